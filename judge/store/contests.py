@@ -1,7 +1,7 @@
-"""The state of a contest: its games, their attempts and results.
+"""A contest's games, attempts and results.
 
-A game is issued, then accepted with a result or rolled back. Only the current attempt can have a result; a
-late one is stored for audit. Each method is one transaction, durable when it returns.
+A game is issued, then accepted or rolled back. Only the current attempt can have a result; late ones are stored for
+audit. Each method is one transaction, durable when it returns.
 """
 
 import hashlib
@@ -29,7 +29,7 @@ from judge.store.types import ANNOUNCED, FROZEN, EntryRow, FileKind
 
 
 class Store(Reader):
-    """One database. Safe to use from several processes."""
+    """Safe to use from several processes."""
 
     _lease: Lease | None = None
 
@@ -46,8 +46,8 @@ class Store(Reader):
                 self._lease = None
 
     def carry_out(self, contest: str, order: OrganiserOrder, do: Callable[["Store"], str]) -> DoneOrder:
-        """Carry out an order once (`judge.store.orders`). `do` gets this store inside the transaction and returns a
-        description of the effect. If it raises, nothing changes.
+        """Carry out an order once (`judge.store.orders`). `do` gets this store inside the transaction and describes the
+        effect. If it raises, nothing changes.
         """
         with self._writing() as connection:
             contest_row(connection, contest, locked=True)
@@ -60,7 +60,7 @@ class Store(Reader):
     # --- the files of a contest --------------------------------------------------------------------------------------
 
     def keep(self, contest: str, kind: FileKind, digest: str, data: bytes) -> None:
-        """Store a copy of a file in the database, for a host that takes over. Does nothing with SQLite."""
+        """Copy a file into the database, for a host that takes over. Nothing with SQLite."""
         if not self.keeps_files:
             return
         with self._writing() as connection:
@@ -72,7 +72,7 @@ class Store(Reader):
     def announce(self, name: str, secret: str | None, commitment: str | None) -> None:
         """Start the log of a contest with the commitment to its secret, unless it has a log.
 
-        `secret` and `commitment` are None with a fixed seed.
+        Both are None with a fixed seed.
         """
         with self._writing() as connection:
             if announced_row(connection, name, locked=True) is not None:
@@ -82,13 +82,13 @@ class Store(Reader):
             self._tell(connection, name, ANNOUNCED, "", digest=commitment)
 
     def announced_secret(self, name: str) -> str | None:
-        """The secret of an announced contest; None if it is not announced or its seed is fixed."""
+        """None if the contest is not announced or its seed is fixed."""
         with self._reading() as connection:
             row = announced_row(connection, name)
         return None if row is None else row.secret
 
     def freeze(self, name: str, digest: str) -> int:
-        """Lock in the entries, by digest, before the draw; return the number of leaves so far.
+        """Lock in the entries before the draw; return the number of leaves so far.
 
         Raises InputError if another digest is locked in, because the organiser could choose the draw.
         """
@@ -126,21 +126,21 @@ class Store(Reader):
             self._tell(connection, name, "created", f"{len(entered)} entries", digest=digest)
 
     def set_state(self, contest: str, state: str, why: str) -> None:
-        """Open, pause or stop a contest. Only an open one issues games."""
+        """Only an open contest issues games."""
         with self._writing() as connection:
             contest_row(connection, contest, locked=True)
             connection.execute(update(contests).where(contests.c.name == contest).values(state=state))
             self._tell(connection, contest, state, why)
 
     def remark(self, contest: str, event: str, text: str, game: str | None = None) -> None:
-        """Write a line to the contest's journal."""
+        """Write to the contest's journal."""
         with self._writing() as connection:
             contest_row(connection, contest, locked=True)
             self._tell(connection, contest, event, text, game)
 
     def log_once(self, name: str, event: str, text: str, who: str) -> bool:
-        """Write a line to the journal of an announced contest, unless it repeats the last line of this event; return
-        whether it was written. Raises InputError if the contest was not announced.
+        """Write to the journal of an announced contest, unless it repeats the last line of this event; return whether
+        it was written. Raises InputError if the contest was not announced.
         """
         with self._writing() as connection:
             if announced_row(connection, name, locked=True) is None:
@@ -153,7 +153,7 @@ class Store(Reader):
             return True
 
     def disqualify(self, contest: str, agent: str, why: str) -> None:
-        """Disqualify an agent: its results do not count and its other games are cancelled."""
+        """Its results do not count and its other games are cancelled."""
         with self._writing() as connection:
             contest_row(connection, contest, locked=True)
             changed = connection.execute(
@@ -193,9 +193,7 @@ class Store(Reader):
     ) -> ScheduledGame | None:
         """Issue the next game as a new attempt, or return None.
 
-        `host` and `slot` may be empty if unknown. Agents in `alone` play one game at a time in schedule order,
-        also after held games. With `ranks`, without `alone`, the game with the lowest sum of both agents is next;
-        missing agents have minus infinity.
+        Agents in `alone` play one game at a time in schedule order, also after held games.
         """
         with self._writing() as connection:
             if contest_row(connection, contest, locked=True).state != "open":
@@ -204,7 +202,7 @@ class Store(Reader):
             playing = select(of.first, of.second).where(of.contest == contest, of.state == GameState.RUNNING)
             busy = {agent for row in connection.execute(playing) for agent in row} & alone
             columns = (of.number, of.id, of.first, of.second, of.state)
-            # Two queries: each can use the index in its order.
+            # Each can use the index in its order.
             pending, held = (
                 select(*columns).where(of.contest == contest, of.state == state).order_by(of.number)
                 for state in (GameState.PENDING, GameState.HELD)
@@ -234,7 +232,7 @@ class Store(Reader):
         return replace(value_of(ScheduledGame, row), state=GameState.RUNNING, attempt=attempt)
 
     def played_by(self, game: str, attempt: int, host: str) -> None:
-        """Store the machine of an attempt, if it was unknown at its issue."""
+        """Store the machine of an attempt, if it was unknown."""
         with self._writing() as connection:
             of_attempt = (attempts.c.game == game, attempts.c.number == attempt)
             connection.execute(update(attempts).where(*of_attempt).values(host=host))
@@ -273,8 +271,7 @@ class Store(Reader):
         """Mark an attempt as void; return the game's new state: pending, held after `allowed` voids in a row, or
         cancelled if an agent is disqualified.
 
-        `record` and `public` are digests of the record and its public part. If the attempt is not current, only
-        its own row changes.
+        `record` and `public` are digests. If the attempt is not current, only its own row changes.
         """
         with self._writing() as connection:
             row = _game(connection, game)
@@ -308,9 +305,9 @@ class Store(Reader):
             return len(running)
 
     def annul(self, game: str, why: str, attempt: int | None = None) -> GameState:
-        """Withdraw the result of a game: it is pending again, or cancelled if an agent is disqualified.
+        """Withdraw a result: the game is pending, or cancelled if an agent is disqualified.
 
-        Raises InputError if the game is neither played nor running, or if `attempt` is not the current one.
+        Raises InputError if it is neither played nor running, or `attempt` is not current.
         """
         with self._writing() as connection:
             row = _game(connection, game)
@@ -363,7 +360,7 @@ class Store(Reader):
 
 
 def _game(connection: Connection, game: str) -> Row[Any]:
-    """The row of a game, locked after its contest's row as in all transactions."""
+    """Locked after its contest's row as in all transactions."""
     contest = connection.scalar(select(games.c.contest).where(games.c.id == game))
     if contest is None:
         raise InputError(f"there is no game {game!r} in this store")
@@ -386,7 +383,7 @@ def _cancel(connection: Connection, contest: str) -> None:
 
 
 def _voids_in_a_row(connection: Connection, game: str) -> int:
-    """Void attempts since the last other state; abandoned attempts are not counted."""
+    """Since the last other state, without abandoned attempts."""
     told = connection.scalars(
         select(attempts.c.state)
         .where(attempts.c.game == game, attempts.c.state != AttemptState.ABANDONED)

@@ -46,13 +46,12 @@ LOST_AFTER_S = 30
 """Maximum time to notice a lost connection, on both sides."""
 
 LOCK_TIMEOUT_S = 10
-"""Maximum wait of a PostgreSQL transaction for a lock. Transactions take milliseconds."""
+"""Wait of a PostgreSQL transaction, which takes milliseconds."""
 
 SQLITE_LOCK_TIMEOUT_S = 60.0
 """Maximum wait of an SQLite transaction for its one writer."""
 
 MIGRATION_TIMEOUT_S = 600
-"""Maximum wait for another process's migration."""
 
 MIGRATIONS = Path(__file__).parent / "migrations"
 
@@ -63,7 +62,7 @@ _LIBPQ_SETTINGS = {
     "keepalives_count": 4,
     "tcp_user_timeout": LOST_AFTER_S * 1000,
 }
-"""By default libpq waits a quarter of an hour for a lost server."""
+"""By default libpq waits a quarter of an hour."""
 
 _READS = "judge_reads"
 _LOCK_NOT_AVAILABLE = "55P03"
@@ -74,7 +73,7 @@ _SQLITE_BUSY = 5
 _VERSION = Table("alembic_version", MetaData(), Column("version_num", String(32), primary_key=True))
 
 _migrating = Lock()
-"""alembic has global state: one thread at a time."""
+"""alembic has global state."""
 
 
 @unique
@@ -86,11 +85,8 @@ class AdvisoryLock(IntEnum):
     MIGRATION = 5003112
     """A process migrates the database. Used without a second key, for all contests."""
     LEASE = 5003113
-    """A process runs the contest (`judge.store.lease`)."""
     NOTICES = 5003114
-    """A process derives notices."""
     REGISTER = 5003115
-    """A process writes to the register of submissions."""
 
 
 class Database:
@@ -108,7 +104,7 @@ class Database:
 
     @contextmanager
     def moment(self) -> Iterator[Self]:
-        """Read inside one snapshot of this database while others write."""
+        """Read one snapshot of this database."""
         with self._reading() as connection:
             yield self._inside(connection)
 
@@ -119,7 +115,7 @@ class Database:
 
     @contextmanager
     def _reading(self) -> Iterator[Connection]:
-        """A read-only transaction. It sees one snapshot and neither waits for writers nor delays them."""
+        """One snapshot, which neither waits for writers nor delays them."""
         if self._connection is not None:
             yield self._connection
             return
@@ -165,7 +161,7 @@ class Database:
         """Add a line to a contest's journal; return its leaf number. The contest's row must be locked
         (`announced_row`).
 
-        None for a contest begun by a judge without logs: an incomplete log would prove nothing.
+        None for a contest begun without logs: an incomplete log would prove nothing.
         """
         lines = select(journal.c.number).where(journal.c.contest == contest).order_by(journal.c.id.desc())
         last = connection.execute(lines.limit(1)).first()
@@ -178,28 +174,27 @@ class Database:
 
 
 class ContestDatabase(Database):
-    """A part of the database for one contest."""
+    """A part for one contest."""
 
     def __init__(self, url: str, contest: str, now: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
-        """Connect and migrate. Raises like `connect`."""
         super().__init__(url, now)
         self._contest = contest
 
 
 def stamp(time: datetime) -> str:
-    """A time as stored text, which sorts by time."""
+    """Stored text, which sorts by time."""
     return time.isoformat(timespec="milliseconds")
 
 
 def value_of(kind: type[Value], row: Row[Any], table: Table | None = None) -> Value:
-    """Convert a row to a dataclass with fields named like its columns; of a joined row, the columns of `table`."""
+    """Convert a row to a dataclass with its columns' names; of a joined row, `table`."""
     columns = row._mapping
     names = kind.__dataclass_fields__
     return kind(**{name: columns[name if table is None else table.c[name]] for name in names})
 
 
 def columns_of(table: Table, value: "DataclassInstance") -> dict[str, Any]:
-    """The fields of a dataclass that are columns of `table`."""
+    """Fields that are columns of `table`."""
     return {field.name: getattr(value, field.name) for field in fields(value) if field.name in table.c}
 
 
@@ -209,11 +204,10 @@ def count(connection: Connection, query: Select[Any]) -> int:
 
 
 def connect(url: str) -> Engine:
-    """Return an engine for `url` (`sqlite:///round.db`, `postgresql+psycopg://...`) with created or migrated
-    tables.
+    """Engine for `url` (`sqlite:///round.db`, `postgresql+psycopg://...`) with current tables.
 
-    Raises InputError for an unusable URL or schema, StoreLostError if the database is unreachable, HostError
-    if it is unusable.
+    Raises InputError for an unusable URL or schema, StoreLostError if the database is unreachable, HostError if it is
+    unusable.
     """
     try:
         parsed = make_url(url)
@@ -251,7 +245,7 @@ def store_lost(what: str) -> Iterator[None]:
     try:
         yield
     except DBAPIError as error:
-        # SQLite's errors have no such code; 57P: the server is being stopped or started.
+        # SQLite's errors have no code; 57P: the server stops or starts.
         code = getattr(error.orig, "sqlstate", "")
         if error.connection_invalidated or code is None or code.startswith("57P"):
             raise StoreLostError(f"the store of {what} is lost: {error.orig}") from None
@@ -286,12 +280,12 @@ def _set_up_reading(connection: Any, _record: object) -> None:
 
 
 def _set_up_sqlite(connection: Any, _record: object) -> None:
-    # The driver's deferred transactions could deadlock two writers.
+    # Deferred transactions could deadlock two writers.
     connection.isolation_level = None
     cursor = connection.cursor()
     for pragma in (
         "journal_mode=WAL",
-        # Accepted results survive a power failure.
+        # Results survive a power failure.
         "synchronous=FULL",
         "foreign_keys=ON",
         f"busy_timeout={SQLITE_LOCK_TIMEOUT_S * 1000:.0f}",
@@ -306,7 +300,7 @@ def _begin_sqlite(connection: Connection) -> None:
 
 
 def _set_up_postgresql(connection: Any, _record: object) -> None:
-    # Outside a transaction, whose rollback would undo the setting.
+    # A rollback would undo the setting.
     before, connection.autocommit = connection.autocommit, True
     with connection.cursor() as cursor:
         cursor.execute(f"SET lock_timeout = '{LOCK_TIMEOUT_S}s'")
@@ -325,13 +319,11 @@ def _raise_busy(context: ExceptionContext) -> None:
 
 
 def _restrict_to_owner(database: str | None) -> None:
-    """Make a new file private and an existing one readable by its group at most: it contains the secret. SQLite
-    copies the mode to its other files.
-    """
+    """The file contains the secret. SQLite copies the mode to its other files."""
     if not database or database == ":memory:":
         return
     path = Path(database)
-    with suppress(OSError):  # the database reports why it cannot be opened; another user's file keeps its mode
+    with suppress(OSError):  # the database reports why; another user's file keeps its mode
         if not path.exists():
             path.touch(mode=0o600)
         for file in (path, *(Path(f"{path}-{end}") for end in ("wal", "shm", "journal"))):
@@ -369,7 +361,7 @@ def _revisions() -> list[str]:
 
 
 def _upgrade(connection: Connection) -> None:
-    # alembic doubles a judge's start time and is rarely needed.
+    # slow to import and rarely needed
     from alembic import command
     from alembic.config import Config
 

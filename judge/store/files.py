@@ -1,4 +1,4 @@
-"""Stores files by digest: written completely before the row that names them, and never changed."""
+"""Files by digest, complete before the row that names them, and never changed."""
 
 import hashlib
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ from judge.base.errors import HostError, InputError
 
 
 class Files:
-    """A folder of files, each named by its SHA-256."""
+    """Files named by SHA-256."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -21,7 +21,7 @@ class Files:
         path = self.path(digest)
         if path.exists():
             with suppress(OSError):
-                path.touch()  # in use: it must not look like an old unreferenced file
+                path.touch()  # must not look like an old unreferenced file
             return digest
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -31,7 +31,7 @@ class Files:
         return digest
 
     def remove(self, digest: str) -> None:
-        """Remove a file if it exists. Raises OSError."""
+        """Remove a file, if it exists. Raises OSError."""
         self.path(digest).unlink(missing_ok=True)
 
     def digests(self) -> Iterator[str]:
@@ -44,7 +44,7 @@ class Files:
             partial.unlink(missing_ok=True)
 
     def get(self, digest: str) -> bytes:
-        """Return a file's bytes. Raises InputError if it is missing or changed."""
+        """Raises InputError if the file is missing or changed."""
         path = self.path(digest)
         try:
             data = path.read_bytes()
@@ -55,7 +55,7 @@ class Files:
         return data
 
     def path(self, digest: str) -> Path:
-        """The path of a file. Raises ValueError if `digest` is invalid."""
+        """Raises ValueError if `digest` is invalid."""
         if len(digest) != 64 or not set(digest) <= set("0123456789abcdef"):
             raise ValueError(f"not a SHA-256: {digest[:80]!r}")
         return self._folder / digest[:2] / digest

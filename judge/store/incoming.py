@@ -1,4 +1,4 @@
-"""Receives a file in pieces, hashes it while writing, and stores it completely or not at all."""
+"""Receives a file in pieces, and stores it completely or not at all."""
 
 import hashlib
 import secrets
@@ -15,24 +15,23 @@ from judge.store.files import Files
 
 FOLDER = "incoming"
 UNLOCKED_S = 60.0
-"""Age after which an unlocked file is no longer about to be locked."""
+"""After it an unlocked file is abandoned."""
 
 
 class Incoming:
     """A file being written below a folder of `Files`, removed unless completed."""
 
     def __init__(self, folder: Path) -> None:
-        """Raises HostError if the disk is full."""
         self._folder = folder
         self._path = folder / FOLDER / f"{secrets.token_hex(16)}.partial"
         self._hash = hashlib.sha256()
         self.size = 0
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
-            # An author's sources stay private, whatever the folder's mode.
+            # Private, whatever the folder's mode.
             self._path.touch(mode=0o600, exist_ok=False)
             self._file = self._path.open("wb")
-            # Held while this process lives: unlocked files were left by killed processes.
+            # Unlocked files were left by killed processes.
             lock(self._file)
         except OSError as error:
             raise self._failed(error) from None
@@ -63,14 +62,14 @@ class Incoming:
         return self._hash.hexdigest()
 
     def sync(self) -> None:
-        """Flush to disk, so that `keep` is fast. Raises HostError."""
+        """Makes `keep` fast. Raises HostError."""
         try:
             sync_file(self._file)
         except OSError as error:
             raise self._failed(error) from None
 
     def keep(self) -> str:
-        """Complete the file: move it into `Files` and return its digest. Raises HostError."""
+        """Move the file into `Files` and return its digest. Raises HostError."""
         digest = self.digest
         target = Files(self._folder).path(digest)
         self.sync()

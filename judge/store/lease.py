@@ -1,9 +1,8 @@
 """A lease: of several hosts with the same PostgreSQL, one judge runs a contest.
 
-The lease is an advisory lock of a separate session, in which the judge makes all its writes. PostgreSQL
-ends lock, session and transactions together when the holder's process dies or, after half a minute, when
-its host is cut off. So a judge without the lease cannot write. No clocks are compared. The session's name
-identifies the holder. With SQLite, the lock of the contest's folder is enough.
+The lease is an advisory lock of a separate session, in which the judge makes all its writes. PostgreSQL ends all three
+together when the holder's process dies or, after half a minute, when its host is cut off. The session's name identifies
+the holder. With SQLite, the lock of the contest's folder is enough.
 """
 
 import threading
@@ -21,7 +20,7 @@ _SETTINGS = {
     "tcp_keepalives_idle": LOST_AFTER_S // 3,
     "tcp_keepalives_interval": LOST_AFTER_S // 6,
     "tcp_keepalives_count": 4,
-    # While an answer to a lost host is unacknowledged, no keepalive is sent.
+    # No keepalive is sent while an answer is unacknowledged.
     "tcp_user_timeout": LOST_AFTER_S * 1000,
 }
 """When the server regards a silent holder as lost."""
@@ -37,10 +36,10 @@ _HOLDER = text(
 
 
 class Lease:
-    """Context manager: holds the right to run the contest. Raises InputError naming the current holder."""
+    """Holds the right to run the contest. Raises InputError naming the current holder."""
 
     def __init__(self, engine: Engine, contest: str, holder: str) -> None:
-        """`holder` is the name shown to others, cut to 63 bytes."""
+        """`holder` is shown to others, cut to 63 bytes."""
         self._engine = engine
         self._contest = contest
         self._holder = holder
@@ -78,7 +77,7 @@ class Lease:
 
     @contextmanager
     def writing(self) -> Iterator[Connection]:
-        """A transaction that succeeds only with the lease. Raises StoreLostError."""
+        """Succeeds only with the lease. Raises StoreLostError."""
         if not self._is_needed:
             with self._engine.begin() as connection:
                 yield connection
@@ -91,12 +90,12 @@ class Lease:
                 with session.begin():
                     yield session
             finally:
-                # The next statement would open a new session, without the lease.
+                # The next statement would open a session without the lease.
                 if session.invalidated:
                     self._drop()
 
     def _take(self) -> str | None:
-        """Return None on success, otherwise the holder."""
+        """None on success, otherwise the holder."""
         session = self._engine.connect()
         which = {"key": AdvisoryLock.LEASE.value, "contest": self._contest}
         try:
@@ -114,7 +113,7 @@ class Lease:
                 _end(session)
 
     def _drop(self) -> None:
-        """End the session and its lock: it must not return to the pool."""
+        """The session must not return to the pool."""
         if self._session is not None:
             _end(self._session)
             self._session = None

@@ -1,8 +1,7 @@
 """Queue of webhook and e-mail notices to authors.
 
-`derive` reads new journal lines and, in the same transaction, inserts notices and stores its position. So
-each event produces one notice even after a kill. The notice id is sent along, so that receivers can drop
-repeats.
+`derive` reads new journal lines, and inserts notices and its position in one transaction. So each event produces one
+notice even after a kill. Receivers can drop repeats by the notice id.
 """
 
 import json
@@ -32,17 +31,15 @@ from judge.store.tables import (
 WEBHOOK, MAIL = "webhook", "mail"
 WAITING, SENT, GIVEN_UP = "waiting", "sent", "given up"
 MAIL_SERVER = "the mail server"
-"""Prefix of failure reasons for which the organiser's mail server is responsible."""
 RESULT = "result"
 MAX_DIGEST = 500
 FAILURES_IN_A_ROW = 3
-"""Number of consecutive own failures after which an author is notified."""
 _READ_AT_ONCE = 500
 
 
 @dataclass(frozen=True, slots=True)
 class NoticeTargets:
-    """An author's addresses, empty if not set. `secret` signs webhook calls."""
+    """Empty if not set. `secret` signs webhook calls."""
 
     webhook: str = ""
     secret: str = ""
@@ -75,7 +72,7 @@ class _Event:
 
 
 class Notices(Queue[Notice]):
-    """The notices of a contest, sent by a single process, so rows are not taken."""
+    """Sent by a single process, so rows are not taken."""
 
     table = notices
     kind = Notice
@@ -172,7 +169,6 @@ class Notices(Queue[Notice]):
         return connection.scalar(select(func.max(column))) or 0
 
     def _of_games(self, connection: Connection, read: int) -> tuple[int, Sequence[_Event]]:
-        """The last line of the journal after line `read`, and the events."""
         query = select(journal).where(journal.c.contest == self._contest, journal.c.id > read).order_by(journal.c.id)
         lines = connection.execute(query.limit(_READ_AT_ONCE)).all()
         wanted = [line for line in lines if line.event in (AttemptState.ACCEPTED, "disqualified")]
@@ -198,7 +194,7 @@ class Notices(Queue[Notice]):
         )
         row = connection.execute(query).first()
         if row is None:
-            return ()  # it was annulled later
+            return ()  # annulled later
         found = []
         names = (row.first, row.second)
         for seat, agent in enumerate(names):
@@ -224,9 +220,7 @@ class Notices(Queue[Notice]):
         return found
 
     def _is_third_failure(self, connection: Connection, agent: str, line: int) -> bool:
-        """Whether `FAILURES_IN_A_ROW` consecutive failures of an agent end at this journal line. The same run is not
-        reported twice.
-        """
+        """Whether `FAILURES_IN_A_ROW` failures end at this journal line. The same run is not reported twice."""
         query = (
             select(games.c.first, results.c.fault_0, results.c.fault_1)
             .join(games, journal.c.game == games.c.id)
@@ -311,7 +305,7 @@ class Notices(Queue[Notice]):
         return found
 
     def digest(self, notice: Notice) -> list[Notice]:
-        """The notices sent in one mail, oldest first: for a result, all waiting results."""
+        """Notices in one mail, oldest first: for a result, all waiting results."""
         if notice.channel != MAIL or notice.kind != RESULT:
             return [notice]
         query = self._all().where(
@@ -338,7 +332,7 @@ class Notices(Queue[Notice]):
             connection.execute(update(notices).where(ours, *by_host).values(values))
 
     def of(self, author: str, limit: int) -> list[Notice]:
-        """The last notices to an author, newest first."""
+        """Newest first."""
         query = self._all().where(notices.c.author == author)
         rows = self._rows(query.order_by(notices.c.at.desc(), notices.c.id).limit(limit))
         return [value_of(Notice, row) for row in rows]

@@ -18,7 +18,7 @@ from judge.store.tables import journal, orders
 
 @dataclass(frozen=True, slots=True)
 class OrganiserOrder:
-    """An organiser's order: `action` (such as `void`) on `target`, empty for the contest."""
+    """`action` (such as `void`) on `target`, empty for the contest."""
 
     who: str
     action: str
@@ -33,7 +33,7 @@ class OrganiserOrder:
 
 @dataclass(frozen=True, slots=True)
 class DoneOrder:
-    """A completed order; `done` describes the effect. `is_repeated`: this call changed nothing."""
+    """`done` describes the effect. `is_repeated`: this call changed nothing."""
 
     order: OrganiserOrder
     at: str
@@ -49,11 +49,10 @@ def new_order_id() -> str:
 def once(
     connection: Connection, contest: str, order: OrganiserOrder, now: Callable[[], str], do: Callable[[], str]
 ) -> DoneOrder:
-    """Carry out an order with `do`, unless done before; `do` returns a description of the effect. The transaction
-    must exclude other writers to the contest.
+    """Carry out an order, unless done before; `do` describes the effect. The transaction must exclude other writers to
+    the contest.
 
-    Raises InputError if another order has the id, and the errors of `do`; the caller then ends the
-    transaction.
+    Raises InputError if another order has the id, and the errors of `do`; the caller then ends the transaction.
     """
     order = order.with_id()
     found = done_order(connection, contest, order.id)
@@ -72,7 +71,7 @@ def once(
 
 
 def done_order(connection: Connection, contest: str, number: str) -> DoneOrder | None:
-    """The order with this id; None if it was not carried out."""
+    """None if it was not carried out."""
     row = connection.execute(select(orders).where(orders.c.contest == contest, orders.c.id == number)).first()
     return None if row is None else _of(row)
 
@@ -81,12 +80,12 @@ class Orders(ContestDatabase):
     """The orders of a contest, and orders that change no table."""
 
     def get(self, number: str) -> DoneOrder | None:
-        """The order with this id; None if it was not carried out."""
+        """None if it was not carried out."""
         with self._reading() as connection:
             return done_order(connection, self._contest, number)
 
     def latest(self, limit: int) -> list[DoneOrder]:
-        """The latest orders, newest first."""
+        """Newest first."""
         query = select(orders).where(orders.c.contest == self._contest)
         return [_of(row) for row in self._rows(query.order_by(orders.c.at.desc(), orders.c.id).limit(limit))]
 

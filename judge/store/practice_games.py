@@ -1,5 +1,4 @@
-"""Practice games of passed submissions against house agents. Only the author sees them, and they count for no
-contest.
+"""Practice games of passed submissions against house agents, visible to the author.
 
 They are a queue (`judge.store.queue`), separate from the contest's games. Each method is one transaction.
 """
@@ -27,13 +26,12 @@ from judge.store.tables import practice_games, submissions
 _DAY = timedelta(days=1)
 
 FORGOTTEN = sentence("its record was removed to make room")
-"""Shown for a game whose record was deleted."""
 _OPEN = (GameState.PENDING, GameState.RUNNING)
 
 
 @dataclass(frozen=True, slots=True)
 class PracticeGame:
-    """A game of a submission's agent; `number` counts from 0 within the submission.
+    """`number` counts from 0 within the submission.
 
     The fields from `opponent` on are set at the end, also of a void; `seat` is the agent's, `record` a digest.
     """
@@ -59,7 +57,7 @@ class PracticeGame:
 
 @dataclass(frozen=True, slots=True)
 class PracticeResult:
-    """The result of a game whose record is on disk."""
+    """Its record is on disk."""
 
     agent: str
     opponent: str
@@ -83,13 +81,13 @@ class PracticeGames(Queue[PracticeGame]):
     lost = "the judge that played it was stopped"
 
     def ask(self, submission: int, author: str, wanted: int, per_day: int) -> list[PracticeGame]:
-        """Add games on the author's request, at most `per_day` per author in 24 hours.
+        """Add games on the author's request, at most `per_day` in 24 hours.
 
-        Raises UnknownSubmissionError if the submission is not the author's, NotNowError if it did not pass or has
-        games left to play, TooMuchError; then nothing changes.
+        Raises without a change: UnknownSubmissionError for another author's submission, NotNowError if it did not pass
+        or has games left, TooMuchError.
         """
         with self._writing() as connection:
-            # The submission's row is locked, which protects all counts below.
+            # The submission's locked row protects all counts below.
             mine = select(submissions).where(submissions.c.contest == self._contest, submissions.c.author == author)
             rows = connection.execute(mine.with_for_update()).all()
             row = next((row for row in rows if row.id == submission), None)
@@ -112,12 +110,12 @@ class PracticeGames(Queue[PracticeGame]):
         return self.of(submission, author)
 
     def of(self, submission: int, author: str) -> list[PracticeGame]:
-        """The games of an author's submission, newest first; empty if it is not the author's."""
+        """Newest first; empty for another author's submission."""
         query = self._all().where(practice_games.c.author == author, practice_games.c.submission == submission)
         return [value_of(PracticeGame, row) for row in self._rows(query.order_by(practice_games.c.id.desc()))]
 
     def get(self, number: int, author: str) -> PracticeGame:
-        """A game of an author. Raises UnknownPracticeGameError."""
+        """Raises UnknownPracticeGameError."""
         query = self._all().where(practice_games.c.author == author, practice_games.c.id == number)
         row = self._first(query) if 0 < number < 1 << 63 else None
         if row is None:
@@ -149,7 +147,7 @@ class PracticeGames(Queue[PracticeGame]):
             return None if row is None else self._take(connection, row, worker, row.why)
 
     def finish(self, number: int, attempt: int, result: PracticeResult) -> None:
-        """Record the result of the current attempt; others are ignored."""
+        """Attempts that are not current are ignored."""
         with self._writing() as connection:
             row = self._current(connection, number, attempt)
             if row is not None:

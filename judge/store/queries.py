@@ -18,9 +18,7 @@ RESULT_COLUMNS = (
     *(games.c[name] for name in ("round", "table", "leg", "id", "number")),
     *(results.c[name] for name in ("attempt", "record", "seconds")),
 )
-"""Columns for `game_result`."""
 WITHOUT_SPEC = [literal("").label("spec") if column.name == "spec" else column for column in games.c]
-"""Columns of a `ScheduledGame` without its spec."""
 
 
 class Reader(Database):
@@ -32,27 +30,27 @@ class Reader(Database):
         return self._engine.dialect.name == "postgresql"
 
     def stored_files(self, contest: str) -> list[tuple[FileKind, str]]:
-        """Kinds and digests of the contest's files in the database."""
+        """Files in the database."""
         query = select(files.c.kind, files.c.digest).where(files.c.contest == contest)
         return [(row.kind, row.digest) for row in self._rows(query)]
 
     def stored_file(self, contest: str, kind: FileKind, digest: str) -> bytes:
-        """The database's copy of a file; the caller checks its digest."""
+        """The caller checks the digest."""
         which = (files.c.contest == contest, files.c.kind == kind, files.c.digest == digest)
         with self._reading() as connection:
             return bytes(connection.execute(select(files.c.data).where(*which)).scalar_one())
 
     def contest_names(self) -> list[str]:
-        """The contests that have begun, oldest first."""
+        """Begun contests, oldest first."""
         begun = select(contests.c.name).where(contests.c.state != ANNOUNCED)
         return [name for (name,) in self._rows(begun.order_by(contests.c.created_at))]
 
     def document(self, contest: str) -> str:
-        """The contest's document. Raises InputError if there is no such contest."""
+        """Raises InputError for an unknown contest."""
         return str(self._contest_row(contest).document)
 
     def secret(self, contest: str) -> str | None:
-        """The contest's secret, private until it is over; None with a fixed seed."""
+        """Private until the contest is over; None with a fixed seed."""
         found: str | None = self._contest_row(contest).secret
         return found
 
@@ -128,7 +126,7 @@ class Reader(Database):
             return [ScheduledGame(*row) for row in connection.execute(query)]
 
     def attempt(self, game: str, number: int) -> Attempt | None:
-        """An attempt of a game, or None."""
+        """None if missing."""
         row = self._first(select(attempts).where(attempts.c.game == game, attempts.c.number == number))
         return None if row is None else value_of(Attempt, row)
 
@@ -144,7 +142,7 @@ class Reader(Database):
         return [(host, state, count) for host, state, count in self._rows(query)]
 
     def running(self, contest: str) -> list[tuple[ScheduledGame, Attempt]]:
-        """The running games and their current attempts, in schedule order."""
+        """Running games and their attempts, in schedule order."""
         is_current = (attempts.c.game == games.c.id) & (attempts.c.number == games.c.attempt)
         query = (
             select(games, attempts)
@@ -164,33 +162,33 @@ class Reader(Database):
         return [value_of(ScheduledGame, row) for row in self._rows(query.order_by(games.c.number).limit(limit))]
 
     def counts(self, contest: str) -> Mapping[GameState, int]:
-        """Number of games per state."""
+        """Games per state."""
         query = select(games.c.state, func.count()).where(games.c.contest == contest).group_by(games.c.state)
         return dict.fromkeys(GameState, 0) | {row[0]: row[1] for row in self._rows(query)}
 
     def attempt_counts(self, contest: str) -> Mapping[AttemptState, int]:
-        """Number of attempts per state."""
+        """Attempts per state."""
         query = _attempts(contest, attempts.c.state, func.count()).group_by(attempts.c.state)
         return dict.fromkeys(AttemptState, 0) | {row[0]: row[1] for row in self._rows(query)}
 
     def journal(self, contest: str) -> list[JournalLine]:
-        """The contest's journal, oldest line first."""
+        """Oldest line first."""
         return [line for _, line in self.journal_since(contest, 0)]
 
     def last_lines(self, contest: str, limit: int, *events: str) -> list[JournalLine]:
-        """The latest journal lines, newest first; only `events`, if given."""
+        """Newest first; only `events`, if given."""
         chosen = (journal.c.event.in_(events),) if events else ()
         query = _lines(contest, *chosen).order_by(journal.c.id.desc()).limit(limit)
         return [value_of(JournalLine, row) for row in self._rows(query)]
 
     def journal_before(self, contest: str, before: int | None, limit: int) -> list[tuple[int, JournalLine]]:
-        """The latest journal lines with numbers, newest first; only those `before` a number, if given."""
+        """Lines with numbers, newest first; only those `before` a number, if given."""
         chosen = () if before is None else (journal.c.id < before,)
         query = _lines(contest, *chosen).order_by(journal.c.id.desc()).limit(limit)
         return [(row.id, value_of(JournalLine, row)) for row in self._rows(query)]
 
     def journal_since(self, contest: str, number: int) -> list[tuple[int, JournalLine]]:
-        """The journal lines after a number, with their numbers, which grow with gaps.
+        """Lines with their numbers, which grow with gaps.
 
         On PostgreSQL an older judge's line may become visible after a larger number.
         """
@@ -198,7 +196,7 @@ class Reader(Database):
         return [(row.id, value_of(JournalLine, row)) for row in self._rows(query)]
 
     def leaves(self, contest: str, start: int, end: int) -> list[JournalLine]:
-        """The lines of leaves `start` to before `end` of the contest's log, also of an announced contest."""
+        """Lines of leaves `start` to before `end` of the log, also of an announced contest."""
         query = _lines(contest, journal.c.number.between(start, end - 1)).order_by(journal.c.id)
         return [value_of(JournalLine, row) for row in self._rows(query)]
 
@@ -217,9 +215,7 @@ def pairings_of(contest: str) -> Select[Any]:
 
 
 def contest_row(connection: Connection, name: str, *, locked: bool = False) -> Row[Any]:
-    """The row of a contest that has begun; `locked` until the transaction ends. Raises InputError if it is
-    missing.
-    """
+    """Row of a begun contest; `locked` until the transaction ends. Raises InputError if it is missing."""
     row = announced_row(connection, name, locked=locked)
     if row is None or row.state == ANNOUNCED:
         raise InputError(f"there is no contest {name!r} in this store")

@@ -27,7 +27,6 @@ class Queue(ContestDatabase, Generic[Value]):
     waiting: str
     running: str
     retried: str
-    """State of a row that failed and waits again."""
     given_up: str
     backoff: int
     """Factor of the wait after each failure in a row."""

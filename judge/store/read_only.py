@@ -28,11 +28,11 @@ def only_reads(path: Path) -> bool:
 
 
 def reader_of(path: Path) -> Callable[[], sqlite3.Connection]:
-    """Return a function that opens a read-only connection."""
+    """Function that opens a read-only connection."""
     copies = _Copies(path)
 
     def connection() -> sqlite3.Connection:
-        # Writers create and remove files at any time, so each connection checks again.
+        # Writers create and remove files at any time.
         if not _size(path, "wal"):
             return _opened(path, "immutable=1")
         if path.with_name(f"{path.name}-shm").exists():
@@ -58,7 +58,7 @@ class _Copies:
             if self._folder is None or found != self._taken:
                 try:
                     folder = Path(tempfile.mkdtemp(prefix="judge-store-"))
-                    # Open connections keep an older copy until they are closed.
+                    # Open connections keep an older copy.
                     weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
                     for file in (self._path, self._path.with_name(f"{self._path.name}-wal")):
                         shutil.copyfile(file, folder / file.name)

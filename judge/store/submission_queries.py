@@ -27,7 +27,7 @@ class RegisterReader(ContestDatabase):
     """Queries of a contest's submissions."""
 
     def get(self, number: int, author: str | None = None) -> Submission:
-        """One submission. Raises UnknownSubmissionError if it is missing or not of `author`."""
+        """Raises UnknownSubmissionError if it is missing or not of `author`."""
         with self._reading() as connection:
             return value_of(Submission, self._row(connection, number, author))
 
@@ -48,7 +48,7 @@ class RegisterReader(ContestDatabase):
         return sorted(latest.values(), key=lambda entry: entry.name.lower())
 
     def counts(self) -> Mapping[State, int]:
-        """Number of submissions per state."""
+        """Submissions per state."""
         query = select(submissions.c.state, func.count()).where(submissions.c.contest == self._contest)
         return dict.fromkeys(State, 0) | {row[0]: row[1] for row in self._rows(query.group_by(submissions.c.state))}
 
@@ -68,19 +68,14 @@ class RegisterReader(ContestDatabase):
         return self.document() is not None
 
     def document(self) -> str | None:
-        """The contest's document; None before it begins."""
+        """None before the contest begins."""
         query = select(contests.c.document).where(contests.c.name == self._contest, contests.c.state != ANNOUNCED)
         with self._reading() as connection:
             return connection.scalar(query)
 
-    def agents_of(self, author: str) -> frozenset[str]:
-        """The names of an author's agents."""
-        with self._reading() as connection:
-            return frozenset(_agents_of(connection, self._contest, author))
-
-    def own_games(self, author: str, limit: int, number: int | None = None) -> list[PublishedGame]:
-        """The games of an author's agents with a result or a record, newest first, without specs; only game `number`,
-        if given.
+    def own_games(self, author: str, limit: int, number: int | None = None) -> list[AuthorsGame]:
+        """Games of an author's agents with a result or record, newest first, without specs; only game `number`, if
+        given.
         """
         with self._reading() as connection:
             agents = _agents_of(connection, self._contest, author)
@@ -119,7 +114,6 @@ class RegisterReader(ContestDatabase):
 
     def _row(self, connection: Connection, number: int, author: str | None = None) -> Row[Any]:
         query = self._all() if author is None else self._of(author)
-        # No submission has a number outside the column's range.
         row = connection.execute(query.where(submissions.c.id == number)).first() if 0 < number < 1 << 63 else None
         if row is None:
             raise UnknownSubmissionError(f"there is no submission {number} in {self._contest!r}")

@@ -17,7 +17,7 @@ class State(StrEnum):
     REFUSED = "refused"
     PASSED = "passed"
     APPROVED = "approved"
-    """Refused by the check, then accepted by the organiser with a reason."""
+    """Refused by the check, then accepted by the organiser."""
     WITHDRAWN = "withdrawn"
 
 
@@ -26,12 +26,12 @@ ENTERS = (State.PASSED, State.APPROVED)
 
 @dataclass(frozen=True, slots=True)
 class Submission:
-    """One upload. The author's texts (`filename`, `name`) and `why` are not trusted."""
+    """One upload. `filename`, `name` and `why` are untrusted."""
 
     id: int
     author: str
     name: str
-    """The requested name or the manifest's; empty until known."""
+    """Requested, or the manifest's; empty until known."""
     version: int | None
     """Counts from 1 per name; None until processed."""
     filename: str
@@ -42,13 +42,10 @@ class Submission:
     state: State
     why: str
     attempt: int
-    """Number of processing attempts; the last one is current."""
     due_at: str | None
     """When a failed or waiting submission is retried."""
     digest: str | None
-    """Digest of the built agent."""
     agent: str | None
-    """JSON of the agent's data for the contest."""
     log: str | None
     report: str | None
 
@@ -77,7 +74,7 @@ class Allowance:
 
 @dataclass(frozen=True, slots=True)
 class ProcessingResult:
-    """Result of processing: passed if `refusal` is empty. Log and report are digests of files."""
+    """Passed if `refusal` is empty. Log and report are digests of files."""
 
     refusal: str
     name: str
@@ -89,14 +86,13 @@ class ProcessingResult:
 
 @dataclass(frozen=True, slots=True)
 class UploadStep:
-    """A processing stage, its success, and a sentence that is safe to show."""
+    """Stage, success, and a sentence that is safe to show."""
 
     stage: str
     ok: bool
     text: str
     seconds: float
     attempt: int = 0
-    """The attempt it belongs to."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,6 @@
-"""The register of submissions: authors, processing, and entries. No row is ever deleted.
+"""The register of submissions: authors, processing, and entries. No row is deleted.
 
-Submissions are a queue (`judge.store.queue`). State changes are in a journal with actor, time and reason.
-Each method is one transaction, durable when it returns.
+Submissions are a queue (`judge.store.queue`). Each method is one transaction, durable when it returns.
 """
 
 from collections.abc import Callable, Iterator
@@ -34,16 +33,15 @@ from judge.store.submission_types import (
 from judge.store.tables import submission_journal, submission_steps, submissions
 
 JUDGE = "judge"
-"""Actor of automatic changes."""
 
 _HOUR = timedelta(hours=1)
 _LOGGED = (State.PASSED, State.REFUSED, State.APPROVED, State.WITHDRAWN, State.FAILED)
-"""States that are public in the log. FAILED shows that the host failed, not the author."""
+"""Public in the log. FAILED shows that the host failed."""
 _UNDERWAY = (State.RECEIVED, State.PROCESSING)
 
 
 class Register(RegisterReader, Queue[Submission]):
-    """The submissions of a contest. Safe to use from several processes."""
+    """Safe to use from several processes."""
 
     table = submissions
     kind = Submission
@@ -69,8 +67,8 @@ class Register(RegisterReader, Queue[Submission]):
     ) -> Submission:
         """Receive an upload. Raises TooMuchError or NameTakenError without a change.
 
-        `worker` processes it at once; empty: the next free worker. `keep` moves the file to its place, inside the
-        transaction and after all checks, so refused uploads take no disk space.
+        `worker` processes it at once; empty: the next free worker. `keep` moves the file to its place inside the
+        transaction, after all checks.
         """
         with self._writing() as connection:
             self._check_allowance(connection, upload.author, upload.size, allowance)
@@ -134,7 +132,7 @@ class Register(RegisterReader, Queue[Submission]):
             raise NameTakenError(f"an agent of another author is called {name!r} already: choose another name")
 
     def _is_anothers(self, connection: Connection, author: str, name: str) -> bool:
-        """Whether the name (ignoring case) belongs to another author, whose agent passed first."""
+        """Ignoring case, another author's whose agent passed first."""
         query = self._all().where(
             func.lower(submissions.c.name) == name.lower(),
             submissions.c.author != author,
@@ -172,7 +170,7 @@ class Register(RegisterReader, Queue[Submission]):
         return {row[0]: row[1] for row in connection.execute(query)}
 
     def step(self, number: int, step: UploadStep) -> None:
-        """Store a step of the current attempt; others are ignored."""
+        """Attempts that are not current are ignored."""
         with self._writing() as connection:
             if self._current(connection, number, step.attempt) is None:
                 return
@@ -231,7 +229,6 @@ class Register(RegisterReader, Queue[Submission]):
 
     def _next_version(self, connection: Connection, row: Row[Any], name: str) -> int | None:
         if not name or (row.version and row.name == name):
-            # It keeps its version when processed again.
             return int(row.version) if row.version else None
         query = select(func.max(submissions.c.version)).where(
             submissions.c.contest == self._contest,
@@ -243,8 +240,8 @@ class Register(RegisterReader, Queue[Submission]):
     # --- decisions ---------------------------------------------------------------------------------------------------
 
     def carry_out(self, order: OrganiserOrder, do: Callable[["Register"], str]) -> DoneOrder:
-        """Carry out an order once (`judge.store.orders`). `do` gets this register inside the transaction and returns
-        a description of the effect. If it raises, nothing changes.
+        """Carry out an order once (`judge.store.orders`). `do` gets this register inside the transaction and describes
+        the effect. If it raises, nothing changes.
         """
         with self._writing() as connection:
             announced_row(connection, self._contest, locked=True)
@@ -254,7 +251,7 @@ class Register(RegisterReader, Queue[Submission]):
     def withdraw(self, number: int, who: str, why: str, author: str | None = None) -> Submission:
         """Withdraw a submission, also during processing. Repeating it changes nothing.
 
-        Raises UnknownSubmissionError if it is not of `author`, if given.
+        Raises UnknownSubmissionError if it is not of `author`.
         """
         with self._writing() as connection:
             row = self._row(connection, number, author)
@@ -263,7 +260,7 @@ class Register(RegisterReader, Queue[Submission]):
             return self._value(connection, number)
 
     def approve(self, number: int, who: str, why: str) -> Submission:
-        """Approve a refused submission. Raises NotNowError unless an agent was built and refused."""
+        """Approve a refused submission. Raises NotNowError unless an agent was built."""
         with self._writing() as connection:
             row = self._row(connection, number)
             if row.state != State.REFUSED:
@@ -275,7 +272,7 @@ class Register(RegisterReader, Queue[Submission]):
             return self._value(connection, number)
 
     def refuse(self, number: int, who: str, why: str) -> Submission:
-        """Refuse a submission that would play; its author sees the reason. Raises NotNowError for others."""
+        """Refuse a submission that would play; its author sees the reason. Raises NotNowError."""
         with self._writing() as connection:
             row = self._row(connection, number)
             if row.state not in ENTERS:
@@ -286,7 +283,7 @@ class Register(RegisterReader, Queue[Submission]):
             return self._value(connection, number)
 
     def retry(self, number: int, who: str, why: str) -> Submission:
-        """Process a failed or refused submission again, without its earlier failures. Raises NotNowError for others."""
+        """Process a failed or refused submission again, without its earlier failures. Raises NotNowError."""
         with self._writing() as connection:
             row = self._row(connection, number)
             if row.state not in (State.FAILED, State.REFUSED, State.RECEIVED):
@@ -299,7 +296,7 @@ class Register(RegisterReader, Queue[Submission]):
     @contextmanager
     def _begin(self) -> Iterator[Connection]:
         with super()._begin() as connection:
-            # Counts must stay valid until the dependent write.
+            # Counts stay valid until the write.
             lock_until_commit(connection, AdvisoryLock.REGISTER, self._contest)
             yield connection
 
@@ -314,7 +311,7 @@ class Register(RegisterReader, Queue[Submission]):
             self._log(connection, state, f"submission {row.id}{named}", changed.digest)
 
     def _log(self, connection: Connection, state: str, text: str, digest: str | None) -> None:
-        """Add a leaf to the contest's log, without author and reason."""
+        """A leaf without author and reason."""
         if announced_row(connection, self._contest, locked=True) is not None:
             self._tell(connection, self._contest, state, text, digest=digest)
 

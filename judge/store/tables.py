@@ -1,6 +1,6 @@
 """The tables of the store. New stores are created from them; `migrations/` upgrades older ones.
 
-contests    a contest and the document that determines it; an announced contest has none yet
+contests    a contest and its document; an announced contest has no document
 entries     the agents that take part, locked in at the start
 pairings    the two agents at a table of a round, or one with a bye; all pairings have the same number of games
 games       the games of the schedule: pending -> running (attempt n) -> done, or held, or cancelled
@@ -50,7 +50,6 @@ metadata = MetaData()
 
 
 def _word(kind: type[StrEnum]) -> Enum:
-    """Stores the text of a member of `kind`."""
     return Enum(kind, native_enum=False, length=16, values_callable=lambda words: [word.value for word in words])
 
 
@@ -61,9 +60,7 @@ def _id() -> Column[int]:
 def _queue_columns() -> tuple[Column[Any], ...]:
     return (
         Column("why", Text, nullable=False, default=""),
-        # Failures in a row.
         Column("failures", Integer, nullable=False, default=0),
-        # When a waiting row is due; empty: at once.
         Column("due_at", String(32)),
     )
 
@@ -75,7 +72,7 @@ contests = Table(
     Column("document", Text, nullable=False),
     Column("created_at", String(32), nullable=False),
     Column("state", String(16), nullable=False),
-    # The source of all chance; private until the contest is over.
+    # The source of all chance; private until the end.
     Column("secret", String(64)),
 )
 
@@ -117,9 +114,8 @@ games = Table(
     Column("attempt", Integer, nullable=False),
     Column("why", Text, nullable=False),
     UniqueConstraint("contest", "number"),
-    # Finds the next game.
     Index("ix_games_next", "contest", "state", "number"),
-    # Covers the contest's tables, without reading specs.
+    # Covers the tables, without reading specs.
     Index("ix_games_rows", "contest", "number", "id", "round", "table", "leg", "first", "second"),
 )
 
@@ -162,7 +158,7 @@ results = Table(
 files = Table(
     "files",
     metadata,
-    # No foreign key: agents are stored before their contest.
+    # No foreign key: agents precede their contest.
     Column("contest", String(128), primary_key=True),
     Column("kind", _word(FileKind), primary_key=True),
     Column("digest", String(64), primary_key=True),
@@ -179,11 +175,11 @@ journal = Table(
     Column("game", String(32)),
     Column("attempt", Integer),
     Column("text", Text, nullable=False),
-    # Leaf number in the contest's log, from 0; empty for contests without a log.
+    # From 0; empty without a log.
     Column("number", Integer),
-    # SHA-256 of the subject: a published record, a document, an upload.
+    # Of a published record, a document, an upload.
     Column("digest", String(64)),
-    # Actor of an order; private, not part of the leaf.
+    # Private, not part of the leaf.
     Column("who", String(128)),
     Index("ix_journal_leaves", "contest", "number", unique=True),
 )
@@ -192,7 +188,7 @@ submissions = Table(
     "submissions",
     metadata,
     _id(),
-    # No foreign key: uploads precede the contest's row.
+    # No foreign key: uploads precede the contest.
     Column("contest", String(128), nullable=False, index=True),
     Column("author", String(128), nullable=False),
     Column("name", String(128), nullable=False),
@@ -251,7 +247,7 @@ tokens = Table(
 orders = Table(
     "orders",
     metadata,
-    # No foreign key: orders about submissions precede the contest's row.
+    # No foreign key: orders precede the contest.
     Column("contest", String(128), primary_key=True),
     Column("id", String(64), primary_key=True),
     Column("at", String(32), nullable=False),
@@ -270,7 +266,7 @@ practice_games = Table(
     Column("submission", ForeignKey("submissions.id"), nullable=False, index=True),
     Column("author", String(128), nullable=False),
     Column("number", Integer, nullable=False),
-    # False: played automatically after the check.
+    # False: after the check.
     Column("by_author", Boolean, nullable=False),
     Column("asked_at", String(32), nullable=False),
     Column("state", _word(GameState), nullable=False, index=True),
@@ -278,7 +274,7 @@ practice_games = Table(
     Column("attempt", Integer, nullable=False, default=0),
     Column("worker", String(64), nullable=False, default=""),
     Column("agent", String(128), nullable=False),
-    # This and the following columns are set at the end of the game.
+    # From here on set at the game's end.
     Column("opponent", String(128), nullable=False, default=""),
     Column("seat", Integer, nullable=False, default=0),
     Column("verdict", String(16), nullable=False, default=""),
@@ -305,7 +301,6 @@ notice_readings = Table(
     "notice_readings",
     metadata,
     Column("contest", String(128), primary_key=True),
-    # The last lines read of the two journals.
     Column("journal", BigInteger, nullable=False),
     Column("submission_journal", BigInteger, nullable=False),
 )

@@ -1,6 +1,6 @@
-"""The tokens of authors and organisers: shown once, stored as a hash, valid until revoked.
+"""Tokens of authors and organisers: shown once, stored as a hash, valid until revoked.
 
-A token has 256 random bits, so a plain SHA-256 is enough; a slow hash protects only guessable secrets.
+A plain SHA-256 is enough for 256 random bits.
 """
 
 import hashlib
@@ -23,7 +23,7 @@ ENTROPY_BYTES = 32
 AUTHOR_CHARACTERS = 64
 
 _NO_HASH = "0" * 64
-"""Compared with an unknown token's hash, so that unknown and known tokens take the same steps."""
+"""Unknown and known tokens take the same steps."""
 
 
 class TokenRole(StrEnum):
@@ -31,9 +31,7 @@ class TokenRole(StrEnum):
 
     AUTHOR = "author"
     WATCH = "watch"
-    """See everything an organiser sees."""
     ACT = "act"
-    """See everything and give orders."""
 
 
 ORGANISER_ROLES = (TokenRole.WATCH, TokenRole.ACT)
@@ -53,7 +51,7 @@ class Tokens(ContestDatabase):
     """The tokens of a contest. Safe to use from several processes."""
 
     def make(self, author: str, who: str, role: TokenRole = TokenRole.AUTHOR) -> str:
-        """Return an additional token for an author or an organiser, which cannot be shown again. Raises InputError."""
+        """An additional token, which cannot be shown again. Raises InputError."""
         checked_author(author)
         token = PREFIX + secrets.token_urlsafe(ENTROPY_BYTES)
         values = {"contest": self._contest, "author": author, "role": role}
@@ -97,7 +95,7 @@ class Tokens(ContestDatabase):
         return None if holder is None or holder.role not in ORGANISER_ROLES else holder
 
     def organisers(self) -> list[TokenHolder]:
-        """Holders of valid organiser tokens, one per token, oldest first."""
+        """One per valid token, oldest first."""
         query = select(tokens).where(
             tokens.c.contest == self._contest, tokens.c.role.in_(ORGANISER_ROLES), tokens.c.revoked_at.is_(None)
         )
@@ -117,7 +115,7 @@ class Tokens(ContestDatabase):
 
 
 def checked_author(author: str) -> str:
-    """Return `author`. Raises InputError if it is no valid author name."""
+    """Raises InputError for an invalid name."""
     fits = 0 < len(author) <= AUTHOR_CHARACTERS and is_printable(author)
     if not fits or author != author.strip():
         raise InputError(f"author {author[:80]!r}: 1 to {AUTHOR_CHARACTERS} printable characters, no blank at an end")

@@ -10,14 +10,14 @@ class FileKind(StrEnum):
     """Kind of a file copy in the database."""
 
     FILE = "file"
-    """A record or a folder state, with the SHA-256 of the data."""
+    """A record or a folder state."""
     AGENT = "agent"
-    """An agent's files as a tar file, with the agent's digest."""
+    """Tar file under the agent's digest."""
 
 
 @dataclass(frozen=True, slots=True)
 class EntryRow:
-    """An agent and its initial rank; `entry` is JSON with the digest of its files."""
+    """Initial rank; `entry` is JSON with the digest of the agent's files."""
 
     name: str
     rank: int
@@ -35,15 +35,15 @@ class JournalLine:
     attempt: int | None
     text: str
     digest: str | None = None
-    """SHA-256 of the subject: a record's public part, a document, an upload, a schedule."""
+    """SHA-256 of a record's public part, a document, an upload, a schedule."""
     number: int | None = None
-    """Leaf number in the contest's log, from 0; None without a log."""
+    """Leaf number, from 0; None without a log."""
     who: str | None = None
     """The organiser who gave the order, not published; None if unknown or automatic."""
 
     @property
     def leaf(self) -> bytes:
-        """The leaf: ASCII JSON with sorted keys, without spaces; the text is replaced by its digest."""
+        """ASCII JSON with sorted keys, without spaces; the text is replaced by its digest."""
         values = {
             "at": self.at,
             "attempt": self.attempt,
@@ -56,10 +56,9 @@ class JournalLine:
 
 
 ANNOUNCED = "announced"
-"""State of a contest that has a log but has not begun, and the event of the log's first leaf."""
+"""State of a contest that has not begun, and first event of its log."""
 
 FROZEN = "frozen"
-"""Event that locks in the entries before the draw."""
 
 UNWITNESSED = "unwitnessed"
-"""Event that names, before the draw, a witness of the draw that did not sign, with the reason."""
+"""Event that names a witness of the draw that did not sign, with the reason."""
