@@ -46,8 +46,8 @@ MAX_GAMES = 500
 MAX_NOTICES = 50
 
 
-class AuthorsSite:
-    """Shared state: `state` of the intake, `files` with records, `hosts` that play."""
+class Desk:
+    """`state` of the intake, `files` with records, `hosts` that play."""
 
     def __init__(self, state: AppState, files: Path, hosts: Callable[[], Sequence[ContestHost]]) -> None:
         self.state = state
@@ -63,10 +63,10 @@ class AuthorsSite:
         return self._snapshot
 
 
-def authors_site_of(request: Request) -> AuthorsSite:
-    """Return the shared state."""
-    site: AuthorsSite = request.app.state.authors_site
-    return site
+def desk_of(request: Request) -> Desk:
+    """Shared state."""
+    desk: Desk = request.app.state.desk
+    return desk
 
 
 def _author_of(request: Request, token: str) -> str:
@@ -84,14 +84,13 @@ def _page(template: str, request: Request, values: Mapping[str, Any], status: in
 
 
 def _sign_in_page(request: Request, _error: Exception | None = None) -> Response:
-    """Also the answer for others' resources."""
     status = 200 if _place_of(request).path == f"{FOLDER}/index.html" else 401
     return _page("author_sign_in.html", request, {}, status)
 
 
 @dataclass(frozen=True, slots=True)
 class Own:
-    """A signed-in author and the request."""
+    """A signed-in author's request."""
 
     request: Request
     author: str
@@ -106,13 +105,8 @@ class Own:
         """Return a page for this author."""
         return _page(template, self.request, {"author": self.author, **values}, status)
 
-    @property
-    def agents(self) -> frozenset[str]:
-        """The names of the author's agents."""
-        return self.state.register.agents_of(self.author)
-
-    def game(self, stem: str) -> PublishedGame:
-        """Return a game of the author's agents. Raises UnknownSubmissionError."""
+    def game(self, stem: str) -> AuthorsGame:
+        """A game of the author's agents. Raises UnknownSubmissionError."""
         games = self.state.register.own_games(self.author, 1, int(stem))
         if not games or stem != games[0].stem:
             raise UnknownSubmissionError("there is no such game")
@@ -120,7 +114,7 @@ class Own:
 
 
 def own_of(request: Request) -> Own:
-    """Return the author of a request. Raises UnauthorizedError, TooMuchError."""
+    """Author of a request. Raises UnauthorizedError, TooMuchError."""
     token = AUTHOR.sent(request.scope)
     try:
         if token:

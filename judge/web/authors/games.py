@@ -1,6 +1,4 @@
-"""Pages and files of an author's games: public data, and private data of the author's own seats
-(`judge.publish.redaction`).
-"""
+"""Pages and files of an author's games, with private data of the author's own seats (`judge.publish.redaction`)."""
 
 from collections.abc import Collection, Mapping, Sequence
 from html import escape
@@ -28,27 +26,17 @@ from judge.tournament.snapshot import Snapshot
 KINDS: Mapping[str, EntryKind] = {"stderr": EntryKind.STDERR, "debug": EntryKind.READ}
 
 SHOWN_BYTES = 16 << 10
-"""Displayed end of stderr and DEBUG lines."""
 
 LINE_CHARACTERS = 400
 
 
-def private_file(
-    files: Path, game: PublishedGame, agents: Collection[str], attempt: int | None, seat: int, ending: str
-) -> bytes:
-    """Return a seat's private data, if one of the author's `agents` had it.
-
-    Raises UnknownSubmissionError, or InputError for a damaged record.
-    """
-    return _private_bytes(_record(files, game.record_of(attempt)), seat, ending, _own_seats(game, agents))
-
-
-def _own_seats(game: PublishedGame, agents: Collection[str]) -> Sequence[int]:
-    return [seat for seat, agent in enumerate((game.first, game.second)) if agent in agents]
+def private_file(files: Path, game: AuthorsGame, attempt: int | None, seat: int, ending: str) -> bytes:
+    """A seat's private data. Raises UnknownSubmissionError, or InputError for a damaged record."""
+    return _private_bytes(_record(files, game.record(attempt)), seat, ending, game.seats)
 
 
 def _private_bytes(file: RecordFile, seat: int, ending: str, own_seats: Collection[int]) -> bytes:
-    """`ending` is `json` for all private data, or one of `KINDS`."""
+    """`ending` is `json` for all, or one of `KINDS`."""
     if seat not in own_seats:
         raise UnknownSubmissionError("no agent of yours had this seat")
     part = private_part(file, seat)
@@ -61,11 +49,10 @@ def _record(files: Path, digest: str | None) -> RecordFile:
     return read_stored(files, digest)
 
 
-def author_game_page(
-    files: Path, contest: Snapshot, game: PublishedGame, agents: Collection[str], attempt: int | None, place: PagePlace
-) -> bytes:
-    """Return the page of a game or attempt. Raises as `private_file`."""
-    file = _record(files, game.record_of(attempt))
+def author_game_page(files: Path, contest: Snapshot, game: AuthorsGame, attempt: int | None, place: PagePlace) -> bytes:
+    """Page of a game or attempt. Raises as `private_file`."""
+    file = _record(files, game.record(attempt))
+    published = game.game
     stems = {entry.name: f"{number:03d}" for number, entry in enumerate(contest.entries, 1)}
     context = GamePageContext(contest.name, game, (stems[game.first], stems[game.second]))
     values = {"has_authors": True, "attempt": attempt, "others": game.uncounted}
@@ -73,7 +60,7 @@ def author_game_page(
 
 
 def practice_page(directory: IntakeDirectory, game: PracticeGame, place: PagePlace, folder: str) -> bytes:
-    """Return the page of a practice game. Raises as `private_file`."""
+    """Raises as `private_file`."""
     file = _record(directory.practice, game.record)
     first, second = seat_names(game)
     practice = ScheduledGame(str(game.id), game.id, 0, 0, game.number, first, second, "", game.state, game.attempt)
@@ -83,7 +70,7 @@ def practice_page(directory: IntakeDirectory, game: PracticeGame, place: PagePla
 
 
 def practice_file(directory: IntakeDirectory, game: PracticeGame, ending: str, seat: int | None = None) -> bytes:
-    """Return the public record, or `seat`'s private data. Raises as `private_file`."""
+    """Public record, or `seat`'s private data. Raises as `private_file`."""
     file = _record(directory.practice, game.record)
     if seat is None:
         return public_part(file).to_json(as_read=True)
@@ -91,7 +78,7 @@ def practice_file(directory: IntakeDirectory, game: PracticeGame, ending: str, s
 
 
 def seat_names(game: PracticeGame) -> tuple[str, str]:
-    """Return the names by seat. Before the end the agent's seat is unknown."""
+    """Before the end the agent's seat is unknown."""
     return (game.agent, game.opponent) if game.seat == 0 else (game.opponent, game.agent)
 
 

@@ -20,7 +20,7 @@ ADMITTED = "admitted"
 
 @dataclass(frozen=True, slots=True)
 class StageView:
-    """A stage. `mark` is done, failed, now, held (waits for a slot) or waiting."""
+    """`mark` is done, failed, now, held (waits for a slot) or waiting."""
 
     name: str
     mark: str
@@ -31,7 +31,7 @@ class StageView:
 def submission_values(
     directory: IntakeDirectory, register: Register, submission: Submission, *, is_held: bool
 ) -> Mapping[str, Any]:
-    """Return the page's values. `is_held`: it waits for a slot."""
+    """Values of the page. `is_held`: it waits for a slot."""
     steps = [step for step in register.steps(submission.id) if step.attempt == submission.attempt]
     report = None
     if submission.report is not None:
@@ -53,7 +53,7 @@ def submission_values(
 def practice_values(
     directory: IntakeDirectory, submission: Submission, games: Sequence[PracticeGame]
 ) -> Mapping[str, Any]:
-    """Return the values about practice games."""
+    """Values about practice games."""
     limits, clock = directory.intake, directory.policy.clock
     is_waiting = any(game.state in (GameState.PENDING, GameState.RUNNING) for game in games)
     may_ask = limits.practice_games and limits.practice_games_per_day >= limits.practice_games
@@ -67,7 +67,7 @@ def practice_values(
 
 
 def _stages(submission: Submission, steps: Sequence[UploadStep], now: str) -> Sequence[StageView]:
-    """`now` is the mark of the running stage."""
+    """Mark of the running stage."""
     told = {step.stage: step for step in steps}
     has_failed = any(not step.ok for step in steps)
     shown = []

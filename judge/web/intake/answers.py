@@ -1,4 +1,4 @@
-"""The intake's responses, without data for organisers only."""
+"""Responses without data for organisers only."""
 
 from collections.abc import Sequence
 
@@ -12,7 +12,7 @@ HOST_FAILED = "the judge's host failed; this does not count against the submissi
 
 
 def summary(submission: Submission) -> Summary:
-    """Return what an author sees."""
+    """The author's view of a submission."""
     return Summary(
         id=submission.id,
         name=submission.name,
@@ -28,7 +28,7 @@ def summary(submission: Submission) -> Summary:
 
 
 def received(submission: Submission, receipt: Receipt | None) -> Received:
-    """Return a new submission."""
+    """A new submission."""
     return Received(**dict(summary(submission)), receipt=receipt)
 
 
@@ -47,7 +47,7 @@ def detail(submission: Submission, steps: list[UploadStep], journal: list[Change
 
 
 def shown_reason(state: State, why: str) -> str:
-    """Return a state's reason, without details of host failures."""
+    """A state's reason, without host failures."""
     return HOST_FAILED if state is State.FAILED else why
 
 
@@ -62,7 +62,7 @@ def _practice_info(game: PracticeGame) -> PracticeInfo:
 
 
 def practice_reason(game: PracticeGame) -> str:
-    """Return why a game is not over, without host failures."""
+    """Why a game is not over, without host failures."""
     if game.state is GameState.CANCELLED or not game.failures:
         return game.why
     return HOST_FAILED

@@ -41,9 +41,8 @@ MAX_ID = (1 << 63) - 1
 
 @dataclass(frozen=True, slots=True)
 class AppState:
-    """Shared state. `is_working`: uploads are processed; `receipt` returns a submission's receipt; `is_held`: its
-    worker
-    waits for a slot.
+    """`is_working`: uploads are processed; `receipt` returns a submission's receipt; `is_held`: its worker waits for a
+    slot.
     """
 
     directory: IntakeDirectory
@@ -62,7 +61,7 @@ router = APIRouter()
 
 
 async def intake_of(request: Request) -> AppState:
-    """Return the shared state. A coroutine, because FastAPI runs other functions in threads."""
+    """A coroutine, because FastAPI runs other functions in threads."""
     state: AppState = request.app.state.intake
     return state
 
@@ -76,7 +75,7 @@ State = Annotated[AppState, Depends(intake_of)]
 def author_of(
     request: Request, state: State, credentials: Annotated[HTTPAuthorizationCredentials | None, Depends(_bearer)]
 ) -> str:
-    """Return the token's author. Raises UnauthorizedError, TooMuchError."""
+    """Author of the token. Raises UnauthorizedError, TooMuchError."""
     return state.authors.author(request, credentials.credentials if credentials else "")
 
 
@@ -219,7 +218,7 @@ def ask_practice(state: AppState, submission: int, author: str) -> list[Practice
 
 
 def stored_file(directory: IntakeDirectory, digest: str | None, what: str) -> bytes:
-    """Return a log or report. Raises UnknownSubmissionError if it is missing, and HostError."""
+    """A log or report. Raises UnknownSubmissionError, HostError."""
     if digest is None:
         raise UnknownSubmissionError(f"the submission has no {what} yet: see its state")
     try:

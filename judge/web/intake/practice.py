@@ -1,7 +1,6 @@
 """Processes that play practice games in free slots.
 
-When another process waits for one of its cores, a game is stopped and played again later. Games are in the store, so
-killed processes lose nothing.
+When another process waits for its core, a game is stopped and played again later.
 """
 
 import time
@@ -21,20 +20,16 @@ from judge.submissions.service import IntakeDirectory, is_in_the_way, requeue_lo
 from judge.web.intake.workers import GONE_S, prepare
 
 POLL_INTERVAL_S = 0.1
-"""Interval between checks whether another process waits for a core."""
 RETRY_INTERVAL_S = 1.0
-"""Interval between searches for a free slot."""
 POLITE_S = 2.0
-"""Time for an ended worker to remove its containers."""
 
 log = get_logger()
 
 
 class PracticePlayers:
-    """Context manager: a service's practice processes."""
+    """Practice processes of a service."""
 
     def __init__(self, directory: IntakeDirectory, host: PracticeHost, games: PracticeGames) -> None:
-        """`host` must be picklable."""
         self._directory = directory
         self._host = host
         self._games = games

@@ -1,4 +1,4 @@
-"""The intake as a process: its socket and workers. A kill loses nothing."""
+"""The intake as a process. A kill loses nothing."""
 
 import socket
 from collections.abc import Callable, Iterator
@@ -27,7 +27,7 @@ from judge.web.kit.middleware import Middleware, Part
 from judge.web.kit.session import Authenticator
 
 UNREGISTERED_AGE = timedelta(days=1)
-"""Age at which a file without a submission is removed; younger ones may be running uploads."""
+"""Files without a submission are then removed; younger ones may be running uploads."""
 
 
 @contextmanager
@@ -76,7 +76,7 @@ def running_intake(
 
 
 def create_service(state: AppState) -> Middleware:
-    """Return an application that only receives submissions, with limits."""
+    """Application that only receives submissions, with limits."""
     app = new_app("judge intake", ABOUT)
     app.state.intake = state
     app.include_router(router)
@@ -96,5 +96,5 @@ def serve(
         bounded = ClientLimits(create_service(state), directory.intake)
         server = uvicorn.Server(uvicorn.Config(bounded, **uvicorn_options(directory.intake, proxy)))
         ready()
-        lower_priority()  # threads started earlier keep their priority
+        go_behind_games()  # earlier threads keep their priority
         server.run(sockets=[listener])

@@ -1,4 +1,4 @@
-"""Writes uploads to disk, with limits on size and slowness."""
+"""Writes uploads, with limits on size and slowness."""
 
 import asyncio
 import re
@@ -26,7 +26,7 @@ _FORM_PART = re.compile(rb"--[^\r\n]{1,200}\r?\n(?i:content-disposition): *(?:fo
 _HEAD_BYTES = 512
 
 _RAW = re.compile(rb"[\x00\r\n]")
-"""Bytes that no encoded form contains, and that `curl -d` removes."""
+"""No encoded form contains them; `curl -d` removes them."""
 
 
 class ConcurrencyLimit:
@@ -54,7 +54,6 @@ class Receiver:
     """Receives a service's uploads."""
 
     def __init__(self, directory: IntakeDirectory, register: Register, wake: Callable[[], None]) -> None:
-        """`wake` is called after an upload is registered."""
         self._directory = directory
         self._register = register
         self._wake = wake
@@ -62,7 +61,7 @@ class Receiver:
         self._at_once = ConcurrencyLimit(directory.intake.uploads_at_once)
 
     async def receive(self, request: Request, author: str, filename: str, name: str = "") -> Submission:
-        """Receive a request's body. Raises InputError, such as `TooMuchError`, and HostError."""
+        """Raises InputError, such as `TooMuchError`, and HostError."""
         check_filename(filename)
         check_name(name)
         self.gate.check()
@@ -76,7 +75,6 @@ class Receiver:
                 await receive_body(request, incoming, limits)
                 await run_in_threadpool(incoming.sync)
                 self.gate.check()
-                # Now the size is known, and other uploads may have arrived.
                 upload = Upload(author, name, filename, incoming.digest, incoming.size)
                 received = await run_in_threadpool(self._register.receive, upload, limits.allowance, keep=incoming.keep)
         self._wake()
@@ -84,7 +82,7 @@ class Receiver:
 
 
 def check_length(request: Request, limits: IntakePolicy) -> int:
-    """Return the content-length, or 0. Raises TooLargeError before the body is read."""
+    """Content-length, or 0. Raises TooLargeError."""
     length = int(request.headers.get("content-length", "0"))
     if length > limits.upload_bytes:
         raise _too_large(limits)
@@ -92,7 +90,7 @@ def check_length(request: Request, limits: IntakePolicy) -> int:
 
 
 def check_type(request: Request) -> None:
-    """Raise FormUploadError if the headers announce an encoded file."""
+    """Raises FormUploadError for an encoded file."""
     kind = _media_type(request)
     if kind.startswith("multipart/") or kind == "application/json":
         raise FormUploadError(f"the request is {kind}: {SEND_BYTES}")
@@ -102,11 +100,8 @@ def check_type(request: Request) -> None:
 
 
 async def receive_body(request: Request, incoming: Incoming, limits: IntakePolicy) -> None:
-    """Write a request's body to disk.
-
-    Raises TooLargeError, TooSlowError, FormUploadError, HostError; InputError if it is empty.
-    """
-    # `curl --data-binary` also sends this type, with all bytes of the file.
+    """Raises TooLargeError, TooSlowError, FormUploadError, HostError; InputError if the body is empty."""
+    # `curl --data-binary` also sends this type.
     is_form = _media_type(request) == "application/x-www-form-urlencoded"
     head = b""
     async for chunk in _pieces(request, limits):

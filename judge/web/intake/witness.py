@@ -1,7 +1,4 @@
-"""A witness service (C2SP tlog-witness): signs logs' checkpoints, and never two histories of one log.
-
-A checkpoint is stored before its signature is returned.
-"""
+"""A witness service (C2SP tlog-witness): signs logs' checkpoints, and never two histories of one log."""
 
 import re
 import socket
@@ -56,7 +53,7 @@ class Witness:
         self._lock = Lock()
 
     def sign(self, body: bytes) -> Checkpoint | Refused:
-        """Answer a request. Raises OSError, without a signature, if the checkpoint cannot be stored."""
+        """Raises OSError, without a signature, if the checkpoint cannot be stored."""
         try:
             request = read_request(body)
         except InputError as error:
@@ -91,7 +88,7 @@ class Witness:
 
 
 def create_app(witness: Witness, limits: IntakePolicy) -> Asgi:
-    """Return the application."""
+    """Application."""
 
     async def add(request: Request) -> Response:
         body = b""

@@ -1,7 +1,6 @@
 """Worker processes that each process one submission at a time.
 
-The register on disk is the queue. A thread assigns due submissions and limits their time. A killed or hanging worker
-costs its submission one try.
+A thread assigns due submissions and limits their time. A killed or hanging worker costs its submission one try.
 """
 
 import signal
@@ -23,18 +22,15 @@ from judge.submissions.service import IntakeDirectory, process_claimed, requeue_
 from judge.web.kit import logs
 
 POLL_INTERVAL_S = 1.0
-"""Polling interval for due submissions and slow workers."""
 GONE_S = 60.0
-"""Polling interval for abandoned submissions, such as those of a killed `judge submit`."""
 POLITE_S = 10.0
-"""Time for workers to clean up when the service ends."""
 
 log = get_logger()
 
 
 @dataclass(slots=True)
 class Running:
-    """A submission in process; `spent_s` excludes waiting for cores."""
+    """`spent_s` excludes waiting for cores."""
 
     taken: Submission
     worker: Worker[State]
@@ -50,7 +46,7 @@ class Running:
 
 
 class Workers:
-    """A service's workers; `worker` is their name in the store."""
+    """`worker` is their name in the store."""
 
     def __init__(
         self, directory: IntakeDirectory, process: Processor, register: Register, worker: str, practice: int = 0
@@ -98,7 +94,7 @@ class Workers:
                 self._look()
             except (JudgeError, SQLAlchemyError) as error:
                 log.error("the store of submissions does not answer", error=str(error))  # noqa: TRY400 - a sentence
-                self._swept = -GONE_S  # it may have changed before the connection was lost
+                self._swept = -GONE_S  # may have changed
                 self._end.wait(POLL_INTERVAL_S)
         kill(self._running, POLITE_S)
         for run in self._running.values():
@@ -136,7 +132,7 @@ class Workers:
         if error is None:
             log.info(str(worker.result()), submission=run.taken.id, attempt=run.taken.attempt)
             return
-        worker.kill()  # the worker's state is unknown
+        worker.kill()
         why = f"the worker was lost ({type(error).__name__})"
         taken, intake = run.taken, self._directory.intake
         if run.spent_s > intake.process_s:
@@ -148,17 +144,17 @@ class Workers:
 
 
 def process_job(directory: IntakeDirectory, process: Processor, taken: Submission, practice: int) -> State:
-    """Process a submission; return its new state."""
+    """Return the new state."""
     with closing(directory.register()) as register:
         return process_claimed(directory, register, taken, process, practice=practice).state
 
 
 def prepare() -> None:
-    """Initialise a worker process: log, and clean up on SIGTERM."""
+    """Set up log, and clean-up on SIGTERM."""
     signal.signal(signal.SIGTERM, _terminate)
     logs.configure()
 
 
 def _terminate(_signal: int, _frame: FrameType | None) -> None:
-    # SystemExit removes the submission's containers.
+    # Removes the submission's containers.
     raise SystemExit(143)

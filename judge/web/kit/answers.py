@@ -11,7 +11,7 @@ from judge.web.schemas import Problem
 
 
 class AsciiJSON(JSONResponse):
-    """JSON with escapes, so that it cannot control a terminal."""
+    """Escaped, so that it cannot control a terminal."""
 
     def render(self, content: Any) -> bytes:
         """Return the bytes."""
@@ -26,7 +26,7 @@ def problem(status: int, error: str, headers: Mapping[str, str] | None = None) -
 def page(
     package: str, template: str, place: PagePlace, folder: str, values: Mapping[str, Any], status: int = 200
 ) -> Response:
-    """Render a page; `folder` contains all pages of this kind."""
+    """`folder` contains all pages of this kind."""
     common = {"has_authors": True, "policy": AUTHOR_POLICY, "folder": f"{place.root}{folder}/"}
     return html(render(template, place, {**common, **values}, package=package), status)
 
@@ -37,7 +37,7 @@ def html(data: bytes, status: int = 200) -> Response:
 
 
 def download(data: bytes, name: str) -> Response:
-    """Return a download; the name determines its type."""
+    """The name determines the type."""
     kind = "application/json" if name.endswith(".json") else "text/plain; charset=utf-8"
     return Response(data, media_type=kind, headers=attachment(name))
 

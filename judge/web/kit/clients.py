@@ -1,7 +1,6 @@
 """Limits per client: running requests, streams, and response bytes.
 
-A client is an address (IPv6: a /64), as reported by the proxy if there is one. Connections are not
-counted: they may all come from the proxy.
+A client is an address (IPv6: a /64), as reported by the proxy if there is one. Connections may all come from the proxy.
 """
 
 import asyncio
@@ -15,7 +14,6 @@ from judge.web.kit.middleware import HEADERS, STREAM, Asgi, Message, Receive, Sc
 from judge.web.kit.rate_limit import address_key
 
 ORGANISERS = "organiser"
-"""First word of the organisers' paths."""
 
 ORGANISER_ROOM = 32
 """Requests beyond `connections` for signed-in organisers."""
@@ -27,10 +25,8 @@ PIECE_BYTES = 64 << 10
 """Larger responses are sent in pieces."""
 
 ANSWER_BYTES = 64 << 20
-"""Maximum of a client's running responses in pieces."""
 
 RETRY_INTERVAL_S = 5
-"""Retry-After of a refused request."""
 
 IsOrganiser = Callable[[Scope], Awaitable[bool]]
 
@@ -54,7 +50,7 @@ class ClientLimits:
             return
         client = address_key((scope.get("client") or ("",))[0])
         path = path_of(scope)
-        # Counted separately: viewers of a game also open pages.
+        # Viewers of a game also open pages.
         key = (client, path == STREAM)
         if self._requests[key] >= self._limits.connections_per_address:
             await self._refuse(429, "too many requests of your address are under way", scope, receive, send)
@@ -68,20 +64,20 @@ class ClientLimits:
                 await self._app(scope, receive, self._in_pieces(client, scope, receive, send))
 
     async def _room(self, scope: Scope, path: str) -> str | None:
-        """Return the request's group, or None if all are full."""
+        """None if all groups are full."""
         if self._requests["all"] < self._limits.connections:
             return "all"
         words = path.split("/")
         if words[0] != ORGANISERS or self._is_organiser is None:
             return None
         if self._requests["organisers"] < ORGANISER_ROOM and await self._is_organiser(scope):
-            # Other requests may have arrived during the check.
+            # Others may have arrived during the check.
             return "organisers" if self._requests["organisers"] < ORGANISER_ROOM else None
         is_sign_in = words == [ORGANISERS, "session"] or (words == [ORGANISERS, "index.html"])
         return "sign in" if is_sign_in and self._requests["sign in"] < SIGN_IN_ROOM else None
 
     def _in_pieces(self, client: str, scope: Scope, receive: Receive, send: Send) -> Send:
-        """Return a `send` that splits large responses, and refuses one above the limit."""
+        """Splits large responses, and refuses one above the limit."""
         started: list[Message] = []
 
         async def send_on(message: Message) -> None:

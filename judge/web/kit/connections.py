@@ -21,10 +21,8 @@ from judge.web.kit.middleware import CONNECTION, longest_s
 from judge.web.kit.rate_limit import address_key
 
 SPARE_CONNECTIONS = 64
-"""Connections beyond `connections`, for error responses."""
 
 MAX_SPARE_CONNECTIONS = 4 * SPARE_CONNECTIONS
-"""The same in a burst, when no connection is idle."""
 
 SEND_BYTES = 128 << 10
 """Kernel send buffer of a stream; the default is megabytes."""
@@ -61,7 +59,7 @@ def parse_listen_address(text: str, option: str = "--listen") -> ListenAddress:
 
 
 def checked_proxy(text: str) -> str:
-    """Return one address or "": with other values clients could escape the limits. Raises InputError."""
+    """One address or "": other values would let clients escape the limits. Raises InputError."""
     try:
         return str(ip_address(text)) if text else ""
     except ValueError:
@@ -70,13 +68,13 @@ def checked_proxy(text: str) -> str:
 
 @contextmanager
 def listening_at(text: str, *, beyond_loopback: bool) -> Iterator[tuple[socket.socket, ListenAddress]]:
-    """Context manager: a listening socket and its address; as `listening`."""
+    """A listening socket and its address; as `listening`."""
     with listening(parse_listen_address(text), beyond_loopback=beyond_loopback) as listener:
         yield listener, ListenAddress(*listener.getsockname()[:2])
 
 
 def listening(address: ListenAddress, *, beyond_loopback: bool, option: str = "--listen") -> socket.socket:
-    """Return a listening socket. Raises InputError if that fails, or if the address needs `beyond_loopback`."""
+    """Raises InputError if listening fails, or if the address needs `beyond_loopback`."""
     if not address.is_loopback and not beyond_loopback:
         raise InputError(
             f"{option} {address}: other machines could reach it, and would send tokens without encryption: "
@@ -87,8 +85,8 @@ def listening(address: ListenAddress, *, beyond_loopback: bool, option: str = "-
         listener = socket.create_server((address.host, address.port), family=family)
     except OSError as error:
         raise InputError(f"{option} {address}: {error.strerror}") from None
-    # Inherited by connections; asyncio sets it only on its own sockets. Without it, responses of two segments are
-    # delayed by 40 ms on reused connections.
+    # asyncio sets it only on its own sockets. Without it, responses of two segments are delayed by 40 ms on reused
+    # connections.
     listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     return listener
 
@@ -98,13 +96,12 @@ class _Endable(Protocol):
 
 
 def bounded_by(limits: IntakePolicy, proxy: str = "") -> type[H11Protocol]:
-    """Return a protocol class for uvicorn. Connections from `proxy` are limited only in total."""
+    """Protocol class for uvicorn. Connections from `proxy` are limited only in total."""
     held: Counter[str] = Counter()
     waiting: dict[_Endable, None] = {}
-    """Idle, oldest first."""
 
     class Bounded(H11Protocol):
-        """HTTP/1.1 with clients that may be slow on purpose."""
+        """Clients may be slow on purpose."""
 
         _timer: asyncio.TimerHandle | None = None
         _is_asked = False
@@ -144,7 +141,7 @@ def bounded_by(limits: IntakePolicy, proxy: str = "") -> type[H11Protocol]:
             self._look()
 
         def take_over(self) -> asyncio.Transport:
-            """Return the transport, now without time limit."""
+            """Transport, now without time limit."""
             self._set_timer(None)
             self.transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BYTES)
             return self.transport
@@ -152,7 +149,7 @@ def bounded_by(limits: IntakePolicy, proxy: str = "") -> type[H11Protocol]:
         def _look(self) -> None:
             cycle: RequestResponseCycle | None = self.cycle
             if cycle is not None:
-                # The application begins when the caller returns.
+                # Begins when the caller returns.
                 scope: Any = cycle.scope
                 scope.setdefault("extensions", {})[CONNECTION] = self
             is_asked = cycle is not None and not cycle.response_complete
@@ -163,7 +160,6 @@ def bounded_by(limits: IntakePolicy, proxy: str = "") -> type[H11Protocol]:
                 else:
                     waiting[self] = None
                     self._unsent = self.transport.get_write_buffer_size()
-                # A fallback; the application has shorter limits.
                 self._set_timer(longest_s(limits) if is_asked else limits.head_s)
 
         def _set_timer(self, seconds: float | None) -> None:
@@ -174,7 +170,7 @@ def bounded_by(limits: IntakePolicy, proxy: str = "") -> type[H11Protocol]:
         def _late(self) -> None:
             unsent = self.transport.get_write_buffer_size()
             if not self._is_asked and 0 < unsent < self._unsent:
-                # The client is still reading the last response.
+                # The client reads the last response.
                 self._unsent = unsent
                 self._set_timer(limits.head_s)
                 return
@@ -191,20 +187,20 @@ def bounded_by(limits: IntakePolicy, proxy: str = "") -> type[H11Protocol]:
         def end(self) -> None:
             """Abort the connection."""
             self._release()
-            # Closing would wait until the client reads the rest.
+            # Closing would wait for the client.
             self.transport.abort()
 
     return Bounded
 
 
 def take_connection(scope: Scope) -> asyncio.Transport:
-    """Return the transport of a request, to continue its chunked response."""
+    """Transport of a request, to continue its chunked response."""
     transport: asyncio.Transport = scope["extensions"][CONNECTION].take_over()
     return transport
 
 
 def uvicorn_options(limits: IntakePolicy, proxy: str = "") -> dict[str, Any]:
-    """Return uvicorn's options: no log, no server header, only `proxy`'s headers trusted."""
+    """No log, no server header, only `proxy`'s headers trusted."""
     return {
         "http": bounded_by(limits, proxy),
         "ws": "none",

@@ -75,7 +75,7 @@ def status_of(error: InputError) -> int:
 
 
 def error_responses(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    """Return the OpenAPI description of error responses."""
+    """OpenAPI description of error responses."""
     return {status: {"model": Problem, "description": MEANINGS[status]} for status in statuses}
 
 
@@ -101,7 +101,7 @@ def new_app(title: str, about: str, **more: Any) -> FastAPI:
 
 
 def route_with_errors(answer: Callable[[Request, Any], Response], *kinds: type[Exception]) -> type[APIRoute]:
-    """Return a route class that passes these errors to `answer`."""
+    """Route class that passes these errors to `answer`."""
 
     class Route(APIRoute):
         def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:

@@ -13,7 +13,7 @@ MAX_FIELDS = 16
 
 
 async def form_fields(request: Request) -> Mapping[str, str]:
-    """Return a form's fields, the first of each name. Raises InputError."""
+    """First field of each name. Raises InputError."""
     data = b""
     async for chunk in request.stream():
         data += chunk
@@ -51,7 +51,7 @@ def _is_own(origin: str, request: Request) -> bool:
 
 
 def proof_of(token: str, purpose: str) -> str:
-    """Return a form's proof; only pages sent to the token's owner contain it."""
+    """Only pages sent to the token's owner contain it."""
     return hmac.new(token.encode("utf-8", "replace"), purpose.encode("utf-8", "replace"), "sha256").hexdigest()
 
 

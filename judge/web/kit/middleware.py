@@ -1,7 +1,6 @@
 """Limits rate and time of requests, and adds security headers, per part of a service.
 
-Requests to a part with time limits are logged without query and headers, which may contain a token. Each answer has an
-`X-Request-Id`, which all events of its request in the log have too.
+Timed requests are logged without query and headers, which may contain a token.
 """
 
 import asyncio
@@ -41,20 +40,18 @@ HEADERS = {
 OWN_HEADERS = {
     **HEADERS,
     "content-security-policy": f"{AUTHOR_POLICY}; frame-ancestors 'none'",
-    # With no-referrer, forms have the uncheckable origin `null`. Other sites get no referrer.
+    # With no-referrer, forms have the origin `null`.
     "referrer-policy": "same-origin",
 }
-"""Headers of pages for signed-in people."""
 
 log = get_logger()
 
 STREAM = "events"
-"""The event stream, which is endless and handles HEAD itself."""
+"""Endless; handles HEAD itself."""
 
 UPLOADS = frozenset({"submissions", "author/submissions"})
 
 ORDERS = frozenset({"organiser/orders"})
-"""Paths that may take minutes (exports)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,12 +78,12 @@ class Deadlines(NamedTuple):
 
 
 def longest_s(limits: IntakePolicy) -> float:
-    """Return the seconds of the slowest allowed upload."""
+    """Seconds of the slowest allowed upload."""
     return limits.idle_s + limits.upload_bytes / limits.least_bytes_per_s + limits.request_s
 
 
 def deadlines_of(limits: IntakePolicy, method: str, path: str) -> Deadlines:
-    """Return a request's limits; only uploads and orders may take long."""
+    """Only uploads and orders may take long."""
     if method == "POST" and path in UPLOADS:
         return Deadlines(longest_s(limits), longest_s(limits))
     if method == "POST" and path in ORDERS:
@@ -95,7 +92,7 @@ def deadlines_of(limits: IntakePolicy, method: str, path: str) -> Deadlines:
 
 
 def path_of(scope: Scope) -> str:
-    """Return the path below the root path, without a leading slash."""
+    """Path below the root path, without a leading slash."""
     path: str = scope["path"]
     return path.removeprefix(scope.get("root_path", "")).lstrip("/")
 
@@ -126,7 +123,7 @@ class Middleware:
         }
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request. HEAD is handled like GET, except for the event stream."""
+        """HEAD is handled like GET, except for the event stream."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
@@ -185,7 +182,6 @@ class Middleware:
                     return message
 
                 async def send_on(message: Message) -> None:
-                    # Sending has its own limit (`judge.web.kit.clients`).
                     limit.reschedule(None)
                     await send(message)
                     limit.reschedule(loop.time() + answer_s)
@@ -199,7 +195,6 @@ class Middleware:
 
 
 CONNECTION = "judge.connection"
-"""Scope extension with the request's connection."""
 
 
 def abort_connection(scope: Scope) -> None:

@@ -7,7 +7,7 @@ from ipaddress import IPv6Address, ip_address
 from threading import Lock
 
 KEYS = 20_000
-"""Maximum number of buckets. The least recently used is dropped."""
+"""The least recently used bucket is dropped."""
 
 _MINUTE = 60.0
 
@@ -35,7 +35,7 @@ class RateLimit:
 
 
 def address_key(host: str) -> str:
-    """Return the key of an address; for IPv6 its /64."""
+    """An IPv6 address is its /64."""
     try:
         address = ip_address(host)
     except ValueError:

@@ -1,8 +1,7 @@
-"""Identifies authors and organisers by tokens: in a header, or in a cookie after signing in.
+"""Identifies authors and organisers by tokens in a header or cookie.
 
-A link has the token after `#`, which browsers do not send. A form sends it once by POST and gets it back as a cookie:
-unreadable for scripts, and only sent to this site by itself. So addresses, logs and Referer headers contain no tokens,
-and no sessions are stored.
+A link has the token after `#`, which browsers do not send. A form exchanges it for a cookie: unreadable for scripts,
+and only sent to this site by itself. So addresses, logs and Referer headers contain no tokens.
 
 Over TLS the cookie's name begins with `__Host-`, so no other host of the domain can set it. It is valid for all paths,
 so its name includes the service's root path.
@@ -32,7 +31,7 @@ HOST_PREFIX = "__Host-"
 """Browsers accept such cookies only over TLS, from the host itself and for all paths."""
 
 CHANGE = "judge: sign in as another author"
-"""Prefix of a proof's purpose; the new token follows."""
+"""The new token follows."""
 
 
 class Authenticator:
@@ -45,7 +44,7 @@ class Authenticator:
         self._look_ups = CapacityLimiter(2)
 
     def author(self, request: Request, token: str) -> str:
-        """Return the author of a token. Raises UnauthorizedError, or TooMuchError for author or address."""
+        """Author of a token. Raises UnauthorizedError, or TooMuchError for author or address."""
         # A missing token is looked up like a wrong one.
         name = self.tokens.author_of(token)
         if name is None:
@@ -54,7 +53,7 @@ class Authenticator:
         return name
 
     def organiser(self, request: Request, token: str) -> TokenHolder:
-        """Return the organiser of a token. Raises as `author`."""
+        """Raises as `author`."""
         holder = self.tokens.organiser_of(token) if token else None
         if holder is None:
             self._refuse(request)
@@ -95,13 +94,13 @@ class SessionCookie:
         return f"{HOST_PREFIX}{self.name}{f'-{folder}' if folder else ''}"
 
     def sent(self, scope: Scope) -> str:
-        """Return the cookie's token; "" if missing or ambiguous."""
+        """ "" if missing or ambiguous."""
         found = self._all_sent(scope)
         if len(found) != 1:
             return ""
         value = found.pop()
         try:
-            return SimpleCookie(f"x={value}")["x"].value  # removes quotes
+            return SimpleCookie(f"x={value}")["x"].value
         except (CookieError, KeyError):
             return ""
 
@@ -156,13 +155,13 @@ async def sign_in(
     name_of: Callable[[Request, str], str],
     ask: Callable[[Mapping[str, str]], Response],
 ) -> Response:
-    """Exchange a form's token for the cookie. `ask` renders a question before another name's session is replaced.
+    """Exchange a form's token for the cookie. `ask` confirms that another name's session is replaced.
 
     Raises the errors of `name_of`, which returns a token's name, and InputError.
     """
     cookie.check(request.scope)
     form = await form_fields(request)
-    # A pasted link has the token after `#`.
+    # As in a pasted link.
     token, current_token = form.get("token", "").strip().rpartition("#")[2], cookie.sent(request.scope)
     try:
         current = await run_in_threadpool(name_of, request, current_token) if current_token else None

@@ -36,15 +36,12 @@ all other paths are pages and files, as `judge contest export` writes them.
 """
 
 MAX_EVENTS_PER_ANSWER = 1000
-"""Maximum number of events per response."""
 
 MIN_COMPRESSED_BYTES = 1400
-"""Shorter responses fit into one packet."""
 
 MAX_SEQ = (1 << 53) - 1
 
 POLL_INTERVAL_S = 1.0
-"""Polling interval for the contest's beginning."""
 
 NO_PAGE = "there is no such page"
 NO_EVENTS = "there are no events: the contest has not begun"
@@ -53,8 +50,8 @@ log = get_logger()
 
 
 @dataclass(frozen=True, slots=True)
-class BegunContest:
-    """A begun contest. `version` changes with its store; `slots` limits the running games."""
+class Watched:
+    """`version` changes with the store; `slots` limits the running games."""
 
     hub: Hub
     pages: LivePages
@@ -84,7 +81,7 @@ class Site:
         self.windows = windows
         self.watched = begin()
         self._begin = begin
-        # One at a time: waiting pages must not take the uploads' threads.
+        # Waiting pages must not take the uploads' threads.
         self.rendering = CapacityLimiter(1)
 
     def viewers(self) -> int:
@@ -92,7 +89,7 @@ class Site:
         return 0 if self.watched is None else self.watched.hub.viewers
 
     def hosts(self) -> Sequence[ContestHost]:
-        """Return the hosts that play; thread-safe."""
+        """Hosts that play; thread-safe."""
         return () if self.watched is None else self.watched.pages.hosts()
 
     async def run(self) -> None:
@@ -107,7 +104,7 @@ class Site:
 
     @asynccontextmanager
     async def running(self, _app: FastAPI) -> AsyncIterator[None]:
-        """An application's lifespan that follows the contest."""
+        """Lifespan that follows the contest."""
         task = asyncio.create_task(self.run())
         yield
         task.cancel()
@@ -117,7 +114,7 @@ class Site:
             self.watched.hub.close()
 
     async def final(self) -> PublishedContest | None:
-        """Return the contest if it is over."""
+        """None before the end."""
         if self.watched is None:
             return None
         find = partial(self.watched.pages.final, self.watched.hub.live, self.watched.version())
@@ -125,7 +122,7 @@ class Site:
 
 
 class EventStream(Response):
-    """Server-sent events, written by the hub after the headers."""
+    """Written by the hub after the headers."""
 
     def __init__(self, hub: Hub, topic: Topic, since: int) -> None:
         super().__init__()
@@ -136,7 +133,7 @@ class EventStream(Response):
         headers = {"content-type": "text/event-stream", "cache-control": "no-store", "x-accel-buffering": "no"}
         encoded = [(name.encode(), value.encode()) for name, value in headers.items()]
         await send({"type": "http.response.start", "status": 200, "headers": encoded})
-        # Headers are sent with the body's first bytes.
+        # Sends the headers.
         await send({"type": "http.response.body", "body": b": events\n\n", "more_body": True})
         viewer = self._hub.join(take_connection(scope), self._topic, self._since)
         try:
@@ -168,7 +165,7 @@ health_router = APIRouter()
 
 
 async def site_of(request: Request) -> Site:
-    """Return the site. A coroutine, because FastAPI runs other functions in threads."""
+    """A coroutine, because FastAPI runs other functions in threads."""
     site: Site = request.app.state.site
     return site
 

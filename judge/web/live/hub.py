@@ -1,12 +1,9 @@
-"""From the log to all viewers: each event is read, painted and encoded once, and written to every socket.
+"""Reads, paints and encodes each event once, and writes it to all viewers.
 
-Events are written in rounds, whose interval grows with the number of viewers: a thousand cost at most the writes of ten
-rounds a second.
+The interval of writing grows with the number of viewers.
 
-At most `MAX_UNSENT_BYTES` bytes (or one event) wait for a viewer. A slower one gets missed events in pieces, each after
-it took the previous one. One that takes nothing while `MAX_MISSED_BYTES` bytes arrive is dropped; it reconnects with
-its
-last event number.
+At most `MAX_UNSENT_BYTES` bytes (or one event) wait for a viewer. A slower one gets missed events in pieces. One that
+takes nothing while `MAX_MISSED_BYTES` bytes arrive is dropped, and reconnects.
 """
 
 import asyncio
@@ -26,24 +23,21 @@ from judge.referee.policy import Policy
 from judge.web.live.paint import Painter, as_sent
 
 POLL_INTERVAL_S = 0.008
-"""Polling interval of the log."""
 
 ROUND_S_PER_VIEWER = 0.0001
 MAX_ROUND_S = 0.25
 """Interval of rounds: per viewer, and maximum."""
 
 BEAT_S = 5.0
-"""Heartbeat interval."""
 
 PLOTS_S, MAX_PLOTS = 2.0, 64
-"""Interval of a game's plots, and maximum number of games in it."""
+"""Interval of a game's plots, and games in it."""
 
 MAX_UNSENT_BYTES = 128 << 10
 
 PIECE_BYTES = MAX_UNSENT_BYTES // 2
 
 FEED_S = 0.02
-"""Interval between pieces of missed events."""
 
 MAX_MISSED_BYTES = 256 << 10
 """New bytes after which an inactive viewer is dropped."""
@@ -52,14 +46,13 @@ MAX_MISSED_EVENTS = 5000
 """A viewer that misses more events reloads the page."""
 
 STORED = 2 * MAX_MISSED_EVENTS
-"""Number of latest events kept uncompressed."""
+"""Latest events kept uncompressed."""
 
 BLOCK, OPEN_BLOCKS = 256, 16
 """Older events per compressed block, and number of expanded blocks."""
 
 
 WITHIN_A_GAME = frozenset({"playing", "turn", "search", "move"})
-"""Events shown only on pages of running games."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +66,7 @@ class Sent:
 
 
 class Topic(NamedTuple):
-    """A viewer's selection: events of one game and the contest, or of all (`game` 0); or none within games."""
+    """Events of one game and the contest, or of all (`game` 0); or none within games."""
 
     game: int = 0
     moves: bool = True
@@ -135,7 +128,7 @@ class Viewer:
     topic: Topic
     seq: int
     missed: int = 0
-    """Bytes of new events since it took any."""
+    """New events since it took any."""
 
     @property
     def room(self) -> int:
@@ -156,13 +149,12 @@ class Hub:
         self.told: Callable[[Sequence[Sent]], None] = lambda _: None
         self._viewers: set[Viewer] = set()
         self._behind: set[Viewer] = set()
-        """Viewers that lack sent events."""
         self._feed_at = 0.0
         self._round_at = 0.0
         self._beat_at = 0.0
         self._plots_at = 0.0
         self._plotted: dict[tuple[int, int], tuple[float, int]] = {}
-        """Per watched game: when to draw its plots again, and their number of moves."""
+        """Watched games: when to draw plots again, and their number of moves."""
 
     @property
     def _last(self) -> int:
@@ -209,12 +201,12 @@ class Hub:
                 self._stored.add(self._take(line))
 
     def since(self, seq: int, most: int, topic: Topic) -> list[Sent]:
-        """Return at most `most` sent events of a topic after number `seq`."""
+        """Return at most `most` events of a topic after number `seq`."""
         found = (sent for sent in self._stored.since(seq) if topic.has(sent))
         return [sent for _, sent in zip(range(most), found, strict=False)]
 
     def join(self, transport: asyncio.Transport, topic: Topic, seq: int) -> Viewer:
-        """Send a viewer the events after `seq`, and all later ones. Headers are already sent."""
+        """Send the events after `seq`, and all later ones. Headers are already sent."""
         # A page may show more than was sent.
         is_lost = seq > self.live.seq or self._last - seq > MAX_MISSED_EVENTS
         viewer = Viewer(transport, topic, self._last if is_lost else seq)
@@ -261,7 +253,7 @@ class Hub:
         self.told(new)
 
     def _tell(self, viewer: Viewer, first: int, chunk: bytes) -> None:
-        """Write new events to a viewer with room and all earlier ones."""
+        """Only with room and without missed events."""
         if viewer.seq == first - 1 and len(chunk) <= viewer.room:
             if chunk:
                 viewer.transport.write(chunk)
@@ -328,7 +320,6 @@ class Hub:
                 viewer.transport.write(chunk)
 
     def _begin_again(self) -> None:
-        """The log was recreated, so every viewer reloads its page."""
         self._write(self._viewers, _event("again", {"log": ""}))
         self._reader.close()
         self._reader, self.live = LogReader(self._path), Live()
@@ -343,7 +334,7 @@ class Hub:
 
 
 def sent_of(line: bytes) -> Sent:
-    """Return the event of an encoded line."""
+    """Event of an encoded line."""
     head = head_of(line)
     return Sent(head.seq, head.game, head.type in WITHIN_A_GAME, line)
 

@@ -70,12 +70,11 @@ class StoreNumbers(Collector):
     """Values of store, disk and service, read on request."""
 
     def __init__(self, planned: Planned, viewers: Callable[[], int]) -> None:
-        """`viewers` returns their number."""
         self._planned = planned
         self._viewers = viewers
 
     def describe(self) -> Iterable[GaugeMetricFamily]:
-        """Return nothing: the names do not need the store."""
+        """Nothing: the names do not need the store."""
         return []
 
     def collect(self) -> Iterator[GaugeMetricFamily]:

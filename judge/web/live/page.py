@@ -5,18 +5,15 @@ import secrets
 from dataclasses import dataclass
 
 SEQ = f"@seq-{secrets.token_hex(16)}@"
-"""Placeholder for the last event's number; random, so an agent cannot print it."""
+"""Random, so an agent cannot print it."""
 
 GZIP_LEVEL = 1
-"""Compresses a page of 64 boards to a tenth in a few milliseconds."""
+"""Compresses 64 boards to a tenth in a few milliseconds."""
 
 
 @dataclass(slots=True)
 class LivePage:
-    """A file, and whether clients may cache it.
-
-    `seq` is the last event that it shows; None: all when sent.
-    """
+    """`seq` is the last event that it shows; None: all when sent."""
 
     data: bytes
     kind: str
@@ -25,18 +22,18 @@ class LivePage:
     _packed: bytes | None = None
 
     def packed(self, seq: int) -> bytes:
-        """Return the bytes compressed, with that number."""
+        """Compressed, with that number."""
         if self._packed is None or self.seq is None:
             self._packed = gzip.compress(self.numbered(seq), GZIP_LEVEL, mtime=0)
         return self._packed
 
     def numbered(self, seq: int) -> bytes:
-        """Return the bytes with that number, or with the page's own."""
+        """Bytes with that number, or with the page's own."""
         return numbered(self.data, self.kind, seq if self.seq is None else self.seq)
 
 
 def numbered(data: bytes, kind: str, seq: int) -> bytes:
-    """Return a page with that number; other files unchanged."""
+    """Files other than pages are unchanged."""
     return data.replace(SEQ.encode(), str(seq).encode(), 1) if kind.startswith("text/html") else data
 
 

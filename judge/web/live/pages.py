@@ -1,7 +1,6 @@
 """The pages of a running contest: those of the export, and those of its games.
 
-A page is rendered once per state of the contest. Its script continues from the page's last event (`SEQ` until sent), so
-no event is lost.
+A page is rendered once per state of the contest. Its script continues from its last event (`SEQ`), so none is lost.
 """
 
 import hashlib
@@ -47,10 +46,9 @@ SCRIPT, WAITING_SCRIPT, RUNNING, INDEX = "live.js", "waiting.js", "live.html", "
 NAVIGATION = tuple(
     f"{name}.html" for name in ("live", "index", "crosstable", "rounds", "journal", "fairness", "verify")
 )
-"""Pages linked from every page."""
 
 LOAD_S, LOAD_SHARE = 0.5, 0.2
-"""Minimum interval of reading the contest, and maximum share of time for it."""
+"""Interval and share of time for reading the contest."""
 
 HOSTS_S = 5.0
 
@@ -58,25 +56,21 @@ MAX_STORED_PAGES = 256
 
 
 NEW_SHARE = 0.05
-"""Share of new games after which the tests are repeated."""
 
 READ_S = 0.25
-"""Maximum time of reading records per request."""
 
 
 class Certificate:
     """The fairness certificate of the games so far. Each record is read once, for a bounded time per request."""
 
     def __init__(self, files: Path) -> None:
-        """`files` has the records of the store."""
         self._files = files
         self._conditions: dict[str, GameConditions] = {}
         self._tested: PublishedContest | None = None
         self._of = 0
 
     def tested(self, contest: PublishedContest) -> PublishedContest:
-        """Return the contest with its games' conditions, perhaps at an earlier state. Raises InputError for a missing
-        or
+        """The contest with its games' conditions, perhaps at an earlier state. Raises InputError for a missing or
         changed record.
         """
         played = [game.result.record for game in contest.games if game.result is not None]
@@ -89,7 +83,6 @@ class Certificate:
             for game in contest.games
         ]
         self._tested = replace(contest, games=games)
-        # The rest is read at the next request.
         self._of = known
         return self._tested
 
@@ -110,8 +103,6 @@ class Certificate:
 
 @dataclass(slots=True)
 class _Edition:
-    """The contest at one version, with all events up to `seq`."""
-
     version: object
     seq: int
     contest: PublishedContest
@@ -156,7 +147,7 @@ class LivePages:
         self.log.close()
 
     def get(self, path: str, live: Live, version: object) -> LivePage | None:
-        """Return the file at a path from the top of the site, or None."""
+        """File at a path from the top of the site, or None."""
         with self._lock:
             if path == SCRIPT or path in ASSETS:
                 return _asset(path)
@@ -172,7 +163,7 @@ class LivePages:
             if path.startswith("records/"):
                 return self._record(path, edition)
             if path.startswith("data/fairness."):
-                # Not stored: tests change while records are read.
+                # Tests change while records are read.
                 data = certificate_files(self._certificate.tested(edition.contest)).get(path.removeprefix("data/"))
                 return None if data is None else LivePage(data, kind_of(path))
             if place.path == "fairness.html":
@@ -188,7 +179,7 @@ class LivePages:
             return None if data is None else LivePage(data, kind_of(path), seq=seq)
 
     def paths(self, live: Live, version: object) -> list[str]:
-        """Return the paths of all files except games and records."""
+        """All files except games and records."""
         with self._lock:
             edition = self._read(live, version)
             names = [*tables(edition.contest), *CERTIFICATE]
@@ -216,11 +207,11 @@ class LivePages:
             return self._read(live, version).contest.is_over
 
     def final(self, live: Live, version: object) -> PublishedContest | None:
-        """Return the contest if it is over."""
+        """None before the end."""
         if live.games or next(live.next_games(1), None) is not None:
             return None
         with self._lock:
-            # No event follows the last one, so an older page would stay.
+            # No later event would replace an older page.
             self._load_at = 0.0
             contest = self._read(live, version).contest
             return contest if contest.ending else None
@@ -234,7 +225,7 @@ class LivePages:
         return [PagePlace(path, language, self._languages) for language in self._languages]
 
     def hosts(self) -> Sequence[ContestHost]:
-        """Return the hosts that play, with the latest outliers. Thread-safe."""
+        """Hosts that play, with the latest outliers. Thread-safe."""
         at, hosts = self._hosts
         if time.monotonic() - at >= HOSTS_S:
             hosts = contest_hosts(self._store, self._contest.name, self._certificate.tests)
@@ -249,7 +240,7 @@ class LivePages:
         edition = self._edition
         if edition is not None and (edition.version == version or now < self._load_at):
             return edition
-        shown_seq = live.seq  # first: later events are not in the contest read
+        shown_seq = live.seq  # later events are not in the contest
         contest = replace(
             load_store(self._contest),
             moments=self._windows.look().moments,
@@ -318,7 +309,7 @@ class LivePages:
             if (digest := found.get(path)) is None:
                 return None
             public = public_part(read_stored(self._contest.planned.files, digest))
-            # A repeated game changes the counting record.
+            # A repeated game changes the record.
             is_fixed = path != game.record_path
             return LivePage(public.to_json(as_read=True), kind_of(path), is_fixed=is_fixed)
         return None
@@ -327,7 +318,7 @@ class LivePages:
 def waiting_page(
     path: str, contest: str, moments: Sequence[tuple[str, datetime]], *, has_authors: bool
 ) -> LivePage | None:
-    """Return a page or file before the contest begins, with the schedule; None if unknown."""
+    """Page or file before the contest begins, with the schedule; None if unknown."""
     if path == WAITING_SCRIPT or path in ASSETS:
         return _asset(path)
     place = PagePlace.of_file(path, languages(CODES))
@@ -343,18 +334,18 @@ def _asset(name: str) -> LivePage:
 
 
 def log_page(log: SignedLog, path: str) -> LivePage | None:
-    """Return a file of a contest's log; tiles never change."""
+    """Tiles never change."""
     data = log.file(path)
     return None if data is None else LivePage(data, kind_of(path), is_fixed="/tile/" in path)
 
 
 def _joined(contest: Contest) -> Joined | None:
-    """Ratings to join with. A missing former contest must not stop live pages."""
+    """A missing former contest must not stop live pages."""
     try:
         joined = read_joined(contest.planned)
         if joined is None:
             return None
-        # Detects a missing or ambiguous anchor early.
+        # Detects a missing or ambiguous anchor.
         agents = len(replace(load_store(contest), joined=joined).histories)
     except (HostError, InputError) as error:
         _log.warning("ratings are not joined with former contests", why=str(error))

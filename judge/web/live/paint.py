@@ -35,7 +35,7 @@ class Painter:
         self._empty = EmptyBoard.of(self._painter)
 
     def of(self, event: AnyEvent) -> Mapping[str, Any]:
-        """Return the drawing of a move: `pieces` as [x, y, shapes, words], `marks` as shapes; else empty."""
+        """A move's `pieces` as [x, y, shapes, words], `marks` as shapes; else empty."""
         if not isinstance(event, MoveMade):
             return {}
         paint = self._painter
@@ -45,13 +45,13 @@ class Painter:
         return {"pieces": pieces, "marks": _lists(marks)}
 
     def svg(self, game: LiveGame) -> str:
-        """Return a game's board, which the page's script continues."""
+        """The page's script continues it."""
         view = game.view()
         shown = self._view if view is None else view
         return write_still(self._painter, self._empty, shown, " - ".join(game.names), f"g{game.game}")
 
     def table(self, pieces: Mapping[Square, Token]) -> Sequence[tuple[str, Sequence[str]]]:
-        """Return a position's rows as text: the name, and the squares ("" if empty)."""
+        """Rows as text: the name, and the squares ("" if empty)."""
         columns = range(len(self._view.columns))
         words = {square: self.words(token) for square, token in pieces.items()}
         return [(row, [words.get((x, y), "") for x in columns]) for y, row in enumerate(self._view.rows)]
@@ -129,14 +129,14 @@ class _Step(NamedTuple):
 
 
 def plots_of_game(game: LiveGame) -> Sequence[Plot]:
-    """Return a running game's plots, drawn like a finished one's; empty without values."""
+    """Drawn like a finished game's; empty without values."""
     steps = [_Step(None, None), *(_Step(move.seat, move.charged_ms, move.memory_bytes) for move in game.moves)]
     drawn = {plot.name: plot for plot in plots_of(steps, [SearchFigures(), *game.figures()])}
     return [drawn.get(name) or empty_plot(name) for name in NAMES]
 
 
 def as_sent(game: LiveGame) -> Mapping[str, Any]:
-    """Return the plots' data for the script: only the judge's numbers, no agent's text."""
+    """Only the judge's numbers, no agent's text."""
     plots = [
         {"name": plot.name, "width": plot.width, "paths": plot.paths, "low": plot.low, "high": plot.high}
         for plot in plots_of_game(game)
@@ -146,5 +146,5 @@ def as_sent(game: LiveGame) -> Mapping[str, Any]:
 
 
 def plots_path(game: LiveGame) -> str:
-    """Return the path of the plots, from the top of the site."""
+    """Path of the plots, from the top of the site."""
     return f"plots/{game.stem}.json"

@@ -1,4 +1,4 @@
-"""The pages of running games: one of all, and one per game."""
+"""Pages of running games."""
 
 import json
 import time
@@ -21,16 +21,15 @@ from judge.web.live.page import SEQ, LivePage, kind_of
 from judge.web.live.paint import Painter, as_sent, plots_of_game, plots_path
 
 FRESH_S = 0.25
-"""Render interval; the page's script continues from it."""
 
 NEW_EVENTS = 500
-"""A request for new boards omits games that began more events ago."""
+"""New boards omit games that began more events ago."""
 
 _SWATCHES = {Surface.LINES: ("dark", "light"), Surface.SQUARES: ("red", "blue"), Surface.CHEQUERED: ("light", "dark")}
 
 
 class RunningPages:
-    """Renders the pages, once for simultaneous requests."""
+    """Renders each page once for simultaneous requests."""
 
     def __init__(
         self,
@@ -42,7 +41,6 @@ class RunningPages:
         is_static: bool = False,
         has_authors: bool = False,
     ) -> None:
-        """`windows` returns the schedule, `hosts` the hosts that play."""
         self._name = name
         self._painter = painter
         self._windows = windows
@@ -51,7 +49,7 @@ class RunningPages:
         self._has_authors = has_authors
         self._running: dict[str, tuple[float, LivePage]] = {}
         self._boards: dict[int, tuple[tuple[int, int], Markup]] = {}
-        """Per running game: (attempt, number of moves) and its board."""
+        """(attempt, number of moves) and board per game."""
 
     def all(
         self,
@@ -63,7 +61,7 @@ class RunningPages:
         only_new: bool = False,
         final: PublishedContest | None = None,
     ) -> LivePage:
-        """Return the page of all running games; `only_new`: recently begun boards. `final`: the finished contest."""
+        """`only_new`: recently begun boards. `final`: the finished contest."""
         key = f"{place.file}?{only_new}&{final is not None}"
         return self._fresh(key, live, lambda: self._all_running(live, viewers, slots, place, only_new, final))
 
@@ -140,7 +138,7 @@ class RunningPages:
         sides = [language.word(painter.sides[game.seats.index(seat)]) for seat in (0, 1)]
         swatches = [_SWATCHES[painter.surface][game.seats.index(seat)] for seat in (0, 1)]
         last = game.moves[-1] if game.moves else None
-        # Clocks for the script: `SEAT SINCE TURN LEFT0 LEFT1`, in milliseconds; `-`: unknown.
+        # For the script: `SEAT SINCE TURN LEFT0 LEFT1`, in milliseconds; `-`: unknown.
         clock = game.clock
         left = game.left_ms if clock is None else clock.left_ms
         running = ("-", "-", "-") if clock is None else (clock.seat, clock.since_ms, _number(clock.turn_ms))
@@ -213,6 +211,6 @@ def _number(value: float | None) -> str:
 
 
 def _left(game: LiveGame, seat: int) -> str:
-    """The seat's time left, or its used time without a limit."""
+    """Time left, or used time without a limit."""
     left = game.left_ms[seat]
     return duration(game.charged_ms(seat) if left is None else left)

@@ -31,11 +31,10 @@ from judge.web.organisers import app as organisers
 from judge.web.organisers.console import Console, opened_console
 
 GRACE_S = 5
-"""Time for uploads to end when the service ends."""
 
 
 def hub_of(planned: Planned) -> Hub:
-    """Return a contest's events, unread. Raises InputError before it begins."""
+    """Unread. Raises InputError before the contest begins."""
     if planned.has_no_store:
         raise planned.not_begun()
     with closing(Reader(planned.store_url)) as reader:
@@ -111,7 +110,7 @@ def serve(
         bounded = ClientLimits(service, limits, is_organiser)
         server = uvicorn.Server(uvicorn.Config(bounded, **options))
         ready()
-        lower_priority()  # threads started earlier keep their priority
+        go_behind_games()  # earlier threads keep their priority
         server.run(sockets=[listener])
 
 
@@ -123,14 +122,14 @@ def _has_begun(planned: Planned) -> bool:
 
 
 def publish_once(plan: Path, directory: Path) -> None:
-    """Write a contest file's pages and events once; raises as `follow`."""
+    """Raises as `follow`."""
     follow(load_plan(plan), directory, once=True)
 
 
 def create_app(
     planned: Planned, site: Site, state: intake.AppState | None = None, console: Console | None = None
 ) -> FastAPI:
-    """Return the application: public pages, and with an intake its API and the authors' and organisers' pages."""
+    """Public pages, and with an intake its API and the authors' and organisers' pages."""
     about = ABOUT if state is None else f"{ABOUT}{intake.ABOUT}"
     app = new_app("judge live", about, lifespan=site.running)
     app.state.site = site
@@ -155,7 +154,7 @@ def create_service(
     console: Console | None = None,
     metrics: Metrics | None = None,
 ) -> Middleware:
-    """Return the application with each part's headers and limits."""
+    """Application with each part's headers and limits."""
     parts: dict[str, Part] = {}
     if state is not None:
         limits = state.directory.intake

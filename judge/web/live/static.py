@@ -82,7 +82,6 @@ class StaticSite:
         return self._version == (version, live.version) and not live.games and self._pages.is_over(live, version)
 
     def _write_plots(self) -> None:
-        """Finished games have their plots on their pages."""
         if time.monotonic() < self._plots_at:
             return
         self._plots_at = time.monotonic() + PLOTS_S

@@ -1,4 +1,4 @@
-"""The pages' orders, as in `judge contest` and `judge submissions`."""
+"""Orders, as in `judge contest` and `judge submissions`."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -17,7 +17,7 @@ from judge.web.organisers.files import EXPORTS, PUBLISHED, export, publish_pages
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """An order's effect: heading, changes, and its game's attempt (or 0)."""
+    """Heading, changes, and the game's attempt (or 0)."""
 
     heading: str
     words: str
@@ -27,7 +27,7 @@ class Preview:
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """An order; `preview` and `carry_out` raise InputError if it is impossible now."""
+    """`preview` and `carry_out` raise InputError if it is impossible now."""
 
     label: str
     preview: Callable[[Console, str], Preview]
@@ -35,7 +35,7 @@ class Action:
 
 
 def action_of(name: str) -> Action:
-    """Return an action. Raises InputError if unknown."""
+    """Raises InputError for an unknown name."""
     if name not in ACTIONS:
         raise InputError("there is no such order: give one from the page of the game, the agent or the submission")
     return ACTIONS[name]
@@ -143,7 +143,7 @@ def _says_retry(submission: Submission) -> str:
 ACTIONS: Mapping[str, Action] = {
     "pause": _of_contest("Pause", orders.effect_of_pause, orders.pause),
     "resume": _of_contest("Resume", orders.effect_of_resume, orders.resume),
-    # Use the attempt of the preview: another one may have another result.
+    # Another attempt than the preview's may have another result.
     "void": Action("Void and play again", _preview_void, lambda console, *given: orders.void(console.begun(), *given)),
     "replay": Action("Play again", _preview_replay, lambda console, order, _: orders.replay(console.begun(), order)),
     "disqualify": Action(

@@ -79,7 +79,7 @@ def _name_of(request: Request, token: str) -> str:
 
 
 def visitor_of(request: Request) -> Visitor:
-    """Return the request's organiser. Raises UnauthorizedError, TooMuchError."""
+    """Organiser of a request. Raises UnauthorizedError, TooMuchError."""
     console, token = _console_of(request), ORGANISER.sent(request.scope)
     visitor = Visitor(request, console.state.authors.organiser(request, token), token, console)
     request.state.visitor = visitor
@@ -106,7 +106,6 @@ def _page(
 
 
 def _refused(request: Request, error: InputError) -> Response:
-    """The reason for an organiser; the sign-in page for others."""
     if isinstance(error, UnauthorizedError):
         is_first = request.method == "GET" and _path_of(request) == "index.html"
         return _page("organiser_sign_in.html", request, None, {}, 200 if is_first else 401)

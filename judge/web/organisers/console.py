@@ -16,7 +16,7 @@ from judge.store.types import JournalLine
 from judge.web.intake.app import AppState
 
 Publish = Callable[[Path, Path], None]
-"""Writes a contest file's live pages to a directory; importable by name."""
+"""Writes live pages to a directory; importable by name."""
 
 
 @dataclass(slots=True)
@@ -41,7 +41,7 @@ class Console:
             return self._contest
 
     def journal_before(self, before: int | None, limit: int) -> list[tuple[int, JournalLine]]:
-        """Return the last journal lines with numbers, newest first."""
+        """Numbered lines, newest first."""
         contest = self.contest()
         if contest is not None:
             return contest.store.journal_before(contest.name, before, limit)
@@ -49,7 +49,7 @@ class Console:
             return store.journal_before(self.planned.name, before, limit)
 
     def begun(self) -> Contest:
-        """Return the contest. Raises InputError before it begins."""
+        """Raises InputError before the contest begins."""
         contest = self.contest()
         if contest is None:
             raise self.planned.not_begun()
@@ -70,7 +70,7 @@ class Console:
 
 @contextmanager
 def opened_console(planned: Planned, state: AppState, publish: Publish) -> Iterator[Console]:
-    """Context manager: a contest's console. Raises HostError if its store is unreadable."""
+    """Raises HostError if the store is unreadable."""
     with (
         ExitStack() as stack,
         closing(Orders(planned.store_url, planned.name)) as orders,

@@ -21,10 +21,9 @@ from judge.transparency.log import KEY_FILE
 from judge.web.organisers.console import Console, Publish
 
 EXPORTS = "exports"
-"""In the contest's folder: a directory per export, with `public` and `private`."""
+"""A directory per export, with `public` and `private`."""
 
 PUBLISHED = "published"
-"""In the contest's folder: the live pages and events."""
 
 
 def export(console: Console, order: OrganiserOrder) -> DoneOrder:
@@ -46,7 +45,7 @@ def write_export(plan: str, directory: str) -> str:
     planned, target = load_plan(Path(plan)), Path(directory)
     public, private = target / "public", target / "private"
     if not public.exists():
-        # The public part is renamed last: without it the export is incomplete.
+        # Without the public part the export is incomplete.
         try:
             shutil.rmtree(target, ignore_errors=True)
             target.mkdir(parents=True)
@@ -62,7 +61,7 @@ def write_export(plan: str, directory: str) -> str:
 
 
 def export_of(console: Console, number: str, part: str) -> Path:
-    """Return a part's directory. Raises UnknownSubmissionError."""
+    """Directory of a part. Raises UnknownSubmissionError."""
     done = console.orders.get(number)
     directory = console.planned.folder / EXPORTS / number / part
     if done is None or done.order.action != "export" or not directory.is_dir():
@@ -77,7 +76,7 @@ def publish_pages(console: Console, order: OrganiserOrder) -> DoneOrder:
 
 
 def write_pages(write: Publish, plan: str, directory: str) -> str:
-    """Write the live pages; return a description."""
+    """Return a description."""
     target = Path(directory)
     write(Path(plan), target)
     return f"{target.name} has the current pages and events"

@@ -21,21 +21,16 @@ from judge.web.authors.submissions import submission_values
 from judge.web.organisers.console import Console
 
 WAITING = 10
-"""Shown games of the queue."""
 LAST = 20
-"""Shown voids and orders on the first page."""
 GAMES = 200
-"""Games per page."""
 SUBMISSIONS = 200
 ORDERS = 500
 JOURNAL = 200
-"""Lines per page."""
 CHECK_S = 60.0
-"""Refresh interval of `judge doctor`'s results."""
 
 
 def overview(console: Console) -> Mapping[str, Any]:
-    """Return the first page: games, failures, free resources."""
+    """Games, failures, free resources."""
     contest = console.contest()
     values: dict[str, Any] = {
         "room": free_space_of(console.planned.folder),
@@ -91,7 +86,7 @@ def games(console: Console, after: int) -> Mapping[str, Any]:
 
 
 def submissions(console: Console, before: int | None) -> Mapping[str, Any]:
-    """Return a page of submissions, newest first."""
+    """Newest first."""
     found = console.state.register.submissions(before=before, limit=SUBMISSIONS)
     return {"submissions": found, "next": found[-1].id if len(found) == SUBMISSIONS else None}
 
@@ -105,7 +100,7 @@ def submission(console: Console, number: int) -> Mapping[str, Any]:
 
 
 def journal(console: Console, before: int | None) -> Mapping[str, Any]:
-    """Return a page of the journal, newest first, with orders' senders."""
+    """Newest first, with orders' senders."""
     contest = console.contest()
     found = console.journal_before(before, JOURNAL)
     told = [line for _, line in found]
@@ -124,7 +119,7 @@ def _with_games(contest: Contest, lines: Sequence[JournalLine]) -> list[tuple[Jo
 
 
 def orders(console: Console) -> Mapping[str, Any]:
-    """Return the orders, newest first."""
+    """Newest first."""
     return {"orders": console.orders.latest(ORDERS)}
 
 
@@ -149,7 +144,7 @@ def free_space_of(folder: Path) -> Room:
 
 
 class HealthCheck:
-    """Results of `judge doctor`, refreshed by one thread at a time, and not during games: it keeps a core busy."""
+    """Refreshed by one thread at a time, and not during games: `judge doctor` keeps a core busy."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
