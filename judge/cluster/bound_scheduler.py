@@ -1,8 +1,7 @@
 """A dask scheduler that restricts workers to their own name and checks every value that they send.
 
 dask lets any peer register under any name, stop workers and submit tasks. Here a connection with a worker's certificate
-may send only `_CALLS` and `_STREAMED`, under the certificate's name. dask gets checked values; constants replace
-others.
+may send only `_CALLS` and `_STREAMED`, under the certificate's name.
 """
 
 import asyncio
@@ -28,13 +27,12 @@ from judge.cluster.roster import MAX_SLOTS, slots_in
 from judge.cluster.tasks import SLOT
 
 MAX_CONNECTIONS_PER_WORKER = 16
-"""Maximum number of simultaneous connections per certificate. A worker needs two."""
+"""Simultaneous connections per certificate. A worker needs two."""
 
 GATHER_S = 120.0
-"""Timeout for answers that a contest requests from workers."""
 
 MAX_ANNOUNCED_BYTES = 1 << 50
-"""Maximum answer size in bytes that a worker may announce. The contest's host has a much lower limit."""
+"""Answer size that a worker may announce. The contest's host has a much lower limit."""
 
 METRICS: Mapping[str, Any] = {
     "bandwidth": {"total": 1e8, "workers": {}, "types": {}},
@@ -43,7 +41,6 @@ METRICS: Mapping[str, Any] = {
     "managed_bytes": 0,
     "spilled_bytes": {"memory": 0, "disk": 0},
 }
-"""Replaces a worker's metrics."""
 
 log = get_logger()
 
@@ -118,7 +115,7 @@ class _Erred(_Message):
     stimulus_id: Text
 
     def for_dask(self) -> dict[str, Any]:
-        # The exception can be any object, and no game needs it.
+        # The exception can be any object.
         texts = {"exception_text": "", "traceback_text": "", "traceback": None, "thread": None, "startstops": ()}
         return self.model_dump() | texts | {"status": "error", "exception": Serialize(b"")}
 
@@ -146,7 +143,6 @@ class _Logged(_Message):
 
 
 LOGGED = "log-event"
-"""The message with which a worker sends moves of a running game."""
 
 _STREAMED: Mapping[str, type[_Message]] = {
     "task-finished": _Finished,
@@ -157,14 +153,13 @@ _STREAMED: Mapping[str, type[_Message]] = {
     "close-stream": _Message,
     LOGGED: _Logged,
 }
-"""Messages accepted from a registered worker. Others are dropped, such as those that submit tasks."""
+"""Messages accepted from a registered worker; others are dropped."""
 
 
 class BoundScheduler(Scheduler):
     """See the module."""
 
     def __init__(self, **options: Any) -> None:
-        """`options` are dask's."""
         super().__init__(**options)
         self._refused: dict[str, str] = {}
         """By certificate name. Not logged twice: workers retry every second."""
@@ -172,7 +167,7 @@ class BoundScheduler(Scheduler):
         expect_answers(self._announced)
 
     async def gather(self, *words: Any, **named: Any) -> Any:
-        """Gather with a timeout: a worker could report that it is busy forever. Late answers count as lost."""
+        """A worker could report that it is busy forever. Late answers count as lost."""
         try:
             async with asyncio.timeout(GATHER_S):
                 return await super().gather(*words, **named)
@@ -218,8 +213,7 @@ class BoundScheduler(Scheduler):
                     log.warning("a worker is refused", worker=printable(worker, 80), why=why)
                 if _is_registering(message):
                     self._refused[worker] = why
-                    # As dask refuses a taken name; a closed connection would give no reason. The worker compares
-                    # `time`.
+                    # As dask refuses a taken name; a closed connection would give no reason.
                     now = message.get("now")
                     time = now if isinstance(now, float) else 0.0
                     await comm.write({"status": "error", "message": why, "time": time})
@@ -235,7 +229,7 @@ class BoundScheduler(Scheduler):
         setattr(comm, "read", checked)  # noqa: B010 - a method
 
     def _may_send(self, worker: str, message: Any, moves: Counter[str]) -> bool:
-        """Whether a message is about a game that the worker plays, and its moves go to that game's contest."""
+        """Whether the worker plays the game, and its moves go to the game's contest."""
         if not isinstance(message, dict) or message["op"] not in {LOGGED, "task-finished", "task-erred"}:
             return True
         is_logged = message["op"] == LOGGED
@@ -258,7 +252,7 @@ class BoundScheduler(Scheduler):
         return moves[key] <= MAX_MOVES_BYTES
 
     def _call(self, comm: Comm, worker: str, message: object) -> tuple[dict[str, Any], str]:
-        """The checked request for dask, and the reason for refusing it (empty if it is allowed)."""
+        """The checked request, and the reason for refusing it (empty if it is allowed)."""
         if not isinstance(message, dict) or not isinstance(message.get("op"), str) or message["op"] not in _CALLS:
             return {}, "it sent a request that workers may not send"
         address, source = str(message.get("address")), get_address_host(comm.peer_address)
@@ -287,7 +281,7 @@ def _is_registering(message: Any) -> bool:
 
 
 def checked_message(message: Any) -> Any:
-    """Return a registered worker's message for dask; None if it is unneeded or invalid."""
+    """A registered worker's message for dask; None if it is unneeded or invalid."""
     if message == "OK":
         return message
     if not isinstance(message, dict) or not isinstance(message.get("op"), str) or message["op"] not in _STREAMED:

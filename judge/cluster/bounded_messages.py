@@ -1,7 +1,6 @@
 """dask connections with limits on the size of each message and on the contents of workers' messages.
 
-dask allocates, decompresses and unpickles before the scheduler sees a message. Here nothing is decompressed, and
-from peers with a worker's certificate only plain values and answers are read:
+Nothing is decompressed, and from peers with a worker's certificate only plain values and answers are read:
 
     peer                               bytes in a message
     calling worker                     WORKER_MESSAGE
@@ -39,7 +38,6 @@ WORKER_MESSAGE = 1 << 20
 """Bytes of a worker's message, without an answer's."""
 
 MAX_MESSAGE_BYTES = 2 * MAX_ANSWER_BYTES
-"""Bytes: an order with the states of its folders."""
 
 MAX_VALUES = 20_000
 
@@ -73,7 +71,7 @@ class MessageRefusedError(CommClosedError):
 
 
 def worker_of(comm: Comm) -> str | None:
-    """Return the name in a worker's certificate, else None."""
+    """Name in a worker's certificate, else None."""
     certificate = comm.extra_info.get("peercert")
     if not certificate:
         return None
@@ -87,7 +85,7 @@ def worker_of(comm: Comm) -> str | None:
 def bound_messages() -> None:
     """Limit all new connections of this process and disable compression."""
     registry.backends.update(tcp=_TCPBackend(), tls=_TLSBackend())
-    # None, False and "auto" are dask's names for no compression.
+    # dask's names for no compression.
     plain = compression.Compression(None, _unchanged, _unchanged)
     compression.compressions.clear()
     compression.compressions.update({None: plain, False: plain, "auto": plain})
@@ -157,7 +155,7 @@ def _data(frames: Sequence[Any], place: int) -> Serialized:
 
 
 class _BoundedMsgpack:
-    """msgpack with limits. dask also reads the headers of parts with it."""
+    """dask also reads the headers of parts with it."""
 
     dumps = staticmethod(msgpack.dumps)
 
@@ -269,7 +267,6 @@ class _TLSListener(_Listener, dask_tcp.TLSListener):
     def __init__(self, *words: Any, **options: Any) -> None:
         super().__init__(*words, **options)  # type: ignore[no-untyped-call]
         self._waiting: dict[IOStream, str] = {}
-        """By connection, oldest first: addresses of peers without a certificate."""
 
     async def _prepare_stream(self, stream: IOStream, address: str) -> IOStream | None:
         host = parse_host_port(address)[0]

@@ -1,7 +1,7 @@
 """Checks workers' answers in separate processes by replaying the transcript with the same referee.
 
 A replay cannot verify what the agents wrote, when (within the game's time as measured here), or the contents of their
-folders. Each process checks one answer at a time; the others wait on their workers.
+folders.
 """
 
 import hashlib
@@ -27,10 +27,9 @@ DRIFT = 1.001
 
 
 class Checkers:
-    """A pool of processes. A new one starts when all others are busy."""
+    """A new process starts when all others are busy."""
 
     def __init__(self) -> None:
-        """Start no process yet."""
         most = min(MAX_PROCESSES, len(os.sched_getaffinity(0)))
         self._threads = ThreadPoolExecutor(most, thread_name_prefix="checker")
         self._idle: LifoQueue[Worker[EndedAttempt | Answer]] = LifoQueue()
@@ -45,7 +44,7 @@ class Checkers:
         return self._threads.submit(self._check, fetch, job, elapsed_s)
 
     def close(self) -> None:
-        """End the processes. Running checks finish; waiting answers are dropped."""
+        """Running checks finish; waiting answers are dropped."""
         self._threads.shutdown(cancel_futures=True)
         while not self._idle.empty():
             self._idle.get().close()
@@ -68,10 +67,10 @@ def _checked_answer(job: Job, data: object, elapsed_s: float) -> EndedAttempt | 
     return checked(job, answer, elapsed_s) if isinstance(answer, Played) else answer
 
 
-def checked(job: Job, played: Played, elapsed_s: float) -> EndedAttempt:
-    """Return the result of a job that a worker got `elapsed_s` seconds ago.
+def checked(job: Job, played: Played, elapsed_s: float) -> JobResult:
+    """Result of a job that a worker got `elapsed_s` seconds ago.
 
-    Raises InputError if the record is of another job, does not replay, or claims a game longer than that.
+    Raises InputError if the record is of another job, does not replay, or claims a longer game.
     """
     file = parse_json(RecordFile, played.record, "the record cannot be read")
     record = file.record

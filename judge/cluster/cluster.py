@@ -1,8 +1,7 @@
 """Plays the games of a contest on the workers of a dask scheduler.
 
-Each game takes one slot, a dask resource. dask transports tasks and answers; this module chooses workers, and
-reassigns the games of lost ones. A worker with a refused answer (`judge.cluster.checkers`) gets no more games.
-docs/architecture.md explains why dask does not choose. The store counts one result per game.
+dask transports tasks and answers; this module chooses workers, and reassigns the games of lost ones. A worker with a
+refused answer (`judge.cluster.checkers`) gets no more games.
 """
 
 from collections import Counter, deque
@@ -40,7 +39,6 @@ from judge.sandbox.docker.images import image_contents
 from judge.store.contests import Store
 
 POLL_INTERVAL_S = 1.0
-"""Polling interval of the list of workers."""
 
 REFUSALS = 3
 """Refused answers after which an attempt is void: the game may be the cause."""
@@ -72,7 +70,6 @@ class _Attempt:
     awaits: set[str] = field(default_factory=set)
     sent_to: str = ""
     placed_at: str = ""
-    """The worker's name in the store."""
     given_at: float = 0.0
     overdue: int = 0
     refused: int = 0
@@ -110,7 +107,7 @@ class Cluster:
         remark: Callable[[str], None] = lambda _: None,
         place: Callable[[ScheduledGame, str], None] = lambda *_: None,
     ) -> None:
-        """Connect to the scheduler; raises HostError if it does not answer.
+        """Connect; raises HostError if the scheduler does not answer.
 
         `close` also closes `parcels`. `remark` writes into the journal; `place` stores the worker of a game.
         """
@@ -140,7 +137,6 @@ class Cluster:
         slots = self._free_slots()
         waiting = sum(not attempt.worker for attempt in self._all())
         checked = len(self._attempts) - len(self._all())
-        # Unchecked answers beyond the number of slots would pile up on the workers.
         piled = max(0, checked - sum(self._roster.workers[address].slots for address in slots))
         return max(0, sum(slots.values()) - waiting - piled)
 
@@ -160,7 +156,7 @@ class Cluster:
         return ""
 
     def start(self, job: Job) -> None:
-        """Submit a game. Raises IndexError if no worker has a free slot."""
+        """Raises IndexError if no worker has a free slot."""
         if not self.free:
             raise IndexError("no worker has a free slot")
         policy = job.spec().policy
@@ -169,8 +165,8 @@ class Cluster:
             attempt.followed = FollowedGame(job, job.listener)
         self._give(attempt)
 
-    def wait(self, timeout_s: float) -> list[EndedAttempt]:
-        """Wait for an event and return the games that have ended."""
+    def wait(self, timeout_s: float) -> list[JobEnd]:
+        """Wait for an event and return the ended games."""
         self._look()
         found: list[EndedAttempt] = []
         with suppress(Empty):
@@ -288,7 +284,7 @@ class Cluster:
         attempt.awaits.clear()
 
     def _forget_task(self, attempt: _Attempt) -> None:
-        """Otherwise dask repeats it if its worker is lost, until garbage collection."""
+        """dask would repeat it if its worker is lost."""
         if attempt.task is not None:
             self._moves.forget(str(attempt.task.key))
             attempt.task.release()
@@ -428,7 +424,7 @@ class Cluster:
 
 
 def answer_s(policy: Policy) -> float:
-    """Return a worker's time limit in seconds: twice what the clocks allow."""
+    """Seconds: twice what the clocks allow."""
     clock = policy.clock
     plies = policy.bounds().plies
     turn_ms = (clock.turn_ms or clock.asap_ms) + clock.tolerance_ms
@@ -439,7 +435,7 @@ def answer_s(policy: Policy) -> float:
 
 
 def largest_answer(policy: Policy) -> int:
-    """Return the maximum size of an answer in bytes: record and kept folders as Base64 in JSON."""
+    """Record and kept folders, as Base64 in JSON."""
     folders = policy.folders
     kept = 2 * sum(
         Capacity(size, inodes).stream_bytes
@@ -455,11 +451,10 @@ def largest_answer(policy: Policy) -> int:
 def open_cluster(
     address: str, keys: Path | None, store: Store, contest: str, folder: Path, runtimes: Collection[str]
 ) -> Cluster:
-    """Return the workers of the scheduler at `address` (`tls://HOST:8786`) for one contest.
+    """Workers of the scheduler at `address` (`tls://HOST:8786`) for one contest.
 
-    `keys` is this host's folder from `judge cluster keys`, `folder` the contest's. `runtimes` are those of the agents,
-    and `keeper` where folders are kept; a worker with other images of these gets no games. Raises InputError and
-    HostError.
+    `keys` is this host's folder from `judge cluster keys`, `folder` the contest's. A worker with other images of
+    `runtimes` (of the agents, and `keeper`) gets no games. Raises InputError and HostError.
     """
     where = parse_address(address)
     security = security_of(where, keys)

@@ -21,13 +21,13 @@ HEADER = 1 << 10
 
 
 class _Client(Client):
-    """A dask client that ignores the exceptions of tasks: a worker could send any object."""
+    """Ignores the exceptions of tasks: a worker could send any object."""
 
     def __init__(self, address: str, **settings: Any) -> None:
         try:
             super().__init__(address, **settings)  # type: ignore[no-untyped-call]
         except KeyboardInterrupt:
-            self.status = "closed"  # otherwise the process waits for pending connections
+            self.status = "closed"  # no wait for pending connections
             raise
 
     def _handle_task_erred(self, key: Any = None, exception: Any = None, traceback: Any = None) -> None:  # noqa: ARG002
@@ -35,7 +35,7 @@ class _Client(Client):
 
 
 class SchedulerConnection:
-    """Connection to a scheduler. Tasks may be submitted by several threads."""
+    """Tasks may be submitted by several threads."""
 
     def __init__(
         self, address: Address, security: Security, on_event: Callable[[tuple[float, Any]], None] = lambda _: None
@@ -49,11 +49,11 @@ class SchedulerConnection:
         self._address = address
         self._security = security
         self._name = f"judge-{secrets.token_hex(8)}"
-        self._numbers = itertools.count()  # not a generator, which two threads cannot advance at once
+        self._numbers = itertools.count()  # two threads cannot advance a generator at once
         self._client = self._connect()
 
     def reconnect(self) -> None:
-        """Try to reconnect if dask has given up."""
+        """Reconnect if dask has given up."""
         if self._client.status == "closed":
             with suppress(HostError):
                 self._client = self._connect()
@@ -69,7 +69,7 @@ class SchedulerConnection:
         return f"{self._name}-{next(self._numbers)}"
 
     def ask(self, what: str, **values: object) -> Mapping[str, Any]:
-        """Send a request to the scheduler and return its answer. Raises OSError or TimeoutError."""
+        """The scheduler's answer. Raises OSError or TimeoutError."""
         if self._client.status != "running" or self._client.scheduler is None:
             raise TimeoutError
         answer: Mapping[str, Any] = self._client.sync(
@@ -100,7 +100,7 @@ class SchedulerConnection:
             return None
 
     def fetch(self, task: Future[Any], largest: int) -> object:
-        """Return the value of a finished task.
+        """Value of a finished task.
 
         Raises InputError if its worker announced more than `largest` bytes, else OSError or TimeoutError.
         """

@@ -48,7 +48,7 @@ def run_scheduler(listen: Address, security: Security, lost_after_s: float) -> N
 
     A worker that is silent for `lost_after_s` (at least 5, dask's minimum) counts as lost.
     """
-    # Each worker takes two files, and systemd starts a service with a limit of 1,024.
+    # Each worker takes two files; systemd's limit is 1,024.
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
     for line in reap(containers=False):
@@ -60,9 +60,9 @@ def run_scheduler(listen: Address, security: Security, lost_after_s: float) -> N
 
 
 def run_worker(machine: Machine, scheduler: Address, listen: Address | None, security: Security) -> None:
-    """Play for the contests of a scheduler until SIGTERM or Ctrl-C, which end running games. The scheduler may restart.
+    """Play until SIGTERM or Ctrl-C, which end running games. The scheduler may restart.
 
-    `listen` is this worker's address; by default the one that leads to the scheduler, with any port.
+    `listen` defaults to the address that leads to the scheduler, with any port.
     """
     settle()
     refuse_pickles(TASKS)
@@ -108,7 +108,7 @@ async def _worker(machine: Machine, scheduler: Address, listen: Address | None, 
         worker = Worker(
             str(scheduler),
             name=machine.name,
-            nthreads=machine.slots + 1,  # one more for transfers while all slots play
+            nthreads=machine.slots + 1,
             resources={SLOT: machine.slots},
             security=security,
             protocol=f"{scheduler.scheme}://",
@@ -150,7 +150,7 @@ async def _begin(worker: Worker) -> bool:
     try:
         await worker
     except (OSError, ValueError, RuntimeError) as error:
-        # One possible reason: the scheduler still has this worker's predecessor under the same name.
+        # The scheduler may still have this worker's predecessor.
         log_refusal(str(error.__cause__ or error))
         return False
     log_refusal.cache_clear()
@@ -160,16 +160,14 @@ async def _begin(worker: Worker) -> bool:
 
 @lru_cache(maxsize=1)
 def log_refusal(why: str) -> None:
-    """Log why this worker was refused, unless unchanged: it retries every second."""
+    """Unless unchanged: a worker retries every second."""
     if found := _REASON.search(why):
         why = found[1]
     log.warning("the scheduler refuses this worker", why=printable(why, 300))
 
 
 def address_towards(scheduler: Address) -> str:
-    """Return this host's address on the route to the scheduler; dask would use the route to the internet. Raises
-    OSError.
-    """
+    """This host's address on the route to the scheduler. Raises OSError."""
     family, kind, _, _, there = socket.getaddrinfo(scheduler.host, scheduler.port, type=socket.SOCK_DGRAM)[0]
     with socket.socket(family, kind) as probe:
         probe.connect(there)  # no packet is sent

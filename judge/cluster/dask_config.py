@@ -1,4 +1,4 @@
-"""The settings of dask, and its logging through the judge's log."""
+"""Settings and logging of dask."""
 
 import logging
 from pathlib import Path
@@ -13,10 +13,10 @@ LOGGERS = ("distributed", "tornado", "asyncio")
 SETTINGS = {
     "distributed.scheduler.active-memory-manager.start": False,
     "distributed.scheduler.work-stealing": False,
-    # No web pages: they would be served without TLS.
+    # No web pages without TLS.
     "distributed.scheduler.http.routes": [],
     "distributed.worker.http.routes": [],
-    # No frequent background work, which would disturb running games.
+    # No background work during games.
     "distributed.worker.profile.enabled": False,
     "distributed.admin.tick.interval": "1s",
     "distributed.admin.tick.limit": "30s",
@@ -26,11 +26,11 @@ SETTINGS = {
     "distributed.diagnostics.nvml": False,
     "distributed.client.scheduler-info-interval": "1 minute",
     "distributed.comm.timeouts.connect": "10s",
-    # Decompression would happen before any check of the size.
+    # Sizes must be checked before decompression.
     "distributed.comm.compression": None,
-    # Do not keep sent messages, which may contain moves of many games.
+    # No kept messages, such as moves of many games.
     "distributed.admin.low-level-log-length": 0,
-    # Agents' files and folder states are large by design.
+    # Agents' files and folder states are large.
     "distributed.admin.large-graph-warning-threshold": "8 GiB",
 }
 
@@ -38,9 +38,7 @@ NO_PAGES = "127.0.0.1:0"
 
 
 def settle(scratch: Path | None = None) -> None:
-    """Configure dask, overriding its own configuration files, and log its messages. `scratch` is a folder for its
-    files.
-    """
+    """Configure dask, overriding its files, and log its messages. `scratch` is for its files."""
     dask.config.set(SETTINGS | ({} if scratch is None else {"temporary-directory": str(scratch)}))
     bound_messages()
     adopt(*LOGGERS, level=logging.WARNING)

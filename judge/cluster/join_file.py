@@ -1,4 +1,4 @@
-"""The file with which a machine joins a cluster: scheduler's address, worker's name, certificate and key.
+"""The file with which a machine joins a cluster.
 
 Only schedulers trust the workers' authority, so its owner cannot pose as a scheduler or connect to other workers.
 """
@@ -38,7 +38,7 @@ class JoinFile(BaseModel):
 
     @property
     def address(self) -> Address:
-        """Return the scheduler's address. Raises InputError if it is invalid."""
+        """Raises InputError."""
         return parse_address(self.scheduler)
 
     def security(self) -> Security:
@@ -74,7 +74,7 @@ def invite(folder: Path, hosts: Sequence[str], scheduler: Address, days: int) ->
 
 
 def read_join_file(path: Path) -> JoinFile:
-    """Read a join file. Raises InputError if it is invalid or other users can read it."""
+    """Raises InputError if it is invalid or other users can read it."""
     try:
         if path.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO):
             raise InputError(f"{path} is readable by other users: chmod 600 {path}")

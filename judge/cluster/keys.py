@@ -1,7 +1,6 @@
 """The contest's certificate authorities, and a key and certificate per host.
 
-One authority signs schedulers and contests; all peers trust it. The other signs workers; only schedulers trust it. So
-TLS refuses a worker that poses as a scheduler or connects to another worker.
+One authority signs schedulers and contests; all peers trust it. The other signs workers; only schedulers trust it.
 """
 
 import ipaddress
@@ -33,7 +32,7 @@ _EARLIER = timedelta(hours=1)
 
 
 def make_keys(folder: Path, hosts: Sequence[str], days: int) -> list[Path]:
-    """Make a folder with keys for each host (name or IP address) and return these folders.
+    """A folder with keys for each host (name or IP address).
 
     The first call makes the authority. Raises InputError for a host that has keys.
     """
@@ -50,7 +49,7 @@ def make_keys(folder: Path, hosts: Sequence[str], days: int) -> list[Path]:
 
 
 def check_host(host: str) -> str:
-    """Return a host's name or IP address (IPv6 without brackets). Raises InputError if it is neither."""
+    """Name or IP address (IPv6 without brackets). Raises InputError."""
     plain = host[1:-1] if host.startswith("[") and host.endswith("]") else host
     if "%" in plain:
         raise InputError(
@@ -66,7 +65,7 @@ def check_host(host: str) -> str:
 
 
 def load_authority(folder: Path, name: str, days: int) -> tuple[x509.Certificate, ec.EllipticCurvePrivateKey]:
-    """Return the key pair of `AUTHORITY` or `WORKERS` in `folder`, made if missing."""
+    """Key pair of `AUTHORITY` or `WORKERS` in `folder`, made if missing."""
     certificate_file, key_file = folder / name, folder / name.replace(".pem", "-key.pem")
     if certificate_file.exists():
         try:

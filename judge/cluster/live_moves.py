@@ -1,7 +1,7 @@
 """Brings the moves of a running game from its worker to the recorder of its contest.
 
-A game's process writes to a socket of its worker as to a recorder (`judge.broadcast.sender`). The worker sends these
-bytes as dask events. The contest passes the transcript on; it is untrusted until the checked record replaces it.
+A game's process writes to a socket of its worker (`judge.broadcast.sender`), which sends the bytes as dask events. The
+transcript is untrusted until the checked record replaces it.
 """
 
 import socket
@@ -23,7 +23,6 @@ REST_S = 0.05
 """Pause after each piece. Bytes that arrive during it form one piece."""
 
 POLL_INTERVAL_S = 0.5
-"""Polling interval for ended games with open sockets."""
 
 MAX_FRAME_BYTES = 16 << 20
 
@@ -77,7 +76,6 @@ class FollowedGame:
     """A running attempt and its connection to the recorder."""
 
     def __init__(self, job: Job, listener: Path) -> None:
-        """`listener` is the recorder's socket."""
         self._job = job
         self._listener = listener
         self._spec = job.spec()
@@ -88,7 +86,7 @@ class FollowedGame:
         self._read = bytearray()
 
     def receive(self, worker: str, piece: PieceOfMoves) -> None:
-        """Pass a piece on. Offset 0 makes its sender the game's worker; other senders are ignored."""
+        """Offset 0 makes its sender the game's worker; other senders are ignored."""
         if piece.begin == 0 and self._plays < MAX_PLAYS:
             self._begin(worker)
         if self._sender is None or worker != self._worker or piece.begin != self._arrived:
@@ -124,7 +122,7 @@ class FollowedGame:
 
 
 class LiveMoves:
-    """Followed games by dask task. Events arrive in a thread of dask."""
+    """Events arrive in a thread of dask."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()

@@ -1,4 +1,4 @@
-"""A machine that plays for a cluster: its slots, agents and images."""
+"""A machine that plays for a cluster."""
 
 import hashlib
 import shutil
@@ -53,11 +53,11 @@ log = get_logger()
 
 
 class _NotWantedError(Exception):
-    """The game was stopped because its result is no longer wanted."""
+    """The result is no longer wanted."""
 
 
 class Arrivals:
-    """Files that arrive in pieces, named by the digest of the whole.
+    """Files that arrive in pieces, named by digest.
 
     A transfer can continue after a restart and for another contest.
     """
@@ -115,8 +115,7 @@ class Machine:
 
     def __init__(self, name: str, folder: Path, slots: Sequence[Slot], *, allows_processes: bool = False) -> None:
         """`folder` stores agents and arriving files; raises InputError if another worker uses it. Records contain
-        `name`, because cloned machines share a host name. `allows_processes`: agents may run without isolation, as
-        this user.
+        `name`. `allows_processes`: agents may run without isolation, as this user.
         """
         self.name = name
         self.folder = folder
@@ -155,7 +154,7 @@ class Machine:
             self._clear_away(containers=bool(order.images))
             return Stopped(why=f"{self.name} lost its scheduler, or the game was given up")
         except (HostError, InputError) as error:
-            # Leftovers of a lost process would use the slot's cores.
+            # Leftovers would use the slot's cores.
             self._clear_away(containers=bool(order.images))
             return Broken(why=f"{self.name}: {error}"[:2000])
 
@@ -265,7 +264,7 @@ class Machine:
 
 @cache
 def code_digest() -> str:
-    """Return the SHA-256 (hex) of the judge's code and system call filters."""
+    """SHA-256 (hex) of the judge's code and system call filters."""
     return content_digest(*code_parts(), POLICIES / "seccomp")
 
 

@@ -1,4 +1,4 @@
-"""Messages between the contest's host and a worker, as JSON in bytes."""
+"""JSON messages between the contest's host and a worker."""
 
 from collections.abc import Mapping
 from typing import Annotated, Literal, Self, TypeVar
@@ -24,7 +24,6 @@ DIGEST = "[0-9a-f]{64}"
 MAX_MOVES_PIECE_BYTES = 1 << 16
 
 MAX_MOVES_BYTES = 64 << 20
-"""Bytes of moves per task that a scheduler passes on."""
 
 MAX_STATES = 8
 
@@ -55,7 +54,7 @@ class Order(_Message):
 
     @property
     def spec(self) -> GameSpec:
-        """Return the game's spec. Raises InputError if it is missing."""
+        """Raises InputError if it is missing."""
         return parse_json(GameSpec, self.game.spec, "the order has no spec of a game")
 
 
@@ -90,7 +89,7 @@ class Broken(_Message):
 
 
 class Stopped(_Message):
-    """The worker ended the game because it was not wanted for a while. dask usually ignores this answer."""
+    """The game was not wanted for a while. dask usually ignores this answer."""
 
     kind: Literal["stopped"] = "stopped"
     why: str = Field(max_length=2000)
@@ -150,17 +149,17 @@ _RECEIPT: TypeAdapter[Receipt] = TypeAdapter(Receipt)
 
 
 def topic_of(task: str) -> str:
-    """Return the dask topic for moves of a task, which is one per contest."""
+    """dask topic for moves: one per contest."""
     return task.rpartition("-")[0]
 
 
 def read_answer(data: object) -> Answer:
-    """Parse a worker's answer to an order. Raises InputError if it is invalid."""
+    """Raises InputError."""
     return _read(_ANSWER, data)
 
 
 def read_receipt(data: object) -> Receipt:
-    """Parse a worker's answer to a piece. Raises InputError if it is invalid."""
+    """Raises InputError."""
     return _read(_RECEIPT, data)
 
 

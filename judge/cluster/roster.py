@@ -1,4 +1,4 @@
-"""The workers that a contest sees: which are connected, which may play, and why not."""
+"""A contest's workers: which are connected, which may play, and why not."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ log = get_logger()
 
 
 def slots_in(resources: object) -> int:
-    """Return a worker's announced slots (a float in dask); 0 unless a number from 1 to `MAX_SLOTS`."""
+    """Announced slots (a float in dask); 0 unless a number from 1 to `MAX_SLOTS`."""
     slots = resources.get(SLOT) if isinstance(resources, Mapping) else None
     if isinstance(slots, bool) or not isinstance(slots, int | float) or not 1 <= slots <= MAX_SLOTS:
         return 0
@@ -44,7 +44,7 @@ class Roster:
 
     @property
     def usable(self) -> frozenset[str]:
-        """Addresses of workers that may get games."""
+        """Workers that may get games."""
         return frozenset(
             address
             for address, worker in self.workers.items()
@@ -52,7 +52,7 @@ class Roster:
         )
 
     def meet(self, workers: Mapping[str, Any]) -> None:
-        """Update from the scheduler's list of workers, by address."""
+        """Update from the scheduler's list."""
         found = {
             str(address): WorkerFound(
                 str(address), printable(str(worker.get("name")), 80), slots_in(worker.get("resources"))
@@ -73,7 +73,7 @@ class Roster:
         self._unfit &= found.keys()
 
     def bar(self, worker: WorkerFound, why: str) -> None:
-        """Exclude a worker until its restart. `why` includes what to fix first."""
+        """Exclude a worker until its restart. `why` includes the fix."""
         if worker.address not in self._unfit:
             self._unfit.add(worker.address)
             self.note(worker_barred(worker.name, f"{why}; then start it again"))

@@ -1,7 +1,6 @@
-"""Which peers may connect: between machines only TLS, both sides with certificates of the contest's authorities.
+"""TLS settings: both sides have certificates of the contest's authorities.
 
-A worker's port may allow code execution next to its Engine's socket, so plain TCP is for loopback only. Only
-schedulers accept workers' certificates (`BoundScheduler`).
+A worker's port may allow code execution next to its Engine's socket, so plain TCP is for loopback only.
 """
 
 import ipaddress
@@ -23,7 +22,7 @@ _SUCH = f"an address is such as tls://10.0.0.1:{PORT}, or tls://[fd00::1]:{PORT}
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """A network address; `scheme` is `tls` or, on loopback, `tcp`."""
+    """`scheme` is `tls` or, on loopback, `tcp`."""
 
     scheme: str
     host: str
@@ -61,7 +60,7 @@ def parse_address(text: str, port: int = PORT) -> Address:
 
 
 def security_of(address: Address, keys: Path | None, *, takes_workers: bool = False) -> Security:
-    """Return dask's security settings; `keys` is this host's folder from `judge cluster keys`.
+    """dask's settings; `keys` is this host's folder from `judge cluster keys`.
 
     `takes_workers`: trust certificates of workers. Raises InputError if keys are missing or readable by other users.
     """
@@ -89,12 +88,12 @@ def refuse_damaged(security: Security, source: str) -> None:
     """Raise InputError (starting with `source`) if certificates or key are not PEM or do not match."""
     try:
         security.get_connection_args("worker")
-    except (OSError, ValueError, TypeError) as error:  # ssl.SSLError is an OSError; TypeError: text beyond ASCII
+    except (OSError, ValueError, TypeError) as error:  # ssl.SSLError is an OSError; TypeError: not ASCII
         raise InputError(f"{source} is damaged: {printable(str(error), 100)}: make new ones") from None
 
 
 def tls_security(authorities: str, certificate: str, key: str) -> Security:
-    """TLS with certificates of both sides. `authorities` is PEM, the others PEM or paths."""
+    """`authorities` is PEM, the others PEM or paths."""
     roles = ("client", "scheduler", "worker")
     return Security(
         require_encryption=True,

@@ -1,4 +1,4 @@
-"""Functions that dask runs on a worker: bytes in, bytes out."""
+"""Functions that dask runs on a worker."""
 
 import asyncio
 import multiprocessing
@@ -45,7 +45,7 @@ class AtMachine(WorkerPlugin):
 
 
 def play(order: bytes) -> bytes:
-    """Play a game: an `Order` in, an `Answer` out."""
+    """`Order` in, `Answer` out."""
     worker = get_worker()
     task = worker.state.tasks[worker.get_current_task()]
     name = str(task.key)
@@ -75,7 +75,7 @@ async def _send_in_turn(worker: Worker, event: dict[str, object]) -> None:
 
 
 def receive(piece: bytes, data: bytes) -> bytes:
-    """Receive part of a file: a `ParcelPiece` and its bytes in, a `Receipt` out."""
+    """A `ParcelPiece` and its bytes in, a `Receipt` out."""
     receipt: Receipt
     try:
         receipt = _machine(get_worker()).receive(ParcelPiece.model_validate_json(piece), data)

@@ -1,7 +1,7 @@
-"""Sends missing agents and images to workers through the scheduler while games continue.
+"""Sends missing agents and images to workers while games continue.
 
-Each is written to a file at the first request and sent in pieces. The answer to a piece is the offset of the next
-one, so a transfer continues after any loss, even for another contest or host.
+Each is written to a file and sent in pieces. The answer to a piece is the offset of the next one, so a transfer
+continues after any loss, even for another contest or host.
 """
 
 import hashlib
@@ -37,7 +37,7 @@ RETRY_S = 30.0
 MAX_TRIES = 3
 
 ANSWER_S = 1800.0
-"""The last answer includes the import of an image."""
+"""Includes the import of an image."""
 
 log = get_logger()
 
@@ -55,7 +55,7 @@ class Parcels:
         self.close()
 
     def agent(self, digest: str, program: Path) -> tuple[Parcel, Path]:
-        """Return the parcel of an agent's files, and its file. Raises HostError."""
+        """Parcel of an agent, and its file. Raises HostError."""
 
         def make(path: Path) -> Parcel:
             with path.open("wb") as file:
@@ -65,7 +65,7 @@ class Parcels:
         return self._once(digest, make)
 
     def image(self, name: str) -> tuple[Parcel, Path]:
-        """Return the parcel of an image, and its file. Raises HostError."""
+        """Parcel of an image, and its file. Raises HostError."""
 
         def make(path: Path) -> Parcel:
             facts = export_image(name, path)
@@ -106,7 +106,6 @@ class TransferEnd:
     worker: WorkerFound
     why: str = ""
     is_lie: bool = False
-    """Whether an honest worker cannot give this answer."""
 
 
 class WorkerGoneError(Exception):
@@ -114,7 +113,7 @@ class WorkerGoneError(Exception):
 
 
 class Transfers:
-    """Threads that send parcels, each at most once at a time to a worker."""
+    """Threads that send parcels, one at a time per worker."""
 
     def __init__(
         self,
@@ -123,7 +122,7 @@ class Transfers:
         ended: Callable[[TransferEnd], None],
         report: Callable[[str], None],
     ) -> None:
-        """`ended` is called in another thread; `report` gets errors of this host."""
+        """`ended` is called in another thread."""
         self._connection = connection
         self._roster = roster
         self._ended = ended
@@ -149,11 +148,11 @@ class Transfers:
         return True
 
     def forget(self, sent: TransferEnd) -> None:
-        """Allow a transfer to start again. Call it in the thread that calls `send`."""
+        """Allow another start. Call it in the thread that calls `send`."""
         self._running.discard((sent.worker.address, sent.what))
 
     def receivers(self, things: Container[str]) -> frozenset[str]:
-        """Return the addresses of workers that receive any of these."""
+        """Workers that receive any of these."""
         return frozenset(address for address, what in self._running if what in things)
 
     def close(self) -> None:

@@ -1,7 +1,7 @@
-"""Restricts unpickling in the processes of a cluster to the few types that games need.
+"""Restricts unpickling in a cluster to the few types that games need.
 
-dask requires pickle, any peer may send one, and a pickle can name any function to call. Python raises an audit
-event for each name; the hook refuses all but those of values and of tasks that play games. Answers are JSON.
+dask requires pickle, any peer may send one, and a pickle can name any function to call. Python raises an audit event
+for each name; the hook refuses all but those of values and of tasks that play games.
 """
 
 import sys
@@ -23,13 +23,12 @@ TASKS = VALUES | {
     ("judge.cluster.tasks", "play"),
     ("judge.cluster.tasks", "receive"),
 }
-"""Tasks of `judge.cluster.cluster`, and a plugin for each worker."""
 
 _thread = threading.local()
 
 
 class PickleRefusedError(AttributeError):
-    """A pickle contains a forbidden name; an AttributeError, as if it did not exist."""
+    """A forbidden name in a pickle, as if it did not exist."""
 
 
 def refuse_pickles(allowed: frozenset[tuple[str, str]], *, except_here: bool = False) -> None:
@@ -55,7 +54,7 @@ def own_pickles() -> Iterator[None]:
 
 
 def _load(header: dict[str, Any], frames: Sequence[Any]) -> Any:
-    """Return the error if it is refused: raising it would make dask close the connection."""
+    """Return a refused error: raising it would make dask close the connection."""
     try:
         return pickle_loads(header, list(frames))
     except PickleRefusedError as error:
