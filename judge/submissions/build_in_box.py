@@ -4,9 +4,8 @@
                                        JOB.json: {"attempts": [[[word, ...], ...], ...], "input": path, "at": path,
                                                   "bounds": {...}}
 
-Each attempt is a list of commands; the first one whose commands all succeed makes the tree. There is no shell. stderr
-is the log. Exit code 3: a command failed; 4: the result is refused. A build can forge only the output for its own
-agent, and the judge checks the tar file again.
+Each attempt is a list of commands; the first one whose commands all succeed makes the tree. stderr is the log. Exit
+code 3: a command failed; 4: the result is refused. A build can forge only its own agent's output.
 """
 
 import json
@@ -45,7 +44,7 @@ def copy_sources(source: Path, at: Path) -> None:
 
 
 def run_command(command: list[str], at: Path) -> bool:
-    """Return whether a command in the tree succeeded."""
+    """Whether a command in the tree succeeded."""
     log_line(f"$ {shlex.join(command)}")
     try:
         done = subprocess.run(command, cwd=at, stdin=subprocess.DEVNULL, stdout=sys.stderr, check=False)
@@ -60,7 +59,7 @@ def run_command(command: list[str], at: Path) -> bool:
 
 
 def file_behind(link: Path, at: Path) -> Path:
-    """Return a link's target. Raises RefusedError unless it is a file of the tree."""
+    """Target of a link. Raises RefusedError unless it is a file of the tree."""
     found = Path(os.path.realpath(link))
     if not found.is_relative_to(os.path.realpath(at)) or not found.is_file():
         name = shown(link.relative_to(at).as_posix())

@@ -1,4 +1,4 @@
-"""Summarises a failed build's log: first error and, if known, the fix."""
+"""Summarises a failed build's log."""
 
 import re
 from pathlib import Path
@@ -27,7 +27,6 @@ _ERROR = re.compile(
 _FAILED = re.compile(
     r"^make: \*\*\* (?!\[)|: (?:command )?not found$|: (?:No such file or directory|Permission denied)$"
 )
-"""Of make and its shell, reported only without compiler errors."""
 
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
 _UTF16_READ = re.compile(
@@ -71,14 +70,14 @@ _LOOKED_AT = 2000
 
 
 def first_error(log: str) -> str:
-    """Return the first error, else make's first failed step; may be empty."""
+    """Or make's first failed step; may be empty."""
     lines = [line.strip() for line in log.split("\n")]
     found = (line for pattern in (_ERROR, _FAILED) for line in lines if pattern.search(line))
     return printable(next(found, ""), 200)
 
 
 def advice(log: str, tree: Path) -> str:
-    """Return the fix; empty if the cause is unknown."""
+    """Empty if the cause is unknown."""
     if _UTF16_READ.search(log) and (path := _utf16_source(tree)):
         return f"{shown(path)} is UTF-16: save it as UTF-8"
     if found := _NO_TOOL.search(log):

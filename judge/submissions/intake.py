@@ -27,12 +27,12 @@ class TreeLimits(_Section):
 
     @property
     def bounds(self) -> Bounds:
-        """Return the limits for programs in a box."""
+        """Limits for programs in a box."""
         return Bounds(**self.model_dump())
 
     @property
     def stream_bytes(self) -> int:
-        """Return the maximum tar file size, with headers, path and padding per entry."""
+        """Tar file size, with headers, path and padding per entry."""
         return self.total_bytes + self.entries * (4 * 512 + self.path_bytes) + 20 * 512
 
 
@@ -48,7 +48,7 @@ class UnpackLimits(_Section):
     scratch_bytes: int = Field(default=1 << 20, ge=4096)
 
     def box(self) -> Limits:
-        """Return the limits of the box. It needs almost no disk space."""
+        """The box needs almost no disk space."""
         return Limits(
             memory_bytes=self.memory_bytes,
             temporary_bytes=self.scratch_bytes,
@@ -155,7 +155,7 @@ class IntakePolicy(BaseModel):
     again_s: float = Field(default=60, ge=0)
     """Delay of the first retry; it doubles with each further retry."""
 
-    # Practice games: passed submissions play them against house agents; only the author sees them.
+    # Practice games, which only the author sees.
     practice_games: int = Field(default=3, ge=0, le=100)
     """Games that a submission plays after it has passed, and on each request of its author."""
     practice_games_per_day: int = Field(default=12, ge=0)
@@ -169,7 +169,6 @@ class IntakePolicy(BaseModel):
     notices: NoticePolicy = NoticePolicy()
     """Notices to authors."""
 
-    # Limits of an upload and its processing.
     tree: TreeLimits = TreeLimits()
     unpack: UnpackLimits = UnpackLimits()
     build: BuildLimits = BuildLimits()
@@ -188,7 +187,7 @@ class IntakePolicy(BaseModel):
 
     @property
     def allowance(self) -> Allowance:
-        """Return an author's limits for the register."""
+        """An author's limits in the register."""
         return Allowance(
             uploads_per_hour=self.uploads_per_hour,
             waiting=self.waiting_per_author,

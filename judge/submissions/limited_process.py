@@ -1,8 +1,8 @@
-"""Reads untrusted files on the host in a process with limits on CPU time and memory.
+"""A process with limits on CPU time and memory reads untrusted files.
 
     python -m judge.submissions.limited_process CPU_SECONDS       pickled tasks on stdin, pickled results on stdout
 
-CPU time, unlike wall time, does not depend on the host's load.
+CPU time does not depend on the host's load.
 """
 
 import pickle
@@ -92,7 +92,7 @@ class LimitedProcess:
 
 @contextmanager
 def limited_process(cpu_s: float) -> Iterator[LimitedProcess]:
-    """Context manager for a `LimitedProcess`. Raises HostError."""
+    """Raises HostError."""
     process = LimitedProcess(cpu_s)
     try:
         yield process
@@ -108,9 +108,7 @@ def _serve(cpu_s: float) -> None:
     stdin, stdout = sys.stdin.buffer, sys.stdout.buffer
     while size := stdin.read(8):
         task, args, kwargs = pickle.loads(stdin.read(int.from_bytes(size, "little")))  # noqa: S301 - of the judge
-        resource.setrlimit(
-            resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES)
-        )  # after unpickling has imported the task's modules
+        resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
         answer = pickle.dumps(_done(task, args, kwargs))
         stdout.write(len(answer).to_bytes(8, "little") + answer)
         stdout.flush()

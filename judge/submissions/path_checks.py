@@ -17,18 +17,18 @@ SHOWN = 80
 
 
 class RefusedError(Exception):
-    """The archive is refused. The text names the member and the reason."""
+    """The text names the member and the reason."""
 
 
 def shown(name: str) -> str:
-    """Return an untrusted name quoted for a message."""
+    """An untrusted name, quoted."""
     text = quote(name, SHOWN)
     return text if len(text) <= SHOWN else f"{text[: SHOWN - 4]}...'"
 
 
 @dataclass(frozen=True)
 class Bounds:
-    """Maximum size of a tree; see `judge.submissions.intake.TreeLimits`."""
+    """See `judge.submissions.intake.TreeLimits`."""
 
     total_bytes: int
     file_bytes: int
@@ -56,7 +56,7 @@ class PathChecker:
         return path
 
     def file(self, raw: str, size: int) -> str:
-        """Add a file of `size` bytes. Return its path."""
+        """Add a file: its path."""
         path = self._path(raw)
         if not path:
             raise RefusedError(f"{shown(raw)} is not a file name")
@@ -143,7 +143,7 @@ class _Met:
 
 
 def refuse_encoding(raw: str) -> None:
-    """Refuse invalid UTF-8, which arrives as lone surrogates."""
+    """Invalid UTF-8 arrives as lone surrogates."""
     if "\0" in raw:
         raise RefusedError(f"{shown(raw)} has a NUL in its name")
     try:

@@ -1,4 +1,4 @@
-"""Turns an upload into a checked agent or a refusal with its reason. A host failure decides nothing.
+"""Turns an upload into a checked agent or a refusal. A host failure decides nothing.
 
     received    size, digest, name
     unpacked    a tree of files, read in a box (`judge.submissions.trees`)
@@ -6,8 +6,7 @@
     staged      read-only, by the digest of its files (`judge.agents.store`)
     checked     examined under the contest's policy (`judge.submissions.check`)
 
-An agent is its files, mounted read-only into its runtime's image. So equal files are one agent, and untrusted
-instructions never build an image.
+An agent is its files, mounted read-only into an image: equal files are one agent.
 """
 
 import hashlib
@@ -87,10 +86,7 @@ class Origin:
 
 @dataclass(frozen=True, slots=True)
 class UploadJob:
-    """An upload with the sender's `filename`.
-
-    `agents` is the agent store. `name` and `author` override those in the files.
-    """
+    """`filename` is the sender's, `agents` the agent store. `name` and `author` override those in the files."""
 
     upload: Path
     filename: str
@@ -102,9 +98,7 @@ class UploadJob:
 
 @dataclass(frozen=True, slots=True)
 class UploadOutcome:
-    """Result of an upload.
-
-    `agent` and `runtime_image` (its id) are set once staged, even for a later refusal. `log` is the build's, escaped
+    """`agent` and `runtime_image` (its id) are set once staged, even for a later refusal. `log` is the build's, escaped
     and bounded. `refusal` is empty if the agent passed.
     """
 
@@ -121,14 +115,14 @@ class Workplace(Protocol):
     """Resources on a host that also plays games."""
 
     def aside(self) -> AbstractContextManager[tuple[int, ...]]:
-        """Reserve processors without games, for unpacking and building."""
+        """Reserve processors for unpacking and building."""
 
     def slot(self) -> AbstractContextManager[Slot]:
         """Reserve a slot for the examination."""
 
 
 class Anywhere(Workplace):
-    """A workplace without reserved cores."""
+    """Reserves no cores."""
 
     @override
     def aside(self) -> AbstractContextManager[tuple[int, ...]]:
@@ -154,8 +148,7 @@ def process_upload(
 ) -> UploadOutcome:
     """Make an agent of an upload. `need` is called with each image or runtime before its use, and may build it.
 
-    Raises HostError if the host failed, NotReadyError if it lacks something; the upload can then be processed again. An
-    upload itself causes no exception.
+    Raises HostError if the host failed, NotReadyError if it lacks something; the upload can then be processed again.
     """
     limits = limits or IntakeLimits()
     with owned_directory() as room, limited_process(limits.read_s) as reader:
@@ -241,7 +234,7 @@ class _UploadPipeline:
     def _stage(self, tree: Path) -> Agent:
         job = self.job
         with self._step(Stage.STAGED, tree) as words:
-            # Archives made on Windows have no executable bits.
+            # Archives made on Windows lack executable bits.
             for path in tree.rglob("*"):
                 if path.is_file():
                     with path.open("rb") as file:
@@ -254,7 +247,7 @@ class _UploadPipeline:
             try:
                 image = images.runtime_image(seat.runtime)
             except InputError as error:
-                raise NotReadyError(str(error)) from error  # named by a policy, not by the agent
+                raise NotReadyError(str(error)) from error  # named by a policy
             self.outcome = replace(self.outcome, runtime_image=image)
             self._note_origin(runtime=images.image_content(seat.runtime))
             agent = self._put(agent)
@@ -288,7 +281,7 @@ class _UploadPipeline:
             except OverlongError as error:
                 raise RefusedError(str(error)) from None
             except InputError as error:
-                # the agent can be seated: the host lacks something
+                # The host lacks something.
                 raise NotReadyError(f"the check could not be made: {error}") from error
             if report.line_ending and agent.manifest.line_ending is None:
                 report = self._end_lines_so(report, report.line_ending, agent, tree)
@@ -300,10 +293,7 @@ class _UploadPipeline:
             words.append(f"it passed {len(report.findings)} checks" + (f", {warned} with a warning" if warned else ""))
 
     def _end_lines_so(self, report: CheckReport, ending: str, agent: Agent, tree: Path) -> CheckReport:
-        """Store the agent with the check's line ending, and return its report.
-
-        All other questions used it, and its author has not chosen one.
-        """
+        """Store the agent with the check's line ending, which all other questions used."""
         file = tree / MANIFEST
         if file.exists():
             rest = manifest_text(file)
@@ -332,13 +322,13 @@ class _UploadPipeline:
 
     @contextmanager
     def _step(self, stage: Stage, tree: Path | None = None) -> Iterator[list[str]]:
-        """The yielded list is the description. A fault of the upload ends the pipeline."""
+        """Yields the description. A fault of the upload ends the pipeline."""
         began, words = time.monotonic(), list[str]()
         try:
             yield words
         except (RefusedError, InputError) as error:
             text = str(error)
-            if tree is not None:  # hide paths of this host
+            if tree is not None:
                 text = text.replace(f"{tree}/", "").replace(str(tree), tree.name)
             text = printable(text, REFUSAL_CHARACTERS)
             self._report_step(UploadStep(stage, False, text, time.monotonic() - began))

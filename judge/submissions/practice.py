@@ -22,7 +22,6 @@ from judge.submissions.check.runner import playable_partners
 from judge.submissions.service import IntakeDirectory, agent_of
 
 PracticePlace = Callable[[], AbstractContextManager[Slot | None]]
-"""Reserves a free slot, if any, without waiting."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,9 +32,9 @@ class PracticeHost:
     need: Callable[[str], None]
 
 
-def with_shorter_games(policy: Policy, seconds: float) -> Policy:
-    """Return the policy with a game time of at most `seconds`, if it has one. Turn limits are unchanged, so that agents
-    at first play as in the contest.
+def hastened(policy: Policy, seconds: float) -> Policy:
+    """Policy with a game time of at most `seconds`, if it has one. Turn limits are unchanged, so that agents at first
+    play as in the contest.
     """
     clock = policy.clock
     if not clock.match_ms or clock.match_ms <= seconds * 1000:
@@ -47,7 +46,7 @@ def with_shorter_games(policy: Policy, seconds: float) -> Policy:
 def play_next(
     directory: IntakeDirectory, games: PracticeGames, register: Register, host: PracticeHost, worker: str
 ) -> PracticeGame | None:
-    """Play the next practice game. Return None without a game or slot."""
+    """Return None without a game or slot."""
     with host.place() as slot:
         taken = None if slot is None else games.take(worker)
         if slot is None or taken is None:

@@ -1,8 +1,8 @@
-"""In a box, checks the syntax of a Python program and its own modules, as far as it always imports them.
+"""Checks the syntax of a Python program and of its modules that it always imports.
 
     python3 -I python_syntax.py MAIN       MAIN is relative to the current directory
 
-Exit code 1: `SyntaxError: FILE, line N: ...` on stderr. Standard library only: it runs under the agents' Python.
+Exit code 1: `SyntaxError: FILE, line N: ...` on stderr. It runs in a box under the agents' Python.
 """
 
 import ast
@@ -13,7 +13,7 @@ from pathlib import Path
 
 
 def imported(tree: ast.Module, file: Path, top: Path) -> Iterator[Path]:
-    """Yield possible files of the modules imported at top level. Imports in `try` and `if` are skipped."""
+    """Possible files of modules imported at top level, outside `try` and `if`."""
     for statement in tree.body:
         if isinstance(statement, ast.Import):
             for alias in statement.names:
@@ -37,7 +37,7 @@ def _files_of(base: Path, module: str) -> Iterator[Path]:
 
 
 def complaint(file: Path) -> tuple[ast.Module | None, str]:
-    """Return a syntax tree, or the error."""
+    """Syntax tree, or the error."""
     try:
         source = file.read_bytes()
         compile(source, str(file), "exec", dont_inherit=True)
@@ -50,7 +50,7 @@ def complaint(file: Path) -> tuple[ast.Module | None, str]:
 
 
 def main() -> int:
-    """Check modules up to the first error."""
+    """Stop at the first error."""
     first = Path(sys.argv[1])
     left, seen = [first], {first}
     while left:

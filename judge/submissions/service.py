@@ -51,9 +51,7 @@ class IntakeDirectory:
     intake: IntakePolicy = field(default_factory=IntakePolicy)
     windows: Windows = field(default_factory=Windows)
     plan: Path | None = None
-    """The contest's file, from which a running service applies some changes."""
-    agents_per_author: int = 0
-    """Maximum number of agents of one author; 0: no limit."""
+    """A running service applies some changes of this file."""
 
     @property
     def uploads(self) -> Path:
@@ -72,7 +70,7 @@ class IntakeDirectory:
 
     @property
     def agents(self) -> Path:
-        """Folder of the resulting agents."""
+        """Folder of agents."""
         return self.folder / "agents"
 
     @property
@@ -86,15 +84,15 @@ class IntakeDirectory:
         return sorted({*self.policy.admits, *self.policy.runtimes})
 
     def register(self) -> Register:
-        """Open the register. The caller closes it. Raises as `Register`."""
+        """The caller closes it. Raises as `Register`."""
         return Register(self.store_url, self.contest)
 
     def notices(self) -> Notices:
-        """Open the notices to authors. The caller closes it. Raises as `Notices`."""
+        """The caller closes it. Raises as `Notices`."""
         return Notices(self.store_url, self.contest)
 
     def practice_games(self) -> PracticeGames:
-        """Open the practice games. The caller closes it. Raises as `PracticeGames`."""
+        """The caller closes it. Raises as `PracticeGames`."""
         return PracticeGames(self.store_url, self.contest)
 
 
@@ -102,7 +100,7 @@ class IntakeDirectory:
 
 
 def check_filename(filename: str) -> str:
-    """Return an upload's name. Raises InputError if invalid or a path."""
+    """Raises InputError for a path or an invalid name."""
     fits = len(filename) <= FILENAME_CHARACTERS and is_printable(filename)
     if not fits or not re.fullmatch(FILENAME, filename):
         raise InputError(f"file name {filename[:80]!r}: 1 to {FILENAME_CHARACTERS} printable characters, and no path")
@@ -110,7 +108,7 @@ def check_filename(filename: str) -> str:
 
 
 def check_name(name: str) -> str:
-    """Return an agent's name; empty: the manifest's. Raises InputError."""
+    """Empty: the manifest's. Raises InputError."""
     if name and not re.fullmatch(AGENT_NAME, name):
         raise InputError(
             f"name {name[:80]!r}: only A-Z, a-z, 0-9, dash, underscore and dot, 1 to 64 of them, no dot first"
@@ -179,7 +177,6 @@ def process_claimed(
     except InputError as error:
         return register.finish(taken.id, taken.attempt, ProcessingResult(str(error), "", *[None] * 4))
     except NotReadyError as error:
-        # Not an attempt: the host lacks something.
         return register.release(taken.id, taken.attempt, str(error), directory.intake.again_s)
     except HostError as error:
         return failed(str(error))
@@ -219,7 +216,7 @@ def _described(agent: Agent, outcome: UploadOutcome) -> str:
 
 
 def agent_of(directory: IntakeDirectory, submission: Submission) -> Agent:
-    """Return a submission's agent. Raises InputError without one."""
+    """Raises InputError for a submission without an agent."""
     if submission.agent is None or submission.digest is None:
         raise InputError(f"submission {submission.id} produced no agent: {submission.why}")
     described = json.loads(submission.agent)
@@ -254,7 +251,7 @@ def working(directory: IntakeDirectory) -> Iterator[str]:
 
 
 def is_worker_gone(directory: IntakeDirectory, worker: str) -> bool:
-    """Whether the worker ended or ran before the last reboot."""
+    """Ended, or ran before the last reboot."""
     try:
         with _mark(directory, worker).open() as file:
             if not try_lock(file):
@@ -278,8 +275,8 @@ def is_in_the_way(pid: int) -> bool:
 def requeue_lost(
     directory: IntakeDirectory, queue: Queue[Any], worker: str = "", running: Collection[tuple[int, int]] = ()
 ) -> Sequence[int]:
-    """Requeue rows that no worker processes: those of dead workers and, after a database failure, those of `worker` not
-    in `running` (number, attempt). Return their numbers.
+    """Requeue rows of dead workers and, after a database failure, those of `worker` not in `running` (number, attempt).
+    Return their numbers.
     """
 
     def is_lost(number: int, attempt: int, taken_by: str) -> bool:
@@ -302,11 +299,10 @@ DECISIONS: Mapping[str, Decision] = {
     "withdraw": Register.withdraw,
     "retry": Register.retry,
 }
-"""By order action; the target is a submission's number."""
 
 
 def decide(register: Register, order: OrganiserOrder) -> DoneOrder:
-    """Carry out a decision. Raises as the register's method, without any change."""
+    """Raises as the register's method, without any change."""
     number = int(order.target)
 
     def do(inner: Register) -> str:

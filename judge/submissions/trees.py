@@ -1,7 +1,6 @@
 """Turns an upload into a playable tree of files: archives are unpacked and sources are built in a box.
 
-The box runs `unpack_in_box` or `build_in_box`. Its read-only directory /agent has the program as `__main__.py`, its
-modules, its job, and its input.
+The box's read-only directory /agent has a program as `__main__.py`, its modules, its job, and its input.
 """
 
 import json
@@ -39,7 +38,6 @@ from judge.submissions.path_checks import PathChecker, RefusedError, shown
 from judge.submissions.unpack_in_box import REFUSED
 
 IN_BOX = ("/usr/bin/python3", "-I", PROGRAM, f"{PROGRAM}/job.json")
-"""Command of a program in a `task_directory`."""
 HERE = Path(__file__).parent
 SHARED = (
     "base/bookkeeping.py",
@@ -62,7 +60,7 @@ class TaskHost:
 
 @contextmanager
 def task_directory(program: str, job: Mapping[str, Any], source: Path, host: TaskHost) -> Iterator[Path]:
-    """Context manager: a directory for a box. Raises HostError if the disk fails, also inside the context."""
+    """A directory for a box. Raises HostError if the disk fails, also inside the context."""
     try:
         with tempfile.TemporaryDirectory(dir=host.room) as name:
             directory = Path(name)
@@ -84,8 +82,7 @@ def task_directory(program: str, job: Mapping[str, Any], source: Path, host: Tas
 
 
 def run_task(command: Command, host: TaskHost, target: Path, tree: TreeLimits) -> tuple[CommandResult, str]:
-    """Run a command in a `task_directory` and, after success, store its tree at `target`. The text is why the tree is
-    refused.
+    """Run a command in a `task_directory` and store its tree at `target`. The text is why the tree is refused.
 
     Raises HostError or OSError if the host fails.
     """
@@ -154,7 +151,7 @@ def unpack_upload(upload: Path, filename: str, target: Path, limits: IntakeLimit
 
 
 def root_of(tree: Path) -> Path:
-    """Return an agent's directory in a tree, inside a single outer directory."""
+    """An agent's directory, inside a single outer one."""
     inner = [path for path in tree.iterdir() if not is_bookkeeping(path.name)]
     return root_of(inner[0]) if len(inner) == 1 and inner[0].is_dir() else tree
 
@@ -206,21 +203,20 @@ def _unpack_failure(result: CommandResult, limits: IntakeLimits) -> str:
 
 
 EPOCH_S = 1700000000
-"""Build time for compilers that record one."""
 
 ENVIRONMENT = (("SOURCE_DATE_EPOCH", str(EPOCH_S)), ("PYTHONHASHSEED", "0"), ("TZ", "UTC"))
 
 
 @dataclass(frozen=True, slots=True)
 class Built:
-    """A build's log, and its failure; empty after success."""
+    """The failure is empty after success."""
 
     log: str
     failure: str = ""
 
 
 def recipe_of(tree: Path, upload_name: str) -> BuildRecipe | None:
-    """Return how to build a tree; None if it is playable. Raises InputError.
+    """How to build a tree; None if it is playable. Raises InputError.
 
     `upload_name` is the agent's default name.
     """

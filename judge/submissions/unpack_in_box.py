@@ -3,10 +3,9 @@
     python3 -I DIRECTORY JOB.json      DIRECTORY has this file as __main__.py
                                        JOB.json: {"input": path, "bounds": {...}, "ratio": n, "ratio_from_bytes": n}
 
-It creates no files, so the archive's names never reach a file system. It accepts directories, regular files, and links,
-as copies of their files. Bookkeeping files are left out, with a line on stderr. Anything else ends it with exit code 3
-and a message. It needs only the standard library and, for .zst, the image's `zstandard`. The box contains bugs of
-decompressors; the judge checks the tar file again.
+It creates no files. It accepts directories, regular files, and links, as copies of their files. Bookkeeping files are
+left out, with a line on stderr. Anything else ends it with exit code 3 and a message. It needs only the standard
+library and, for .zst, the image's `zstandard`. The judge checks the tar file again.
 """
 
 import gzip
@@ -39,9 +38,8 @@ SPECIAL_BITS = 0o7000
 SECRET = 0x1
 UTF8 = 0x800
 LOCAL_HEADER = struct.Struct("<4s22xHH")
-"""Local header of a zip member: signature, lengths of name and extra field."""
 UNICODE_PATH = 0x7075
-"""Zip extra field with the name as UTF-8 (APPNOTE 4.6.9)."""
+"""Name as UTF-8 (APPNOTE 4.6.9)."""
 MADE_BY_DOS = 0
 METHODS = {6: "Implode", 9: "Deflate64", 12: "bzip2", 14: "LZMA", 93: "Zstandard", 95: "xz", 96: "JPEG", 98: "PPMd"}
 XZ_MEMORY_BYTES = 96 << 20
@@ -75,14 +73,13 @@ MALFORMED = (
 
 
 LINKED_BYTES = 16 << 20
-"""Linked files are copied in memory."""
 LINKS_BEHIND_LINKS = 8
 LINK_BYTES = 4096
 
 
 @dataclass(frozen=True)
 class Member:
-    """A directory, file or link. `size` is the expected content size."""
+    """A directory, file or link. `size` is expected."""
 
     name: str
     size: int
@@ -94,7 +91,7 @@ class Member:
 
 
 class CountedStream(io.RawIOBase):
-    """A decompressor's output, limited to `most` bytes against archive bombs."""
+    """Decompressor's output, limited to `most` bytes."""
 
     def __init__(self, source: Any, most: int) -> None:
         self._source = source
@@ -114,7 +111,7 @@ class CountedStream(io.RawIOBase):
 
 
 def members_of_tar(stream: IO[bytes]) -> Iterator[Member]:
-    """Yield the members of a plain tar file, without seeking."""
+    """Members of a plain tar file, without seeking."""
     with tarfile.open(fileobj=stream, mode="r|", encoding="utf-8", errors="surrogateescape", bufsize=CHUNK) as tar:
         for member in tar:
             member.name = name_in_tar(member.name)
@@ -140,14 +137,14 @@ def members_of_tar(stream: IO[bytes]) -> Iterator[Member]:
 
 
 def name_in_tar(name: str) -> str:
-    """Return a tar member's name. Invalid UTF-8 is code page 437; see `name_in_zip`."""
+    """Invalid UTF-8 is code page 437; see `name_in_zip`."""
     try:
         name.encode()
     except UnicodeEncodeError:
         try:
             return fit_for_a_name(name.encode("utf-8", "surrogateescape").decode("cp437"))
         except UnicodeEncodeError:
-            return name  # surrogates of a PAX header, not bytes
+            return name  # surrogates of a PAX header
     return name
 
 
@@ -158,7 +155,7 @@ def refuse_bits(name: str, mode: int) -> None:
 
 
 def members_of_zip(file: BinaryIO, bounds: Bounds) -> Iterator[Member]:
-    """Yield a zip file's members after checking its whole directory."""
+    """Members after a check of the whole directory."""
     with zipfile.ZipFile(file) as archive:
         infos = archive.infolist()
         named = [(name, info) for info in infos if not is_bookkeeping(name := name_in_zip(info))]
@@ -184,7 +181,7 @@ def members_of_zip(file: BinaryIO, bounds: Bounds) -> Iterator[Member]:
 
 
 def refuse_info(name: str, info: zipfile.ZipInfo) -> None:
-    """Refuse a zip member that is neither a plain file nor a directory."""
+    """Only plain files and directories are accepted."""
     mode = info.external_attr >> 16
     refuse_encoding(name)
     refuse_encoding(info.orig_filename)
@@ -204,11 +201,11 @@ def refuse_info(name: str, info: zipfile.ZipInfo) -> None:
 
 
 def name_in_zip(info: zipfile.ZipInfo) -> str:
-    r"""Return a zip member's name; a directory's ends with /.
+    r"""Name of a zip member; a directory's ends with /.
 
     A matching Unicode Path field decides. Many programs pack UTF-8 without the flag, which zipfile reads as code page
-    437. Other encodings (GBK, Shift_JIS) are undeclared and read as code page 437, as the format requires. Old Windows
-    programs write \ between directories.
+    437. Other encodings are undeclared and read as code page 437, as the format requires. Old Windows programs write \
+    between directories.
     """
     name = info.orig_filename
     if not name.isascii() and not info.flag_bits & UTF8:
@@ -225,7 +222,7 @@ def _utf8(raw: bytes) -> str:
 
 
 def unicode_path(extra: bytes, raw: bytes) -> str:
-    """Return the name in the Unicode Path field, if it belongs to `raw`."""
+    """Name in the Unicode Path field, if it belongs to `raw`."""
     while len(extra) >= 4:
         kind, size = struct.unpack_from("<HH", extra)
         field, extra = extra[4 : 4 + size], extra[4 + size :]
@@ -235,7 +232,7 @@ def unicode_path(extra: bytes, raw: bytes) -> str:
 
 
 def fit_for_a_name(text: str) -> str:
-    r"""Return a name from a wrong code page, with _ for each invalid character.
+    r"""Name from a wrong code page, with _ for each invalid character.
 
     A \ after a non-ASCII character is taken as the second byte of a Shift_JIS or GBK character.
     """
@@ -244,7 +241,7 @@ def fit_for_a_name(text: str) -> str:
 
 
 def refuse_overlap(file: BinaryIO, infos: list[zipfile.ZipInfo], end: int) -> None:
-    """Refuse members that share bytes, which could multiply one packed kilobyte."""
+    """Members that share bytes could multiply one packed kilobyte."""
     free_from = 0
     for info in sorted(infos, key=lambda one: one.header_offset):
         if info.header_offset < free_from:
@@ -282,7 +279,7 @@ PAGES = (b"<!doctype html", b"<html", b"<head")
 
 
 def kind_of_file(head: bytes) -> str:
-    """Return the type of an unsupported file; else empty."""
+    """Type of an unsupported file; else empty."""
     if found := next((words for begin, words in FOREIGN if head.startswith(begin)), ""):
         return found
     text = head.removeprefix(b"\xef\xbb\xbf").lstrip().lower()
@@ -298,7 +295,7 @@ def kind_of_file(head: bytes) -> str:
 
 
 def open_archive(archive: BinaryIO) -> tuple[str, Any]:
-    """Return the archive's kind and a decompressing reader; `zip` reads itself."""
+    """Kind, and a decompressing reader; `zip` reads itself."""
     head = archive.read(6)
     archive.seek(0)
     if head[:4] in (b"PK\3\4", b"PK\5\6"):
@@ -323,7 +320,7 @@ class XzReader:
         self._unpacker = lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=XZ_MEMORY_BYTES)
 
     def read(self, size: int) -> bytes:
-        """Return at most `size` bytes; empty at the end of the first stream."""
+        """Empty at the end of the first stream."""
         while not self._unpacker.eof:
             packed = self._source.read(CHUNK) if self._unpacker.needs_input else b""
             if self._unpacker.needs_input and not packed:
@@ -337,13 +334,13 @@ class ZstReader:
     """Reads .zst with a memory limit."""
 
     def __init__(self, source: BinaryIO) -> None:
-        zstandard: Any = importlib.import_module("zstandard")  # only in the image
+        zstandard: Any = importlib.import_module("zstandard")
         self._faults = zstandard.ZstdError
         unpacker = zstandard.ZstdDecompressor(max_window_size=ZST_WINDOW_BYTES)
         self._reader = unpacker.stream_reader(source, read_across_frames=True)
 
     def read(self, size: int) -> bytes:
-        """Return at most `size` bytes; empty at the end."""
+        """Empty at the end."""
         try:
             return bytes(self._reader.read(size))
         except self._faults as error:
@@ -370,27 +367,27 @@ class Rewound(io.RawIOBase):
         return True
 
     def read(self, size: int = -1) -> bytes:
-        """Return `size` bytes, fewer only at the end."""
+        """Fewer than `size` bytes only at the end."""
         taken, self._head = (self._head, b"") if size < 0 else (self._head[:size], self._head[size:])
         return taken + self._rest.read(-1 if size < 0 else size - len(taken))
 
 
 def write_member(member: Member, path: str, out: tarfile.TarFile) -> None:
-    """Write a member. Raises OSError if its content is too short."""
+    """Raises OSError if the content is too short."""
     add_member(out, path, member.content, member.size, is_executable=member.is_executable)
     if member.content is not None and member.content.read(1):
         raise RefusedError(f"{shown(path)} is longer than its header states")
 
 
 def check_member(member: Member, checker: PathChecker) -> str:
-    """Return a member's path, empty for the top."""
+    """Path of a member, empty for the top."""
     if member.target is None and member.content is None:
         return checker.directory(member.name)
     return checker.file(member.name, member.size)
 
 
 def link_target(path: str, member: Member) -> str:
-    """Return a link's target. Raises RefusedError if it leaves the archive."""
+    """Raises RefusedError if the target leaves the archive."""
     target = member.target or ""
     parts = [] if member.is_hard else path.split("/")[:-1]
     for part in target.split("/"):
@@ -404,7 +401,7 @@ def link_target(path: str, member: Member) -> str:
 
 
 def resolve_links(links: dict[str, str], files: dict[str, int]) -> dict[str, list[str]]:
-    """Return the links' paths by target; `files` has the sizes. Raises RefusedError."""
+    """Links by target; `files` has the sizes. Raises RefusedError."""
     wanted: dict[str, list[str]] = {}
     for path, target in links.items():
         at = target
@@ -433,7 +430,6 @@ class Extraction:
         self._ratio = max(job["ratio_from_bytes"], packed * self._times)
         self._checker = PathChecker(self._bounds)
         self.left_out: dict[str, None] = {}
-        # for headers and padding of a tar file
         room = self._bounds.entries * 4 * 512 + (1 << 20)
         self._most = int(min(self._bounds.total_bytes, self._ratio)) + room
 
@@ -487,7 +483,7 @@ class Extraction:
 
 
 def extract(archive: BinaryIO, out: IO[bytes], job: dict[str, Any]) -> list[str]:
-    """Write an archive's tar file to `out`. Return the names left out. Raises as `Extraction`."""
+    """Return the names left out. Raises as `Extraction`."""
     with write_stream(out) as tar:
         extraction = Extraction(archive, tar, job)
         extraction.run()

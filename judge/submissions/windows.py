@@ -1,7 +1,7 @@
 """Schedule of a contest's submissions and start.
 
-Times have an offset, or are local in the contest's zone. Local times that a clock change repeats or skips are refused.
-An event stays in effect when the host's clock is set back; only a changed time undoes it.
+Local times that a clock change repeats or skips are refused. An event stays in effect when the host's clock is set
+back; only a changed time undoes it.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -29,7 +29,7 @@ class Windows:
 
     @property
     def moments(self) -> Sequence[tuple[str, datetime]]:
-        """Return the set times in UTC by key: `opens`, `closes`, `starts`."""
+        """Set times in UTC by key: `opens`, `closes`, `starts`."""
         named = (("opens", self.opens), ("closes", self.closes), ("starts", self.starts))
         return [(key, moment.astimezone(UTC)) for key, moment in named if moment is not None]
 
@@ -88,7 +88,7 @@ def _iso(moment: datetime) -> str:
 
 
 class SubmissionGate:
-    """Whether submissions are accepted now. Thread-safe."""
+    """Thread-safe."""
 
     def __init__(self, windows: Windows, now: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
         self._windows = windows

@@ -207,7 +207,7 @@ def diagnose(talk: RecordedTalk) -> Diagnosis:
 
 
 def fix_for(verdict: Verdict, said: str) -> str:
-    """Return the fix for a verdict; empty: see the checks' table."""
+    """Empty: see the checks' table."""
     if verdict is Verdict.REFUSED and _NO_FILE.search(said):
         return _SEND_FILE
     if verdict is Verdict.ILLEGAL and (fix := _coordinates(said)):
@@ -344,7 +344,7 @@ def has_misread_form(talk: RecordedTalk) -> bool:
 
 
 def unflushed(talk: RecordedTalk) -> str:
-    """Return a late agent's output that only its end flushed."""
+    """Output that only the end of a late agent flushed."""
     is_late = talk.side.fault in (Verdict.START_TIME, Verdict.TURN_TIME, Verdict.MATCH_TIME)
     return _late_answer(talk.last_words) if is_late and not _was_busy(talk) else ""
 

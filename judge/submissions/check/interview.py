@@ -18,7 +18,6 @@ HURRY_MS = 1000
 STOP_AFTER_MS = 300
 PAUSE_S = 0.3
 MAX_FAULTS = 2
-"""Maximum number of faults that end the process."""
 
 SOON_MS = 2000
 """Time limit of the first conversation, to detect wrong formats early."""
@@ -32,7 +31,6 @@ _AT_FAULT = {
     Verdict.MATCH_TIME: "time",
     Verdict.MEMORY: "memory",
 }
-"""Check that each fault fails, whichever check was being made."""
 _NOT_UNDERSTOOD = (Verdict.REFUSED, Verdict.UNREADABLE)
 _UNHEARD = (*_TIMES, Verdict.CRASH)
 """Faults of an agent that misses a command's end."""
@@ -43,7 +41,7 @@ _RESTART = "answer RESTART with OK and clear the board, or with UNKNOWN"
 
 
 def hurried(policy: Policy) -> Policy:
-    """Return the policy with a short announced turn limit. The tolerance keeps the sum."""
+    """Policy with a short announced turn limit. The tolerance keeps the sum."""
     clock = policy.clock
     if clock.turn_ms <= HURRY_MS:
         return policy
@@ -53,7 +51,7 @@ def hurried(policy: Policy) -> Policy:
 
 
 def soon(policy: Policy) -> Policy:
-    """Return the policy with at most `SOON_MS` per turn."""
+    """Policy with at most `SOON_MS` per turn."""
     clock = policy.clock
     if not 0 < clock.turn_ms < SOON_MS < clock.turn_ms + clock.tolerance_ms:
         return policy
@@ -78,12 +76,11 @@ class QuestionResults:
     stopped: list[tuple[Question, Verdict, Diagnosis]] = field(default_factory=list)
     talks: list[RecordedTalk] = field(default_factory=list)
     late: list[Finding] = field(default_factory=list)
-    """Warnings for late failures that did not repeat."""
     ending: Diagnosis | None = None
 
     @property
     def sound(self) -> Question:
-        """Return a correctly answered question, else the first one."""
+        """A correctly answered question, else the first one."""
         firsts = {answer.question: answer for answer in reversed(self.answers)}
         asked = reversed(firsts.values())
         well = (answer.question for answer in asked if answer.fault is None)
@@ -97,14 +94,14 @@ class QuestionResults:
 
 
 def ask_all(examinee: Examinee, policy: Policy, ending: str) -> QuestionResults:
-    """Ask all questions. After a fault that ends the agent's process a new one continues.
+    """Ask all questions, in a new process after a fault that ends the old one.
 
-    A late failure is repeated in a new process, and is only a warning if that succeeds. If a question is not
-    understood, not answered, or ends the process, the other line ending is tried once for each case; if it works,
-    everything is asked again with it (`Examinee.line_ending`). An empty `ending` prevents this.
+    A late failure is only a warning if it does not repeat in a new process. If a question is not understood, not
+    answered, or ends the process, the other line ending is tried once for each case, and kept if it works
+    (`Examinee.line_ending`). An empty `ending` prevents this.
 
-    The first conversation waits for `SOON_MS`. An agent that then waits after an invalid answer gets no more time; any
-    other is asked again with its full time. If the first question stays unanswered, the interview ends.
+    The first conversation waits for `SOON_MS`, then again with the full time, unless the agent waits after an invalid
+    answer. If the first question stays unanswered, the interview ends.
     """
     before = len(examinee.talks)
     results = QuestionResults()
@@ -125,7 +122,7 @@ def ask_all(examinee: Examinee, policy: Policy, ending: str) -> QuestionResults:
         return found is not None
 
     while left and len(results.stopped) < MAX_FAULTS:
-        # After repeated failures each question gets its own process: a failure costs a whole wait.
+        # A failure costs a whole wait.
         batch = left if len(results.late) < MAX_FAULTS else left[:1]
         talk = examinee.ask(batch, chosen, options=plain)
         is_short, chosen = chosen != policy, policy
@@ -180,7 +177,7 @@ def _other_ending(
     again = examinee.ask(
         [once], _hasty(policy), options=examinee.questions.plain, protocol_options={"line_ending": other}
     )
-    examinee.talks.remove(again)  # unlike any contest game
+    examinee.talks.remove(again)
     if again.has_stopped or not again.answers or again.answers[0].fault is not None:
         return None
     examinee.line_ending = other
@@ -249,7 +246,7 @@ def sends_stop(policy: Policy, protocol: str) -> bool:
 
 
 def answers_of(results: QuestionResults, names: Sequence[str], say: Callable[[Decision], str]) -> Iterator[Finding]:
-    """Yield the findings of the checks: illegal answers fail, weak ones warn."""
+    """Illegal answers fail, weak ones warn."""
     yield from results.late
     for name in names:
         crashed = [
@@ -354,7 +351,7 @@ def output_of(results: QuestionResults) -> Iterator[Finding]:
 
 
 def quiet_of(examinee: Examinee, results: QuestionResults, policy: Policy) -> Iterator[Finding]:
-    """Check for output after answers, without freezing."""
+    """Output after answers, without freezing."""
     box = policy.box.model_copy(update={"freeze": "none"})
     loose = policy.model_copy(update={"box": box})
     question = replace(results.sound, check="quiet", turns=2)
@@ -378,7 +375,7 @@ def flush_of(examinee: Examinee, results: QuestionResults, policy: Policy) -> It
         return
     once = soon(_hasty(policy))
     talk = examinee.ask([results.sound], once, options=examinee.questions.plain, command=(python, "-E", *words))
-    examinee.talks.remove(talk)  # unlike any contest game
+    examinee.talks.remove(talk)
     if late := unflushed(talk):
         what = f"it works here because Python runs unbuffered; elsewhere it writes {late!r} only at its end"
         yield warned("start", what, _FLUSH_PYTHON)

@@ -1,4 +1,4 @@
-"""An interview as a game, so that the real protocol, referee and rules apply. Each question is from its own game."""
+"""An interview as a game for the real protocol, referee and rules. Each question is from its own game."""
 
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -52,9 +52,7 @@ class Interview:
         opponent: Callable[[Request], Reply],
         pause_s: float = 0.0,
     ) -> None:
-        """Each question begins a game `name` with `options`. `opponent` answers for the other seat. `pause_s` follows
-        each answer.
-        """
+        """Each question begins a game `name`. `opponent` answers for the other seat. `pause_s` follows each answer."""
         plain = new_game(name, options)
         self.requests, self.events = plain.requests, plain.events
         self.answers: list[ProbeAnswer] = []
@@ -88,15 +86,15 @@ class Interview:
         return self._describe
 
     def renegotiate(self) -> bool:
-        """Return False: the board size is fixed."""
+        """False: the board size is fixed."""
         return False
 
     def pending(self) -> Request:
-        """Return the agent's next decision."""
+        """See `Game`."""
         return replace(self._game.pending(), seat=AGENT)
 
     def apply(self, reply: Reply) -> Sequence[Event]:
-        """Check an answer against the rules."""
+        """See `Game`."""
         events = list(self._game.apply(reply))
         self.answers.append(ProbeAnswer(self._question, reply.said, reply.decision, _fault(self._game, self._seat)))
         time.sleep(self._pause_s)

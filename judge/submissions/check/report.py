@@ -1,4 +1,4 @@
-"""Results of an examination as plain data for JSON.
+"""Results of an examination as plain data.
 
 A check *fails* if it would lose a game or prevent one. A *warning* is a probable mistake without such an effect: weak
 play, unrequested output, a forced exit.
@@ -37,12 +37,12 @@ def passed(check: str, evidence: str) -> Finding:
 
 
 def warned(check: str, evidence: str, fix: str = "") -> Finding:
-    """Return a warning. The checks' table has the default `fix`."""
+    """The checks' table has the default `fix`."""
     return Finding(check=check, grade=Grade.WARNING, evidence=evidence, fix=fix)
 
 
 def failed(check: str, evidence: str, fix: str = "") -> Finding:
-    """Return a failed check; `fix` as in `warned`."""
+    """`fix` as in `warned`."""
     return Finding(check=check, grade=Grade.FAIL, evidence=evidence, fix=fix)
 
 
@@ -75,5 +75,5 @@ _ORDER = (Grade.PASS, Grade.WARNING, Grade.FAIL)
 
 
 def worst_grade(grades: Sequence[Grade]) -> Grade:
-    """Return the worst grade, by default PASS."""
+    """Worst grade, by default PASS."""
     return max(grades, key=_ORDER.index, default=Grade.PASS)

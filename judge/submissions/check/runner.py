@@ -31,7 +31,6 @@ _WRONGS = frozenset(
 
 
 _NO_COMMANDS = (b"DONE",)
-"""Words that end a command."""
 _LINE_CHARACTERS = 200
 
 
@@ -42,7 +41,7 @@ def _lines(data: bytes) -> list[str]:
 
 @dataclass(frozen=True)
 class RecordedTalk:
-    """One conversation or game with the agent, from its record and transcript."""
+    """One conversation or game, from its record and transcript."""
 
     file: RecordFile
     seat: int
@@ -114,12 +113,12 @@ class RecordedTalk:
 
     @property
     def awake_before_ms(self) -> float:
-        """Its awake time before the judged wait, an upper bound of its CPU time."""
+        """Awake time before the judged wait, an upper bound of the agent's CPU time."""
         return sum(self._wakes[:-1])
 
     @property
     def awake_ms(self) -> float:
-        """Its awake time up to the farewell or fault."""
+        """Up to the farewell or fault."""
         return sum(self._wakes)
 
     @cached_property
@@ -197,7 +196,7 @@ class RecordedTalk:
         return b"".join(entry.data for entry in entries if entry.kind is kind)
 
     def wrote(self, line: bytes) -> bool:
-        """Return whether the judge sent this line."""
+        """Whether the judge sent this line."""
         return any(entry.kind is EntryKind.WROTE and line in entry.data.splitlines() for entry in self._entries)
 
     @cached_property
@@ -212,7 +211,7 @@ class RecordedTalk:
 
     @cached_property
     def _goodbye(self) -> Entry | None:
-        """The last thaw, after which the agent is sent the game's end."""
+        """Last thaw, before the game's end is sent."""
         last = None
         for entry in self._entries:
             if entry.kind is EntryKind.THAWED:
@@ -233,7 +232,7 @@ class OverlongError(JudgeError):
 
 
 def within(policy: Policy, left_ms: int) -> Policy:
-    """Return the policy with waits of at most `left_ms`."""
+    """Policy with waits of at most `left_ms`."""
     clock = policy.clock
     turn_ms = min(clock.turn_ms, left_ms)
     tolerance_ms = min(clock.tolerance_ms, left_ms - turn_ms)
@@ -253,12 +252,9 @@ class Examinee:
     slot: Slot
     box: BoxKind
     seconds: float = math.inf
-    """Maximum total awake time."""
     trying: Callable[[str], None] = lambda _: None
-    """Gets a description before each conversation and game."""
     talks: list[RecordedTalk] = field(default_factory=list)
     line_ending: str = ""
-    """Line ending found; empty: not changed."""
 
     _spent_ms: float = 0.0
 
@@ -350,7 +346,7 @@ def _refuse(request: Request) -> Reply:
 
 
 def find_partner(agent: Agent, policy: Policy, box: BoxKind, staging: Path) -> Agent:
-    """Return a staged opponent. Raises InputError if the agent cannot be seated."""
+    """A staged opponent. Raises InputError if the agent cannot be seated."""
     seat = agent.seat(policy)
     check_playable(GameSpec(seats=(seat, seat), policy=policy, box=box))
     partners = game_entry(policy.game.name).partners
@@ -370,7 +366,7 @@ def find_partner(agent: Agent, policy: Policy, box: BoxKind, staging: Path) -> A
 def playable_partners(
     agent: Agent, policy: Policy, box: BoxKind, staging: Path, partners: Sequence[Partner]
 ) -> Iterator[Agent]:
-    """Yield staged house agents that can play the agent."""
+    """Staged house agents that can play the agent."""
     seat = agent.seat(policy)
     for named in partners:
         try:

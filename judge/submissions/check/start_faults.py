@@ -1,4 +1,4 @@
-"""Explains from a program's first bytes why it did not start."""
+"""Explains why a program did not start."""
 
 import codecs
 import platform
@@ -38,7 +38,6 @@ _LEVELS = (
     ("x86-64-v3", {"avx", "avx2", "bmi1", "bmi2", "f16c", "fma", "movbe"}),
     ("x86-64-v2", {"cx16", "popcnt", "sse4_1", "sse4_2", "ssse3"}),
 )
-"""x86-64 ABI levels, highest first, with their /proc/cpuinfo flags."""
 
 
 def why_not_started(program: Path, word: str) -> str:
@@ -52,7 +51,7 @@ def why_not_started(program: Path, word: str) -> str:
 
 
 def other_name(word: str) -> str:
-    """Return a missing program's name here; empty if unknown."""
+    """Name of a missing program here; empty if unknown."""
     name = PurePosixPath(word).name
     here = _OTHER_NAMES.get(name.lower(), "python3" if re.fullmatch(r"python3\.\d+", name) else "")
     return f"{printable(name, 60)} is called {here} here: use {here}" if here else ""
@@ -123,7 +122,7 @@ def _missing_file(program: Path, word: str) -> str:
 
 
 def lfs_pointer(*files: Path) -> str:
-    """Return a message on the first Git LFS pointer; empty if none."""
+    """Message on the first Git LFS pointer; empty if none."""
     found = next((file for file in files if is_lfs_pointer(file)), None)
     if found is None:
         return ""
@@ -137,7 +136,7 @@ def pointers_of(program: Path) -> str:
 
 
 def processor_advice() -> str:
-    """Return advice on compiler flags if this processor lacks an instruction."""
+    """Advice on compiler flags if this processor lacks an instruction."""
     level = processor_level()
     here = f"this host's is {level}" if level else f"this host is {_host()}"
     return f"it has an instruction that the processor here does not have ({here}): compile it without -march=native" + (
@@ -146,7 +145,7 @@ def processor_advice() -> str:
 
 
 def processor_level() -> str:
-    """Return this host's x86-64 ABI level; empty on other machines."""
+    """Empty on other machines than x86-64."""
     if platform.machine() != "x86_64":
         return ""
     try:

@@ -96,7 +96,7 @@ def _report(examinee: Examinee, table: Sequence[Check], found: Mapping[str, Find
 
 
 def checks_of(examinee: Examinee) -> Sequence[Check]:
-    """Return the checks that apply, in report order: the protocol's, general ones, the game's."""
+    """Checks in report order: the protocol's, general ones, the game's."""
     policy, protocol = examinee.policy, examinee.protocol
     questions = examinee.questions.asked
     table = {
@@ -125,7 +125,7 @@ def _examined(examinee: Examinee, names: Set[str]) -> Iterator[Finding]:
             else:
                 diagnosis = diagnose(talk)
                 yield failed(name, diagnosis.evidence, diagnosis.fix)
-        # Without questions, only the games show its times.
+        # Then only games show times.
         if not is_asked and (turns_ms := [ms for talk in talks for ms in talk.turns_ms]):
             yield _started(examinee, talks[0])
             limit_ms = policy.clock.turn_ms or policy.clock.asap_ms
