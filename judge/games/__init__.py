@@ -10,7 +10,7 @@ from judge.games.types import Game
 
 
 class GameRules(ABC):
-    """The rules of a game; `judge.catalog.entry.GameEntry` adds everything else."""
+    """`judge.catalog.entry.GameEntry` adds everything else."""
 
     name: str
 
@@ -19,10 +19,10 @@ class GameRules(ABC):
 
     @abstractmethod
     def new(self, options: Mapping[str, Any]) -> Game:
-        """Return a game before its first request. Raises InputError for invalid options."""
+        """A game before its first request. Raises InputError."""
 
     def person(self) -> PersonWords | None:
-        """Return the texts for a human player; None if unsupported."""
+        """Texts for a human player; None if unsupported."""
         return None
 
 
@@ -30,5 +30,5 @@ GAMES = Registry("judge.games", "game", GameRules)  # type: ignore[type-abstract
 
 
 def new_game(name: str, options: Mapping[str, Any]) -> Game:
-    """Return a new game. Raises InputError for an invalid name or option."""
+    """Raises InputError for an invalid name or option."""
     return GAMES.entry(name).new(options)

@@ -9,7 +9,7 @@ RESIGN = "resign"
 
 
 class UnclearError(ValueError):
-    """An invalid input line. The text describes valid ones."""
+    """The text describes valid lines."""
 
 
 class PersonWords(ABC):
@@ -22,42 +22,42 @@ class PersonWords(ABC):
 
     @abstractmethod
     def question(self, request: Request, typed: int = 0) -> str:
-        """Return the question. `typed`: the group's answers so far."""
+        """`typed`: the group's answers so far."""
 
     @abstractmethod
     def tips(self, request: Request) -> Sequence[str]:
-        """Return lines that explain the input."""
+        """Explain the input."""
 
     @abstractmethod
     def tell(self, event: Event, names: tuple[str, str]) -> str:
-        """Return an event's text. `names` are by seat."""
+        """`names` are by seat."""
 
     @abstractmethod
     def read(self, request: Request, text: str) -> Reply:
-        """Return a stripped line's answer, in the notation of records. Raises UnclearError."""
+        """Answer of a stripped line, in the notation of records. Raises UnclearError."""
 
     def lines(self, request: Request, text: str) -> Sequence[str]:  # noqa: ARG002 most lines are not abbreviated
-        """Return the lines that `text` abbreviates."""
+        """Lines that `text` abbreviates."""
         return (text,)
 
     def together(self, request: Request) -> int:  # noqa: ARG002 most requests are answered one by one
-        """Return how many requests, from this one on, form a group."""
+        """Number of requests, from this one on, in a group."""
         return 1
 
     def squares(self, request: Request) -> int:  # noqa: ARG002 most requests ask for one square
-        """Return how many squares answer a request."""
+        """Number of squares in an answer."""
         return 1
 
     def square(self, x: int, y: int) -> str:
-        """Return the input for a square under the cursor; x, y from the top left, from 0."""
+        """Input for a square under the cursor; x, y from the top left, from 0."""
         return f"{x} {y}"
 
     def strict(self, game: Game) -> Game:
-        """Return a copy in which errors that would lose a turn end the game."""
+        """A copy in which errors that would lose a turn end the game."""
         return game
 
     def answer(self, request: Request, typed: str) -> Reply:
-        """Return an input line's reply. Raises UnclearError."""
+        """Raises UnclearError."""
         text = typed.strip()
         if text.lower() == RESIGN:
             return Reply(ReplyKind.RESIGNED, RESIGN)

@@ -1,7 +1,6 @@
-"""Types shared by games and players: request, reply, event, end of game.
+"""Types shared by games and players: request, reply, event, end of game. See decision 0012.
 
-Games do not know agents, and protocols do not know rules. There is no I/O. Values are never changed, but not frozen:
-creating frozen ones takes three times as long.
+Values are never changed, but not frozen: creating frozen ones takes three times as long.
 """
 
 from collections.abc import Sequence
@@ -85,13 +84,12 @@ class ReplyKind(StrEnum):
 
 @dataclass(slots=True)
 class Reply:
-    """An answer: the decision, if readable, and the agent's bounded text."""
+    """The decision, if readable, and the agent's bounded text."""
 
     kind: ReplyKind
     said: str = ""
     decision: Decision | None = None
     complaint: str = ""
-    """Earlier error message of the agent, bounded and public."""
     spoken: str = ""
     """The answer in the protocol's notation; empty: as in the text for records."""
 
@@ -103,14 +101,14 @@ def decided(decision: Decision, said: str = "") -> Reply:
 
 @dataclass(slots=True)
 class Event:
-    """An event. `only` is the single seat that may see it, if any."""
+    """`only` is the single seat that may see it, if any."""
 
     only: int | None
 
 
 @dataclass(slots=True)
 class RuleResult:
-    """The rules ended the game: `verdict` is WIN, DRAW, or FOUL against the seat that is not `winner`."""
+    """`verdict` is WIN, DRAW, or FOUL against the seat that is not `winner`."""
 
     verdict: Verdict
     winner: int | None
@@ -128,13 +126,13 @@ class AgentFault:
 
 @dataclass(slots=True)
 class BothAtFault:
-    """Both seats lost by faults (two bad set-ups); there is no winner."""
+    """Two bad set-ups: there is no winner."""
 
     faults: tuple[AgentFault, AgentFault]
 
     @property
     def verdict(self) -> Verdict:
-        """Return seat 0's verdict; `faults` has both."""
+        """Seat 0's verdict; `faults` has both."""
         return self.faults[0].verdict
 
     @property
@@ -144,7 +142,7 @@ class BothAtFault:
 
 
 End = RuleResult | AgentFault | BothAtFault
-"""End by the rules or an agent, not by faults of the judge."""
+"""Excludes faults of the judge."""
 
 
 def faults_of(end: End) -> tuple[AgentFault, ...]:
@@ -168,31 +166,31 @@ class Game(Protocol):
 
     @property
     def requests(self) -> frozenset[type[Request]]:
-        """Return all possible request types."""
+        """All possible types."""
 
     @property
     def events(self) -> frozenset[type[Event]]:
-        """Return all possible event types."""
+        """All possible types."""
 
     @property
     def end(self) -> End | None:
-        """Return the end; None during the game."""
+        """None during the game."""
 
     @property
     def longest(self) -> int | None:
-        """Return the maximum number of answers; None: no limit."""
+        """Maximum number of answers; None: no limit."""
 
     def describe(self) -> dict[str, Any]:
-        """Return plain data that a protocol needs before play (sizes, rule)."""
+        """Plain data that a protocol needs before play (sizes, rule)."""
 
     def renegotiate(self) -> bool:
         """Change the terms of `describe()` after an agent refused them, if possible before any move.
 
-        True: both agents are started again with new terms. False: the agent loses.
+        True: both agents are started again. False: the agent loses.
         """
 
     def pending(self) -> Request:
-        """Return the awaited request. Valid only while `end` is None."""
+        """The awaited request, while `end` is None."""
 
     def apply(self, reply: Reply) -> Sequence[Event]:
         """Apply the answer to `pending()`. Return events in the order in which seats receive them.
@@ -207,4 +205,4 @@ class Game(Protocol):
         """
 
     def result(self, names: tuple[str, str]) -> str:
-        """Return the result line of the game's own manager; may be empty."""
+        """Result line of the game's own manager; may be empty."""

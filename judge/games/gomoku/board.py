@@ -6,7 +6,7 @@ from judge.base.text import sentence
 from judge.games.gomoku.requests import COLOURS, Placed, Square, say_square, square_name
 
 EMPTY, EDGE, DEAD = 0, 3, 4
-"""Cell values; a live stone has its colour + 1. A dead stone blocks."""
+"""A live stone has its colour + 1. A dead stone blocks."""
 
 
 class GomokuBoard:
@@ -26,7 +26,7 @@ class GomokuBoard:
         return len(self.stones) == self.width * self.height
 
     def index(self, x: int, y: int) -> int:
-        """Return the index in `cells`."""
+        """Index in `cells`."""
         return (y + 1) * self.stride + x + 1
 
     def square(self, at: int) -> Square:
@@ -35,11 +35,11 @@ class GomokuBoard:
         return column - 1, row - 1
 
     def free(self) -> Sequence[Square]:
-        """Return the free squares, row by row."""
+        """Free squares, row by row."""
         return [self.square(at) for at, cell in enumerate(self.cells) if cell == EMPTY]
 
     def objection(self, x: int, y: int) -> str | None:
-        """Return why x, y is not allowed, or None."""
+        """Why x, y is not allowed, or None."""
         if not (0 <= x < self.width and 0 <= y < self.height):
             return sentence(f"{say_square(x, y)} is off the {self.width}x{self.height} board")
         if self.cells[self.index(x, y)]:

@@ -1,4 +1,4 @@
-"""One game of five in a row: requests, answers and their effects.
+"""One game of five in a row.
 
 Seat 0 begins as black; swaps change the seats' colours.
 """
@@ -35,7 +35,7 @@ from judge.games.types import AgentFault, Decision, End, Event, Reply, ReplyKind
 
 
 class OpeningError(InputError):
-    """An invalid opening. `stone` counts from 1."""
+    """`stone` counts from 1."""
 
     def __init__(self, stone: int, what: str) -> None:
         super().__init__(f"stone {stone} of the opening: {what}")
@@ -43,11 +43,10 @@ class OpeningError(InputError):
 
 
 OPENING_ANSWERS = 16
-"""Upper bound of opening answers that place no stone."""
 
 
 class Gomoku:
-    """One game. Black moves after an even number of stones."""
+    """Black moves after an even number of stones."""
 
     def __init__(self, options: GomokuOptions) -> None:
         """Raises OpeningError if the opening cannot be played."""
@@ -72,11 +71,11 @@ class Gomoku:
 
     @classmethod
     def from_options(cls, options: Mapping[str, Any]) -> Self:
-        """Return the game of `GomokuOptions`. Raises InputError naming the field or stone."""
+        """Game of `GomokuOptions`. Raises InputError naming the field or stone."""
         return cls(GomokuOptions.of(options))
 
     def describe(self) -> dict[str, Any]:
-        """Return the data for protocols: board size, words of `GomokuOptions`."""
+        """Data for protocols: board size, words of `GomokuOptions`."""
         options = self.options
         return {
             "width": self.width,
@@ -90,7 +89,7 @@ class Gomoku:
 
     @property
     def longest(self) -> int:
-        """Return the squares of the largest board, plus answers on colours and fifths."""
+        """Squares of the largest board, plus answers on colours and fifths."""
         sizes = [self.width * self.height, *(size * size for size in self._sizes)]
         return max(sizes) + OPENING_ANSWERS
 
@@ -118,7 +117,7 @@ class Gomoku:
 
     @property
     def end(self) -> End | None:
-        """Return the end; None during the game."""
+        """See `Game`."""
         return self._end
 
     @property
@@ -138,13 +137,13 @@ class Gomoku:
 
     @property
     def offers(self) -> Sequence[Square]:
-        """Return the offered fifth stones until one is placed."""
+        """Offered fifth stones until one is placed."""
         return self._offers if len(self.stones) == FIFTH_AT else ()
 
     # --- requests ----------------------------------------------------------------------------------------------------
 
     def pending(self) -> StonesRequest:
-        """Return the next request."""
+        """See `Game`."""
         stones = self._board.stones
         colour = len(stones) & 1
         step = self._steps.get(len(stones))
@@ -171,7 +170,7 @@ class Gomoku:
     # --- answers -----------------------------------------------------------------------------------------------------
 
     def apply(self, reply: Reply) -> Sequence[Event]:
-        """Apply `reply`, or end the game by a fault. Raises as `Game.apply`."""
+        """See `Game`."""
         if self._end is not None:
             raise RuntimeError("the game is over: nothing is pending")
         events = self._take(self.pending(), reply)
@@ -197,13 +196,13 @@ class Gomoku:
         return answer(self, request, decision)
 
     def forfeit(self, fault: AgentFault) -> Sequence[Event]:
-        """End the game by `fault`, unless it is over."""
+        """See `Game`."""
         if self._end is None:
             self._end = fault
         return ()
 
     def result(self, names: tuple[str, str]) -> str:  # noqa: ARG002 the protocol sends END only
-        """Return an empty text: gomoku managers have no result line."""
+        """Empty: gomoku managers have no result line."""
         return ""
 
     def _place_one(self, request: PlaceStone, stone: Stone) -> Sequence[Event]:
@@ -299,7 +298,7 @@ class Gomoku:
         colour = (number - 1) & 1
         if self.options.continuous:
             self._play(x, y, colour)
-        else:  # managers do not check openings of plain renju for fouls
+        else:  # managers do not check these
             self._judge_stone(self._board.place(x, y, colour))
         if self._end is not None:
             what = f"{say_square(x, y)} ends the game ({self._end.reason})"

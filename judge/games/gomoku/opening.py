@@ -1,7 +1,6 @@
 """Openings of five in a row: first stones, swaps, and offers of a fifth stone.
 
-The table gives the step for each number of stones until the colours are settled. Fifth stones are offered afterwards,
-at four stones.
+The table gives the step for each number of stones. Fifth stones are offered afterwards, at four stones.
 
     swap    stones  to act            answer                                      then
     none    -       -                 -                                           settled from the start
@@ -57,7 +56,7 @@ class Geometry(StrEnum):
 
     @classmethod
     def of(cls, rule: Rule) -> Self:
-        """Return the default for a rule."""
+        """Default of a rule."""
         return cls("renju" if rule is Rule.RENJU else "free")
 
 
@@ -67,7 +66,6 @@ class Step(NamedTuple):
     seat: int
     lays: int = 0
     adds: int = 0
-    """Maximum number of stones added instead of an answer."""
 
 
 STEPS: Mapping[SwapRule, Mapping[int, Step]] = {
@@ -78,11 +76,10 @@ STEPS: Mapping[SwapRule, Mapping[int, Step]] = {
 }
 
 FIFTH_AT = 4
-"""Number of stones at which fifth stones are offered."""
 
 
 def requests_of(swap: SwapRule, fifths: int) -> frozenset[type[Request]]:
-    """Return the possible requests."""
+    """Possible requests."""
     kinds: set[type[Request]] = {PlaceStone}
     for step in STEPS[swap].values():
         kinds.add(AnswerSwap if not step.lays else LayStones if step.lays > 1 else PlaceStone)
@@ -90,17 +87,17 @@ def requests_of(swap: SwapRule, fifths: int) -> frozenset[type[Request]]:
 
 
 def events_of(swap: SwapRule) -> frozenset[type[Event]]:
-    """Return the possible events."""
+    """Possible events."""
     return frozenset({StonePlaced, ColoursSettled} if STEPS[swap] else {StonePlaced})
 
 
 def distance_from_centre(x: int, y: int, width: int, height: int) -> int:
-    """Return the distance along the longer axis."""
+    """Distance along the longer axis."""
     return max(abs(x - width // 2), abs(y - height // 2))
 
 
 def symmetric_squares(square: Square, stones: Sequence[Placed], width: int, height: int) -> set[Square]:
-    """Return the images of `square` under the symmetries that keep `stones` with their colours."""
+    """Images under the symmetries that keep `stones` with their colours."""
     x, y = square
     whole = set(stones)
     found = set()

@@ -2,7 +2,7 @@
 
 Two notations, distinguished by letters:
 
-- offsets, `-1,0, 2,3`: dx, dy from the square floor(size / 2), as in Gomocup's and Piskvork's files;
+- offsets, `-1,0, 2,3`: from the square floor(size / 2), as in Gomocup's and Piskvork's files;
 - squares, `h8i9j7` ("pos"): column letter and row from 1. After column `z` come `aa`, `ab`, ...
 """
 
@@ -32,7 +32,7 @@ _Token = tuple[str, Square]
 def parse_opening(
     text: str, width: int, height: int, rule: Rule = Rule.FREESTYLE, *, continuous: bool = False
 ) -> Opening:
-    """Return the opening in `text`, which may be empty.
+    """Read an opening, which may be empty.
 
     Raises InputError for an unknown notation, a square off the board or repeated, or, unless `continuous`, a stone that
     ends the game.
@@ -49,7 +49,7 @@ def parse_opening(
 
 
 def symmetries(width: int, height: int) -> Sequence[Turn]:
-    """Return the board's symmetries, identity first."""
+    """The board's symmetries, identity first."""
     right, bottom = width - 1, height - 1
     mirrors: list[Turn] = [
         lambda x, y: (x, y),
@@ -82,7 +82,7 @@ def _read_names(text: str, _middle: Square) -> list[_Token]:
 
 
 def _read_offsets(text: str, middle: Square) -> list[_Token]:
-    # Piskvork accepts a trailing comma.
+    # As in Piskvork's files.
     numbers = [part.strip() for part in text.removesuffix(",").split(",")] if text else []
     for number in numbers:
         if not _OFFSET.fullmatch(number):

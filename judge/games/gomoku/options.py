@@ -10,7 +10,7 @@ from judge.games.gomoku.opening import FIFTH_AT, STEPS, Geometry, SwapRule
 from judge.games.gomoku.rules import CONTINUOUS_BIT, Rule, rule_of_bits
 
 SMALLEST, LARGEST = 5, 60
-"""Board sides: room for five stones, and two-digit names."""
+"""Room for five stones, and two-digit names."""
 
 Side = Annotated[StrictInt, Field(ge=SMALLEST, le=LARGEST)]
 
@@ -39,11 +39,11 @@ class GomokuOptions(BaseModel):
 
     @classmethod
     def of(cls, options: Mapping[str, Any]) -> Self:
-        """Return the options from plain values. Raises InputError naming the field."""
+        """Options from plain values. Raises InputError naming the field."""
         return parse(cls, dict(options), "gomoku options")
 
     def resized(self, size: int) -> Self:
-        """Return the same game on a board of `size`, its opening centred."""
+        """The same game, with its opening centred."""
         across, down = size // 2 - self.width // 2, size // 2 - self.height // 2
         opening = tuple((x + across, y + down) for x, y in self.opening)
         changes = {"width": size, "height": size, "opening": opening}
@@ -51,7 +51,7 @@ class GomokuOptions(BaseModel):
 
     @property
     def drawn_at(self) -> int:
-        """Return the number of stones at which the game is a draw."""
+        """Number of stones for a draw."""
         squares = self.width * self.height
         if self.draw_at is not None:
             return min(squares, self.draw_at)

@@ -1,4 +1,4 @@
-"""Test positions with forced answers for each rule, on 15x15 and centred on other boards.
+"""Test positions with forced answers for each rule, centred on the board.
 
 `_BOTH_FOUR`, `_BLOCKED` and `_CROSSED` come from Gomocup's own rule tests.
 """
@@ -43,7 +43,7 @@ COMMON = (
     Position("board", "", "h8h9i9g7j8f8k9i8h7h6i10"),
     Position("board", "", "g9h8i8h9h10i10g8f9j9g7k7j6"),
 )
-"""For every rule. `board` has no forced answers; the last three are middle games."""
+"""`board` has no forced answers; the last three are middle games."""
 
 BY_RULE: dict[str, tuple[Position, ...]] = {
     "freestyle": (
@@ -65,13 +65,13 @@ BY_RULE: dict[str, tuple[Position, ...]] = {
 
 
 def squares_of(text: str, width: int, height: int) -> tuple[Square, ...]:
-    """Return the squares of `h8i9`, centred on a board of this size."""
+    """Squares of `h8i9`, centred on a board of this size."""
     across, down = width // 2 - _SIDE // 2, height // 2 - _SIDE // 2
     return tuple((x + across, y + down) for x, y in map(square_at, _SQUARE.findall(text)))
 
 
 def positions(rule: str, width: int, height: int) -> Iterator[Position]:
-    """Yield a rule's positions that fit on this board."""
+    """Those that fit on this board."""
     for position in (*COMMON, *BY_RULE.get(rule, ())):
         squares = squares_of(position.stones + position.answers, width, height)
         if all(0 <= x < width and 0 <= y < height for x, y in squares):

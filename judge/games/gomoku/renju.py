@@ -2,8 +2,8 @@
 
 Sources: the international rules of renju, 9.2 and 9.3, as Gomocup's managers apply them (INFO rule 4).
 
-A stone changes only the four lines through it, within five squares on both sides. Each line is a text of eleven squares
-with the new stone in the middle (`X` black, `_` free, `#` anything else), compared with these shapes:
+Each of the four lines through a stone is a text of eleven squares with the new stone in the middle (`X` black, `_`
+free, `#` anything else), compared with these shapes:
 
 - a *four* is one stone short of an exact five: `_XXXX`, `XX_XX`, ... `_XXXX_` is one four; `X_XXX_X`, `XX_XX_XX` and
   `XXX_X_XXX` are two;
@@ -12,7 +12,7 @@ with the new stone in the middle (`X` black, `_` free, `#` anything else), compa
 
 A black stone adjoining a shape invalidates it: the five would be an overline. An exact five on any line wins. Two
 fours, on two lines or on one, are a double four. Threes count only if *real*: black may place the next stone on a key
-without making a five or a foul. This check is recursive.
+without making a five or a foul.
 """
 
 from dataclasses import dataclass
@@ -26,9 +26,7 @@ _REACH = 5
 """Relevant squares on each side: a five, and the square next to it."""
 
 _LOOKS = 200
-"""Maximum squares examined per call; further threes count as real. The hardest known 15x15 boards need about 30, but
-large boards can hold long chains of threes.
-"""
+"""Maximum squares examined per call; further threes count as real. The hardest known 15x15 boards need about 30."""
 
 _BLACK, _FREE, _BLOCKED = b"X", b"_", b"#"
 _AS_TEXT = (_FREE + _BLACK).ljust(256, _BLOCKED)
@@ -47,7 +45,7 @@ class Foul(StrEnum):
 
 
 def foul(cells: bytes | bytearray, stride: int, at: int) -> Foul | None:
-    """Return the foul of a black stone on the free square `at`; None if allowed.
+    """Foul of a black stone on the free square `at`; None if allowed.
 
     `cells` has the board row by row with a ring of edge, `stride` cells per row; 0 is free, 1 black, others block.
     Precedence: double four, double three, overline. Raises ValueError for an occupied square.
@@ -109,7 +107,7 @@ class _Line:
     overline: bool
 
 
-@cache  # at most 3 ** 10 texts
+@cache
 def _read(text: bytes) -> _Line:
     line = text.decode()
     fours = {
@@ -126,7 +124,7 @@ def _keys(at: int, step: int, line: _Line) -> list[int]:
 
 
 def _places(shape: str, line: str) -> list[int]:
-    """Return where `shape` begins in a line without an adjoining black stone. Each match includes the middle."""
+    """Matches without an adjoining black stone, which include the middle."""
     size = len(shape)
     return [
         first

@@ -21,7 +21,7 @@ Placed = tuple[int, int, int]
 
 @dataclass(slots=True)
 class StonesRequest(Request):
-    """A request about the stones; `colour` is to move.
+    """`colour` is to move.
 
     `stones` is in play order, beginning with `opening` stones placed before play. It is the game's own list: read-only,
     and extended by `apply`.
@@ -36,22 +36,22 @@ class StonesRequest(Request):
 
 @dataclass(slots=True)
 class PlaceStone(StonesRequest):
-    """`seat` must place a stone of `colour`: answered by a `Stone`. `dead` stones no longer count."""
+    """`seat` must place a stone of `colour`: a `Stone`. `dead` stones no longer count."""
 
     dead: Collection[Square] = ()
 
 
 @dataclass(slots=True)
 class LayStones(StonesRequest):
-    """`seat` must lay the first `count` stones, alternating colours: answered by `Stones` (swap2)."""
+    """`seat` must lay the first `count` stones, alternating colours: `Stones` (swap2)."""
 
     count: int
 
 
 @dataclass(slots=True)
 class AnswerSwap(StonesRequest):
-    """`seat` may take black by `Swap`, or stay white and place the next stone by `Stone`. It may also add `adds`
-    stones, if any, by `Stones`; then the other seat chooses.
+    """`seat` may take black (`Swap`), stay white and place the next stone (`Stone`), or add `adds` stones (`Stones`);
+    then the other seat chooses.
     """
 
     adds: int = 0
@@ -59,9 +59,8 @@ class AnswerSwap(StonesRequest):
 
 @dataclass(slots=True)
 class OfferFifths(StonesRequest):
-    """`seat`, black, must offer `count` fifth stones in total; `offered` are those so far, `free` the choices, without
-    squares
-    symmetric to an offer. Answered by a `Stone` or `Stones`.
+    """`seat`, black, must offer `count` fifth stones in total (`Stone` or `Stones`); `offered` are those so far, `free`
+    the choices, without squares symmetric to an offer.
     """
 
     count: int
@@ -71,7 +70,7 @@ class OfferFifths(StonesRequest):
 
 @dataclass(slots=True)
 class ChooseFifth(StonesRequest):
-    """`seat`, white, must keep one of `offers` as black's fifth stone: answered by a `Stone`."""
+    """`seat`, white, must keep one of `offers` as black's fifth stone: a `Stone`."""
 
     offers: Sequence[Square]
 
@@ -117,7 +116,7 @@ _NAME = re.compile(r"([a-z]{1,2})([0-9]{1,2})")
 
 
 def square_name(x: int, y: int) -> str:
-    """Return `h8` for 7, 7: column letter and row from 1; after `z` come `aa`, `ab`, ..."""
+    """`h8` for 7, 7: column letter and row from 1; after `z` come `aa`, `ab`, ..."""
     letters, rest = "", x + 1
     while rest:
         rest, letter = divmod(rest - 1, 26)
@@ -126,7 +125,7 @@ def square_name(x: int, y: int) -> str:
 
 
 def square_at(name: str) -> Square:
-    """Return the square of a lower-case `name`, perhaps off the board. Raises ValueError for other text."""
+    """Perhaps off the board. Raises ValueError for other text."""
     match = _NAME.fullmatch(name)
     if match is None:
         raise ValueError(f"{quote(name)} is not the name of a square")
@@ -137,7 +136,7 @@ def square_at(name: str) -> Square:
 
 
 def say_square(x: int, y: int) -> str:
-    """Return `7,7 (h8)`, or `7,7` outside the range of names."""
+    """`7,7 (h8)`, or `7,7` outside the range of names."""
     numbers = f"{_short(x)},{_short(y)}"
     return f"{numbers} ({square_name(x, y)})" if 0 <= x < 100 and 0 <= y < 100 else numbers
 

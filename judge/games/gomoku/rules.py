@@ -11,7 +11,7 @@ from typing import NamedTuple
 from judge.games.gomoku.requests import RULE_BITS, WHITE
 
 CONTINUOUS_BIT = 2
-"""INFO rule: the game continues until the board is full."""
+"""INFO rule: play until the board is full."""
 
 
 class Rule(StrEnum):
@@ -30,7 +30,7 @@ class Rule(StrEnum):
 
 
 class WinningRow(NamedTuple):
-    """A row: length, cell indexes of its ends, and whether the opponent blocks both."""
+    """Length, cell indexes of its ends, and whether the opponent blocks both."""
 
     colour: int
     length: int
@@ -50,7 +50,7 @@ _WINS: Mapping[Rule, Callable[[WinningRow], bool]] = {
 
 
 def winning_row(cells: bytearray, stride: int, at: int, rule: Rule) -> WinningRow | None:
-    """Return the winning row through the stone at index `at`, if any."""
+    """Through the stone at index `at`, if any."""
     own = cells[at]
     for step in (1, stride, stride + 1, stride - 1):
         first = last = at
@@ -68,7 +68,7 @@ def winning_row(cells: bytearray, stride: int, at: int, rule: Rule) -> WinningRo
 
 
 def rule_of_bits(bits: int) -> tuple[Rule, bool]:
-    """Return rule and continuous flag of an INFO rule bitmask. Raises ValueError."""
+    """Rule and continuous flag of INFO rule. Raises ValueError."""
     for name, value in RULE_BITS.items():
         if value == bits & ~CONTINUOUS_BIT:
             return Rule(name), bool(bits & CONTINUOUS_BIT)

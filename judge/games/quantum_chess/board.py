@@ -1,4 +1,4 @@
-"""The board of Quantum Chess: pieces with two types, of which at most one shows, and their reachable squares.
+"""Pieces with two types, of which at most one shows, and their reachable squares.
 
 Square (0, 0) is top left; white is at the bottom. A square is light if x + y is even. King and queen are on columns 3
 and 4 for both colours. Source: the UCC manager of 2013.
@@ -91,7 +91,7 @@ class PlacedPiece(BaseModel):
 
 @dataclass(slots=True, eq=False)
 class Piece:
-    """A piece in play. `index` is its current type; None while open and for an unselected king."""
+    """`index` is its current type; None while open and for an unselected king."""
 
     colour: int
     x: int
@@ -123,7 +123,7 @@ class Piece:
             self.current = self.index = None
 
     def placed(self) -> PlacedPiece:
-        """Return the piece as plain data with hidden types."""
+        """Plain data with hidden types."""
         first, second = (
             kind.value if shown else HIDDEN + kind for kind, shown in zip(self.types, self.shown, strict=True)
         )
@@ -137,7 +137,7 @@ class Piece:
 
 
 def piece_from(placed: PlacedPiece) -> Piece:
-    """Return a piece. Its first matching type is current."""
+    """Its first matching type is current."""
     piece = Piece(
         COLOURS.index(placed.colour),
         placed.x,
@@ -151,7 +151,7 @@ def piece_from(placed: PlacedPiece) -> Piece:
 
 
 def classical_pieces() -> list[Piece]:
-    """Return the pieces of chess: both types equal and known."""
+    """Both types equal and known."""
     return [
         Piece(colour, x, y, [kind, kind], [True, True], kind, None if kind is PieceType.KING else 0)
         for colour, x, y, kind in _start()
@@ -159,7 +159,7 @@ def classical_pieces() -> list[Piece]:
 
 
 def quantum_pieces() -> list[Piece]:
-    """Return the start; only the kings' hidden types are drawn."""
+    """Only the kings' hidden types are drawn."""
     return [
         Piece(colour, x, y, [kind, kind], [True, True], kind)
         if kind is PieceType.KING
@@ -177,7 +177,7 @@ def _start() -> Iterable[tuple[int, int, int, PieceType]]:
 
 
 class ChessBoard:
-    """The pieces and their moves, without turns."""
+    """Pieces and moves, without turns."""
 
     def __init__(self, pieces: Iterable[Piece]) -> None:
         self._at = {(piece.x, piece.y): piece for piece in pieces}
@@ -188,11 +188,11 @@ class ChessBoard:
         return list(self._at.values())
 
     def at(self, x: int, y: int) -> Piece | None:
-        """Return the piece on a square, which may be off the board."""
+        """The square may be off the board."""
         return self._at.get((x, y))
 
     def placed(self) -> tuple[PlacedPiece, ...]:
-        """Return the position as plain data, column by column."""
+        """Plain data, column by column."""
         return tuple(self._at[square].placed() for square in sorted(self._at))
 
     def count(self, colour: int) -> int:
@@ -200,7 +200,7 @@ class ChessBoard:
         return sum(piece.colour == colour for piece in self._at.values())
 
     def targets(self, piece: Piece) -> list[Square]:
-        """Return the target squares in the current type; empty while open."""
+        """Target squares in the current type; empty while open."""
         match piece.current:
             case None:
                 return []

@@ -1,4 +1,4 @@
-"""Quantum Chess: a piece has two types and becomes one of them at random when selected; capture the king to win.
+"""A piece has two types and becomes one of them at random when selected; capture the king to win.
 
 A turn is a selection and, if possible, a move. There is no check, castling or en passant; a pawn on the far row becomes
 a queen. Rules and result words: the UCC manager of 2013 (UCC's text API for selection and move). Added by this judge:
@@ -63,7 +63,6 @@ class Variant(StrEnum):
 
     QUANTUM = "quantum"
     CLASSICAL = "classical"
-    """Ordinary chess without check, castling and en passant."""
 
 
 class QuantumChessOptions(BaseModel):
@@ -121,7 +120,7 @@ _GONE = "UNRESPONSIVE"
 
 
 class QuantumChess:
-    """One game. Seat 0 is white and moves first."""
+    """Seat 0 is white and moves first."""
 
     requests: ClassVar[frozenset[type[Request]]] = frozenset({Chance, Selection, Destination})
     events: ClassVar[frozenset[type[Event]]] = frozenset({Selected, Moved, TurnLost})
@@ -146,18 +145,18 @@ class QuantumChess:
 
     @classmethod
     def from_options(cls, options: Mapping[str, Any]) -> Self:
-        """Return the game of `QuantumChessOptions`. Raises InputError naming the field."""
+        """Game of `QuantumChessOptions`. Raises InputError naming the field."""
         return cls(parse(QuantumChessOptions, dict(options), "quantum-chess options"))
 
     @property
     def longest(self) -> int | None:
-        """Return two answers per turn."""
+        """Two answers per turn."""
         moves, passes = self.options.max_moves, self.options.max_passes
         return 2 * (moves + 1) * (passes + 1) if moves and passes else None
 
     def describe(self) -> dict[str, Any]:
-        """Return `variant`; for a given position also its pieces as `board` (hidden types as `unknown`) and
-        announcements as `played`.
+        """`variant`; for a given position also its pieces as `board` (hidden types as `unknown`) and announcements as
+        `played`.
         """
         told: dict[str, Any] = {"variant": self.options.variant.value}
         if self.options.position:
@@ -167,12 +166,12 @@ class QuantumChess:
 
     @property
     def end(self) -> End | None:
-        """Return the end; None during the game."""
+        """See `Game`."""
         return self._end
 
     @property
     def undrawn(self) -> tuple[Piece, tuple[PieceType, ...]] | None:
-        """Return the piece for which a hidden type is drawn next, and its possible types."""
+        """Piece for which a hidden type is drawn next, and its possible types."""
         if not self._undrawn:
             return None
         piece = self._undrawn[0]
@@ -180,11 +179,11 @@ class QuantumChess:
         return piece, tuple(kind for kind in pool if pool[kind])
 
     def renegotiate(self) -> bool:
-        """Return False: there are no other terms."""
+        """False: there are no other terms."""
         return False
 
     def pending(self) -> Request:
-        """Return the next request: a random choice, a selection or a destination."""
+        """A random choice, a selection or a destination."""
         if self.undrawn is not None:
             return Chance(NATURE, len(self.undrawn[1]))
         if self._touched is None:
@@ -194,7 +193,7 @@ class QuantumChess:
         return Destination(self._turn, self._touched.x, self._touched.y)
 
     def apply(self, reply: Reply) -> Sequence[Event]:
-        """Apply the answer to `pending()`. Raises as `Game.apply`."""
+        """See `Game`."""
         if self._end is not None:
             raise RuntimeError("the game is over: nothing is pending")
         match self.pending(), reply.decision:
@@ -210,13 +209,13 @@ class QuantumChess:
                 raise TypeError(f"{decision!r} is no answer to {request!r}")
 
     def forfeit(self, fault: AgentFault) -> Sequence[Event]:
-        """End the game by `fault` of either side, unless it is over."""
+        """See `Game`."""
         if self._end is None:
             self._finish(fault, f"{COLOURS[fault.seat]} {_FAULT_WORDS.get(fault.verdict, _GONE)}")
         return ()
 
     def result(self, names: tuple[str, str]) -> str:  # noqa: ARG002 the field's line names colours
-        """Return `white`, `black`, `white DRAW` (white moved last) or a colour and its fault."""
+        """`white`, `black`, `white DRAW` (white moved last) or a colour and its fault."""
         return self._words
 
     def follow(self, text: str) -> list[Reply]:
@@ -369,7 +368,6 @@ def _public(piece: PlacedPiece) -> dict[str, Any]:
 
 
 def _echo(said: str) -> str:
-    r"""As the manager quotes a text."""
     return "".join(
         letter if letter.isascii() and is_printable(letter) else f"\\x{ord(letter):02x}"
         for letter in said.strip(" \t\r\n")

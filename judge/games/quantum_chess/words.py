@@ -14,7 +14,7 @@ class Selection(Request):
 
 @dataclass(slots=True)
 class Destination(Request):
-    """`seat` must move its selected piece on x, y."""
+    """`seat` must move its selected piece."""
 
     x: int
     y: int
@@ -52,7 +52,7 @@ class Moved(Event):
 
 @dataclass(slots=True)
 class TurnLost(Event):
-    """The answer was refused, in the words of a final result."""
+    """Refused answer, in the words of a final result."""
 
     words: str
 
@@ -60,7 +60,6 @@ class TurnLost(Event):
 SELECTED = re.compile(rf"([0-7]) ([0-7]) ([01]) ({'|'.join(PieceType)})")
 MOVED = re.compile(r"([0-7]) ([0-7]) -> ([0-7]) ([0-7])")
 _SQUARE = re.compile(r"\s*(\d{1,4000})\s+(\d{1,4000})", re.ASCII)
-"""Two unsigned numbers, limited in length for Python's `int`."""
 
 
 def announcement(event: Selected | Moved) -> str:

@@ -1,7 +1,4 @@
-"""The board of Stratego: pieces, views, legal moves and fights.
-
-Views and counts are updated incrementally for speed.
-"""
+"""Pieces, views, legal moves and fights of Stratego, updated incrementally for speed."""
 
 from collections.abc import Sequence
 from enum import Enum
@@ -12,7 +9,7 @@ from judge.games.stratego.types import SETUP_ROWS, SIZE, Direction, Move
 
 
 class Rank(NamedTuple):
-    """A kind of piece: letter, number per side, and value.
+    """Letter, number per side, and value.
 
     The value is 11 - rank, 0 for bomb and flag (UCC's manual, EXIT/OUTPUT); the higher one wins.
     """
@@ -105,14 +102,13 @@ class StrategoBoard:
         self._views = (bytearray(empty), bytearray(empty))
         self.values = [0, 0]
         self.mobile = [0, 0]
-        """Each side's pieces of movable kinds."""
 
     def seen_by(self, seat: int) -> str:
-        """Return ten lines of ten characters."""
+        """Ten lines of ten characters."""
         return self._views[seat][_STRIDE:-_STRIDE].decode("ascii")
 
     def letter_at(self, seat: int, at: int) -> str:
-        """Return the letter of `seat`'s piece on `at`."""
+        """Letter of `seat`'s piece."""
         return chr(self._views[seat][at])
 
     def set_up(self, seat: int, rows: Sequence[str], partial: bool) -> str | None:
@@ -137,7 +133,7 @@ class StrategoBoard:
         return sentence(f"pieces are missing: {missing}") if missing and not partial else None
 
     def rows_of(self, seat: int) -> tuple[str, ...]:
-        """Return four set-up rows: own pieces as letters, other squares as empty."""
+        """Four set-up rows: own pieces as letters, other squares as empty."""
         view, owners = self._views[seat], self._owners
         starts = [_index(0, _FIRST_ROW[seat] + row) for row in range(SETUP_ROWS)]
         return tuple(
@@ -146,7 +142,7 @@ class StrategoBoard:
         )
 
     def aim(self, seat: int, move: Move, own_square: bool) -> tuple[int, int] | str:
-        """Return start and target, or why the move is illegal, in the manager's words."""
+        """Start and target, or why the move is illegal, in the manager's words."""
         if not (0 <= move.x < SIZE and 0 <= move.y < SIZE):
             return OFF_BOARD
         owners = self._owners

@@ -61,7 +61,7 @@ SURRENDERED = "This player has surrendered!"
 
 
 class Stratego:
-    """One game. Seat 0 is RED."""
+    """Seat 0 is RED."""
 
     requests: ClassVar[frozenset[type[Request]]] = frozenset({SetupRow, HalfMove, Chance})
     events: ClassVar[frozenset[type[Event]]] = frozenset({Started, Confirmed})
@@ -69,13 +69,11 @@ class Stratego:
     def __init__(self, options: StrategoOptions) -> None:
         self.options = options
         self.turn = 0
-        """Number of the current turn; 0 during the set-up."""
+        """0 during the set-up."""
         self.half_moves: list[PlayedMove] = []
         self.outcome = ""
         self.named: int | None = None
-        """Seat named by `result`."""
         self.reason = ""
-        """Why the game ended, in the log's words; may be empty."""
         self._board = StrategoBoard()
         self.setup = SetupPhase(self._board, options.partial_setup)
         self._end: End | None = None
@@ -86,22 +84,22 @@ class Stratego:
 
     @classmethod
     def from_options(cls, options: Mapping[str, Any]) -> Self:
-        """Return the game; raises as `read_options`."""
+        """Raises as `read_options`."""
         return cls(read_options(options))
 
     @property
     def longest(self) -> int | None:
-        """Return the set-up rows plus two half-moves per turn."""
+        """Set-up rows plus two half-moves per turn."""
         limit = self.options.turn_limit
         return None if limit is None else 2 * (SETUP_ROWS + limit)
 
     def describe(self) -> dict[str, Any]:
-        """Return `width` and `height` in squares."""
+        """`width` and `height` in squares."""
         return {"width": SIZE, "height": SIZE}
 
     @property
     def end(self) -> End | None:
-        """Return the end; None during the game."""
+        """See `Game`."""
         return self._end
 
     @property
@@ -115,15 +113,15 @@ class Stratego:
         return self._seat
 
     def seen_by(self, seat: int) -> str:
-        """Return ten lines of ten characters."""
+        """Ten lines of ten characters."""
         return self._board.seen_by(seat)
 
     def renegotiate(self) -> bool:
-        """Return False: there are no other terms."""
+        """False: there are no other terms."""
         return False
 
     def pending(self) -> Request:
-        """Return the next request: a row, a half-move or a toss."""
+        """A row, a half-move or a toss."""
         if self._even is not None:
             return Chance(NATURE, 2)
         if self.turn == 0:
@@ -131,7 +129,7 @@ class Stratego:
         return HalfMove(self._seat, self.turn, self._board.seen_by(self._seat))
 
     def apply(self, reply: Reply) -> Sequence[Event]:
-        """Apply the answer to `pending()`. Raises as `Game.apply`."""
+        """See `Game`."""
         if self._end is not None:
             raise RuntimeError("the game is over: nothing is pending")
         if self._even is not None:
@@ -142,7 +140,7 @@ class Stratego:
         return self._take_half_move(reply)
 
     def forfeit(self, fault: AgentFault) -> Sequence[Event]:
-        """Record a fault outside the rules: the set-up is bad, or the game ends."""
+        """The set-up is bad, or the game ends."""
         if self._end is not None:
             return ()
         if self.turn == 0:
@@ -156,7 +154,7 @@ class Stratego:
         return (Confirmed(None, self._seat, self.turn, ""),) if self.options.confirm_silence else ()
 
     def result(self, names: tuple[str, str]) -> str:
-        """Return `NAME COLOUR OUTCOME TURN RED_VALUE BLUE_VALUE`.
+        """`NAME COLOUR OUTCOME TURN RED_VALUE BLUE_VALUE`.
 
         UCC's manual, EXIT/OUTPUT, repeats OUTCOME by mistake. TURN is the last turn; at the turn limit, the turn that
         is not played.
@@ -325,7 +323,7 @@ class Stratego:
             self._look_for_attrition()
 
     def _reach_limit(self) -> None:
-        # Names the last mover, or RED without moves (managers of 2011 and 2012).
+        # The last mover, or RED without moves (managers of 2011 and 2012).
         self._seat = BLUE if self.half_moves else RED
         drawn = RuleResult(Verdict.DRAW, None, sentence(f"the limit of {self.options.turn_limit} turns"))
         if self.options.quiet_limit and self._clash is not None:
@@ -336,7 +334,7 @@ class Stratego:
             self._finish(drawn, "DRAW_DEFAULT", self._seat)
 
     def _look_for_attrition(self) -> None:
-        """End the game if the side to move has won or neither side can win (2012)."""
+        """The side to move has won or neither side can win (2012)."""
         seat, mobile = self._seat, self._board.mobile
         if self.options.attrition != "win" or mobile[1 - seat]:
             return
@@ -367,7 +365,7 @@ class Stratego:
         return (Confirmed(None, self._seat, self.turn, text),)
 
     def _finish_on_turn(self, fault: AgentFault | BothAtFault, offender: int) -> None:
-        """Name the side to move: it lost (ILLEGAL), or the other one did (DEFAULT)."""
+        """The side to move lost (ILLEGAL), or the other one did (DEFAULT)."""
         self._finish(fault, "ILLEGAL" if offender == self._seat else "DEFAULT", self._seat)
 
     def _finish(self, end: End, outcome: str, named: int | None) -> None:

@@ -1,4 +1,4 @@
-"""Rule sets of Stratego: their differences as options, and three named sets.
+"""Rule sets of Stratego.
 
 `stratego-seed` is UCC's manual of December 2011; `stratego-2011` the manager of that commit with its bugs;
 `stratego-2012` the contest of 2012.
@@ -102,7 +102,7 @@ RULES: dict[str, StrategoOptions] = {
 
 
 def read_options(options: Mapping[str, Any]) -> StrategoOptions:
-    """Return the options of the set called `rules` (default: the seed's), overridden by the other keys.
+    """Options of the set `rules` (default: the seed's), overridden by the other keys.
 
     `turn_limit = -1` means no limit: TOML has no null. Raises InputError.
     """

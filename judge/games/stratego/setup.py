@@ -1,5 +1,5 @@
-"""The set-up phase: four rows of RED, then four of BLUE. After a fault the other side is still asked, so there can be
-two faults (managers of 2011 and 2012).
+"""The set-up phase: four rows of RED, then four of BLUE. Both sides are asked after a fault, so there can be two faults
+(managers of 2011 and 2012).
 """
 
 from judge.base.text import sentence
@@ -14,7 +14,7 @@ class SetupPhase:
     def __init__(self, board: StrategoBoard, partial: bool) -> None:
         self.seat = RED
         self.placed: list[tuple[str, ...] | None] = [None, None]
-        """Rows of each side; None until judged."""
+        """None until judged."""
         self.faults: list[AgentFault | None] = [None, None]
         self._board = board
         self._partial = partial
@@ -36,7 +36,7 @@ class SetupPhase:
         return SetupRow(self.seat, len(self._rows))
 
     def take(self, reply: Reply) -> None:
-        """Take one row; the fourth is judged."""
+        """The fourth row is judged."""
         row = reply.decision
         if reply.kind is not ReplyKind.DECIDED:
             self.fail(no_decision(self.seat, reply, "a row of a set-up"))

@@ -4,9 +4,9 @@ Seat 0 is RED, owns rows 0 to 3 (the top) and moves first; seat 1 is BLUE and ow
 the left, y rows from the top, both from 0 (UCC's manual, PROTOCOL).
 
 A half-move is `X Y DIRECTION [MULTIPLIER]`, NO_MOVE or SURRENDER. Replies are parsed like the C++ streams of the
-managers of 2011 and 2012, because agents rely on it: any blank, tab or carriage return separates, numbers may have a
-sign and leading zeros, a multiplier that is not a number is 0, and the rest is ignored. Words are upper case. SURRENDER
-and NO_MOVE are alone on their line.
+managers of 2011 and 2012: any blank, tab or carriage return separates, numbers may have a sign and leading zeros, a
+multiplier that is not a number is 0, and the rest is ignored. Words are upper case. SURRENDER and NO_MOVE are alone on
+their line.
 """
 
 import re
@@ -28,7 +28,7 @@ NAME_BYTES = 127
 
 
 class Direction(StrEnum):
-    """Direction of a move; y grows downwards."""
+    """y grows downwards."""
 
     UP = "UP"
     DOWN = "DOWN"
@@ -57,7 +57,7 @@ class HalfMove(Request):
 
 @dataclass(slots=True)
 class SetUpRow(Decision):
-    """One row of a set-up, not yet checked."""
+    """One row, not yet checked."""
 
     pieces: str
 
@@ -84,7 +84,7 @@ class Started(Event):
 
 @dataclass(slots=True)
 class Confirmed(Event):
-    """`seat` made a half-move; `text` is the line for both sides."""
+    """`text` is the line for both sides."""
 
     seat: int
     turn: int
@@ -108,7 +108,7 @@ def one_word(name: str) -> str:
 
 
 def no_decision(seat: int, reply: Reply, wanted: str) -> AgentFault:
-    """Return the fault of a seat without a decision; `wanted` describes the request."""
+    """Fault of a seat without a decision; `wanted` describes the request."""
     said = quote(reply.said)
     match reply.kind:
         case ReplyKind.RESIGNED:
@@ -129,7 +129,7 @@ _DIRECTIONS = {direction.value: direction for direction in Direction}
 
 
 def read_reply(said: str, longest: int = 1024) -> Reply:
-    """Parse a reply to `HalfMove`. More than `longest` characters are unreadable."""
+    """More than `longest` characters are unreadable."""
     if len(said) > longest:
         return Reply(ReplyKind.UNREADABLE, said)
     match = _MOVE.fullmatch(said)
