@@ -12,7 +12,6 @@ from judge.protocols.entry import ProtocolEntry
 from judge.protocols.types import AgentProtocol
 
 PERSON = "person"
-"""Protocol and runtime of a person's seat."""
 
 FormerBuilds = Mapping[Callable[..., AgentProtocol], Callable[..., AgentProtocol]]
 """Maps `build` to the one for older records."""
@@ -21,7 +20,7 @@ PROTOCOLS = Registry("judge.protocols", "protocol", ProtocolEntry)
 
 
 def protocol_entry(name: str) -> ProtocolEntry:
-    """Return an entry. Raises InputError."""
+    """Raises InputError."""
     return PROTOCOLS.entry(name)
 
 

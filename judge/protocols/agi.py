@@ -2,8 +2,8 @@
 
 The draft leaves much open; docs/agi.md is our reading of it and the norm for authors.
 
-Theory of operation. An engine is in one of the phases below. `_STEPS` maps a phase and a word to the next step. A word
-that a phase does not list is ignored with a note, and the wait continues until the referee's deadline.
+An engine is in one of the phases below. `_STEPS` maps a phase and a word to the next step. A word that a phase does not
+list is ignored with a note.
 
     phase      what the judge waits for         left by
     GREETING   AGIOK to AGI                     AGIOK: the options, the rules and ISREADY follow
@@ -13,9 +13,8 @@ that a phase does not list is ignored with a note, and the wait continues until 
     THINKING   BESTMOVE to GO                   BESTMOVE, with any text after it
     ENDING     the exit                         -
 
-Each phase is left by one word only. Input read before a question was written does not answer it: lines after the one
-that ends a phase, in the same read, are discarded, and so is unrequested input. A line ends with LF, CR LF or CR; the
-end of the stream does not end a line.
+Input read before a question was written does not answer it: lines after the one that ends a phase, in the same read,
+are discarded, and so is unrequested input. A line ends with LF, CR LF or CR; the end of the stream does not end a line.
 
 The engine never changes its own position (AGI draft, I (9)). DOMOVE sends every stone, including the engine's own;
 POSITION sends the whole game if the engine's position is not its beginning.
@@ -123,13 +122,13 @@ class Agi:
         self._phase = AgiPhase.IDLE
         self._about: dict[str, str] = {}
         self._known: list[Square] | None = None
-        """In play order; None before the first position."""
+        """None before the first position."""
         self._swap = "none"
 
     # --- stimuli -----------------------------------------------------------------------------------------------------
 
     def feed(self, stimulus: Stimulus) -> Sequence[Effect]:
-        """Return the effects of a stimulus."""
+        """See `AgentProtocol`."""
         match stimulus:
             case Bytes(data, clock):
                 self._clock = clock
@@ -137,7 +136,7 @@ class Agi:
             case Ask(PlaceStone() | AnswerSwap(adds=0) | OfferFifths() | ChooseFifth() as request):
                 return self._ask(request)
             case Tell(ColoursSettled()) if self._swap != "none":
-                # The right to swap has ended; otherwise engines may answer CHANGE.
+                # Otherwise engines may still answer CHANGE.
                 self._swap = "none"
                 return [self._say(self._set_rule())]
             case Tell() | Eof():

@@ -22,7 +22,6 @@ OPTION_KEYS = frozenset({b"OWNBOOK", b"PONDER"})
 INFO_KEYS = frozenset({b"DEPTH", b"PV", b"SCORE", b"NPS", b"SEARCH", b"WIN", b"LOSE"})
 
 VALUE_CHARACTERS = 2 * SIDE * SIDE
-"""Room for a list of all squares."""
 
 
 class AgiWord(StrEnum):
@@ -42,7 +41,7 @@ _ANSWER = re.compile(rb"(CHANGE|(?:[0-9A-F]{2}){1,225})(?:\s+PONDER(?:\s+(.*))?)
 
 
 def classify(line: bytes) -> tuple[AgiWord, bytes]:
-    """Return a line's kind and the stripped text after the keyword."""
+    """Kind, and the stripped text after the keyword."""
     text = line.strip()
     keyword, *rest = text.split(None, 1) or (b"",)
     word = _WORDS.get(keyword.upper(), AgiWord.TEXT)
@@ -50,7 +49,7 @@ def classify(line: bytes) -> tuple[AgiWord, bytes]:
 
 
 def by_keyword(text: bytes, keys: Collection[bytes]) -> tuple[dict[str, str], str]:
-    """Return the text after each of `keys`, by lower-case keyword, and the text before the first.
+    """Text after each of `keys`, by lower-case keyword, and the text before the first.
 
     Only a keyword's first use counts: a program may be called `No Name`.
     """
@@ -68,7 +67,7 @@ def by_keyword(text: bytes, keys: Collection[bytes]) -> tuple[dict[str, str], st
 
 
 def read_answer(text: bytes) -> tuple[Reply, str]:
-    """Return the reply after BESTMOVE and the text of PONDER."""
+    """Reply after BESTMOVE and the text of PONDER."""
     match = _ANSWER.fullmatch(text)
     if match is None:
         return Reply(ReplyKind.UNREADABLE, decode(text[:200])), ""
@@ -93,7 +92,7 @@ def read_squares(digits: bytes) -> tuple[Square, ...]:
 
 
 def objection(game: Mapping[str, Any]) -> str | None:
-    """Return why AGI cannot express this game, or None."""
+    """Why AGI cannot express this game, or None."""
     width, height, swap = game["width"], game["height"], game.get("swap", "none")
     if (width, height) != (SIDE, SIDE):
         return f"can only name the squares of a {SIDE}x{SIDE} board, not of {width}x{height}"

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 
 class Check(NamedTuple):
-    """A line of the `judge check` report, with default advice."""
+    """A line of the `judge check` report."""
 
     name: str
     tries: str
@@ -74,7 +74,6 @@ OPENING = Check(
 )
 
 CHECKS = (START, TIME, MEMORY, END, *GAMES)
-"""For every agent, in report order."""
 
 ASKED = (QUIET,)
 """Also, if the game sends requests."""

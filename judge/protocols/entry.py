@@ -1,4 +1,4 @@
-"""The type of the entries of `judge.protocols`: a protocol without its conversation."""
+"""The type of the entries of `judge.protocols`."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -26,7 +26,6 @@ class ProtocolEntry:
     build: Callable[..., AgentProtocol]
     """Makes a protocol from options and, if `is_for_people`, the game's words."""
     is_private: Callable[[bytes], bool] = _is_public
-    """Whether a line is for its author only."""
     objection: Callable[[Mapping[str, Any]], str | None] = _no_objection
     """Why the protocol cannot express a game (to follow its name)."""
     games: tuple[str, ...] = ()
@@ -34,8 +33,5 @@ class ProtocolEntry:
     is_for_people: bool = False
     """In words of `GameRules.person`."""
     in_contest: Mapping[str, Any] = field(default_factory=dict)
-    """Default options in a contest."""
     against_person: Mapping[str, int] = field(default_factory=dict)
-    """Options of a person's opponent."""
     checks: tuple[Check, ...] = CHECKS
-    """In report order."""

@@ -2,9 +2,8 @@
 
 Sources: the "Gomoku AI protocol" and "Nový protokol" of Gomocup.
 
-Theory of operation. A brain is in one of the phases below. `STEPS` maps a phase and a word to the next step. A word
-that a phase does not list is ignored with a note, and the wait continues until the referee's deadline: existing brains
-print much unnecessary output.
+A brain is in one of the phases below. `STEPS` maps a phase and a word to the next step. A word that a phase does not
+list is ignored with a note: existing brains print much unnecessary output.
 
     phase        what the manager waits for     left by
     STARTING     OK to START or RECTSTART       OK, or ERROR/UNKNOWN (refused)
@@ -115,7 +114,6 @@ class GomocupPhase(StrEnum):
 
 
 SUGGESTIONS = 2
-"""SUGGEST lines answered per request. The brain may play without an answer."""
 
 UNWAITED = frozenset({GomocupPhase.IDLE, GomocupPhase.ENDING})
 
@@ -146,14 +144,13 @@ class Gomocup:
         self._complaint = ""
         self._board = BrainBoard()
         self._laid: list[Placed] = []
-        """Placed one by one, without SWAP2BOARD."""
         self._asked: StonesRequest | None = None
         self._clock = Clock(0, 0)
 
     # --- stimuli -----------------------------------------------------------------------------------------------------
 
     def feed(self, stimulus: Stimulus) -> Sequence[Effect]:
-        """Return the effects of a stimulus."""
+        """See `AgentProtocol`."""
         match stimulus:
             case Bytes(data, clock):
                 self._clock = clock
@@ -323,7 +320,7 @@ class Gomocup:
         self._phase = GomocupPhase.GREETING
         self._excuses = len(self._info_lines)
         self._complaints = 0
-        # INFO first: the answer to ABOUT includes the work of INFO max_memory, outside the turn.
+        # The answer to ABOUT includes the work of INFO max_memory, outside the turn.
         return [self._say(*self._info_lines, "ABOUT"), Await(Wait.COURTESY)]
 
     def _start_refused(self, _rest: bytes) -> Sequence[Effect]:
@@ -332,7 +329,7 @@ class Gomocup:
         return [Answer(Reply(ReplyKind.REFUSED, said))]
 
     def _about(self, rest: bytes) -> Sequence[Effect]:
-        # A brain that answers ABOUT has read every INFO before it.
+        # The brain has read every INFO before ABOUT.
         self._excuses = 0
         return self._greeted(parse_about(decode(rest[:ABOUT_CHARACTERS]).strip()))
 
@@ -389,7 +386,7 @@ class Gomocup:
         return [Answer(Reply(ReplyKind.UNREADABLE, said, complaint=self._complaint))]
 
     def _suggested(self, rest: bytes) -> Sequence[Effect]:
-        # Gomoku AI protocol, SUGGEST: in a tournament the answer is always the suggested move.
+        # Gomoku AI protocol, SUGGEST: in a tournament always the suggested move.
         stone = suggested(rest)
         self._doubt = None
         if stone is None:
@@ -411,7 +408,7 @@ class Gomocup:
         return self._answered(Swap(), "SWAP")
 
     def _set_stones(self, rest: bytes) -> Sequence[Effect]:
-        """The rules check the number of squares."""
+        """The rules check their number."""
         squares = squares_in(rest)
         stays = len(squares) == 1 and isinstance(self._request, AnswerSwap)
         stones = Stone(*squares[0]) if stays else Stones(squares)
@@ -427,8 +424,7 @@ class Gomocup:
 
     def _do_without_swap2(self, said: str, way: Way) -> Sequence[Effect]:
         # Gomoku AI protocol, UNKNOWN: the manager tries a mandatory command. Each unread line of the optional one may
-        # still
-        # cause an UNKNOWN.
+        # still cause an UNKNOWN.
         self._excuses = max(0, self._excuses - 1) + len(self._request.stones) + 1
         asked = self._restart() if way is Way.RESTART else self._put_position()
         return [Note(f"SWAP2BOARD was answered by {said[:80]!r}: asked by BEGIN or BOARD"), *asked]

@@ -11,7 +11,6 @@ class Way(StrEnum):
     """Ways to the requested position."""
 
     THINK = "think"
-    """BEGIN, TURN or BOARD."""
     TAKEBACK = "takeback"
     """TAKEBACK, then compare again."""
     RESTART = "restart"
@@ -55,13 +54,13 @@ class BrainBoard:
         before = list(stones[:-1])
         is_told_one = bool(stones) and stones[-1][2] != own
         if is_told_one and self._known == before:
-            self._known = before  # fast for identical objects
+            self._known = before
             return Way.THINK
         is_a_game = is_told_one and len(stones) > max(1, opening)
         return Way.TAKEBACK if is_a_game and self._known[: len(before)] == before else Way.RESTART
 
     def question(self, stones: Sequence[Placed], own: int, opening: int, dead: Collection[Square]) -> list[str]:
-        """Return the lines that request a move. If `opening` stones are no moves, both brains get BOARD."""
+        """Lines that request a move. If `opening` stones are no moves, both brains get BOARD."""
         self._play_as(own)
         if not stones:
             return ["BEGIN"]

@@ -18,15 +18,13 @@ CONTINUOUS = 2
 
 FAR_DIGITS = 9
 FAR = 10**FAR_DIGITS
-"""Value of longer numbers: parsing them would take time."""
+"""Parsing longer numbers would take time."""
 
 ABOUT_CHARACTERS = 512
 
 TOURNAMENT = 2
-"""INFO game_type of contests."""
 
 InfoWord = Annotated[str, StringConstraints(pattern=r"^[!-~](?:[ -~]{0,198}[!-~])?$")]
-"""Printable ASCII on one line."""
 
 
 class GomocupOptions(BaseModel):
@@ -71,7 +69,7 @@ _ABOUT_PAIR = re.compile(r'([A-Za-z]+)\s*=\s*"([^"]*)"')
 
 
 def classify(line: bytes) -> tuple[GomocupWord, bytes]:
-    """Return a line's kind and the text after its keyword.
+    """Kind, and the text after its keyword.
 
     An invalid line that begins like coordinates is MANGLED: an intended move, judged at once.
     """
@@ -86,7 +84,7 @@ def classify(line: bytes) -> tuple[GomocupWord, bytes]:
 
 
 def squares_in(text: bytes) -> tuple[Square, ...]:
-    """Return the squares of a MOVE or SQUARES line, FAR for more than nine digits."""
+    """Squares of a MOVE or SQUARES line, FAR for more than nine digits."""
     numbers = [
         (-1 if sign == b"-" else 1) * (int(digits) if len(digits) <= FAR_DIGITS else FAR)
         for sign, digits in _NUMBER.findall(text)
@@ -95,12 +93,12 @@ def squares_in(text: bytes) -> tuple[Square, ...]:
 
 
 def suggested(rest: bytes) -> Stone | None:
-    """Return the square after SUGGEST, or None."""
+    """Square after SUGGEST, or None."""
     return Stone(*squares_in(rest)[0]) if _MOVE.fullmatch(rest) else None
 
 
 def say_squares(squares: Sequence[Square], line: bytes = b"") -> str:
-    """Return `7,7 8,8`, or the start of a `line` with longer numbers."""
+    """`7,7 8,8`, or the start of a `line` with longer numbers."""
     if line and any(abs(number) == FAR for square in squares for number in square):
         return decode(line[:200]).strip()
     return " ".join(f"{x},{y}" for x, y in squares)
@@ -113,18 +111,18 @@ def parse_about(text: str) -> dict[str, str]:
 
 
 def is_private(line: bytes) -> bool:
-    """Whether a line is DEBUG, for the author only (Gomoku AI protocol)."""
+    """DEBUG is for the author only (Gomoku AI protocol)."""
     return classify(line)[0] is GomocupWord.DEBUG
 
 
 def start_line(game: Mapping[str, Any]) -> str:
-    """Return START for a square board, else RECTSTART."""
+    """START for a square board, else RECTSTART."""
     width, height = game["width"], game["height"]
     return f"START {width}" if width == height else f"RECTSTART {width},{height}"
 
 
 def info_lines(game: Mapping[str, Any], limits: ToldLimits, options: GomocupOptions) -> list[str]:
-    """Return INFO in the order of "Nový protokol", keys in lower case."""
+    """INFO in the order of "Nový protokol", keys in lower case."""
     rule = RULE_BITS[game["rule"]] + (CONTINUOUS if game.get("continuous") else 0)
     values: list[tuple[str, object]] = [
         ("timeout_turn", min(limits.turn_ms, INT32_MAX)),
@@ -146,7 +144,7 @@ def board_rows(stones: Sequence[Placed], own: int, dead: Collection[Square] = ()
 
 
 def objection(game: Mapping[str, Any]) -> str | None:
-    """Return why the protocol cannot express this game, or None."""
+    """Why the protocol cannot express this game, or None."""
     if game.get("swap", "none") in ("first", "third"):
         return f"has no words for a swap of kind {game['swap']}, only for swap2"
     return None

@@ -14,18 +14,16 @@ class LineReader:
         self._is_private = is_private
         self._rest = b""
         self._forgotten = b""
-        """The current line's dropped beginning."""
         self._private: list[bytes] = []
         self.cut_lines = 0
-        """Number of truncated lines."""
 
     def feed(self, data: bytes) -> list[bytes]:
-        """Return the public lines that `data` completes, without ends."""
+        """Public lines that `data` completes, without ends."""
         text = self._rest + data
         lines = text.split(b"\n")
         self._rest = lines.pop()
         if len(text) > self._limit:
-            # One more to detect truncation.
+            # Detects truncation.
             self._rest = self._rest[: self._limit + 1]
             lines = [self._cut(line) for line in lines]
         public: list[bytes] = []
@@ -36,7 +34,7 @@ class LineReader:
         return public
 
     def take_private(self) -> list[bytes]:
-        """Return the private lines since the last call."""
+        """Private lines since the last call."""
         private, self._private = self._private, []
         return private
 

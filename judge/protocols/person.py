@@ -1,4 +1,4 @@
-"""A person at a seat: requests and events in the game's words (`judge.games.person`), and typed lines as answers.
+"""A person at a seat, in the game's words (`judge.games.person`).
 
 After an unreadable line the reason is shown and the person is asked again. The keyboard process
 (`judge.terminal.person_view`) does not send illegal moves.
@@ -78,7 +78,7 @@ class Person:
         return self._words.speaks
 
     def feed(self, stimulus: Stimulus) -> Sequence[Effect]:
-        """Return the effects of a stimulus."""
+        """See `AgentProtocol`."""
         match stimulus:
             case Bytes(data):
                 return self._read(data)

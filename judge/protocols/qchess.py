@@ -2,7 +2,7 @@ r"""The text protocol of UCC's Quantum Chess: lines to an agent, and reading of 
 
 Source: UCC's page on its text API.
 
-Theory of operation. An agent has one kind of line. The table gives its effect in each phase.
+An agent has one kind of line. The table gives its effect in each phase.
 
     phase      what the manager waits for       a line of the agent            left by
     IDLE       nothing                          kept, or unrequested (options) a request or the end
@@ -92,12 +92,11 @@ class Qchess:
         self._lines = LineReader(options.line_bytes)
         self._phase = QchessPhase.IDLE
         self._kept: deque[bytes] = deque()
-        """Early lines (lenient)."""
         self._unasked: bytes | None = None
         """The first unrequested line (strict)."""
 
     def feed(self, stimulus: Stimulus) -> Sequence[Effect]:
-        """Return the effects of a stimulus."""
+        """See `AgentProtocol`."""
         match stimulus:
             case Bytes(data=data):
                 return self._read(data)

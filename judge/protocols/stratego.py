@@ -72,7 +72,7 @@ class StrategoProtocol:
 
     def __init__(self, options: StrategoProtocolOptions) -> None:
         self._options = options
-        # One more to detect longer lines.
+        # Detects longer lines.
         self._reader = LineReader(options.line_bytes + 1)
         self._lines: deque[bytes] = deque()
         self._phase = StrategoPhase.IDLE
@@ -80,7 +80,7 @@ class StrategoProtocol:
         self._has_dropped = False
 
     def feed(self, stimulus: Stimulus) -> Sequence[Effect]:
-        """Return the effects of a stimulus."""
+        """See `AgentProtocol`."""
         match stimulus:
             case Bytes(data=data):
                 return self._read(data)

@@ -1,4 +1,4 @@
-"""The types between the referee and a protocol, which does no I/O and reads no clock.
+"""The types between the referee and a protocol. See decision 0012.
 
 The referee passes a stimulus and carries out the effects in order. A conversation opens with `Open`, `Ask` or `Close`;
 it ends with `Ready`, `Answer` or the agent's exit.
@@ -48,7 +48,7 @@ class ToldLimits:
 
 @dataclass(slots=True)
 class Open:
-    """Begin the opening conversation. `names` are one word per seat."""
+    """`names` are one word per seat."""
 
     seat: int
     game: dict[str, Any]
@@ -101,7 +101,7 @@ class Alarm:
 
 @dataclass(slots=True)
 class Close:
-    """The game is over. `result` is its result line, if any."""
+    """`result` is the game's result line, if any."""
 
     result: str = ""
 
@@ -120,21 +120,21 @@ class Write:
 
 @dataclass(slots=True)
 class Await:
-    """Wait for the agent. The same kind again keeps the deadline."""
+    """The same kind again keeps the deadline."""
 
     wait: Wait
 
 
 @dataclass(slots=True)
 class Ready:
-    """The opening is over. `about`: the agent's description by keyword (`text`: free text)."""
+    """`about`: the agent's description by keyword (`text`: free text)."""
 
     about: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
 class Answer:
-    """An answer to a request. REFUSED may also end an opening conversation."""
+    """REFUSED may also end an opening conversation."""
 
     reply: Reply
 
@@ -170,7 +170,7 @@ class WakeAfter:
 
 @dataclass(slots=True)
 class Respawn:
-    """Start the agent again when this process has ended or its grace period is over."""
+    """When this process has ended or its grace period is over."""
 
 
 Effect = Write | Await | Ready | Answer | Note | Search | WakeAt | WakeAfter | Respawn
@@ -184,4 +184,4 @@ class AgentProtocol(Protocol):
         """Supported requests and events."""
 
     def feed(self, stimulus: Stimulus) -> Sequence[Effect]:
-        """Return the effects in order."""
+        """Effects in order."""
