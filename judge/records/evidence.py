@@ -14,14 +14,13 @@ MS = 1_000_000
 STDERR_BYTES = 2000
 
 _OF_THE_JUDGE = (EntryKind.EXPIRED, EntryKind.PAUSED, EntryKind.OVERSLEPT)
-"""Observations of the judge, not of a seat."""
 _HEARD = (EntryKind.READ, EntryKind.STDERR, EntryKind.REPORT, EntryKind.OOM, *_OF_THE_JUDGE)
 _LET_GO = (EntryKind.STARTED, EntryKind.THAWED, EntryKind.RESPAWNED)
 
 
 @dataclass(frozen=True, slots=True)
 class Heard:
-    """An observation. `ms` counts from the start of the request's clock."""
+    """`ms` counts from the start of the request's clock."""
 
     ms: float
     kind: EntryKind
@@ -52,7 +51,7 @@ class PolicyKey:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One seat's case. `row` counts the blame table's rows from 1; None if the game or protocol decided."""
+    """`row` counts the blame table's rows from 1; None if the game or protocol decided."""
 
     seat: int
     name: str
@@ -68,12 +67,12 @@ class Case:
 
 
 def cases(file: RecordFile) -> Sequence[Case]:
-    """Return the cases of seats with a fault or evidence. Raises InputError for a broken transcript."""
+    """Seats with a fault or evidence. Raises InputError for a broken transcript."""
     return cases_of(file.record, unseal(file.transcript))
 
 
 def cases_of(record: GameRecord, entries: Sequence[Entry]) -> Sequence[Case]:
-    """Return the same as `cases`, from transcript entries."""
+    """Same as `cases`, from transcript entries."""
     return [
         _case(record, entries, seat)
         for seat in SEATS
@@ -101,9 +100,9 @@ def _case(record: GameRecord, entries: Sequence[Entry], seat: int) -> Case:
 
 
 def last_exchange(entries: Sequence[Entry], seat: int) -> Exchange:
-    """Return a seat's last request before its case was decided, and later observations."""
+    """A seat's last request before its case was decided, and later observations."""
     own = [entry for entry in entries if entry.seat == seat or entry.kind in _OF_THE_JUDGE]
-    # The farewell starts at the evidence, or at the last freeze, which follows the last answer.
+    # The farewell starts at the evidence, or at the last freeze.
     decided = _last(own, lambda entry: entry.kind is EntryKind.EVIDENCE)
     if decided < 0:
         decided = _last(own, lambda entry: entry.kind is EntryKind.FROZEN)
@@ -166,7 +165,6 @@ _KEYS: Mapping[Verdict, tuple[str, ...]] = {
     Verdict.REFUSED: ("game.protocol", "protocol"),
     Verdict.RESIGNED: ("game.protocol",),
 }
-"""Policy keys for each verdict."""
 
 
 def _rules(record: GameRecord, seat: int, verdict: Verdict, evidence: Evidence | None) -> Iterator[PolicyKey]:

@@ -44,7 +44,7 @@ def case_lines(case: Case, record: GameRecord, path: str) -> Iterator[str]:
 
 
 def hex_lines(data: bytes) -> Iterator[str]:
-    """Yield hex dump lines: offset, hex bytes, text."""
+    """Hex dump: offset, hex bytes, text."""
     for offset in range(0, len(data), HEX_BYTES):
         part = data[offset : offset + HEX_BYTES]
         text = "".join(chr(byte) if 32 <= byte < 127 else "." for byte in part)

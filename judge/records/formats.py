@@ -42,9 +42,8 @@ class FileFormat(Generic[FormatGame]):
     write: Callable[[FormatGame], bytes]
     """Raises InputError if the format cannot represent the game."""
     read: Callable[[bytes, str], Sequence[FormatGame]] = _refuse
-    """Return the games of (data, file name). Raises InputError."""
+    """Games of (data, file name). Raises InputError."""
     looks_like: Callable[[bytes], bool] = _is_unknown
-    """Whether the first bytes match."""
     guesses_encoding: Callable[[bytes], bool] = _is_certain
     holds_many: bool = False
     is_export: bool = False
@@ -56,17 +55,17 @@ class FileFormats(Generic[FormatGame]):
     """A game's formats by name, the most certain first."""
 
     of_record: Callable[[RecordFile], FormatGame]
-    """Return a record's game. Raises InputError if it cannot be replayed."""
+    """Raises InputError if the record cannot be replayed."""
     by_name: Mapping[str, FileFormat[FormatGame]]
     has_result: Callable[[FormatGame], bool] = _is_complete
     names_of: Callable[[FormatGame], Sequence[str]] = _nameless
 
     def recognise(self, data: bytes) -> FileFormat[FormatGame] | None:
-        """Return a file's format; None if unknown."""
+        """None if unknown."""
         return next((form for form in self.by_name.values() if form.looks_like(data[:HEAD])), None)
 
     def read(self, data: bytes, source: str) -> Sequence[FormatGame]:
-        """Return a file's games. Raises InputError if its format is unknown."""
+        """Raises InputError if the format is unknown."""
         if len(data) > MAX_FILE_BYTES:
             raise InputError(f"{source}: larger than {MAX_FILE_BYTES} bytes; split it")
         form = self.recognise(data)
@@ -80,14 +79,14 @@ class FileFormats(Generic[FormatGame]):
         return form is not None and form.guesses_encoding(data)
 
     def write(self, games: Sequence[FormatGame], name: str) -> bytes:
-        """Return one file of all `games`. Raises InputError if not possible."""
+        """One file of all `games`. Raises InputError if not possible."""
         form = self.by_name[name]
         if len(games) != 1 and not form.holds_many:
             raise InputError(f"a {form.ending} file holds one game, not {len(games)}")
         return b"".join(form.write(game) for game in games)
 
     def changed_names(self, game: FormatGame, name: str) -> Sequence[str]:
-        """Return the players' names that the format changes."""
+        """Players' names that the format changes."""
         names = self.names_of(game)
         if not names:
             return ()

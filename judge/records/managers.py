@@ -16,7 +16,7 @@ from judge.referee.spec import RecordFile
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportedAgent:
-    """An agent, and where it was named (`a.txt, line 5`)."""
+    """Where it was named: `a.txt, line 5`."""
 
     name: str
     path: Path
@@ -29,21 +29,15 @@ class ImportedContest:
 
     name: str
     policy: str
-    """Policy name, `name:variant`, or path of a .toml file, which is copied into the contest's folder."""
+    """`name:variant`, or a .toml file, which is copied into the contest's folder."""
     changes: tuple[str, ...]
     format: Literal["round-robin", "gauntlet"]
     games: int
     openings: tuple[str, ...]
-    """Lines of the openings file; none: empty board."""
     failure_limit: float
     failures_after: int
     agents: tuple[ImportedAgent, ...]
     remarks: tuple[str, ...]
-    """Settings without equivalent, with a suggestion."""
-    skip_difference: int = 0
-    """Pairs whose ratings differ by this or more do not meet; 0: all meet."""
-    ratings: Mapping[str, int] = field(default_factory=dict)
-    """By agent; 0: the agent meets all others."""
 
 
 # --- export ----------------------------------------------------------------------------------------------------------
@@ -58,13 +52,12 @@ class ContestGame:
     second: str
     opening: Opening = ()
     file: RecordFile | None = None
-    """Without authors' private data."""
     steps: Stepped | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FinishedContest:
-    """A contest for export. `games` are in schedule order."""
+    """`games` are in schedule order."""
 
     name: str
     agents: Sequence[str]
@@ -83,13 +76,9 @@ class DifferenceKind(StrEnum):
     """Why two games differ."""
 
     RULE = "rule"
-    """Winning rows, forbidden moves or draws."""
     CLOCK = "clock"
-    """Time limits."""
     BLAME = "blame"
-    """Cause of a failure, or blamed side."""
     OPENING = "opening"
-    """Different opening, or game not played."""
     ANSWER = "answer"
     """Different answer in the same position, normal for programs that use a clock."""
 
@@ -112,7 +101,6 @@ class ContestComparison:
     theirs: int
     ours: int
     aligned: int
-    """Games with the same agents, colours and opening."""
     same: int
     differences: tuple[Difference, ...]
 
@@ -122,12 +110,9 @@ class ContestManager:
     """Operations for one manager's contests; None: unsupported."""
 
     about: str
-    """The manager's name and files, on one line."""
     read: Callable[[Path], ImportedContest] | None = None
-    """Read a planned contest. Raises InputError."""
     write: Callable[[FinishedContest], Iterator[tuple[str, bytes]]] | None = None
-    """Yield a contest's files in pieces. A repeated name continues its file."""
+    """A contest's files in pieces. A repeated name continues its file."""
     rating: Mapping[str, float] = field(default_factory=dict)
     """`judge.statistics.ratings.RatingModel` fields other than the default."""
     compare: Callable[[Path, FinishedContest], ContestComparison] | None = None
-    """Compare a finished contest in a directory. Raises InputError."""

@@ -1,4 +1,4 @@
-"""Result and score of a game, for every line, page and table.
+"""Result and score of a game.
 
 Names and reasons come from agents: callers must make the text printable.
 """
@@ -8,7 +8,7 @@ from judge.games.types import Verdict
 
 
 def game_scores(verdict: str, winner: int | None) -> tuple[float, float]:
-    """Return each seat's score: 1 for a win, 0.5 for a draw, else 0."""
+    """1 for a win, 0.5 for a draw, else 0."""
     if verdict == Verdict.DRAW:
         return 0.5, 0.5
     return float(winner == 0), float(winner == 1)

@@ -1,7 +1,6 @@
-"""Reads evaluation, depth and nodes from agents' unverified search reports.
+"""Evaluation, depth and nodes from agents' unverified search reports.
 
-Reports are keywords of the protocol or free text, such as `depth 12-20 ev 34 n 345K n/ms 870`. Of repeated figures the
-last counts.
+Reports are keywords of the protocol or free text, such as `depth 12-20 ev 34 n 345K n/ms 870`. The last figure counts.
 """
 
 import math
@@ -12,7 +11,6 @@ from dataclasses import dataclass
 MAX_LINE_CHARACTERS = 500
 
 MOST = 1e18
-"""Larger numbers are reduced to it."""
 
 _FIGURE = re.compile(
     r"(?<![\w/])(?P<key>depth|evaluation|eval|ev|score|nodes?|nps|n/ms|n|speed)[ :=]{1,3}(?:cp )?"
@@ -48,7 +46,7 @@ class SearchFigures:
 
 
 def search_figures(search: Mapping[str, str], messages: Iterable[str], ms: float | None) -> SearchFigures:
-    """Return an answer's figures. `ms` converts a speed into nodes."""
+    """`ms` converts a speed into nodes."""
     said: dict[str, float] = {}
     for line in (*messages, *(f"{key} {value}" for key, value in search.items())):
         for found in _FIGURE.finditer(line[:MAX_LINE_CHARACTERS]):

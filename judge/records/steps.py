@@ -12,21 +12,19 @@ Played = TypeVar("Played")
 
 @dataclass(frozen=True, slots=True)
 class ReplayStep:
-    """The game after an answer. The first step is the start position."""
+    """The first step is the start position."""
 
     view: BoardView
     seat: int | None = None
     said: str = ""
     """Callers must escape it."""
     ms: float | None = None
-    """Time charged, if known."""
     search: Mapping[str, str] = field(default_factory=dict)
     messages: tuple[str, ...] = ()
     """Messages and judge's notes since the previous answer. Callers must escape them."""
     left_ms: tuple[int | None, int | None] = (None, None)
     """Each seat's remaining game time; None: unlimited or unknown."""
     memory_bytes: int | None = None
-    """Memory use of the box, if known."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,7 +38,6 @@ _SUPERSETS = {
     "ksc5601": "cp949",
     "big5": "big5hkscs",
 }
-"""Superset of each declared encoding (WHATWG Encoding Standard)."""
 
 _KNOWN = re.compile(
     r"utf-(8|16|32)(-[bl]e)?|cp(437|737|775|85[0-8]|86[0-6]|869|874|932|949|950|125[0-8])|iso8859-[0-9]+|koi8-[rtu]"
@@ -65,7 +64,7 @@ class Encoding:
 
 
 def find_codec(name: str) -> str | None:
-    """Return the codec for a name such as GBK or windows-1251; None if unknown."""
+    """Codec for a name such as GBK or windows-1251; None if unknown."""
     word = name.strip().lower()
     word = _ALIASES.get(word, word)
     try:
@@ -76,7 +75,7 @@ def find_codec(name: str) -> str | None:
 
 
 def encoding_of(data: bytes, declared: str = "") -> Encoding:
-    """Return a file's encoding. `declared` is the codec in the file."""
+    """`declared` is the codec in the file."""
     for mark, codec in _MARKS:
         if data.startswith(mark):
             return Encoding(codec, len(mark))
@@ -95,7 +94,7 @@ def encoding_of(data: bytes, declared: str = "") -> Encoding:
 
 
 def decode_file(data: bytes, source: str, encoding: Encoding | None = None) -> str:
-    """Return a file's text with LF line ends. Raises InputError naming the line of an invalid byte."""
+    """Text with LF line ends. Raises InputError naming the line of an invalid byte."""
     found = encoding_of(data) if encoding is None else encoding
     body = data[found.mark_bytes :]
     try:
@@ -110,7 +109,7 @@ def decode_file(data: bytes, source: str, encoding: Encoding | None = None) -> s
 
 
 def head_of(data: bytes) -> str:
-    """Return the start of a file's text, undecodable bytes replaced."""
+    """Start of a file's text, undecodable bytes replaced."""
     found = encoding_of(data)
     return _with_line_feeds(data[found.mark_bytes :].decode(found.codec, "replace"))
 

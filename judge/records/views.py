@@ -1,4 +1,4 @@
-"""A board picture without game logic: squares, pieces and marks.
+"""A board picture without game logic.
 
 Renderers (terminal, SVG, GIF) read only a `BoardView`. It includes hidden pieces and types unless made for one seat.
 """
@@ -43,7 +43,7 @@ class Face:
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A square's content: a stone has a number and no face, a piece one face, in superposition two.
+    """A stone has a number and no face, a piece one face, in superposition two.
 
     `side` is 0 for the first mover. `shows` is the current face's index, None while undecided.
     """
@@ -53,7 +53,7 @@ class Token:
     faces: tuple[Face, ...] = ()
     shows: int | None = None
     is_dead: bool = False
-    """Whether it no longer counts (continuous game)."""
+    """No longer counts (continuous game)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,10 +67,9 @@ class BoardView:
     sides: tuple[str, str]
     seats: tuple[int, int] = SEATS
     blocked: frozenset[Square] = frozenset()
-    """Squares that no piece can enter (lakes)."""
     marks: Mapping[Square, Mark] = field(default_factory=dict)
     caption: str = ""
-    """The last event. Callers must escape it."""
+    """Callers must escape it."""
 
     def since(self, before: "BoardView | None") -> "BoardView":
         """Mark squares that differ from `before` and have no mark."""

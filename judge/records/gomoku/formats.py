@@ -55,7 +55,7 @@ def looks_like_rec(data: bytes) -> bool:
 
 
 def read_rec(data: bytes, source: str = "rec") -> FiveRecord:
-    """Read a game. Any line end, blank lines and a missing code are accepted.
+    """Accepts any line end, blank lines and a missing code.
 
     Raises InputError for missing names, a square off the board or occupied, or an unknown line.
     """
@@ -83,7 +83,7 @@ def _is_guess(data: bytes) -> bool:
     return encoding_of(data).is_guess
 
 
-# Last: two names before a stone are weaker proof than a header.
+# Two names before a stone are weaker proof than a header.
 GOMOKU_FORMATS = FileFormats(
     five_of,
     {

@@ -1,7 +1,7 @@
-"""Compares a GomocupJudge tournament with a contest of this judge and classifies every difference.
+"""Classifies the differences of a GomocupJudge tournament and a contest of this judge.
 
-Each GomocupJudge game is first checked against this judge's rules and clocks, then compared with the game of the same
-agents, colours and opening. The first matching row gives the kind of difference:
+Each GomocupJudge game is checked against this judge's rules and clocks, then compared with the game of the same agents,
+colours and opening. The first matching row applies:
 
     stones differ at some place         answer; also blame if the same side failed in both for another reason
     one game ends, the other continues  by its end: time is clock, the rules or a foul is rule, any other is blame
@@ -63,7 +63,7 @@ class _Game:
 
 
 def compare_played(directory: Path, contest: FinishedContest) -> ContestComparison:
-    """Compare a directory's games with `contest`. Raises InputError."""
+    """Raises InputError."""
     rules = Gomoku.from_options(dict(contest.policy.game.options)).options
     known = {opening for opening in contest.openings if not isinstance(opening, str)}
     ours = [game for each in contest.games if (game := _our_game(each)) is not None]
@@ -99,7 +99,7 @@ def _our_game(game: ContestGame) -> _Game | None:
 
 
 def _their_game(game: TheirGame, known: set[Opening]) -> _Game:
-    """Use the longest known opening: an immediate answer has time 0, like a stone of the opening."""
+    """The longest known opening: an immediate answer also has time 0."""
     stones = tuple((x, y) for x, y, _ in game.record.moves)
     fitting = [opening for opening in known if stones[: len(opening)] == opening]
     opening = max(fitting, key=len, default=stones[: game.record.opening])

@@ -42,7 +42,7 @@ class TheirGame:
 
 
 def read_played(directory: Path) -> Sequence[TheirGame]:
-    """Return a directory's games, sorted by file name. Raises InputError."""
+    """Sorted by file name. Raises InputError."""
     if not directory.is_dir():
         raise InputError(f"{directory}: not a directory; give the one with the .psq files of a tournament")
     paths = sorted(path for path in directory.iterdir() if path.suffix == ".psq")
@@ -66,7 +66,7 @@ def _read_game(path: Path, ends: Mapping[Place, int]) -> TheirGame:
     end = None
     if match is not None:
         # The file name has the winner's colour. The last line counts from the first mover after the opening, whose
-        # length is uncertain: an immediate answer also has time 0.
+        # length is uncertain.
         outcome, verdict = _OUTCOMES[int(match[4])], record.verdict
         if verdict != Verdict.ILLEGAL and outcome != "draw":
             verdict = Verdict.WIN.value if outcome == outcome_on_board(record) else ""

@@ -7,8 +7,8 @@
     _result.txt     wins, losses, failures and times of each player, best first
     _table.html     the crosstable, `wins:losses`
 
-Player 1 moves first after the opening: white if its number of stones is odd. Numbers count from 0 except winners. Games
-of disqualified agents are left out of result.pgn. A game that both players lost by a fault is written as not played.
+Player 1 moves first after the opening: white if its number of stones is odd. Numbers count from 0 except winners.
+result.pgn lacks games of disqualified agents. A game that both players lost by a fault is written as not played.
 """
 
 import html
@@ -44,7 +44,7 @@ MAX_MESSAGE_CHARACTERS = 2000
 
 
 def end_of(verdict: str) -> int:
-    """Return the state.txt code for a verdict."""
+    """The code in state.txt for a verdict."""
     return _ENDS.get(verdict, BY_FAILURE)
 
 
@@ -92,7 +92,7 @@ class _Result:
 
 
 def write_result_files(contest: FinishedContest) -> Iterator[tuple[str, bytes]]:
-    """Yield file names and contents in pieces. A repeated name continues its file."""
+    """File names and contents in pieces. A repeated name continues its file."""
     numbers = {name: number for number, name in enumerate(contest.agents)}
     players = [_Player() for _ in contest.agents]
     results: list[_Result] = []
@@ -135,7 +135,7 @@ def _result(planned: _Result, record: FiveRecord, players: Sequence[str]) -> _Re
     first = record.opening & 1
     times = [ms for _, _, ms in record.moves[record.opening :]]
     by_mover = (times[0::2], times[1::2])
-    # `by_mover` is by colour; after a swap the first mover is the other player.
+    # After a swap the first mover is the other player.
     of = by_mover if black == first else by_mover[::-1]
     return replace(
         planned,

@@ -13,7 +13,7 @@ from judge.referee.policy import ClockPolicy
 
 
 class RulesEnd(NamedTuple):
-    """The stone, from 1, that ends a game, and the winner."""
+    """Stone, from 1, that ends a game, and winner."""
 
     stone: int
     outcome: Outcome
@@ -31,7 +31,7 @@ class ClockFinding(NamedTuple):
 
 
 def judged(record: FiveRecord, opening: int, rule: Rule, drawn_at: int) -> RulesEnd | None:
-    """Return the end by the rules, if any. The opening never ends a game."""
+    """End by the rules, if any. The opening never ends a game."""
     board = GomokuBoard(record.width, record.height)
     for number, (x, y, _) in enumerate(record.moves):
         colour = number % 2
@@ -53,7 +53,7 @@ def judged(record: FiveRecord, opening: int, rule: Rule, drawn_at: int) -> Rules
 
 
 def first_overrun(record: FiveRecord, opening: int, clock: ClockPolicy) -> ClockFinding | None:
-    """Return the first stone that exceeded the clocks.
+    """First stone that exceeded the clocks.
 
     First moves are allowed `start_ms` more: GomocupJudge charges start-up to them.
     """

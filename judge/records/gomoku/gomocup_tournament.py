@@ -4,9 +4,8 @@
     opening/NAME.txt        `opening = NAME`: one per line, offsets from the middle of the board
     engine/NAME             `engines = NAME ...`: archives or programs
 
-The directories are looked up in the file's parent directory and in its own. All files are untrusted: names cannot leave
-the directories, links are not followed, and sizes are limited. A remark reports values that GomocupJudge reads
-unexpectedly.
+The directories are looked up in the file's parent directory and in its own. Files are untrusted: names cannot leave the
+directories, links are not followed, and sizes are limited. Remarks report values that GomocupJudge reads unexpectedly.
 """
 
 import re
@@ -25,7 +24,6 @@ from judge.records.text_files import decode_file
 from judge.referee.policy import load_policy
 
 MAX_FILE_BYTES = 1 << 20
-"""For the tournament file and the openings file."""
 
 MAX_AGENTS, MOST_OPENINGS = 500, 1000
 
@@ -42,7 +40,6 @@ POLICIES: Mapping[int, tuple[str, Rule]] = {
 """Under other values of `rule` GomocupJudge recognises no win."""
 
 FAILURES = 0.1
-"""Share of games that a program may fail in."""
 
 _NUMBERS = {
     "time_turn": ("clock.turn_ms", 1, 7 * 86_400_000, "milliseconds"),
@@ -95,7 +92,7 @@ class _Tournament:
 
 
 def read_tournament(path: Path) -> ImportedContest:
-    """Return the planned contest. Raises InputError."""
+    """Raises InputError."""
     file = _Tournament(path, _fields(path), [])
     for key in _REQUIRED:
         if key not in file.fields:
@@ -270,7 +267,7 @@ def _agents(file: _Tournament) -> tuple[ImportedAgent, ...]:
 
 
 def agent_name(file_name: str) -> str:
-    """Return a program's name: the file name without ending, with `_` for invalid characters."""
+    """File name without ending, with `_` for invalid characters."""
     stem = re.sub(r"(?<=.)\.[^.]*$", "", file_name)
     return re.sub(r"[^A-Za-z0-9._-]", "_", stem).lstrip(".")[:64] or "agent"
 

@@ -14,8 +14,8 @@
 
     1. h8 i9 2. j7 1-0
 
-Rating programs take White as the first mover. Therefore, as in GomocupJudge, the tag White names the player of the
-*black* stones. c-gomoku-cli names the colours of the stones instead; its files cannot be recognised.
+Rating programs take White as the first mover. So, as in GomocupJudge, the tag White names the player of the *black*
+stones. c-gomoku-cli names the colours of the stones instead.
 
 Lost: move times. Without the tag Board only the result is read, because GomocupJudge writes `1. d4 d5` in every game.
 Comments, annotations and variations are skipped. The value `?` means unknown.
@@ -42,14 +42,13 @@ NO_DATE = "????.??.??"
 _ISO_DATE = re.compile(r"^([0-9]{4})-([0-9]{2})-([0-9]{2})(?![0-9])")
 
 COLUMNS, ROWS = 26 + 26 * 26, 99
-"""Limits of square names."""
 
 
 # --- writing ---------------------------------------------------------------------------------------------------------
 
 
 def write_pgn(record: FiveRecord) -> bytes:
-    """Write one game; concatenated games form a file. Raises InputError if the board is too large."""
+    """Concatenated games form a file. Raises InputError if the board is too large."""
     if record.width > COLUMNS or record.height > ROWS:
         raise InputError(
             f"PGN has names for {COLUMNS}x{ROWS} squares, this game is of a {record.width}x{record.height} board"
@@ -120,7 +119,7 @@ def looks_like_pgn(data: bytes) -> bool:
 
 
 def read_pgn(data: bytes, source: str = "pgn") -> tuple[FiveRecord, ...]:
-    """Return a file's games, in any encoding (`judge.records.text_files`).
+    """Games in any encoding (`judge.records.text_files`).
 
     Raises InputError for text outside the format, missing tags, an unknown result, or an impossible stone.
     """
@@ -161,7 +160,7 @@ def _games(text: str, source: str) -> Iterator[_Game]:
             game = None
         game = game or _Game(line)
         if tag:
-            # PGN has two escapes. Other backslashes come from unescaped paths.
+            # Other backslashes come from unescaped paths.
             value = re.sub(r'\\(["\\])', r"\1", token["value"]) if token["raw"] is None else token["raw"]
             game.tags[tag] = (line, value)
         elif token["end"]:
@@ -199,7 +198,6 @@ def _record(game: _Game, source: str) -> FiveRecord:
         rule=rule_word(game.tag("Rule")),
         names=(first or "?", second or "?") if first or second else None,
         outcome=outcome,
-        # A game with a winner was not void.
         verdict="" if outcome and ended == Verdict.VOID else verdict_word(ended),
         event=game.tag("Event"),
         round=game.tag("Round"),

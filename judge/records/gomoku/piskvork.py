@@ -1,4 +1,4 @@
-"""Shared parts of Piskvork's two formats: `x,y,ms` lines, safe names, and the result code.
+"""Shared parts of Piskvork's two formats.
 
 Stones of the opening have time 0, so it ends at the first stone with a time. A first played stone of 0 ms is written as
 1. Lines end in CR LF. Output is ASCII; for input see `judge.records.text_files`.
@@ -28,7 +28,7 @@ _CODES = {
     Verdict.MATCH_TIME: BY_TIME,
     Verdict.ILLEGAL: BY_FAULT,
     Verdict.UNREADABLE: BY_FAULT,
-    # Piskvork has no resignation; code 0 promises a row of five.
+    # Code 0 promises a row of five.
     Verdict.RESIGNED: BY_FAULT,
     Verdict.MEMORY: BY_FAULT,
     Verdict.OUTPUT: BY_FAULT,
@@ -54,7 +54,7 @@ def encode(lines: Iterable[str]) -> bytes:
 
 
 def move_lines(record: FiveRecord, first: int) -> Sequence[str]:
-    """Return a line per stone. `first` numbers the first column and row."""
+    """`first` numbers the first column and row."""
     times = [0] * record.opening + [ms for _, _, ms in record.moves[record.opening :]]
     if record.opening < len(times):
         times[record.opening] = max(1, times[record.opening])
@@ -62,13 +62,13 @@ def move_lines(record: FiveRecord, first: int) -> Sequence[str]:
 
 
 def name_lines(record: FiveRecord) -> Sequence[str]:
-    """Return black's and white's lines."""
+    """Black's and white's lines."""
     return [safe_name(name) for name in record.names or ("", "")]
 
 
 def safe_name(name: str) -> str:
-    """Return `name` as a line that cannot be read as anything else. It begins with a letter or `_`: Piskvork would
-    consume a digit after the moves.
+    """`name` as a line that cannot be read as anything else. It begins with a letter or `_`: Piskvork would consume a
+    digit after the moves.
     """
     safe = piskvork_name(name)
     return (safe if re.match(r"[A-Za-z_]", safe) else f"_{safe}")[:MAX_NAME_CHARACTERS].rstrip()
@@ -83,7 +83,7 @@ def piskvork_name(text: str) -> str:
 
 
 def code_of(record: FiveRecord) -> int:
-    """Return the result code; UNKNOWN if any other would give the wrong winner."""
+    """UNKNOWN if any other would give the wrong winner."""
     if not record.outcome or record.verdict == Verdict.VOID:
         return UNKNOWN
     if record.verdict:
@@ -102,8 +102,8 @@ def _winner_if_to_move_lost(record: FiveRecord) -> Outcome:
 
 
 def split_lines(text: str) -> list[Line]:
-    """Return the lines that are not blank. Line ends must be LF."""
-    # str.splitlines would also split at control characters.
+    """Lines that are not blank. Line ends must be LF."""
+    # str.splitlines also splits at control characters.
     numbered = enumerate(text.split("\n"), 1)
     return [(number, line.strip(" \t")) for number, line in numbered if line.strip(" \t")]
 
@@ -114,7 +114,7 @@ def is_move(text: str) -> bool:
 
 
 def is_broken_move(text: str) -> bool:
-    """Whether a line starts like a stone; names cannot."""
+    """Starts like a stone; names cannot."""
     return _MOVE_START.match(text) is not None
 
 
@@ -124,7 +124,7 @@ def is_code(text: str) -> bool:
 
 
 def read_moves(lines: Sequence[Line], first: int, laying: Laying) -> tuple[tuple[Move, ...], int]:
-    """Return the leading stones, and the length of the opening. A stone without a time was played."""
+    """Leading stones, and length of the opening. A stone without a time was played."""
     opening = 0
     for number, text in lines:
         match = _MOVE.fullmatch(text)

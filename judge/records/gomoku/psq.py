@@ -57,28 +57,27 @@ def write_psq_gomocupjudge(record: FiveRecord) -> bytes:
 
 def _header_and_moves(record: FiveRecord) -> Sequence[str]:
     need_board(record, "a .psq")
-    # 11:11 as in Gomocup's records: both players are programs.
+    # As in Gomocup's records: both players are programs.
     return [f"Piskvorky {record.width}x{record.height}, 11:11, 0", *move_lines(record, 1)]
 
 
 _HEADER = re.compile(
-    r"Piskvorky\s+([1-9][0-9]{0,2})\s*x\s*([1-9][0-9]{0,2})\s*,"  # board
-    r"\s*[0-9]+\s*:\s*[0-9]+\s*,\s*([01])"  # levels, who started
+    r"Piskvorky\s+([1-9][0-9]{0,2})\s*x\s*([1-9][0-9]{0,2})\s*,"
+    r"\s*[0-9]+\s*:\s*[0-9]+\s*,\s*([01])"
 )
 _FOOTER = re.compile(r"([012])\s*,\s*(.*)", re.DOTALL)
 
 
 def looks_like_psq(data: bytes) -> bool:
-    """Whether the text begins with the header's first word."""
+    """Begins with the header's first word."""
     return head_of(data).lstrip().startswith("Piskvorky")
 
 
 def read_psq(data: bytes, source: str = "psq") -> FiveRecord:
-    """Read a game written by this judge, Piskvork, GomocupJudge or by hand.
+    """Accepts any line end, blank lines, moves without times, and missing names, code and last line.
 
-    Accepts any line end, blank lines, moves without times, and missing names, code and last line. Raises InputError for
-    a missing header, a square off the board or occupied, or an unknown line. A last, losing stone on an occupied
-    square, which GomocupJudge keeps, is dropped.
+    Raises InputError for a missing header, a square off the board or occupied, or an unknown line. A last, losing stone
+    on an occupied square, which GomocupJudge keeps, is dropped.
     """
     (number, text), *lines = split_lines(decode_file(data, source)) or [(1, "")]
     header = _HEADER.fullmatch(text)

@@ -20,7 +20,7 @@ Move = tuple[int, int, int]
 """x and y from 0, and milliseconds (0 for a stone of the opening)."""
 
 Outcome = Literal["black", "white", "draw", ""]
-"""Winning colour, draw, or empty: unknown, or a game that does not count."""
+"""Empty: unknown, or a game that does not count."""
 
 WINNERS: tuple[Outcome, Outcome] = ("black", "white")
 
@@ -30,11 +30,10 @@ NEAR_FULL = 25
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FiveRecord:
-    """A finished game. Stones alternate in colour; the first is black.
+    """Stones alternate in colour; the first is black.
 
-    `width` and `height` are 0 and `moves` is empty if only the result is known. The first `opening` moves are the
-    opening. `rule` is a word of `Rule`, `verdict` one of `Verdict`; `names` are (black, white). Empty text and None
-    mean unknown.
+    `width` and `height` are 0 if only the result is known. The first `opening` moves are the opening. `rule` is a word
+    of `Rule`, `verdict` one of `Verdict`; `names` are (black, white). Empty text and None mean unknown.
     """
 
     width: int
@@ -65,7 +64,7 @@ class Laying:
         self._stones: dict[Square, int] = {}
 
     def add(self, x: int, y: int, ms: int, line: int, text: str) -> None:
-        """Add a stone. Raises InputError if it cannot be placed."""
+        """Raises InputError if the stone cannot be placed."""
         if not (0 <= x < self._width and 0 <= y < self._height):
             last = self._say(self._width - 1, self._height - 1)
             raise InputError(
@@ -83,14 +82,14 @@ class Laying:
 
 
 def rule_word(text: str) -> str:
-    """Return the rule for its word or INFO rule number; else empty."""
+    """Rule for its word or INFO rule number; else empty."""
     word = text.strip().lower()
     words = {str(number): name for name, number in RULE_BITS.items()} | {r: r for r in RULE_BITS}
     return words.get(word, "")
 
 
 def verdict_word(text: str) -> str:
-    """Return `text` if it is a word of `Verdict`; else empty."""
+    """`text` if it is a word of `Verdict`; else empty."""
     return text if text in set(Verdict) else ""
 
 
@@ -100,7 +99,7 @@ def iso_date(text: str) -> str:
 
 
 def outcome_on_board(record: FiveRecord) -> Outcome:
-    """Return the winner of a game that ended by its rules, as far as the stones show it.
+    """Winner of a game that ended by its rules, as far as the stones show it.
 
     Exactly five through the last stone win under every rule; a longer row may be a foul. Without a row, at most 25
     empty squares mean a draw.

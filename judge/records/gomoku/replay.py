@@ -1,6 +1,4 @@
-"""Replays a five-in-a-row record from its transcript: one answer may place several stones, swap colours, or offer
-stones that are never placed.
-"""
+"""Replays a five-in-a-row record from its transcript."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -26,7 +24,7 @@ class LaidPly(NamedTuple):
 
 
 def replay_gomoku(file: RecordFile) -> tuple[Gomoku, Sequence[LaidPly]]:
-    """Return the game at its end, and its answers. A void game stops where it broke off.
+    """Game at its end, and its answers. A void game stops where it broke off.
 
     Raises InputError for another game, or a contradiction to the rules.
     """
@@ -37,7 +35,7 @@ def replay_gomoku(file: RecordFile) -> tuple[Gomoku, Sequence[LaidPly]]:
 
 
 def five_of(file: RecordFile) -> FiveRecord:
-    """Convert a record; raises as `replay_gomoku`. An answer's first stone has its time in whole milliseconds."""
+    """Raises as `replay_gomoku`. An answer's first stone has its time in whole milliseconds."""
     game, plies = replay_gomoku(file)
     record = file.record
     times = [0] * len(game.stones)

@@ -1,4 +1,4 @@
-"""Five-in-a-row games in SGF, the format FF[4] with GM[4], which general board game viewers read.
+"""Five-in-a-row games in SGF: FF[4] with GM[4].
 
     (;FF[4]GM[4]CA[UTF-8]AP[judge]SZ[15]RU[renju]PB[first]PW[second]EV[cup]RO[3]DT[2024-05-31]RE[B+T]GC[turn-time]
     ;B[hh]C[opening move]
@@ -8,9 +8,9 @@ Squares are column and row from the top left corner, `a` to `z`, then `A` to `Z`
 SZ[width:height]. The comment of a stone is `opening move` or its time, as in c-gomoku-cli. RE has the winner and T
 (time), R (resigned) or F (another fault). GC has the verdict.
 
-Everything of a record is kept. The reader accepts collections, FF[1] to FF[4], unknown properties, and set-up stones
-(AB and AW before the first move) as opening. It reads the main line only, and refuses passes and other games (GM). CA
-names the encoding. The parser needs no recursion: the main line ends at the first closing parenthesis.
+The reader accepts collections, FF[1] to FF[4], unknown properties, and set-up stones (AB and AW before the first move)
+as opening. It reads the main line only, and refuses passes and other games (GM). CA names the encoding. The parser
+needs no recursion: the main line ends at the first closing parenthesis.
 """
 
 import re
@@ -56,7 +56,7 @@ _VERDICTS = {"R": Verdict.RESIGNED, "T": Verdict.TURN_TIME}
 
 
 def write_sgf(record: FiveRecord) -> bytes:
-    """Write a game; concatenated games form a collection. Raises InputError if the board is unknown or too large."""
+    """Concatenated games form a collection. Raises InputError if the board is unknown or too large."""
     need_board(record, "SGF")
     if max(record.width, record.height) > LARGEST:
         raise InputError(
@@ -128,7 +128,7 @@ def looks_like_sgf(data: bytes) -> bool:
 
 
 def read_sgf(data: bytes, source: str = "sgf") -> tuple[FiveRecord, ...]:
-    """Return a collection's games, main lines only.
+    """Main lines only.
 
     Raises InputError for another game, a missing size, an impossible stone, or an unknown encoding.
     """
@@ -147,7 +147,7 @@ def read_sgf(data: bytes, source: str = "sgf") -> tuple[FiveRecord, ...]:
 
 
 def sgf_encoding(data: bytes, source: str) -> Encoding:
-    """Return the encoding from the byte order mark, else from CA. Raises InputError if unknown."""
+    """Encoding from the byte order mark, else from CA. Raises InputError if unknown."""
     found = encoding_of(data)
     if found.mark_bytes or found.codec.startswith("utf-16"):
         return found
@@ -162,7 +162,7 @@ def _declared(text: str, source: str) -> tuple[int, str]:
                 return line, value.strip()
     except InputError:
         pass
-    # In multi-byte encodings a second byte may be a bracket or a backslash.
+    # A second byte may be a bracket or a backslash.
     if not text.isascii() and (match := _ENCODING.search(text)):
         return text.count("\n", 0, match.start()) + 1, match[1].strip()
     return 0, ""

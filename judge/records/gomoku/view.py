@@ -1,4 +1,4 @@
-"""Board views of five-in-a-row games, and a file's steps."""
+"""Board views and steps of five-in-a-row games."""
 
 from collections.abc import Collection, Mapping, Sequence
 from functools import lru_cache
@@ -14,9 +14,11 @@ from judge.records.views import BoardView, Mark, Surface, Token
 
 
 def stones_view(game: Gomoku) -> BoardView:
-    """Return a view with numbered stones; winning row and offered fifth stones are marked."""
-    marks = {**dict.fromkeys(game.offers, Mark.OFFER), **_winning_row(game)}
-    return _view(game.width, game.height, game.stones, game.dead, (game.black, 1 - game.black), marks)
+    """Numbered stones; winning row and offered fifth stones are marked."""
+    bare = bare_stones_view(game.width, game.height, game.stones, game.dead)
+    return replace(
+        bare, seats=(game.black, 1 - game.black), marks={**dict.fromkeys(game.offers, Mark.OFFER), **_winning_row(game)}
+    )
 
 
 def bare_stones_view(width: int, height: int, stones: Sequence[Placed]) -> BoardView:
@@ -78,7 +80,7 @@ def _run(own: set[Square], start: Square, dx: int, dy: int) -> list[Square]:
 
 
 def first_game(data: bytes, source: str) -> Stepped:
-    """Return a file's first game. Raises InputError."""
+    """Raises InputError."""
     game = GOMOKU_FORMATS.read(data, source)[0]
     if not game.has_board:
         raise InputError(f"{source}: it holds results alone, no moves")

@@ -11,8 +11,8 @@
     2013-03-01 20:00:02.000003 : black                the final result
     # EOF
 
-The short log has the current board and the last two lines. Times are the manager's local time; here they are read as
-UTC. Input is read as Latin-1 and may have CR LF, blank lines and comments, or break off.
+The short log has the current board and the last two lines. Times are local; here they are read as UTC. Input is Latin-1
+and may have CR LF, blank lines and comments, or break off.
 """
 
 import re
@@ -28,7 +28,7 @@ from judge.games.quantum_chess.words import is_announcement
 
 @dataclass(frozen=True, slots=True)
 class Logged:
-    """A line with its time. `line` is its number, 0 without a file."""
+    """`line` is its number, 0 without a file."""
 
     when: datetime
     text: str
@@ -49,7 +49,7 @@ class QchessLog:
 
 
 def write_log(log: QchessLog) -> bytes:
-    """Return a log, byte for byte as the manager writes it."""
+    """Byte for byte as the manager writes it."""
     announced = log.events if log.result is None else (*log.events, log.result)
     opening = "Short log updated" if log.is_short else "Log starts"
     lines = [

@@ -1,7 +1,7 @@
 """Converts between Quantum Chess logs and games.
 
-A log has all random choices and answers, so it can be replayed and checked. A finished game gives the log that the UCC
-manager of 2013 would have written.
+A log has all random choices and answers, so it can be replayed. A finished game gives the log that the UCC manager of
+2013 would have written.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -60,7 +60,7 @@ class Replayed:
         return [answered.reply for answered in self.answers if answered.seat == seat]
 
     def chance(self) -> Callable[[Request], Reply]:
-        """Return a function that gives the random choices in order; RuntimeError at their end."""
+        """Function that gives the random choices in order; RuntimeError at their end."""
         drawn: Iterator[Reply] = iter(self.replies(NATURE))
 
         def answer(request: Request) -> Reply:
@@ -73,7 +73,7 @@ class Replayed:
 
 
 def qchess_options(log: QchessLog) -> dict[str, Any]:
-    """Return the options: a standard start as variant, any other board as position."""
+    """A standard start as variant, any other board as position."""
     board = {(piece.x, piece.y): piece for piece in log.board}
     if board == {(piece.x, piece.y): piece.placed() for piece in classical_pieces()}:
         return {"variant": "classical"}
@@ -85,7 +85,7 @@ def qchess_options(log: QchessLog) -> dict[str, Any]:
 
 
 def replay_qchess_log(log: QchessLog, source: str = "log", options: Mapping[str, Any] | None = None) -> Replayed:
-    """Replay a log. Raises InputError naming the line that contradicts the rules.
+    """Raises InputError naming the line that contradicts the rules.
 
     `options` override the log, which lacks the limits and `illegal`.
     """
@@ -228,7 +228,7 @@ class Moments:
 
 
 def qchess_log(record: GameRecord) -> QchessLog:
-    """Return a game's log. Times are the start plus all time charged until then."""
+    """Times are the start plus all time charged until then."""
     started = datetime.fromisoformat(record.started_at)
     charged, moments = 0.0, []
     for ply in record.plies:

@@ -1,4 +1,4 @@
-"""Board views of Quantum Chess games, and a log's steps."""
+"""Board views and steps of Quantum Chess games."""
 
 from judge.games.quantum_chess import QuantumChess
 from judge.games.quantum_chess.board import SIZE, UNKNOWN, Piece
@@ -10,7 +10,7 @@ from judge.records.views import BoardView, Face, Surface, Token
 
 
 def chess_view(game: QuantumChess, seat: int | None = None) -> BoardView:
-    """Return a view with both types of undecided pieces. Hidden types are hidden from both seats."""
+    """Both types of undecided pieces. Hidden types are hidden from both seats."""
     names = tuple(map(str, range(SIZE)))
     shows_all = seat is None
     tokens = {(piece.x, piece.y): _piece(piece, shows_all) for piece in game.board.pieces}
@@ -29,7 +29,7 @@ def _piece(piece: Piece, shows_all: bool) -> Token:
 
 
 def qchess_steps(log: QchessLog) -> Stepped:
-    """Replay the game. Raises InputError if the log contradicts the rules."""
+    """Raises InputError if the log contradicts the rules."""
     replayed = replay_qchess_log(log)
     game = QuantumChess(replayed.game.options)
     steps = LogSteps(chess_view)

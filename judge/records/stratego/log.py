@@ -1,4 +1,4 @@
-"""Reads and writes Stratego logs in the format of UCC's manager.
+"""Stratego logs in the format of UCC's manager.
 
     ./red RED SETUP                         the first word is the name; four rows, or INVALID!
     FB8sB479B8 ...
@@ -29,7 +29,7 @@ SHORT = ("RED", "BLU")
 
 
 def write_log(game: Stratego, names: tuple[str, str], reply_s: float = 2.0, verbatim: bool = False) -> bytes:
-    """Write the log of a game, finished or not.
+    """The game may be unfinished.
 
     `reply_s` is the time limit, named after a timeout. `verbatim` keeps control characters.
     """
@@ -53,7 +53,7 @@ def write_log(game: Stratego, names: tuple[str, str], reply_s: float = 2.0, verb
 
 
 def one_printable_line(text: str) -> str:
-    """Replace white space by blanks and other unprintable characters by question marks."""
+    """White space becomes blanks, other unprintable characters question marks."""
     return printable(re.sub(r"[\t\v\f\r]", " ", text), None, mark="?")
 
 
@@ -98,7 +98,7 @@ class ResultLine(NamedTuple):
         """Row of the policy's points; BOTH_ILLEGAL only for two bad set-ups."""
         if self.colour == "BOTH":
             return "BOTH_ILLEGAL"
-        # In 2011 a single bad set-up was also called BOTH_ILLEGAL, with the offender's name.
+        # In 2011 also a single bad set-up, with the offender's name.
         return "ILLEGAL" if self.outcome == "BOTH_ILLEGAL" else self.outcome
 
 
@@ -111,7 +111,6 @@ class StrategoLog:
     setups: tuple[tuple[str, ...] | None, tuple[str, ...] | None]
     half_moves: tuple[HalfMoveLine, ...]
     reason: str
-    """Why the game ended; empty if the log breaks off."""
     result: ResultLine | None
     last_line: int
 
@@ -128,7 +127,7 @@ _RESULT = re.compile(r"(\S+) (RED|BLUE|BOTH) ([A-Z_]+) ([0-9]{1,9}) ([0-9]{1,9})
 
 
 def read_result(line: str) -> ResultLine | None:
-    """Parse a result line. Return None if `line` has another form."""
+    """None if `line` has another form."""
     match = _RESULT.fullmatch(line)
     if match is None:
         return None

@@ -1,4 +1,4 @@
-"""Replays a Stratego log or record by the rules and checks the result, with the log's or the seed's random choices."""
+"""Replays a Stratego log or record by the rules and checks the result."""
 
 import re
 from collections.abc import Iterator
@@ -17,7 +17,7 @@ _OUTCOME = re.compile(r"(.*) (OK|ILLEGAL|FLAG|VICTORY_FLAG|VICTORY_ATTRITION|(?:
 
 
 def stratego_options(log: StrategoLog, rules: str = "stratego-2012") -> StrategoOptions:
-    """Return a named rule set with the log's limit and tolerance."""
+    """A named rule set with the log's limit and tolerance."""
     base = RULES[rules]
     last = log.result.outcome if log.result else ""
     reached_limit = log.result is not None and last in ("DRAW_DEFAULT", "INTERNAL_ERROR")
@@ -34,7 +34,7 @@ def stratego_options(log: StrategoLog, rules: str = "stratego-2012") -> Stratego
 
 
 def replay_stratego_log(log: StrategoLog, options: StrategoOptions | None = None) -> Stratego:
-    """Replay a log. Raises InputError where the rules differ."""
+    """Raises InputError where the rules differ."""
     game = Stratego(options or stratego_options(log))
     for step in log_answers(log, game):
         if isinstance(step, AgentFault):
@@ -47,7 +47,7 @@ def replay_stratego_log(log: StrategoLog, options: StrategoOptions | None = None
 
 
 def log_answers(log: StrategoLog, game: Stratego) -> Iterator[Reply | AgentFault]:
-    """Yield what to apply to `game` until it ends. Raises InputError if the log ends first."""
+    """What to apply to `game` until it ends. Raises InputError if the log ends first."""
     while game.end is None:
         request = game.pending()
         if isinstance(request, SetupRow):
@@ -116,7 +116,7 @@ def _check_end(log: StrategoLog, game: Stratego) -> None:
         return
     stated, found = log.result, read_result(game.result(log.names))
     if game.turn == 0 and found is not None:
-        # The log omits pieces that were placed before an invalid set-up broke off.
+        # The log omits pieces of an invalid set-up.
         found = found._replace(red_value=stated.red_value, blue_value=stated.blue_value)
     if found != stated:
         raise InputError(
@@ -134,7 +134,7 @@ def log_of_record(record: GameRecord) -> bytes:
 
 
 def game_of_record(record: GameRecord) -> Stratego:
-    """Replay a record's answers. A void game has no end."""
+    """A void game has no end."""
     game = Stratego.from_options(record.spec.game_options())
     chance = chance_from_seed(record.spec.seed)
     plies = list(reversed(record.plies))

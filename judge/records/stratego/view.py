@@ -1,4 +1,4 @@
-"""Board views of Stratego games, and a log's steps and rules."""
+"""Board views, steps and rules of Stratego games."""
 
 from functools import lru_cache
 
@@ -49,7 +49,7 @@ RULE_SETS = ("stratego-2012", "stratego-2011", "stratego-seed")
 
 
 def rules_of(log: StrategoLog) -> tuple[str, Stratego]:
-    """Return the first rule set that fits the log, and the game."""
+    """First rule set that fits the log, and the game."""
     objections = []
     for rules in RULE_SETS:
         try:
@@ -60,7 +60,7 @@ def rules_of(log: StrategoLog) -> tuple[str, Stratego]:
 
 
 def stratego_steps(log: StrategoLog) -> Stepped:
-    """Replay the game. Raises InputError if the log contradicts every rule set."""
+    """Raises InputError if the log contradicts every rule set."""
     rules, _ = rules_of(log)
     game = Stratego(stratego_options(log, rules))
     steps = LogSteps(stratego_view)
