@@ -115,8 +115,9 @@ def read_bounded(path: Path, most: int, fix: str = "", *, links: bool = False) -
     the advice `fix`.
     """
     try:
-        flags = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC | (0 if links else os.O_NOFOLLOW)
-        with os.fdopen(os.open(path, flags), "rb") as file:
+        # O_NONBLOCK: opening must not block on a device or pipe.
+        flags = _flags("O_NONBLOCK", "O_NOCTTY", "O_CLOEXEC", "O_BINARY") | (0 if links else _flags("O_NOFOLLOW"))
+        with os.fdopen(os.open(path, os.O_RDONLY | flags), "rb") as file:
             status = os.fstat(file.fileno())
             if not stat.S_ISREG(status.st_mode):
                 raise InputError(f"{path}: a directory or a special file, which is not read; copy a file in its place")

@@ -1,6 +1,8 @@
 """Locks on files and directories (flock(2)), which the kernel releases when the file is closed or the process ends.
 
-Nothing is written to the file.
+A lock belongs to an open file (flock(2)) and is released when that is closed. Nothing is written to the file. A waiting
+process sleeps in the kernel, and /proc/locks shows it. Windows has no
+flock: there, records can only be read.
 """
 
 from collections.abc import Iterator
@@ -20,7 +22,9 @@ def lock(file: int | IO[Any], *, shared: bool = False) -> None:
 
 
 def try_lock(file: int | IO[Any], *, shared: bool = False) -> bool:
-    """Lock an open file, and return whether it is locked now. Raises OSError."""
+    """Lock an open file if the lock is free. Returns whether it is locked now. Raises OSError."""
+    import fcntl
+
     try:
         fcntl.flock(file, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
     except BlockingIOError:

@@ -33,8 +33,8 @@ def woken_at_once() -> Iterator[None]:
             _ask_for_slices(0)
 
 
-def go_behind_games() -> None:
-    """Lower the priority of the calling thread and the threads that it starts."""
+def lower_priority() -> None:
+    """Give the calling thread, and threads that it starts later, a lower priority than games."""
     thread = threading.get_native_id()
     with suppress(OSError):
         os.setpriority(os.PRIO_PROCESS, thread, max(SERVICE_NICENESS, os.getpriority(os.PRIO_PROCESS, thread)))

@@ -212,7 +212,9 @@ def _start_process(
         )
     else:
         process = _SPAWN.Process(target=_serve, args=(theirs, *initializer), daemon=True)
-        # The tracker's start unblocks SIGINT.
+        # First, because the tracker's start unblocks SIGINT.
+        from multiprocessing import resource_tracker
+
         resource_tracker.ensure_running()
     # Until the child has set its handlers.
     before = signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)

@@ -67,8 +67,8 @@ def _checked_answer(job: Job, data: object, elapsed_s: float) -> EndedAttempt | 
     return checked(job, answer, elapsed_s) if isinstance(answer, Played) else answer
 
 
-def checked(job: Job, played: Played, elapsed_s: float) -> JobResult:
-    """Result of a job that a worker got `elapsed_s` seconds ago.
+def checked(job: Job, played: Played, elapsed_s: float) -> EndedAttempt:
+    """Return the result of a job that a worker got `elapsed_s` seconds ago.
 
     Raises InputError if the record is of another job, does not replay, or claims a longer game.
     """

@@ -165,8 +165,8 @@ class Cluster:
             attempt.followed = FollowedGame(job, job.listener)
         self._give(attempt)
 
-    def wait(self, timeout_s: float) -> list[JobEnd]:
-        """Wait for an event and return the ended games."""
+    def wait(self, timeout_s: float) -> list[EndedAttempt]:
+        """Wait for an event and return the games that have ended."""
         self._look()
         found: list[EndedAttempt] = []
         with suppress(Empty):

@@ -372,8 +372,8 @@ def last_level_caches(files: Mapping[str, str]) -> set[frozenset[int]]:
     return {parse_processors(text) for text in lists if text.strip()}
 
 
-def siblings(files: Mapping[str, str]) -> list[str]:
-    """Hyperthreads that share a core, in the kernel's notation: `0,4` or `0-1`."""
+def hyperthread_groups(files: Mapping[str, str]) -> list[str]:
+    """Return the groups of hyperthreads that share a core, in the kernel's notation: `0,4` or `0-1`."""
     lists = {text.strip() for path, text in files.items() if path.endswith("thread_siblings_list")}
     return sorted(group for group in lists if not group.isdigit() and group)
 

@@ -38,6 +38,11 @@ class ImportedContest:
     failures_after: int
     agents: tuple[ImportedAgent, ...]
     remarks: tuple[str, ...]
+    """Settings without equivalent, with a suggestion."""
+    skip_difference: int = 0
+    """Pairs whose ratings differ by this or more do not meet; 0: all meet."""
+    ratings: Mapping[str, int] = field(default_factory=dict)
+    """By agent; 0: the agent meets all others."""
 
 
 # --- export ----------------------------------------------------------------------------------------------------------

@@ -73,9 +73,14 @@ class RegisterReader(ContestDatabase):
         with self._reading() as connection:
             return connection.scalar(query)
 
-    def own_games(self, author: str, limit: int, number: int | None = None) -> list[AuthorsGame]:
-        """Games of an author's agents with a result or record, newest first, without specs; only game `number`, if
-        given.
+    def agents_of(self, author: str) -> frozenset[str]:
+        """The names of an author's agents."""
+        with self._reading() as connection:
+            return frozenset(_agents_of(connection, self._contest, author))
+
+    def own_games(self, author: str, limit: int, number: int | None = None) -> list[PublishedGame]:
+        """The games of an author's agents with a result or a record, newest first, without specs; only game `number`,
+        if given.
         """
         with self._reading() as connection:
             agents = _agents_of(connection, self._contest, author)

@@ -32,9 +32,9 @@ class PracticeHost:
     need: Callable[[str], None]
 
 
-def hastened(policy: Policy, seconds: float) -> Policy:
-    """Policy with a game time of at most `seconds`, if it has one. Turn limits are unchanged, so that agents at first
-    play as in the contest.
+def with_shorter_games(policy: Policy, seconds: float) -> Policy:
+    """Return the policy with a game time of at most `seconds`, if it has one. Turn limits are unchanged, so that agents
+    at first play as in the contest.
     """
     clock = policy.clock
     if not clock.match_ms or clock.match_ms <= seconds * 1000:

@@ -51,7 +51,9 @@ class IntakeDirectory:
     intake: IntakePolicy = field(default_factory=IntakePolicy)
     windows: Windows = field(default_factory=Windows)
     plan: Path | None = None
-    """A running service applies some changes of this file."""
+    """The contest's file, from which a running service applies some changes."""
+    agents_per_author: int = 0
+    """Maximum number of agents of one author; 0: no limit."""
 
     @property
     def uploads(self) -> Path:

@@ -14,11 +14,9 @@ from judge.records.views import BoardView, Mark, Surface, Token
 
 
 def stones_view(game: Gomoku) -> BoardView:
-    """Numbered stones; winning row and offered fifth stones are marked."""
-    bare = bare_stones_view(game.width, game.height, game.stones, game.dead)
-    return replace(
-        bare, seats=(game.black, 1 - game.black), marks={**dict.fromkeys(game.offers, Mark.OFFER), **_winning_row(game)}
-    )
+    """Return a view with numbered stones; winning row and offered fifth stones are marked."""
+    marks = {**dict.fromkeys(game.offers, Mark.OFFER), **_winning_row(game)}
+    return _view(game.width, game.height, game.stones, game.dead, (game.black, 1 - game.black), marks)
 
 
 def bare_stones_view(width: int, height: int, stones: Sequence[Placed]) -> BoardView:

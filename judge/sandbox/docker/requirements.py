@@ -19,13 +19,13 @@ def require(policy: BoxPolicy) -> None:
 
 
 def refuse_unmet(policy: BoxPolicy, info: Mapping[str, Any]) -> None:
-    """Raise HostError if the Engine (`info` as in API 1.41) does not meet `policy`."""
-    for sentence in unmet(policy, info):
+    """Raise HostError unless the Engine with this `info` (API 1.41, `GET /info`) meets all requirements of `policy`."""
+    for sentence in unmet_requirements(policy, info):
         raise HostError(f"{sentence}; the policy requires it")
 
 
-def unmet(policy: BoxPolicy, info: Mapping[str, Any]) -> Iterator[str]:
-    """One sentence per unmet requirement."""
+def unmet_requirements(policy: BoxPolicy, info: Mapping[str, Any]) -> Iterator[str]:
+    """Yield one sentence per requirement that the Engine with this `info` does not meet."""
     has = security_options(info)
     if policy.seccomp != seccomp.ENGINE and "seccomp" not in has:
         yield (

@@ -96,8 +96,8 @@ def outermost(cgroup: Path) -> Path:
 
 
 @cache
-def tell_hidden() -> None:
-    """Log once that the Engine's cgroups are hidden."""
+def log_hidden_cgroups() -> None:
+    """Log, once per process, that the cgroups of the local Engine are hidden."""
     log.warning(
         "the Engine's cgroups are hidden: CPU use of other programs on an agent's cores is unknown, so a delayed agent "
         "loses on time, and freezing is slow; make the host's /sys/fs/cgroup visible to this process (ip netns exec "

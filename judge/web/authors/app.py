@@ -46,8 +46,8 @@ MAX_GAMES = 500
 MAX_NOTICES = 50
 
 
-class Desk:
-    """`state` of the intake, `files` with records, `hosts` that play."""
+class AuthorsSite:
+    """Shared state: `state` of the intake, `files` with records, `hosts` that play."""
 
     def __init__(self, state: AppState, files: Path, hosts: Callable[[], Sequence[ContestHost]]) -> None:
         self.state = state
@@ -63,10 +63,10 @@ class Desk:
         return self._snapshot
 
 
-def desk_of(request: Request) -> Desk:
-    """Shared state."""
-    desk: Desk = request.app.state.desk
-    return desk
+def authors_site_of(request: Request) -> AuthorsSite:
+    """Return the shared state."""
+    site: AuthorsSite = request.app.state.authors_site
+    return site
 
 
 def _author_of(request: Request, token: str) -> str:
@@ -105,8 +105,13 @@ class Own:
         """Return a page for this author."""
         return _page(template, self.request, {"author": self.author, **values}, status)
 
-    def game(self, stem: str) -> AuthorsGame:
-        """A game of the author's agents. Raises UnknownSubmissionError."""
+    @property
+    def agents(self) -> frozenset[str]:
+        """The names of the author's agents."""
+        return self.state.register.agents_of(self.author)
+
+    def game(self, stem: str) -> PublishedGame:
+        """Return a game of the author's agents. Raises UnknownSubmissionError."""
         games = self.state.register.own_games(self.author, 1, int(stem))
         if not games or stem != games[0].stem:
             raise UnknownSubmissionError("there is no such game")

@@ -30,9 +30,18 @@ SHOWN_BYTES = 16 << 10
 LINE_CHARACTERS = 400
 
 
-def private_file(files: Path, game: AuthorsGame, attempt: int | None, seat: int, ending: str) -> bytes:
-    """A seat's private data. Raises UnknownSubmissionError, or InputError for a damaged record."""
-    return _private_bytes(_record(files, game.record(attempt)), seat, ending, game.seats)
+def private_file(
+    files: Path, game: PublishedGame, agents: Collection[str], attempt: int | None, seat: int, ending: str
+) -> bytes:
+    """Return a seat's private data, if one of the author's `agents` had it.
+
+    Raises UnknownSubmissionError, or InputError for a damaged record.
+    """
+    return _private_bytes(_record(files, game.record_of(attempt)), seat, ending, _own_seats(game, agents))
+
+
+def _own_seats(game: PublishedGame, agents: Collection[str]) -> Sequence[int]:
+    return [seat for seat, agent in enumerate((game.first, game.second)) if agent in agents]
 
 
 def _private_bytes(file: RecordFile, seat: int, ending: str, own_seats: Collection[int]) -> bytes:
@@ -49,10 +58,11 @@ def _record(files: Path, digest: str | None) -> RecordFile:
     return read_stored(files, digest)
 
 
-def author_game_page(files: Path, contest: Snapshot, game: AuthorsGame, attempt: int | None, place: PagePlace) -> bytes:
-    """Page of a game or attempt. Raises as `private_file`."""
-    file = _record(files, game.record(attempt))
-    published = game.game
+def author_game_page(
+    files: Path, contest: Snapshot, game: PublishedGame, agents: Collection[str], attempt: int | None, place: PagePlace
+) -> bytes:
+    """Return the page of a game or attempt. Raises as `private_file`."""
+    file = _record(files, game.record_of(attempt))
     stems = {entry.name: f"{number:03d}" for number, entry in enumerate(contest.entries, 1)}
     context = GamePageContext(contest.name, game, (stems[game.first], stems[game.second]))
     values = {"has_authors": True, "attempt": attempt, "others": game.uncounted}

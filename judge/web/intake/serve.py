@@ -96,5 +96,5 @@ def serve(
         bounded = ClientLimits(create_service(state), directory.intake)
         server = uvicorn.Server(uvicorn.Config(bounded, **uvicorn_options(directory.intake, proxy)))
         ready()
-        go_behind_games()  # earlier threads keep their priority
+        lower_priority()  # threads started earlier keep their priority
         server.run(sockets=[listener])

@@ -50,8 +50,8 @@ log = get_logger()
 
 
 @dataclass(frozen=True, slots=True)
-class Watched:
-    """`version` changes with the store; `slots` limits the running games."""
+class BegunContest:
+    """A begun contest. `version` changes with its store; `slots` limits the running games."""
 
     hub: Hub
     pages: LivePages

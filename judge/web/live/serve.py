@@ -110,7 +110,7 @@ def serve(
         bounded = ClientLimits(service, limits, is_organiser)
         server = uvicorn.Server(uvicorn.Config(bounded, **options))
         ready()
-        go_behind_games()  # earlier threads keep their priority
+        lower_priority()  # threads started earlier keep their priority
         server.run(sockets=[listener])
 
 
