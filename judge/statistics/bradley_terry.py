@@ -52,19 +52,22 @@ class PairCounts:
     @classmethod
     def of(cls, games: Sequence[GameResult]) -> Self:
         """Sum up `games`. Places follow the ids, so the order of games has no effect."""
-        agents = sorted({agent for game in games for agent in game.agents})
-        place = {agent: at for at, agent in enumerate(agents)}
-        ends: dict[tuple[int, int], list[int]] = {}
+        ends: dict[tuple[str, str], list[int]] = {}
         for game in games:
-            pair = (place[game.first], place[game.second])
             won = game.scores[0]
-            ends.setdefault(pair, [0, 0, 0])[0 if won == 1 else 2 if won == 0 else 1] += 1
-        pairs = sorted(ends)
-        first, second = np.array(pairs, dtype=np.intp).reshape(-1, 2).T
-        counts = [ends[pair] for pair in pairs]
-        wins, draws, losses = np.array(counts, dtype=np.float64).reshape(-1, 3).T
+            ends.setdefault(game.agents, [0, 0, 0])[0 if won == 1 else 2 if won == 0 else 1] += 1
+        return cls.of_scores(ends)
+
+    @classmethod
+    def of_scores(cls, scores: Mapping[tuple[str, str], Sequence[int]]) -> Self:
+        """Arrange wins, draws and losses of each pair's first agent. Places follow the ids."""
+        place = {agent: at for at, agent in enumerate(sorted({agent for pair in scores for agent in pair}))}
+        pairs = sorted(scores)
+        places = [(place[one], place[other]) for one, other in pairs]
+        first, second = np.array(places, dtype=np.intp).reshape(-1, 2).T
+        wins, draws, losses = np.array([scores[pair] for pair in pairs], dtype=np.float64).reshape(-1, 3).T
         seats = np.concatenate([first, second])
-        games_of, scores_of = np.zeros(len(agents)), np.zeros(len(agents))
+        games_of, scores_of = np.zeros(len(place)), np.zeros(len(place))
         np.add.at(games_of, seats, np.tile(wins + draws + losses, 2))
         np.add.at(scores_of, seats, np.concatenate([wins + draws / 2, losses + draws / 2]))
         return cls(place, first, second, wins, draws, losses, games_of, scores_of)

@@ -108,8 +108,8 @@ class Davidson:
         total = ((wins - losses) * u / 2 - (wins + draws + losses) * self._log_sum(u, d)).sum()
         return float(total + (d * draws.sum() if draws.any() else 0.0))
 
-    def slopes(self, u: Vector, d: float, wins: Vector, draws: Vector, losses: Vector) -> Slopes:
-        """See `DrawModel`."""
+    def slopes(self, u: Vector, d: float | Vector, wins: Vector, draws: Vector, losses: Vector) -> Slopes:
+        """See `DrawModel`. `d` may have a row per league."""
         games = wins + draws + losses
         won, drawn, lost = self.chances(u, d)
         lead = (won - lost) / 2
@@ -121,10 +121,15 @@ class Davidson:
             dd=-games * drawn * (1 - drawn),
         )
 
-    def chances(self, u: Vector, d: float) -> tuple[Vector, Vector, Vector]:
-        """See `DrawModel`."""
-        log_sum = self._log_sum(u, d)
-        return np.exp(u / 2 - log_sum), np.exp(d - log_sum), np.exp(-u / 2 - log_sum)
+    def chances(self, u: Vector, d: float | Vector) -> tuple[Vector, Vector, Vector]:
+        """See `DrawModel`. `d` may have a row per league."""
+        # Relative to the stronger side's share, so nothing overflows.
+        root = np.exp(-abs(u) / 2)
+        weak, drawn = root * root, np.exp(d) * root
+        total = 1 + drawn + weak
+        strong, drawn, weak = 1 / total, drawn / total, weak / total
+        leads = u > 0
+        return np.where(leads, strong, weak), drawn, np.where(leads, weak, strong)
 
     def start(self, share: float) -> float:
         """See `DrawModel`."""
@@ -134,7 +139,7 @@ class Davidson:
         """See `DrawModel`."""
         return float(share(d - math.log(2)))
 
-    def _log_sum(self, u: Vector, d: float) -> Vector:
+    def _log_sum(self, u: Vector, d: float | Vector) -> Vector:
         return np.logaddexp(np.logaddexp(u / 2, -u / 2), d)
 
 

@@ -1,0 +1,470 @@
+"""How certain the places of a contest are: an order of places is an estimate from a limited number of games.
+
+Davidson's model (`judge.statistics.bradley_terry`, without first-move advantage) gives ratings and their
+covariance C. From both follow:
+
+- **Inflation** phi: the deviance of the pairs' scores, divided by its mean in simulated contests without rings.
+  Rings make it larger than 1. phi = 1 answers "would a repetition give the same order?", the fitted phi "is it
+  stronger, against any opponents?".
+- **Separated agents**: i is above j if the difference, in standard errors sqrt(phi v), exceeds the 95 % quantile of
+  the maximum over all pairs. Separated pairs are removed and the quantile is computed again (step-down; Romano and
+  Wolf, Exact and Approximate Stepdown Methods for Multiple Hypothesis Testing, 2005). All places are in their
+  ranges together with 95 %.
+- **Groups**: a group ends where each agent so far is above each following one.
+- **Reversed games**: the smallest number of won games that, if lost, change the first place. A tie is a change.
+
+All random numbers have a fixed seed, so results are repeatable.
+"""
+
+import itertools
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from judge.contest_games import GameResult
+from judge.statistics.bradley_terry import Fit, Matrix, PairCounts, Vector
+from judge.statistics.draw_models import Davidson
+from judge.statistics.rating_model import GOMOCUP_MODEL, RatingModel
+from judge.statistics.scales import CONFIDENCE_95, ELO
+from judge.statistics.significance import SIGNIFICANCE, holm, normal_tail
+from judge.statistics.simulated_fits import LeagueFits
+
+Scores = Mapping[tuple[str, str], tuple[int, int, int]]
+"""Wins, draws and losses of the first agent of each pair. Each pair is included once."""
+
+_MODEL = RatingModel(draws="davidson", advantage=0)
+
+_SIMULATIONS = 199
+"""Simulated contests of the deviance test."""
+
+_DRAWN_RATINGS = 4000
+"""Random rating vectors for the quantile and for the chances."""
+
+_SEED = 20
+
+_RIVALS = 5
+"""Agents after the first one for which reversed games are counted."""
+
+_TIED = 0.01 / ELO
+"""Ratings that differ by less, in logistic units, share a place."""
+
+_POWER_80 = 2.80
+"""Difference in standard errors that is significant at 95 % with a probability of 80 %."""
+
+_NEARLY_FIRST = 0.02
+"""Lead in logistic units below which the ratings after reversed games are computed exactly."""
+
+_LEAST_SHARE = 1e-12
+"""Lower limit of an expected score in the deviance."""
+
+_MIXTURE_VARIANCE = 1.0
+"""Variance of differences, in logistic units, for which ranges of a running contest are narrowest."""
+
+Truth = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class PlaceRange:
+    """An agent's place and the 95 % range of its place, without and with inflation.
+
+    `elo` is Davidson's rating, `chance` the probability that the agent is the strongest.
+    """
+
+    agent: str
+    place: int
+    low: int
+    high: int
+    low_phi: int
+    high_phi: int
+    elo: float
+    error: float
+    chance: float
+
+    @property
+    def words(self) -> str:
+        """The place, or its range with inflation, such as `2-5`. The range includes the place."""
+        low, high = min(self.low_phi, self.place), max(self.high_phi, self.place)
+        return str(low) if low == high else f"{low}-{high}"
+
+
+@dataclass(frozen=True, slots=True)
+class Reversal:
+    """Number of games that `winner` won against `loser` and that would have to be lost."""
+
+    winner: str
+    loser: str
+    games: int
+
+
+@dataclass(frozen=True, slots=True)
+class UnusualPair:
+    """A pair whose score no rating per agent explains; `p` is adjusted for the number of pairs (Holm)."""
+
+    agent: str
+    opponent: str
+    games: int
+    score: float
+    expected: float
+    p: float
+
+
+@dataclass(frozen=True, slots=True)
+class Conclusions:
+    """Conclusions with one phi: neighbouring places that a single test does not separate, groups, candidates for the
+    first place.
+    """
+
+    neighbours_not_separated: int
+    groups: tuple[tuple[str, ...], ...]
+    candidates: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Certainty:
+    """How certain the places are. `gap` and the half-widths of its 95 % intervals are in Elo, draws count as halves.
+
+    `strength` has the conclusions with phi, `repetition` those with phi = 1.
+    """
+
+    ranks: tuple[PlaceRange, ...]
+    """By place."""
+    gap: float
+    half_width: float
+    half_width_phi: float
+    phi: float
+    deviance: float
+    deviance_p: float
+    strength: Conclusions
+    repetition: Conclusions
+    reversals: tuple[Reversal, ...]
+    new_first: str | None
+    """The first agent after the reversals; None if no number of them changes the first place."""
+    further_games: tuple[int, int] | None
+    """Games between first and second that separate them with a probability of 50 % and 80 %; None without a gap."""
+    further_rounds: float | None
+    """Repetitions of the contest that separate first and second with a probability of 80 %; None without a gap."""
+    unusual: tuple[UnusualPair, ...]
+
+    @property
+    def first(self) -> str:
+        """The agent in first place."""
+        return self.ranks[0].agent
+
+    @property
+    def second(self) -> str:
+        """The agent in second place."""
+        return self.ranks[1].agent
+
+    @property
+    def reversed_games(self) -> int:
+        """Number of reversed games that changes the first place."""
+        return sum(reversal.games for reversal in self.reversals)
+
+    @property
+    def certain(self) -> int:
+        """Number of agents whose range is one place."""
+        return sum(rank.low_phi == rank.high_phi for rank in self.ranks)
+
+
+def pair_scores(results: Iterable[GameResult]) -> Scores:
+    """Sum up the games of each pair. A game that both lost by faults is ignored."""
+    scores: dict[tuple[str, str], list[int]] = {}
+    for game in results:
+        if game.is_draw or game.winner is not None:
+            one, other = sorted(game.agents)
+            kind = 1 if game.winner is None else 0 if game.winner == one else 2
+            scores.setdefault((one, other), [0, 0, 0])[kind] += 1
+    return {pair: (won, drawn, lost) for pair, (won, drawn, lost) in scores.items()}
+
+
+def assess_places(
+    scores: Scores, places: Mapping[str, int] | None = None, is_running: bool = False
+) -> Certainty | None:
+    """Compute the certainty of places; None for fewer than two agents with games.
+
+    `places` default to the order of Gomocup's ratings. Disqualified agents must not be in `scores`. With `is_running`
+    all ranges of a running contest are valid together, at any number of looks.
+    """
+    played = {pair: counts for pair, counts in scores.items() if any(counts)}
+    if not played:
+        return None
+    return _League(PairCounts.of_scores(played), is_running).certainty(places)
+
+
+def reversed_games(results: Iterable[GameResult], reversals: Sequence[Reversal]) -> list[GameResult]:
+    """The first games of `results` that the reversals mean."""
+    left = {(reversal.winner, reversal.loser): reversal.games for reversal in reversals}
+    found = []
+    for game in results:
+        if game.winner is not None:
+            pair = game.winner, game.agents[game.winner == game.first]
+            if left.get(pair, 0):
+                left[pair] -= 1
+                found.append(game)
+    return found
+
+
+class _League:
+    def __init__(self, tally: PairCounts, is_running: bool) -> None:
+        self.tally, self.is_running = tally, is_running
+        self.names = sorted(tally.place)
+        self.games: Vector = tally.wins + tally.draws + tally.losses
+        pools = _pools(tally)
+        self.fits = LeagueFits.of(tally, _MODEL.prior_draws, pools)
+        self.fit = Fit(tally, _MODEL, pools)
+        self.comparable: Truth = np.zeros((len(self.names), len(self.names)), dtype=bool)
+        for pool in pools:
+            self.comparable[np.ix_(pool, pool)] = True
+        np.fill_diagonal(self.comparable, val=False)
+        diagonal = np.diag(self.fit.covariance)
+        self.variance: Matrix = diagonal[:, None] + diagonal - 2 * self.fit.covariance
+        np.fill_diagonal(self.variance, val=1)
+        self.random = np.random.default_rng(_SEED)
+
+    def certainty(self, places: Mapping[str, int] | None) -> Certainty:
+        official = Fit(self.tally, GOMOCUP_MODEL, self.fits.pools).ratings
+        place = _rated_places(official) if places is None else [places[name] for name in self.names]
+        order = sorted(range(len(self.names)), key=lambda at: (place[at], -official[at], self.names[at]))
+        deviance, simulated = self._deviances()
+        phi = max(1.0, deviance / float(simulated.mean()))
+        p = (1 + int((simulated >= deviance).sum())) / (1 + len(simulated))
+        drawn = self._drawn_ratings()
+        if self.is_running:
+            above, above_phi = (self._separated_at_any_time(of) for of in (1.0, phi))
+        else:
+            maximum = _maximum_quantile(drawn, self.variance, self.comparable)
+            above, above_phi = (self._separated(drawn, maximum, of) for of in (1.0, phi))
+        best = (self.fit.ratings[:, None] + math.sqrt(phi) * drawn).argmax(axis=0)
+        chances = np.bincount(best, minlength=len(self.names)) / drawn.shape[1]
+        ranges, ranges_phi = _ranges(above), _ranges(above_phi)
+        ranks = tuple(
+            PlaceRange(
+                self.names[at],
+                place[at],
+                *ranges[at],
+                *ranges_phi[at],
+                float(self.fit.ratings[at]) * ELO,
+                math.sqrt(self.fit.covariance[at, at]) * ELO,
+                float(chances[at]),
+            )
+            for at in order
+        )
+        reversals, new_first = self._reversals(order, official)
+        lead, error = self._lead(order[0], order[1])
+        return Certainty(
+            ranks,
+            lead * ELO,
+            CONFIDENCE_95 * error * ELO,
+            CONFIDENCE_95 * error * math.sqrt(phi) * ELO,
+            phi,
+            deviance,
+            p,
+            self._conclusions(order, above_phi, phi),
+            self._conclusions(order, above, 1.0),
+            reversals,
+            new_first,
+            self._further_games(order[0], order[1], phi),
+            max(0.0, _POWER_80**2 * phi * error**2 / lead**2 - 1) if lead > _TIED else None,
+            self._unusual(),
+        )
+
+    def _lead(self, one: int, other: int) -> tuple[float, float]:
+        """Difference of two ratings and its standard error."""
+        return float(self.fit.ratings[one] - self.fit.ratings[other]), math.sqrt(self.variance[one, other])
+
+    def _deviances(self) -> tuple[float, Vector]:
+        """The deviance of the results, and those of simulated contests."""
+        chances = np.stack(self.fit.chances(), axis=-1)
+        chances /= chances.sum(axis=-1, keepdims=True)
+        counts = self.random.multinomial(self.games.astype(np.int64), chances, (_SIMULATIONS, len(self.games)))
+        wins, draws, losses = np.moveaxis(counts.astype(np.float64), -1, 0)
+        ratings, draw = self.fits.fit(wins, draws, losses, self.fit.ratings, self.fit.draw)
+        won, drawn, _ = self.fits.chances(ratings, draw)
+        simulated = _deviance(self.games, wins + draws / 2, won + drawn / 2).sum(axis=1)
+        return float(self._pair_deviances().sum()), simulated
+
+    def _pair_deviances(self) -> Vector:
+        won, drawn, _ = self.fit.chances()
+        return _deviance(self.games, self.tally.wins + self.tally.draws / 2, won + drawn / 2)
+
+    def _drawn_ratings(self) -> Matrix:
+        """Random deviations of the ratings: a row per agent."""
+        values, vectors = np.linalg.eigh(self.fit.covariance)
+        root: Matrix = vectors * np.sqrt(np.maximum(values, 0))
+        return root @ self.random.standard_normal((len(self.names), _DRAWN_RATINGS))
+
+    def _separated(self, drawn: Matrix, maximum: float, phi: float) -> Truth:
+        """Whether the row's agent is above the column's. `maximum` is the quantile over all pairs."""
+        lead = (self.fit.ratings[:, None] - self.fit.ratings) / np.sqrt(phi * self.variance)
+        tested = self.comparable.copy()
+        while (found := tested & (lead > maximum)).any():
+            tested &= ~found
+            maximum = _maximum_quantile(drawn, self.variance, tested)
+        return self.comparable & ~tested
+
+    def _separated_at_any_time(self, phi: float) -> Truth:
+        """As `_separated`, with a confidence sequence for each pair: the normal mixture of Robbins (Statistical Methods
+        Related to the Law of the Iterated Logarithm, 1970), with Bonferroni's correction.
+        """
+        variance = phi * self.variance
+        pairs = self.comparable.sum() / 2
+        bound = np.log1p(_MIXTURE_VARIANCE / variance) + 2 * np.log(pairs / SIGNIFICANCE)
+        limit = np.sqrt(variance * (1 + variance / _MIXTURE_VARIANCE) * bound)
+        above: Truth = self.comparable & (self.fit.ratings[:, None] - self.fit.ratings > limit)
+        return above
+
+    def _conclusions(self, order: Sequence[int], above: Truth, phi: float) -> Conclusions:
+        close = 0
+        for one, other in itertools.pairwise(order):
+            lead, error = self._lead(one, other)
+            close += not self.comparable[one, other] or abs(lead) <= CONFIDENCE_95 * math.sqrt(phi) * error
+        groups: list[tuple[str, ...]] = []
+        begin = 0
+        for end in range(1, len(order) + 1):
+            if above[np.ix_(order[:end], order[end:])].all():
+                groups.append(tuple(self.names[at] for at in order[begin:end]))
+                begin = end
+        candidates = tuple(self.names[at] for at in order if not above[:, at].any())
+        return Conclusions(close, tuple(groups), candidates)
+
+    def _further_games(self, first: int, second: int, phi: float) -> tuple[int, int] | None:
+        lead, error = self._lead(first, second)
+        if lead <= _TIED:
+            return None
+        won, _, lost = (float(share[0]) for share in Davidson().chances(np.array([lead]), self.fit.draw))
+        information = (won + lost) / 4 - ((won - lost) / 2) ** 2
+        even, likely = (
+            math.ceil(max(0.0, (z**2 * phi / lead**2 - 1 / error**2) / information)) for z in (CONFIDENCE_95, _POWER_80)
+        )
+        return even, likely
+
+    def _reversals(self, order: Sequence[int], ratings: Vector) -> tuple[tuple[Reversal, ...], str | None]:
+        """The shortest list over the next agents, and the new first agent."""
+        best: list[Reversal] = []
+        new_first, most = None, math.inf
+        for rival in order[1 : 1 + _RIVALS]:
+            found = self._reverse(order[0], rival, ratings, most) if self.comparable[order[0], rival] else None
+            if found is not None:
+                best, leader = found
+                new_first, most = self.names[leader], sum(each.games for each in best)
+        return tuple(sorted(best, key=lambda each: (-each.games, each.winner, each.loser))), new_first
+
+    def _reverse(self, first: int, rival: int, ratings: Vector, most: float) -> tuple[list[Reversal], int] | None:
+        """Reverse the most effective game until `first` is no longer first; None if that needs `most` games.
+
+        The official ratings count a draw as a win and a loss. With c the difference of the covariance rows of `first`
+        and `rival`, a reversed win of i against j lowers their lead by c_i - c_j.
+        """
+        tally, at = self.tally, ratings[None].copy()
+        fits = replace(self.fits, games=self.games + tally.draws)
+        # 1: wins of the pair's first agent may be reversed; -1: wins of its second agent.
+        sign = np.zeros(len(self.games))
+        for agent, side in ((rival, -1.0), (first, 1.0)):
+            sign[tally.first == agent] = side
+            sign[tally.second == agent] = -side
+        won = np.where(sign > 0, tally.wins, np.where(sign < 0, tally.losses, 0))
+        left = won.copy()
+        wins, losses = (tally.wins + tally.draws)[None], (tally.losses + tally.draws)[None]
+        none, no_draws = np.zeros_like(wins), np.array([Davidson.NO_DRAWS])
+        lead_of = np.zeros(len(self.names) + 1)
+        lead_of[[first, rival]] = 1, -1
+        while True:
+            slope = fits.slope(at, no_draws, wins, none, losses)[0]
+            step, c = np.linalg.solve(fits.information(at, no_draws)[0], np.stack([slope, lead_of], axis=1)).T
+            at = at + step[:-1]
+            if at[0, first] - np.delete(at[0], first).max() < _NEARLY_FIRST:
+                at, _ = fits.fit(wins, none, losses, at[0], Davidson.NO_DRAWS)
+                others = at[0].copy()
+                others[first] = -math.inf
+                leader = int(others.argmax())
+                if at[0, first] - others[leader] < _TIED:
+                    break
+            fall = np.where(left > 0, sign * (c[tally.first] - c[tally.second]), 0)
+            pair = int(fall.argmax())
+            if fall[pair] <= 0 or (won - left).sum() + 1 >= most:
+                return None
+            left[pair] -= 1
+            wins[0, pair] -= sign[pair]
+            losses[0, pair] += sign[pair]
+        reversals = []
+        for pair in map(int, np.flatnonzero(won - left)):
+            names = self.names[tally.first[pair]], self.names[tally.second[pair]]
+            winner, loser = names if sign[pair] > 0 else names[::-1]
+            reversals.append(Reversal(winner, loser, int(won[pair] - left[pair])))
+        return reversals, leader
+
+    def _unusual(self) -> tuple[UnusualPair, ...]:
+        if len(self.games) < len(self.names):
+            return ()
+        tally = self.tally
+        won, drawn, _ = self.fit.chances()
+        adjusted = holm([2 * normal_tail(math.sqrt(each)) for each in self._pair_deviances()])
+        found = []
+        for pair, p in enumerate(adjusted):
+            if p <= SIGNIFICANCE:
+                games = float(self.games[pair])
+                score, expected = (
+                    float(tally.wins[pair] + tally.draws[pair] / 2),
+                    games * float((won + drawn / 2)[pair]),
+                )
+                one, other = self.names[tally.first[pair]], self.names[tally.second[pair]]
+                if score < expected:
+                    one, other, score, expected = other, one, games - score, games - expected
+                found.append(UnusualPair(one, other, int(games), score, expected, p))
+        return tuple(sorted(found, key=lambda each: (each.p, each.agent, each.opponent)))
+
+
+# --- functions of arrays ---------------------------------------------------------------------------------------------
+
+
+def _pools(tally: PairCounts) -> list[list[int]]:
+    import networkx as nx
+
+    graph: nx.Graph[int] = nx.Graph()
+    graph.add_nodes_from(range(len(tally.place)))
+    graph.add_edges_from(zip(tally.first.tolist(), tally.second.tolist(), strict=True))
+    return [sorted(pool) for pool in nx.connected_components(graph)]
+
+
+def _rated_places(ratings: Vector) -> list[int]:
+    """The place of each agent. Ratings that are nearly equal share a place."""
+    order = np.argsort(-ratings, kind="stable")
+    places = [0] * len(order)
+    for number, at in enumerate(order, 1):
+        before = order[number - 2]
+        is_tied = number > 1 and ratings[before] - ratings[at] < _TIED
+        places[at] = places[before] if is_tied else number
+    return places
+
+
+def _deviance(games: Vector, scores: Matrix, expected: Matrix) -> Matrix:
+    """Deviance of each pair's score; `expected` is per game."""
+    mean = games * np.clip(expected, _LEAST_SHARE, 1 - _LEAST_SHARE)
+    return np.maximum(0, 2 * (_log_ratio(scores, mean) + _log_ratio(games - scores, games - mean)))
+
+
+def _log_ratio(x: Matrix, mean: Matrix) -> Matrix:
+    return x * np.log(np.where(x > 0, x, 1) / np.where(x > 0, mean, 1))
+
+
+def _maximum_quantile(drawn: Matrix, variance: Matrix, tested: Truth) -> float:
+    """95 % quantile of the largest standardised difference of the tested pairs."""
+    maxima = np.zeros(drawn.shape[1])
+    error = np.sqrt(variance)
+    # A pair that is tested in both directions needs one subtraction.
+    both = np.triu(tested & tested.T)
+    for pairs, is_both in ((both, True), (tested & ~(both | both.T), False)):
+        for at in np.flatnonzero(pairs.any(axis=1)):
+            others = pairs[at]
+            leads = (drawn[at] - drawn[others]) / error[at, others][:, None]
+            np.maximum(maxima, (abs(leads) if is_both else leads).max(axis=0), out=maxima)
+    return float(np.quantile(maxima, 1 - SIGNIFICANCE))
+
+
+def _ranges(above: Truth) -> list[tuple[int, int]]:
+    agents = len(above)
+    better, worse = above.sum(axis=0), above.sum(axis=1)
+    return [(1 + int(better[at]), agents - int(worse[at])) for at in range(agents)]

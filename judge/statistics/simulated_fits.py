@@ -1,0 +1,133 @@
+"""Fits Davidson's model (`judge.statistics.draw_models`) to many leagues with the same pairs at once.
+
+Rows of the arrays are leagues. The maximum is that of `judge.statistics.bradley_terry` without first-move
+advantage. The step of Newton's method is limited, so it converges from any start.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Self
+
+import numpy as np
+
+from judge.statistics.bradley_terry import Matrix, PairCounts, Places, Vector
+from judge.statistics.draw_models import Davidson, share
+
+_CLOSE = 1e-6
+"""Largest change of a rating in the last step, in logistic units."""
+
+_MAX_STEP = 1.0
+"""Largest change of a rating in one step, in logistic units."""
+
+_SHARED_STEPS = 8
+"""Steps with the information at the start. Leagues that need more use their own."""
+
+_MAX_STEPS = 100
+
+_DRAWS = Davidson()
+
+
+@dataclass(frozen=True)
+class LeagueFits:
+    """The pairs of a league by their agents' places. `games` and `prior` are the games and the virtual draws of each
+    pair, `prior_draws` those of an agent. `pools` are the places of agents connected through games.
+    """
+
+    first: Places
+    second: Places
+    games: Vector
+    prior: Vector
+    prior_draws: float
+    pools: Sequence[Sequence[int]]
+
+    @classmethod
+    def of(cls, tally: PairCounts, prior_draws: float, pools: Sequence[Sequence[int]]) -> Self:
+        """The pairs of `tally`. Virtual draws are distributed like games."""
+        games = tally.wins + tally.draws + tally.losses
+        shares = 1 / tally.games[tally.first] + 1 / tally.games[tally.second]
+        return cls(tally.first, tally.second, games, prior_draws / 2 * games * shares, prior_draws, pools)
+
+    def fit(self, wins: Matrix, draws: Matrix, losses: Matrix, ratings: Vector, draw: float) -> tuple[Matrix, Vector]:
+        """Ratings and draw parameters at the maximum, from a start. Counts have a row per league."""
+        leagues = len(wins)
+        at = np.tile(ratings, (leagues, 1))
+        d: Vector = np.where(draws.any(axis=1), draw, _DRAWS.NO_DRAWS)
+        # Near the start, its information is good enough for most leagues, and one inverse is enough.
+        inverse = np.linalg.inv(self.information(ratings[None], np.array([draw]))[0])
+        going = np.arange(leagues)
+        for number in range(_MAX_STEPS):
+            here, there = at[going], d[going]
+            slope = self.slope(here, there, wins[going], draws[going], losses[going])
+            if number < _SHARED_STEPS:
+                step: Matrix = slope @ inverse
+            else:
+                step = np.linalg.solve(self.information(here, there), slope[..., None])[..., 0].astype(np.float64)
+            largest = abs(step).max(axis=1)
+            step *= np.minimum(1, _MAX_STEP / np.maximum(largest, _CLOSE))[:, None]
+            at[going] += step[:, :-1]
+            d[going] += step[:, -1]
+            going = going[largest > _CLOSE]
+            if not len(going):
+                break
+        return at, d
+
+    def slope(self, at: Matrix, d: Vector, wins: Matrix, draws: Matrix, losses: Matrix) -> Matrix:
+        """Derivatives by ratings and draw parameter, a row per league."""
+        u = self._leads(at)
+        found = _DRAWS.slopes(u, d[:, None], wins, draws, losses)
+        slope = np.empty((len(at), at.shape[1] + 1))
+        slope[:, :-1] = (found.by_u + self.prior * (2 / (1 + np.exp(u)) - 1)) @ self._incidence
+        # Virtual games of the draw parameter, as in `bradley_terry`: between equals.
+        slope[:, -1] = np.where(np.isfinite(d), found.by_d.sum(axis=1) - self.prior_draws * _drawn_by_equals(d), 0)
+        return slope
+
+    def information(self, at: Matrix, d: Vector) -> Matrix:
+        """Minus the second derivatives of each league, invertible."""
+        first, second, agents = self.first, self.second, at.shape[1]
+        u, none = self._leads(at), np.zeros_like(self.games)
+        found = _DRAWS.slopes(u, d[:, None], self.games, none, none)
+        chance = 1 / (1 + np.exp(u))
+        uu = 2 * self.prior * chance * (1 - chance) - found.uu
+        information = np.empty((len(at), agents + 1, agents + 1))
+        block = information[:, :-1, :-1]
+        block[:] = self._anchor
+        block[:, first, second] -= uu
+        block[:, second, first] -= uu
+        places = np.arange(agents)
+        block[:, places, places] += uu @ abs(self._incidence)
+        information[:, -1, :-1] = information[:, :-1, -1] = -(found.ud @ self._incidence)
+        drawn = _drawn_by_equals(d)
+        bend = self.prior_draws * drawn * (1 - drawn) - found.dd.sum(axis=1)
+        information[:, -1, -1] = np.where(np.isfinite(d), bend, 1)
+        return information
+
+    def chances(self, at: Matrix, d: Vector) -> tuple[Matrix, Matrix, Matrix]:
+        """Probabilities of win, draw and loss of each pair's first agent."""
+        return _DRAWS.chances(self._leads(at), d[:, None])
+
+    def _leads(self, at: Matrix) -> Matrix:
+        return at[:, self.first] - at[:, self.second]
+
+    @property
+    def _agents(self) -> int:
+        return sum(map(len, self.pools))
+
+    @cached_property
+    def _incidence(self) -> Matrix:
+        incidence = np.zeros((len(self.games), self._agents))
+        pairs = np.arange(len(self.games))
+        incidence[pairs, self.first] = 1
+        incidence[pairs, self.second] = -1
+        return incidence
+
+    @cached_property
+    def _anchor(self) -> Matrix:
+        anchor = np.zeros((self._agents, self._agents))
+        for pool in self.pools:
+            anchor[np.ix_(pool, pool)] = 1 / len(pool)
+        return anchor
+
+
+def _drawn_by_equals(d: Vector) -> Vector:
+    return share(d - np.log(2))

@@ -1,0 +1,306 @@
+"""The certainty of places: against tables of Gomocup's leagues, by hand, and by its coverage in simulated leagues.
+
+JUDGE_LEAGUES is the number of simulated leagues. JUDGE_DATA is a directory that has gomocup-results.
+"""
+
+import csv
+import math
+import os
+from collections.abc import Iterator
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from judge.statistics.bradley_terry import Fit, Matrix, PairCounts, Vector
+from judge.statistics.certainty import Certainty, Scores, assess_places, pair_scores, reversed_games
+from judge.statistics.rating_model import RatingModel
+from judge.statistics.scales import ELO
+from judge.statistics.simulated_fits import LeagueFits
+from tests.contest.rounds import games
+
+LEAGUES = int(os.environ.get("JUDGE_LEAGUES", "150"))
+
+CARO_2023: Scores = {
+    ("ALPHAGOMOKU.MK23", "EMBRYO23"): (16, 4, 4),
+    ("ALPHAGOMOKU.MK23", "LAVENDER"): (24, 0, 0),
+    ("ALPHAGOMOKU.MK23", "PELA23"): (24, 0, 0),
+    ("EMBRYO23", "LAVENDER"): (23, 1, 0),
+    ("EMBRYO23", "PELA23"): (24, 0, 0),
+    ("LAVENDER", "PELA23"): (23, 0, 1),
+}
+"""Wins, draws, losses of 24 games."""
+
+
+def assess(scores: Scores) -> Certainty:
+    found = assess_places(scores)
+    assert found is not None
+    return found
+
+
+def test_certainty_of_a_small_league() -> None:
+    found = assess(CARO_2023)
+
+    assert ("ALPHAGOMOKU.MK23", "EMBRYO23") == (found.first, found.second)
+    assert (180, 150) == (round(found.gap), round(found.half_width))
+    assert 1.0 <= found.phi < 1.3
+    assert 0 == found.strength.neighbours_not_separated
+    assert ["1-2", "1-2", "3", "4"] == [rank.words for rank in found.ranks]
+    assert (("ALPHAGOMOKU.MK23", "EMBRYO23"), ("LAVENDER",), ("PELA23",)) == found.strength.groups
+    assert 7 == found.reversed_games
+    assert "EMBRYO23" == found.new_first
+
+
+def test_result_is_repeatable_and_does_not_depend_on_the_order_of_pairs() -> None:
+    turned = {(two, one): (lost, drawn, won) for (one, two), (won, drawn, lost) in reversed(list(CARO_2023.items()))}
+
+    assert assess(CARO_2023) == assess(CARO_2023)
+    again, found = assess(turned), assess(CARO_2023)
+    assert [rank.words for rank in found.ranks] == [rank.words for rank in again.ranks]
+    assert found.gap == pytest.approx(again.gap)
+    assert found.reversals == again.reversals
+
+
+def test_one_pair_by_hand() -> None:
+    """12 wins of 16 games and 2 + 2 virtual draws: 14 to 6 of 20, so the lead is ln(14/6) in logistic units, and its
+    variance 1 / (20 * 0.7 * 0.3)."""
+    found = assess({("a", "b"): (12, 0, 4)})
+
+    assert found.gap == pytest.approx(ELO * math.log(14 / 6))
+    assert found.half_width == pytest.approx(1.959964 * ELO / math.sqrt(20 * 0.7 * 0.3))
+    assert ["1-2", "1-2"] == [rank.words for rank in found.ranks]
+    # After four reversed games 8 : 8 is a tie.
+    assert 4 == found.reversed_games
+    assert ("a", "b", 4) == (found.reversals[0].winner, found.reversals[0].loser, found.reversals[0].games)
+
+
+def test_ten_times_the_games_separate_the_same_score() -> None:
+    found = assess({("a", "b"): (120, 0, 40)})
+
+    assert ["1", "2"] == [rank.words for rank in found.ranks]
+    assert (("a",), ("b",)) == found.strength.groups
+    assert ("a",) == found.strength.candidates
+    assert (0, 0) == found.further_games
+
+
+def test_equal_agents_share_the_place_and_have_no_number_of_further_games() -> None:
+    found = assess({("a", "b"): (4, 2, 4), ("a", "c"): (9, 0, 1), ("b", "c"): (9, 0, 1)})
+
+    assert [1, 1, 3] == [rank.place for rank in found.ranks]
+    assert found.further_games is None
+    assert found.further_rounds is None
+    assert found.ranks[0].chance == pytest.approx(0.5, abs=0.05)
+
+
+def test_given_places_are_kept_and_ranges_include_them() -> None:
+    found = assess_places({("a", "b"): (90, 0, 10)}, {"a": 2, "b": 1})
+
+    assert found is not None
+    assert [("b", "1-2"), ("a", "1-2")] == [(rank.agent, rank.words) for rank in found.ranks]
+    assert 0 == found.reversed_games
+    assert "a" == found.new_first
+
+
+def test_agents_without_common_opponents_are_never_separated() -> None:
+    found = assess({("a", "b"): (50, 0, 0), ("x", "y"): (50, 0, 0)})
+
+    assert ["1-3", "1-3", "2-4", "2-4"] == sorted(rank.words for rank in found.ranks)
+    assert {"a", "x"} == set(found.strength.candidates)
+
+
+def test_no_certainty_without_games() -> None:
+    assert assess_places({}) is None
+    assert assess_places({("a", "b"): (0, 0, 0)}) is None
+
+
+def test_rings_inflate_and_are_named() -> None:
+    """Each beats the next one in nearly all games; the fourth loses to all."""
+    scores = {("a", "b"): (36, 0, 4), ("b", "c"): (36, 0, 4), ("a", "c"): (4, 0, 36)}
+    scores |= {(agent, "d"): (30, 0, 10) for agent in "abc"}
+    found = assess(scores)
+
+    assert 0.005 == found.deviance_p
+    assert found.phi > 3
+    assert [("a", "b"), ("b", "c"), ("c", "a")] == sorted((pair.agent, pair.opponent) for pair in found.unusual)
+    assert found.half_width_phi == pytest.approx(math.sqrt(found.phi) * found.half_width)
+
+
+def test_ranges_of_a_running_contest_are_wider() -> None:
+    scores = dict.fromkeys(combinations("abcdefg", 2), (16, 2, 6))
+    over, running = assess(scores), assess_places(scores, is_running=True)
+
+    assert running is not None
+    assert all(
+        wide.low <= one.low <= one.high <= wide.high for one, wide in zip(over.ranks, running.ranks, strict=True)
+    )
+    assert sum(rank.high - rank.low for rank in over.ranks) < sum(rank.high - rank.low for rank in running.ranks)
+
+
+def test_reversed_games_are_games_of_the_pairs() -> None:
+    played = games("a>b*3 b>a*2 a>c*4 b>c*4")
+    found = assess(pair_scores(played))
+    turned = reversed_games(played, found.reversals)
+
+    assert found.reversed_games == len(turned)
+    assert {("a", "b")} == {(reversal.winner, reversal.loser) for reversal in found.reversals}
+    assert all({"a", "b"} == set(game.agents) and game.winner == "a" for game in turned)
+
+
+# --- fits of many leagues --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("has_draws", [True, False])
+def test_fits_of_many_leagues_are_those_of_the_single_fit(has_draws: bool) -> None:
+    random = np.random.default_rng(1)
+    pairs = list(combinations("abcdef", 2))
+    model = RatingModel(draws="davidson", advantage=0)
+    leagues = [
+        PairCounts.of_scores(
+            {pair: random.multinomial(24, (0.6, 0.1 * has_draws, 0.4 - 0.1 * has_draws)).tolist() for pair in pairs}
+        )
+        for _ in range(5)
+    ]
+    pools = [list(range(6))]
+    wins, draws, losses = (np.array([getattr(each, kind) for each in leagues]) for kind in ("wins", "draws", "losses"))
+    ratings, draw = LeagueFits.of(leagues[0], 2, pools).fit(wins, draws, losses, np.zeros(6), 0.0)
+
+    for row, league in enumerate(leagues):
+        fit = Fit(league, model, pools)
+        assert ratings[row] == pytest.approx(fit.ratings, abs=1e-6)
+        assert draw[row] == pytest.approx(fit.draw, abs=1e-5)
+
+
+def test_fit_converges_from_a_distant_start() -> None:
+    """A plain step of Newton's method would leave from here to infinity."""
+    league = PairCounts.of_scores({("a", "b"): (3, 0, 21), ("b", "c"): (24, 0, 0)})
+    fits = LeagueFits.of(league, 2, [[0, 1, 2]])
+    ratings, _ = fits.fit(league.wins[None], league.draws[None], league.losses[None], np.array([9.0, -9.0, 0.0]), 0.0)
+
+    expected = Fit(league, RatingModel(draws="davidson", advantage=0), [[0, 1, 2]]).ratings
+    assert ratings[0] == pytest.approx(expected, abs=1e-6)
+
+
+def test_hundred_agents_need_few_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The work of 100 agents. A slope takes 2 ms, an inverse of the information 1 ms."""
+    evaluated = {"slope": 0, "information": 0}
+
+    def count(name: str) -> None:
+        method = getattr(LeagueFits, name)
+
+        def counted(self: LeagueFits, at: Matrix, *rest: Vector) -> Matrix:
+            evaluated[name] += len(at)
+            result: Matrix = method(self, at, *rest)
+            return result
+
+        monkeypatch.setattr(LeagueFits, name, counted)
+
+    count("slope")
+    count("information")
+    assess(simulated_league(np.random.default_rng(3), np.linspace(3, -3, 100), 24))
+
+    assert 199 < evaluated["slope"] < 199 * 12
+    assert evaluated["information"] < 199
+
+
+# --- coverage --------------------------------------------------------------------------------------------------------
+
+
+def simulated_league(random: np.random.Generator, strengths: Vector, each: int, ring: float = 0.0) -> Scores:
+    """Every pair plays `each` games; its lead deviates by `ring` logistic units (standard deviation)."""
+    scores = {}
+    for one, other in combinations(range(len(strengths)), 2):
+        lead = strengths[one] - strengths[other] + ring * random.normal()
+        shares = np.exp([lead / 2, -2.0, -lead / 2])
+        won, drawn, lost = random.multinomial(each, shares / shares.sum())
+        scores[f"{one:03d}", f"{other:03d}"] = (int(won), int(drawn), int(lost))
+    return scores
+
+
+def test_ranges_of_equal_agents_include_all_places_in_95_percent_of_leagues() -> None:
+    """The hardest case: the ranges include the true places if they separate no agents."""
+    random = np.random.default_rng(5)
+    covered = 0
+    for _ in range(LEAGUES):
+        found = assess(simulated_league(random, np.zeros(7), 24))
+        covered += all((1, 7) == (rank.low, rank.high) for rank in found.ranks)
+
+    allowed = max(0.015, 3.3 * math.sqrt(0.95 * 0.05 / LEAGUES))
+    assert covered / LEAGUES == pytest.approx(0.95, abs=allowed)
+
+
+def test_ranges_of_strength_cover_where_rings_are_added() -> None:
+    """With inflation; without it, these leagues have a coverage of about 75 %."""
+    random = np.random.default_rng(6)
+    covered = 0
+    for _ in range(LEAGUES):
+        found = assess(simulated_league(random, np.zeros(7), 24, ring=0.4))
+        covered += all((1, 7) == (rank.low_phi, rank.high_phi) for rank in found.ranks)
+
+    assert covered / LEAGUES > 0.92 - 3.3 * math.sqrt(0.92 * 0.08 / LEAGUES)
+
+
+# --- Gomocup's leagues -----------------------------------------------------------------------------------------------
+
+
+def results_directory() -> Path:
+    directory = Path(os.environ.get("JUDGE_DATA", "")) / "gomocup-results"
+    if not os.environ.get("JUDGE_DATA") or not directory.is_dir():
+        pytest.skip("set JUDGE_DATA to the directory that has gomocup-results")
+    return directory
+
+
+def rows(path: Path) -> Iterator[dict[str, str]]:
+    with path.open(encoding="utf-8") as file:
+        yield from csv.DictReader(file)
+
+
+def league_scores(directory: Path, league: str) -> Scores:
+    """Without disqualified agents, from the restored table if there is one."""
+    places = {row["program"]: row["status"] for row in rows(directory / f"expected/places/{league}.csv")}
+    restored = directory / f"restored/{league}.csv"
+    scores = {}
+    for row in rows(restored if restored.exists() else directory / f"expected/pairs/{league}.csv"):
+        pair = row["program1"], row["program2"]
+        is_known = not any(name.startswith("unknown") for name in pair)
+        if row["status"] == "played" and is_known and all(places[name].startswith("ranked") for name in pair):
+            scores[pair] = (int(row["wins1"]), int(row["draws"]), int(row["wins2"]))
+    return scores
+
+
+def test_certainty_equals_the_tables_of_23_leagues() -> None:
+    """All but two leagues, whose tables leave out agents. Simulated values within their standard errors."""
+    directory = results_directory()
+    ranges: dict[str, dict[str, dict[str, str]]] = {}
+    for row in rows(directory / "expected/rank-intervals.csv"):
+        ranges.setdefault(row["league"], {})[row["program"]] = row
+    checked = 0
+    for row in rows(directory / "expected/certainty.csv"):
+        league = row["league"]
+        found = assess(league_scores(directory, league))
+        assert (row["first"], row["second"], row["new_first"]) == (found.first, found.second, found.new_first), league
+        assert int(row["gap_davidson"]) == pytest.approx(found.gap, abs=0.51), league
+        assert int(row["ci95"]) == pytest.approx(found.half_width, abs=0.51), league
+        assert int(row["reversed_games"]) == found.reversed_games, league
+        assert int(row["groups_phi"]) == pytest.approx(len(found.strength.groups), abs=1), league
+        assert float(row["phi"]) == pytest.approx(found.phi, abs=0.06), league
+        if league in ("2024_2", "2026_f"):
+            continue
+        checked += 1
+        assert float(row["deviance"]) == pytest.approx(found.deviance, abs=0.06), league
+        assert float(row["p"]) == pytest.approx(found.deviance_p, abs=0.1), league
+        assert int(row["ci95_phi"]) == pytest.approx(found.half_width_phi, rel=0.02), league
+        assert int(row["neigh_not"]) == found.repetition.neighbours_not_separated, league
+        assert int(row["neigh_not_phi"]) == pytest.approx(found.strength.neighbours_not_separated, abs=1), league
+        assert int(row["first_candidates"]) == pytest.approx(len(found.repetition.candidates), abs=1), league
+        assert int(row["first_candidates_phi"]) == pytest.approx(len(found.strength.candidates), abs=1), league
+        assert float(row["chance_first_best"]) == pytest.approx(found.ranks[0].chance, abs=0.03), league
+        assert found.further_games is not None
+        for column, number in zip(("more_h2h_50", "more_h2h_80"), found.further_games, strict=True):
+            assert int(row[column]) == pytest.approx(number, rel=0.04, abs=2), league
+        for rank in found.ranks:
+            expected = ranges[league][rank.agent]
+            assert int(expected["elo_davidson"]) == pytest.approx(rank.elo, abs=0.51), (league, rank)
+            for kind in ("low", "high", "low_phi", "high_phi"):
+                assert int(expected[kind]) == pytest.approx(getattr(rank, kind), abs=1), (league, rank)
+    assert 21 == checked
