@@ -25,15 +25,13 @@ import numpy as np
 import numpy.typing as npt
 
 from judge.contest_games import GameResult
+from judge.statistics.bayeselo import PairResult, strengths_of
 from judge.statistics.bradley_terry import Fit, Matrix, PairCounts, Vector
 from judge.statistics.draw_models import Davidson
 from judge.statistics.rating_model import GOMOCUP_MODEL, RatingModel
 from judge.statistics.scales import CONFIDENCE_95, ELO
 from judge.statistics.significance import SIGNIFICANCE, holm, normal_tail
 from judge.statistics.simulated_fits import LeagueFits
-
-Scores = Mapping[tuple[str, str], tuple[int, int, int]]
-"""Wins, draws and losses of the first agent of each pair. Each pair is included once."""
 
 _MODEL = RatingModel(draws="davidson", advantage=0)
 
@@ -43,13 +41,13 @@ _SIMULATIONS = 199
 _DRAWN_RATINGS = 4000
 """Random rating vectors for the quantile and for the chances."""
 
-_SEED = 20
+_SEED = 2
 
 _RIVALS = 5
 """Agents after the first one for which reversed games are counted."""
 
-_TIED = 0.01 / ELO
-"""Ratings that differ by less, in logistic units, share a place."""
+_TIED_ELO = 0.01
+"""Ratings that differ by less share a place."""
 
 _POWER_80 = 2.80
 """Difference in standard errors that is significant at 95 % with a probability of 80 %."""
@@ -169,29 +167,38 @@ class Certainty:
         return sum(rank.low_phi == rank.high_phi for rank in self.ranks)
 
 
-def pair_scores(results: Iterable[GameResult]) -> Scores:
-    """Sum up the games of each pair. A game that both lost by faults is ignored."""
-    scores: dict[tuple[str, str], list[int]] = {}
-    for game in results:
-        if game.is_draw or game.winner is not None:
-            one, other = sorted(game.agents)
-            kind = 1 if game.winner is None else 0 if game.winner == one else 2
-            scores.setdefault((one, other), [0, 0, 0])[kind] += 1
-    return {pair: (won, drawn, lost) for pair, (won, drawn, lost) in scores.items()}
+def pair_results(games: Iterable[GameResult]) -> list[PairResult]:
+    """Sum up the games of each pair, in the order of its first game. A game that both lost by faults is ignored."""
+    return _summed(
+        PairResult(*game.agents, *(int(score == game.scores[0]) for score in (1, 0.5, 0)))
+        for game in games
+        if game.is_draw or game.winner is not None
+    )
+
+
+def _summed(results: Iterable[PairResult]) -> list[PairResult]:
+    """One result per pair that met, its agents by name."""
+    sums: dict[tuple[str, str], list[int]] = {}
+    for first, second, *counts in results:
+        if any(counts):
+            pair, counts = ((first, second), counts) if first < second else ((second, first), counts[::-1])
+            sums[pair] = [one + other for one, other in zip(sums.get(pair, (0, 0, 0)), counts, strict=True)]
+    return [PairResult(*pair, *counts) for pair, counts in sums.items()]
 
 
 def assess_places(
-    scores: Scores, places: Mapping[str, int] | None = None, is_running: bool = False
+    results: Iterable[PairResult], places: Mapping[str, int] | None = None, is_running: bool = False
 ) -> Certainty | None:
     """Compute the certainty of places; None for fewer than two agents with games.
 
-    `places` default to the order of Gomocup's ratings. Disqualified agents must not be in `scores`. With `is_running`
+    `places` default to the order of Gomocup's ratings. Disqualified agents must not be in `results`. With `is_running`
     all ranges of a running contest are valid together, at any number of looks.
     """
-    played = {pair: counts for pair, counts in scores.items() if any(counts)}
-    if not played:
+    listed = list(results)
+    if not (met := _summed(listed)):
         return None
-    return _League(PairCounts.of_scores(played), is_running).certainty(places)
+    tally = PairCounts.of_scores({(each.first, each.second): each[2:] for each in met})
+    return _League(tally, is_running).certainty(_rated_places(strengths_of(listed)) if places is None else places)
 
 
 def reversed_games(results: Iterable[GameResult], reversals: Sequence[Reversal]) -> list[GameResult]:
@@ -224,9 +231,9 @@ class _League:
         np.fill_diagonal(self.variance, val=1)
         self.random = np.random.default_rng(_SEED)
 
-    def certainty(self, places: Mapping[str, int] | None) -> Certainty:
+    def certainty(self, places: Mapping[str, int]) -> Certainty:
+        place = [places[name] for name in self.names]
         official = Fit(self.tally, GOMOCUP_MODEL, self.fits.pools).ratings
-        place = _rated_places(official) if places is None else [places[name] for name in self.names]
         order = sorted(range(len(self.names)), key=lambda at: (place[at], -official[at], self.names[at]))
         deviance, simulated = self._deviances()
         phi = max(1.0, deviance / float(simulated.mean()))
@@ -267,7 +274,7 @@ class _League:
             reversals,
             new_first,
             self._further_games(order[0], order[1], phi),
-            max(0.0, _POWER_80**2 * phi * error**2 / lead**2 - 1) if lead > _TIED else None,
+            max(0.0, _POWER_80**2 * phi * error**2 / lead**2 - 1) if lead * ELO >= _TIED_ELO else None,
             self._unusual(),
         )
 
@@ -332,7 +339,7 @@ class _League:
 
     def _further_games(self, first: int, second: int, phi: float) -> tuple[int, int] | None:
         lead, error = self._lead(first, second)
-        if lead <= _TIED:
+        if lead * ELO < _TIED_ELO:
             return None
         won, _, lost = (float(share[0]) for share in Davidson().chances(np.array([lead]), self.fit.draw))
         information = (won + lost) / 4 - ((won - lost) / 2) ** 2
@@ -380,7 +387,7 @@ class _League:
                 others = at[0].copy()
                 others[first] = -math.inf
                 leader = int(others.argmax())
-                if at[0, first] - others[leader] < _TIED:
+                if (at[0, first] - others[leader]) * ELO < _TIED_ELO:
                     break
             fall = np.where(left > 0, sign * (c[tally.first] - c[tally.second]), 0)
             pair = int(fall.argmax())
@@ -429,14 +436,14 @@ def _pools(tally: PairCounts) -> list[list[int]]:
     return [sorted(pool) for pool in nx.connected_components(graph)]
 
 
-def _rated_places(ratings: Vector) -> list[int]:
+def _rated_places(ratings: Mapping[str, float]) -> Mapping[str, int]:
     """The place of each agent. Ratings that are nearly equal share a place."""
-    order = np.argsort(-ratings, kind="stable")
-    places = [0] * len(order)
-    for number, at in enumerate(order, 1):
-        before = order[number - 2]
-        is_tied = number > 1 and ratings[before] - ratings[at] < _TIED
-        places[at] = places[before] if is_tied else number
+    places: dict[str, int] = {}
+    before, place = math.inf, 0
+    for number, (agent, elo) in enumerate(sorted(ratings.items(), key=lambda item: -item[1]), 1):
+        if before - elo >= _TIED_ELO:
+            place = number
+        places[agent], before = place, elo
     return places
 
 

@@ -1,26 +1,28 @@
 """The certainty of places: against tables of Gomocup's leagues, by hand, and by its coverage in simulated leagues.
 
-JUDGE_LEAGUES is the number of simulated leagues. JUDGE_DATA is a directory that has gomocup-results.
+JUDGE_LEAGUES is the number of simulated leagues.
 """
 
-import csv
 import math
 import os
-from collections.abc import Iterator
+from collections.abc import Mapping
 from itertools import combinations
-from pathlib import Path
 
 import numpy as np
 import pytest
 
+from judge.statistics.bayeselo import PairResult
 from judge.statistics.bradley_terry import Fit, Matrix, PairCounts, Vector
-from judge.statistics.certainty import Certainty, Scores, assess_places, pair_scores, reversed_games
+from judge.statistics.certainty import Certainty, assess_places, pair_results, reversed_games
 from judge.statistics.rating_model import RatingModel
 from judge.statistics.scales import ELO
 from judge.statistics.simulated_fits import LeagueFits
 from tests.contest.rounds import games
+from tests.statistics.cup_records import data, league_results, rows
 
 LEAGUES = int(os.environ.get("JUDGE_LEAGUES", "150"))
+
+Scores = Mapping[tuple[str, str], tuple[int, int, int]]
 
 CARO_2023: Scores = {
     ("ALPHAGOMOKU.MK23", "EMBRYO23"): (16, 4, 4),
@@ -33,8 +35,11 @@ CARO_2023: Scores = {
 """Wins, draws, losses of 24 games."""
 
 
-def assess(scores: Scores) -> Certainty:
-    found = assess_places(scores)
+def assess(
+    scores: Scores | list[PairResult], places: Mapping[str, int] | None = None, is_running: bool = False
+) -> Certainty:
+    results = scores if isinstance(scores, list) else [PairResult(*pair, *counts) for pair, counts in scores.items()]
+    found = assess_places(results, places, is_running)
     assert found is not None
     return found
 
@@ -53,7 +58,9 @@ def test_certainty_of_a_small_league() -> None:
 
 
 def test_result_is_repeatable_and_does_not_depend_on_the_order_of_pairs() -> None:
-    turned = {(two, one): (lost, drawn, won) for (one, two), (won, drawn, lost) in reversed(list(CARO_2023.items()))}
+    turned: Scores = {
+        (two, one): (lost, drawn, won) for (one, two), (won, drawn, lost) in reversed(list(CARO_2023.items()))
+    }
 
     assert assess(CARO_2023) == assess(CARO_2023)
     again, found = assess(turned), assess(CARO_2023)
@@ -94,9 +101,8 @@ def test_equal_agents_share_the_place_and_have_no_number_of_further_games() -> N
 
 
 def test_given_places_are_kept_and_ranges_include_them() -> None:
-    found = assess_places({("a", "b"): (90, 0, 10)}, {"a": 2, "b": 1})
+    found = assess({("a", "b"): (90, 0, 10)}, {"a": 2, "b": 1})
 
-    assert found is not None
     assert [("b", "1-2"), ("a", "1-2")] == [(rank.agent, rank.words) for rank in found.ranks]
     assert 0 == found.reversed_games
     assert "a" == found.new_first
@@ -110,8 +116,8 @@ def test_agents_without_common_opponents_are_never_separated() -> None:
 
 
 def test_no_certainty_without_games() -> None:
-    assert assess_places({}) is None
-    assert assess_places({("a", "b"): (0, 0, 0)}) is None
+    assert assess_places([]) is None
+    assert assess_places([PairResult("a", "b", 0, 0, 0)]) is None
 
 
 def test_rings_inflate_and_are_named() -> None:
@@ -128,9 +134,8 @@ def test_rings_inflate_and_are_named() -> None:
 
 def test_ranges_of_a_running_contest_are_wider() -> None:
     scores = dict.fromkeys(combinations("abcdefg", 2), (16, 2, 6))
-    over, running = assess(scores), assess_places(scores, is_running=True)
+    over, running = assess(scores), assess(scores, is_running=True)
 
-    assert running is not None
     assert all(
         wide.low <= one.low <= one.high <= wide.high for one, wide in zip(over.ranks, running.ranks, strict=True)
     )
@@ -139,7 +144,7 @@ def test_ranges_of_a_running_contest_are_wider() -> None:
 
 def test_reversed_games_are_games_of_the_pairs() -> None:
     played = games("a>b*3 b>a*2 a>c*4 b>c*4")
-    found = assess(pair_scores(played))
+    found = assess(pair_results(played))
     turned = reversed_games(played, found.reversals)
 
     assert found.reversed_games == len(turned)
@@ -243,64 +248,44 @@ def test_ranges_of_strength_cover_where_rings_are_added() -> None:
 # --- Gomocup's leagues -----------------------------------------------------------------------------------------------
 
 
-def results_directory() -> Path:
-    directory = Path(os.environ.get("JUDGE_DATA", "")) / "gomocup-results"
-    if not os.environ.get("JUDGE_DATA") or not directory.is_dir():
-        pytest.skip("set JUDGE_DATA to the directory that has gomocup-results")
-    return directory
-
-
-def rows(path: Path) -> Iterator[dict[str, str]]:
-    with path.open(encoding="utf-8") as file:
-        yield from csv.DictReader(file)
-
-
-def league_scores(directory: Path, league: str) -> Scores:
-    """Without disqualified agents, from the restored table if there is one."""
-    places = {row["program"]: row["status"] for row in rows(directory / f"expected/places/{league}.csv")}
-    restored = directory / f"restored/{league}.csv"
-    scores = {}
-    for row in rows(restored if restored.exists() else directory / f"expected/pairs/{league}.csv"):
-        pair = row["program1"], row["program2"]
-        is_known = not any(name.startswith("unknown") for name in pair)
-        if row["status"] == "played" and is_known and all(places[name].startswith("ranked") for name in pair):
-            scores[pair] = (int(row["wins1"]), int(row["draws"]), int(row["wins2"]))
-    return scores
+def league(name: str) -> list[PairResult]:
+    """Without the two agents whose names are lost."""
+    return [each for each in league_results(name) if not any(agent.startswith("unknown") for agent in each[:2])]
 
 
 def test_certainty_equals_the_tables_of_23_leagues() -> None:
     """All but two leagues, whose tables leave out agents. Simulated values within their standard errors."""
-    directory = results_directory()
-    ranges: dict[str, dict[str, dict[str, str]]] = {}
-    for row in rows(directory / "expected/rank-intervals.csv"):
+    directory = data() / "expected"
+    ranges: dict[str, dict[str, Mapping[str, str]]] = {}
+    for row in rows(directory / "rank-intervals.csv"):
         ranges.setdefault(row["league"], {})[row["program"]] = row
     checked = 0
-    for row in rows(directory / "expected/certainty.csv"):
-        league = row["league"]
-        found = assess(league_scores(directory, league))
-        assert (row["first"], row["second"], row["new_first"]) == (found.first, found.second, found.new_first), league
-        assert int(row["gap_davidson"]) == pytest.approx(found.gap, abs=0.51), league
-        assert int(row["ci95"]) == pytest.approx(found.half_width, abs=0.51), league
-        assert int(row["reversed_games"]) == found.reversed_games, league
-        assert int(row["groups_phi"]) == pytest.approx(len(found.strength.groups), abs=1), league
-        assert float(row["phi"]) == pytest.approx(found.phi, abs=0.06), league
-        if league in ("2024_2", "2026_f"):
+    for row in rows(directory / "certainty.csv"):
+        name = row["league"]
+        found = assess(league(name))
+        assert (row["first"], row["second"], row["new_first"]) == (found.first, found.second, found.new_first), name
+        assert int(row["gap_davidson"]) == pytest.approx(found.gap, abs=0.51), name
+        assert int(row["ci95"]) == pytest.approx(found.half_width, abs=0.51), name
+        assert int(row["reversed_games"]) == found.reversed_games, name
+        assert int(row["groups_phi"]) == pytest.approx(len(found.strength.groups), abs=1), name
+        assert float(row["phi"]) == pytest.approx(found.phi, abs=0.06), name
+        if name in ("2024_2", "2026_f"):
             continue
         checked += 1
-        assert float(row["deviance"]) == pytest.approx(found.deviance, abs=0.06), league
-        assert float(row["p"]) == pytest.approx(found.deviance_p, abs=0.1), league
-        assert int(row["ci95_phi"]) == pytest.approx(found.half_width_phi, rel=0.02), league
-        assert int(row["neigh_not"]) == found.repetition.neighbours_not_separated, league
-        assert int(row["neigh_not_phi"]) == pytest.approx(found.strength.neighbours_not_separated, abs=1), league
-        assert int(row["first_candidates"]) == pytest.approx(len(found.repetition.candidates), abs=1), league
-        assert int(row["first_candidates_phi"]) == pytest.approx(len(found.strength.candidates), abs=1), league
-        assert float(row["chance_first_best"]) == pytest.approx(found.ranks[0].chance, abs=0.03), league
+        assert float(row["deviance"]) == pytest.approx(found.deviance, abs=0.06), name
+        assert float(row["p"]) == pytest.approx(found.deviance_p, abs=0.1), name
+        assert int(row["ci95_phi"]) == pytest.approx(found.half_width_phi, rel=0.02), name
+        assert int(row["neigh_not"]) == found.repetition.neighbours_not_separated, name
+        assert int(row["neigh_not_phi"]) == pytest.approx(found.strength.neighbours_not_separated, abs=1), name
+        assert int(row["first_candidates"]) == pytest.approx(len(found.repetition.candidates), abs=1), name
+        assert int(row["first_candidates_phi"]) == pytest.approx(len(found.strength.candidates), abs=1), name
+        assert float(row["chance_first_best"]) == pytest.approx(found.ranks[0].chance, abs=0.03), name
         assert found.further_games is not None
         for column, number in zip(("more_h2h_50", "more_h2h_80"), found.further_games, strict=True):
-            assert int(row[column]) == pytest.approx(number, rel=0.04, abs=2), league
+            assert int(row[column]) == pytest.approx(number, rel=0.04, abs=2), name
         for rank in found.ranks:
-            expected = ranges[league][rank.agent]
-            assert int(expected["elo_davidson"]) == pytest.approx(rank.elo, abs=0.51), (league, rank)
+            expected = ranges[name][rank.agent]
+            assert int(expected["elo_davidson"]) == pytest.approx(rank.elo, abs=0.51), (name, rank)
             for kind in ("low", "high", "low_phi", "high_phi"):
-                assert int(expected[kind]) == pytest.approx(getattr(rank, kind), abs=1), (league, rank)
+                assert int(expected[kind]) == pytest.approx(getattr(rank, kind), abs=1), (name, rank)
     assert 21 == checked
