@@ -91,7 +91,7 @@ class LeagueFits:
         uu = 2 * self.prior * chance * (1 - chance) - found.uu
         information = np.empty((len(at), agents + 1, agents + 1))
         block = information[:, :-1, :-1]
-        block[:] = self._anchor
+        block[:] = self.anchor
         block[:, first, second] -= uu
         block[:, second, first] -= uu
         places = np.arange(agents)
@@ -122,7 +122,8 @@ class LeagueFits:
         return incidence
 
     @cached_property
-    def _anchor(self) -> Matrix:
+    def anchor(self) -> Matrix:
+        """Covariance of a random shift of each pool; games do not determine a pool's mean."""
         anchor = np.zeros((self._agents, self._agents))
         for pool in self.pools:
             anchor[np.ix_(pool, pool)] = 1 / len(pool)
