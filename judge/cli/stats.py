@@ -1,6 +1,7 @@
 """`judge stats`: strength of agents over several contests or exports."""
 
 import dataclasses
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -10,17 +11,21 @@ from rich.text import Text
 
 from judge.base.errors import InputError
 from judge.base.text import printable
+from judge.cli.certainty import certainty_document, print_certainty
 from judge.cli.options import ForceOption, JsonOption
 from judge.cli.rating_list import print_rating_list
+from judge.publish.league_records import read_record
 from judge.publish.load import load_any
 from judge.statistics.candidates import Candidate, compare_candidates
+from judge.statistics.certainty import assess_places
 from judge.statistics.cycles import RatingsCheck, check_ratings
 from judge.statistics.joined_ratings import JoinedRatings, Version, join_contests
 from judge.statistics.match_estimate import Interval
 from judge.statistics.rating_model import RatingModel
 from judge.statistics.ratings import Estimate, Rating
-from judge.terminal.output import interval, print_json
+from judge.terminal.output import interval, note, print_json
 from judge.terminal.tables import make_table
+from judge.tournament.certain_places import StageCertainty
 from judge.tournament.comparable import policy_difference
 
 EXAMPLES = """
@@ -32,6 +37,8 @@ judge stats cup-2025 public-2026 --anchor house-renju=1600
 
 judge stats cup --against parent
 
+judge stats --certainty cup
+
 judge stats --records gomocup-results --list standard --csv standard.csv
 """
 
@@ -39,8 +46,15 @@ judge stats --records gomocup-results --list standard --csv standard.csv
 def stats(
     contests: Annotated[
         list[Path] | None,
-        typer.Argument(metavar="CONTEST", help="A contest.toml, its folder, or an export. Repeatable."),
+        typer.Argument(
+            metavar="CONTEST",
+            help="A contest.toml, its folder, or an export. Repeatable. With --certainty also a record of a league.",
+        ),
     ] = None,
+    certainty: Annotated[
+        bool,
+        typer.Option("--certainty", help="Print how certain each place is, and what would change the first place."),
+    ] = False,
     anchor: Annotated[
         list[str] | None, typer.Option(metavar="NAME=ELO", help="Fix the rating of an agent. Repeatable.")
     ] = None,
@@ -70,6 +84,15 @@ def stats(
     Agents with the same files count as one agent in all contests, which joins their ratings. The tables of an export
     are not verified: run judge contest verify first. With --records the rating list is that of Gomocup.
     """
+    if certainty:
+        if contests is None or len(contests) != 1 or anchor or against is not None or records is not None:
+            raise InputError("--certainty is for one CONTEST: leave out --anchor, --against and --records")
+        stages = _stages(contests[0])
+        if as_json:
+            print_json(certainty_document(stages))
+        else:
+            print_certainty(stages)
+        return
     if records is not None:
         if contests or anchor or against is not None:
             raise InputError("--records rates a directory of results: leave out CONTEST, --anchor and --against")
@@ -108,6 +131,22 @@ def stats(
         _show_rings(rings)
     if against is not None and candidates:
         _show_candidates(against, candidates)
+
+
+def _stages(path: Path) -> Sequence[StageCertainty]:
+    """The certainty of a contest, an export, or a record of a league such as `records/2026_o.txt`."""
+    if path.is_file() and path.suffix != ".toml":
+        results, warnings = read_record(path)
+        for warning in warnings:
+            note(f"judge: WARNING: {printable(warning, 500)}")
+        found = assess_places(results)
+        return [] if found is None else [StageCertainty("", found, 0, (), 0)]
+    contest = load_any(path)
+    if not contest.snapshot.format.orders_by_strength:
+        raise InputError(f"{path}: places of the format {contest.snapshot.format.name} do not follow from all results")
+    if not contest.certainty:
+        raise InputError(f"{path}: it has no results yet")
+    return contest.certainty
 
 
 def _anchors(words: list[str]) -> dict[str, float]:

@@ -18,6 +18,7 @@ from judge.base.errors import InputError
 from judge.base.text import is_printable, printable, quote
 from judge.base.toml_files import decode_text
 from judge.contest_games import GameResult
+from judge.statistics.bayeselo import PairResult
 from judge.statistics.rating_lists import LeagueRecord, ListRule, NameTables, RecordLine, family, record_lines
 
 MAX_RECORDS = 2000
@@ -161,31 +162,58 @@ class LeagueRecords:
         return NameTables(nicknames, shown, frozenset(self._blacklist_places), anchors, list(rules.values()))
 
     def _rows(self, table: str) -> Iterator[tuple[str, Mapping[str, str]]]:
-        """Rows with their places."""
-        path, columns = self._directory / "names" / f"{table}.csv", _COLUMNS[table]
-        text = decode_text(path, read_bounded(path, MAX_TABLE_BYTES, _LAYOUT, links=True), "tables of names are CSV")
-        reader = csv.DictReader(io.StringIO(text, newline=""), strict=True)
-        try:
-            missing = [column for column in columns if column not in (reader.fieldnames or ())]
-            if missing:
-                raise InputError(f"{path}, line 1: no column {missing[0]!r}; its columns are {', '.join(columns)}")
-            for row in reader:
-                place = f"{path}, line {reader.line_num}"
-                # DictReader gives None to missing cells, and a list under None to cells without a column.
-                if None in row or None in row.values():
-                    raise InputError(f"{place}: it has not as many cells as the first line")
-                for column in columns:
-                    if len(row[column]) > _MAX_NAME or not is_printable(row[column]):
-                        raise InputError(
-                            f"{place}: {column} is {quote(row[column])}; write at most {_MAX_NAME} printable characters"
-                        )
-                yield place, row
-        except csv.Error as error:
-            raise InputError(f"{path}, line {reader.line_num + 1}: {error}") from None
+        return _table_rows(self._directory, table)
 
 
 _ADD_NAME = "add it to names/nickname.csv or names/displayname.csv"
 _LAYOUT = "give a directory with records/ and names/"
+
+
+def read_record(path: Path) -> tuple[list[PairResult], list[str]]:
+    """Return the results of a record, and warnings about it. Games that neither won are draws, if the pair met.
+
+    Disqualified programs are left out if the record is in a `records/` next to a `names/blacklist.csv`. Raises
+    InputError for a record that cannot be used.
+    """
+    lines = _record_lines(path)
+    directory = path.absolute().parent.parent
+    out: set[str] = set()
+    if (directory / "names/blacklist.csv").is_file():
+        out = {row["name"].upper() for _, row in _table_rows(directory, "blacklist") if row["league"] == path.stem}
+    kept = [line for line in lines if out.isdisjoint((line.first, line.second))]
+    games = max((line.decided for line in kept), default=0)
+    if not games:
+        raise InputError(f"{path}: it has no results; {_FORM}")
+    warnings = [*_missing_pairs(path, LeagueRecord(0, "", lines)), *_extra_games(path, kept)]
+    return [
+        PairResult(line.first, line.second, line.wins, games - line.decided, line.losses)
+        for line in kept
+        if line.decided
+    ], warnings
+
+
+def _table_rows(directory: Path, table: str) -> Iterator[tuple[str, Mapping[str, str]]]:
+    """Yield the place and the cells of each row."""
+    path, columns = directory / "names" / f"{table}.csv", _COLUMNS[table]
+    text = decode_text(path, read_bounded(path, MAX_TABLE_BYTES, _LAYOUT, links=True), "tables of names are CSV")
+    reader = csv.DictReader(io.StringIO(text, newline=""), strict=True)
+    try:
+        missing = [column for column in columns if column not in (reader.fieldnames or ())]
+        if missing:
+            raise InputError(f"{path}, line 1: no column {missing[0]!r}; its columns are {', '.join(columns)}")
+        for row in reader:
+            place = f"{path}, line {reader.line_num}"
+            # DictReader gives None to missing cells, and a list under None to cells without a column.
+            if None in row or None in row.values():
+                raise InputError(f"{place}: it has not as many cells as the first line")
+            for column in columns:
+                if len(row[column]) > _MAX_NAME or not is_printable(row[column]):
+                    raise InputError(
+                        f"{place}: {column} is {quote(row[column])}; write at most {_MAX_NAME} printable characters"
+                    )
+            yield place, row
+    except csv.Error as error:
+        raise InputError(f"{path}, line {reader.line_num + 1}: {error}") from None
 
 
 def _listed(folder: Path) -> list[Path]:

@@ -17,6 +17,7 @@ from judge.statistics.rating_model import RatingModel
 from judge.statistics.ratings import Rating, RatingList, rate
 from judge.statistics.sprt import SprtState
 from judge.store.types import JournalLine
+from judge.tournament.certain_places import StageCertainty, certain_places
 from judge.tournament.formats.base import skip_of
 from judge.tournament.formats.sequential import Sequential
 from judge.tournament.points import Points, points_table
@@ -240,6 +241,14 @@ class PublishedContest:
         """The results of all agents that are not disqualified."""
         pairings = without(self.tournament.played(self.pairings, self.results), self.out)
         return [game for pairing in pairings for game in pairing.games]
+
+    @cached_property
+    def certainty(self) -> Sequence[StageCertainty]:
+        """The certainty of the places of each stage; empty without results, or if places are no order of strength."""
+        if not self.snapshot.format.orders_by_strength:
+            return ()
+        played = self.tournament.played(self.pairings, self.results)
+        return certain_places(self.table, self.stages, played, self.out, is_running=not self.is_over)
 
     @cached_property
     def ratings(self) -> RatingList | None:

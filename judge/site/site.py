@@ -37,6 +37,8 @@ PER_PAGE = 350
 
 MAX_FAULTS = 20
 
+MAX_REVERSED_GAMES = 20
+
 MAX_ABOUT_FACTS = 12
 
 About = Mapping[str, Mapping[str, str]]
@@ -127,6 +129,11 @@ def _index(contest: PublishedContest, language: Language) -> Mapping[str, Any]:
         "moves": sum(sum(game.result.replies) for game in contest.games if game.result is not None),
         "criteria": [tuple(map(language.gettext, CRITERIA[name][1:])) for _, name in shown],
         "ranking_of": ranking_of,
+        "places": {agent: place for stage in contest.certainty for agent, place in stage.places.items()},
+        "brackets": {
+            agent: bracket for stage in contest.certainty for bracket in stage.brackets for agent in bracket.agents
+        },
+        "most_reversed": MAX_REVERSED_GAMES,
         "out": [participant for participant in contest.participants if participant.out],
         "results": results_chart(contest, language),
         "ratings": ratings_chart(contest, language),

@@ -25,7 +25,7 @@ import numpy as np
 import numpy.typing as npt
 
 from judge.contest_games import GameResult
-from judge.statistics.bayeselo import PairResult, strengths_of
+from judge.statistics.bayeselo import PairResult, strengths_of, summed
 from judge.statistics.bradley_terry import Fit, Matrix, PairCounts, Vector
 from judge.statistics.draw_models import Davidson
 from judge.statistics.rating_model import GOMOCUP_MODEL, RatingModel
@@ -35,13 +35,19 @@ from judge.statistics.simulated_fits import LeagueFits
 
 _MODEL = RatingModel(draws="davidson", advantage=0)
 
-_SIMULATIONS = 199
-"""Simulated contests of the deviance test."""
+_SIMULATIONS = 199, 999
+"""Minimum and maximum number of simulated contests of the deviance test."""
 
-_DRAWN_RATINGS = 4000
-"""Random rating vectors for the quantile and for the chances."""
+_SIMULATED_PAIRS = 1_000_000
+"""Pairs in all of them; limits the time."""
 
-_SEED = 11
+_DRAWN_RATINGS = 4_000, 20_000
+"""Minimum and maximum number of random rating vectors for the quantile and the chances."""
+
+_DRAWN_PAIRS = 40_000_000
+"""Ordered pairs of agents in all of them."""
+
+_SEED = 14
 
 _RIVALS = 5
 """Agents after the first one for which reversed games are counted."""
@@ -54,6 +60,9 @@ _POWER_80 = 2.80
 
 _NEARLY_FIRST = 0.02
 """Lead in logistic units below which the ratings after reversed games are computed exactly."""
+
+_FAR_SHARE = 0.02
+"""Share of the expected number of reversed games that are reversed at once: one by one below 50."""
 
 _LEAST_SHARE = 1e-12
 """Lower limit of an expected score in the deviance."""
@@ -82,10 +91,9 @@ class PlaceRange:
     chance: float
 
     @property
-    def words(self) -> str:
-        """The place, or its range with inflation, such as `2-5`. The range includes the place."""
-        low, high = min(self.low_phi, self.place), max(self.high_phi, self.place)
-        return str(low) if low == high else f"{low}-{high}"
+    def shown(self) -> tuple[int, int]:
+        """The range with inflation, which includes the place."""
+        return min(self.low_phi, self.place), max(self.high_phi, self.place)
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,8 +150,8 @@ class Certainty:
     """The first agent after the reversals; None if no number of them changes the first place."""
     further_games: tuple[int, int] | None
     """Games between first and second that separate them with a probability of 50 % and 80 %; None without a gap."""
-    further_rounds: float | None
-    """Repetitions of the contest that separate first and second with a probability of 80 %; None without a gap."""
+    further_share: float | None
+    """As `further_games` at 80 %, but further games of all agents, relative to the games so far."""
     unusual: tuple[UnusualPair, ...]
 
     @property
@@ -163,27 +171,17 @@ class Certainty:
 
     @property
     def certain(self) -> int:
-        """Number of agents whose range is one place."""
-        return sum(rank.low_phi == rank.high_phi for rank in self.ranks)
+        """Number of agents with a range of one place."""
+        return sum(low == high for low, high in (rank.shown for rank in self.ranks))
 
 
 def pair_results(games: Iterable[GameResult]) -> list[PairResult]:
-    """Sum up the games of each pair, in the order of its first game. A game that both lost by faults is ignored."""
-    return _summed(
+    """Sum up the games of each pair. A game that both lost by faults is ignored."""
+    return summed(
         PairResult(*game.agents, *(int(score == game.scores[0]) for score in (1, 0.5, 0)))
         for game in games
         if game.is_draw or game.winner is not None
     )
-
-
-def _summed(results: Iterable[PairResult]) -> list[PairResult]:
-    """One result per pair that met, its agents by name."""
-    sums: dict[tuple[str, str], list[int]] = {}
-    for first, second, *counts in results:
-        if any(counts):
-            pair, counts = ((first, second), counts) if first < second else ((second, first), counts[::-1])
-            sums[pair] = [one + other for one, other in zip(sums.get(pair, (0, 0, 0)), counts, strict=True)]
-    return [PairResult(*pair, *counts) for pair, counts in sums.items()]
 
 
 def assess_places(
@@ -191,11 +189,13 @@ def assess_places(
 ) -> Certainty | None:
     """Compute the certainty of places; None for fewer than two agents with games.
 
-    `places` default to the order of Gomocup's ratings. Disqualified agents must not be in `results`. With `is_running`
-    all ranges of a running contest are valid together, at any number of looks.
+    `places` default to those of Gomocup's ratings. Agents that share a place keep their order. Disqualified agents
+    must not be in `results`. With `is_running` all ranges of a running contest are valid together, at any number of
+    looks.
     """
     listed = list(results)
-    if not (met := _summed(listed)):
+    met = [each for each in summed(listed) if any(each[2:])]
+    if not met:
         return None
     tally = PairCounts.of_scores({(each.first, each.second): each[2:] for each in met})
     return _League(tally, is_running).certainty(_rated_places(strengths_of(listed)) if places is None else places)
@@ -232,9 +232,8 @@ class _League:
         self.random = np.random.default_rng(_SEED)
 
     def certainty(self, places: Mapping[str, int]) -> Certainty:
-        place = [places[name] for name in self.names]
         official = Fit(self.tally, GOMOCUP_MODEL, self.fits.pools).ratings
-        order = sorted(range(len(self.names)), key=lambda at: (place[at], -official[at], self.names[at]))
+        order = [self.tally.place[name] for name in sorted(places, key=places.__getitem__) if name in self.tally.place]
         deviance, simulated = self._deviances()
         phi = max(1.0, deviance / float(simulated.mean()))
         p = (1 + int((simulated >= deviance).sum())) / (1 + len(simulated))
@@ -250,7 +249,7 @@ class _League:
         ranks = tuple(
             PlaceRange(
                 self.names[at],
-                place[at],
+                places[self.names[at]],
                 *ranges[at],
                 *ranges_phi[at],
                 float(self.fit.ratings[at]) * ELO,
@@ -286,7 +285,10 @@ class _League:
         """The deviance of the results, and those of simulated contests."""
         chances = np.stack(self.fit.chances(), axis=-1)
         chances /= chances.sum(axis=-1, keepdims=True)
-        counts = self.random.multinomial(self.games.astype(np.int64), chances, (_SIMULATIONS, len(self.games)))
+        # Pages of a running contest are written again and again.
+        most = 0 if self.is_running else _SIMULATED_PAIRS
+        contests = _limited(most // len(self.games), _SIMULATIONS)
+        counts = self.random.multinomial(self.games.astype(np.int64), chances, (contests, len(self.games)))
         wins, draws, losses = np.moveaxis(counts.astype(np.float64), -1, 0)
         ratings, draw = self.fits.fit(wins, draws, losses, self.fit.ratings, self.fit.draw)
         won, drawn, _ = self.fits.chances(ratings, draw)
@@ -300,7 +302,8 @@ class _League:
     def _drawn_ratings(self) -> Matrix:
         """Random deviations of the ratings: a row per agent. Only differences within a pool are meaningful."""
         root = np.linalg.cholesky(self.fit.covariance + self.fits.anchor)
-        return root @ self.random.standard_normal((len(self.names), _DRAWN_RATINGS))
+        agents = len(self.names)
+        return root @ self.random.standard_normal((agents, _limited(_DRAWN_PAIRS // agents**2, _DRAWN_RATINGS)))
 
     def _separated(self, drawn: Matrix, maximum: float, phi: float) -> Truth:
         """Whether the row's agent is above the column's. `maximum` is the quantile over all pairs."""
@@ -361,8 +364,8 @@ class _League:
     def _reverse(self, first: int, rival: int, ratings: Vector, most: float) -> tuple[list[Reversal], int] | None:
         """Reverse the most effective game until `first` is no longer first; None if that needs `most` games.
 
-        The official ratings count a draw as a win and a loss. With c the difference of the covariance rows of `first`
-        and `rival`, a reversed win of i against j lowers their lead by c_i - c_j.
+        Gomocup's ratings count a draw as a win and a loss. With c the covariance of the ratings with the lead of
+        `first` over `rival`, a win that i loses to j instead lowers this lead by c_i - c_j.
         """
         tally, at = self.tally, ratings[None].copy()
         fits = replace(self.fits, games=self.games + tally.draws)
@@ -381,7 +384,8 @@ class _League:
             slope = fits.slope(at, no_draws, wins, none, losses)[0]
             step, c = np.linalg.solve(fits.information(at, no_draws)[0], np.stack([slope, lead_of], axis=1)).T
             at = at + step[:-1]
-            if at[0, first] - np.delete(at[0], first).max() < _NEARLY_FIRST:
+            lead = at[0, first] - np.delete(at[0], first).max()
+            if lead < _NEARLY_FIRST:
                 at, _ = fits.fit(wins, none, losses, at[0], Davidson.NO_DRAWS)
                 others = at[0].copy()
                 others[first] = -math.inf
@@ -392,9 +396,10 @@ class _League:
             pair = int(fall.argmax())
             if fall[pair] <= 0 or (won - left).sum() + 1 >= most:
                 return None
-            left[pair] -= 1
-            wins[0, pair] -= sign[pair]
-            losses[0, pair] += sign[pair]
+            turned = min(int(left[pair]), 1 + int(_FAR_SHARE * lead / fall[pair]))
+            left[pair] -= turned
+            wins[0, pair] -= turned * sign[pair]
+            losses[0, pair] += turned * sign[pair]
         reversals = []
         for pair in map(int, np.flatnonzero(won - left)):
             names = self.names[tally.first[pair]], self.names[tally.second[pair]]
@@ -424,6 +429,10 @@ class _League:
 
 
 # --- functions of arrays ---------------------------------------------------------------------------------------------
+
+
+def _limited(number: int, limits: tuple[int, int]) -> int:
+    return min(max(number, limits[0]), limits[1])
 
 
 def _pools(tally: PairCounts) -> list[list[int]]:

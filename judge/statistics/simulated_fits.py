@@ -14,7 +14,7 @@ import numpy as np
 from judge.statistics.bradley_terry import Matrix, PairCounts, Places, Vector
 from judge.statistics.draw_models import Davidson, share
 
-_CLOSE = 1e-6
+_CLOSE = 1e-5
 """Largest change of a rating in the last step, in logistic units."""
 
 _MAX_STEP = 1.0
@@ -74,12 +74,15 @@ class LeagueFits:
 
     def slope(self, at: Matrix, d: Vector, wins: Matrix, draws: Matrix, losses: Matrix) -> Matrix:
         """Derivatives by ratings and draw parameter, a row per league."""
-        u = self._leads(at)
-        found = _DRAWS.slopes(u, d[:, None], wins, draws, losses)
+        won, drawn, lost = self.chances(at, d)
+        games = wins + draws + losses
+        lead = won - lost
+        by_u = (wins - losses - games * lead) / 2 - self.prior * lead / (won + lost)
         slope = np.empty((len(at), at.shape[1] + 1))
-        slope[:, :-1] = (found.by_u + self.prior * (2 / (1 + np.exp(u)) - 1)) @ self._incidence
+        slope[:, :-1] = by_u @ self._incidence
         # Virtual games of the draw parameter, as in `bradley_terry`: between equals.
-        slope[:, -1] = np.where(np.isfinite(d), found.by_d.sum(axis=1) - self.prior_draws * _drawn_by_equals(d), 0)
+        by_d = draws.sum(axis=1) - (games * drawn).sum(axis=1) - self.prior_draws * _drawn_by_equals(d)
+        slope[:, -1] = np.where(np.isfinite(d), by_d, 0)
         return slope
 
     def information(self, at: Matrix, d: Vector) -> Matrix:

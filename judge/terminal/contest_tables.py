@@ -1,6 +1,6 @@
 """Standings and crosstable of a contest as tables for a terminal."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from rich.console import Console
 from rich.measure import Measurement
@@ -12,32 +12,50 @@ from judge.contest.contest import Standing
 from judge.statistics.ratings import rate
 from judge.terminal.output import interval
 from judge.terminal.tables import make_table
+from judge.tournament.certain_places import StageCertainty
 from judge.tournament.crosstable import Cell
 from judge.tournament.standings import TableLine
 
+_BRACKET = {True: ("┌", "│", "└"), False: ("/", "|", "\\")}
+"""First, inner and last line of a bracket; False: without box-drawing characters."""
 
-def standings_table(standing: Standing) -> Table:
-    """Return the standings; groups and leagues follow each other."""
+
+def standings_table(standing: Standing, certainty: Sequence[StageCertainty] = (), *, has_boxes: bool = True) -> Table:
+    """Return the standings; groups and leagues follow each other.
+
+    With `certainty`, a place is a range where it is one, and a bracket connects agents that the games do not separate.
+    """
     counted = (each for each in standing.played if not each.pairing.agents & standing.out.keys())
     ratings = {each.agent: each for each in rate([game for each in counted for game in each.games]).ratings}
-    columns = ("", "agent", "points", "games", "won", "drawn", "lost", "failed", "rating (95 %)")
-    table = make_table(columns, numbers=(0, *range(2, 8)))
+    ranges = {agent: words for stage in certainty for agent, words in stage.places.items()}
+    brackets = {agent: sign for stage in certainty for agent, sign in bracket_signs(stage, has_boxes)}
+    columns = ("", "", "agent", "points", "games", "won", "drawn", "lost", "failed", "rating (95 %)")
+    table = make_table(columns, numbers=(0, *range(3, 9)))
     by_stage: dict[str, list[TableLine]] = {}
     for line in standing.table.lines:
         by_stage.setdefault(standing.stages.get(line.agent, ""), []).append(line)
     for stage, lines in by_stage.items():
         if stage:
-            table.add_row("", Text(stage, style="bold"))
+            table.add_row("", "", Text(stage, style="bold"))
         for line in lines:
             rating, done = ratings.get(line.agent), line.done
             table.add_row(
-                str(line.place) if line.agent not in standing.out else "-",
+                ranges.get(line.agent, str(line.place)) if line.agent not in standing.out else "-",
+                brackets.get(line.agent, ""),
                 Text(printable(line.agent, 32)),
                 f"{line.points:g}",
                 *map(str, (done.games, done.wins, done.draws, done.losses, done.failures)),
                 "" if rating is None else interval(rating.elo, rating.low, rating.high),
             )
     return table
+
+
+def bracket_signs(stage: StageCertainty, has_boxes: bool) -> Iterator[tuple[str, str]]:
+    """Yield each agent in a bracket of the stage, and the sign in its line."""
+    top, middle, bottom = _BRACKET[has_boxes]
+    for bracket in stage.brackets:
+        inner = len(bracket.agents) - 2
+        yield from zip(bracket.agents, (top, *[middle] * inner, bottom), strict=True)
 
 
 def print_crosstable(console: Console, names: Sequence[str], rows: Sequence[Sequence[Cell | None]]) -> None:

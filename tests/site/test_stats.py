@@ -2,7 +2,9 @@
 
 import json
 import re
+from collections import Counter
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,8 +17,8 @@ from judge.games.types import Verdict
 from judge.publish.load import load_store
 from judge.site.site import pages
 from judge.statistics.ratings import rate
-from judge.translations.language import CODES, languages
-from tests.publish.cups import Cup
+from judge.translations.language import CODES, ENGLISH, languages
+from tests.publish.cups import STRONG_TO_WEAK, Cup
 from tests.publish.public import Public
 
 
@@ -131,6 +133,173 @@ def test_errors_are_reported(cup: Cup) -> None:
     ):
         with pytest.raises(InputError, match=said):
             run("stats", cup.folder, *words)
+
+
+# --- certainty -------------------------------------------------------------------------------------------------------
+
+KEYS = {
+    "first", "second", "gap", "half_width", "half_width_phi", "phi", "deviance_p", "neighbours_not_separated", "groups",
+    "candidates", "reversed_games", "further_games", "ranks",
+}  # fmt: skip
+
+
+def test_certainty_of_a_contest_and_of_its_export_agree(cup: Cup, exported: Public) -> None:
+    found = document("stats", "--certainty", cup.folder)
+
+    assert found == document("stats", "--certainty", exported.directory)
+    assert KEYS <= found.keys()
+    assert all(rank["low_phi"] <= rank["low"] <= rank["high"] <= rank["high_phi"] for rank in found["ranks"])
+    lines = document("contest", "standings", cup.folder)["lines"]
+    assert [(line["agent"], line["place"]) for line in lines] == [
+        (rank["agent"], rank["place"]) for rank in found["ranks"]
+    ]
+    assert all(line["low"] <= line["place"] <= line["high"] for line in lines)
+
+
+def test_reversed_games_of_a_contest_are_listed_and_linked(cup: Cup, exported: Public) -> None:
+    found = document("stats", "--certainty", cup.folder)
+    numbers = found["reversed_game_numbers"]
+    results = {result.number: result for result in cup.store.results(cup.contest.name)}
+
+    assert found["reversed_games"] == len(numbers) > 0
+    winners = {(each["winner"], each["loser"]): each["games"] for each in found["reversals"]}
+    turned = [results[number] for number in numbers]
+    assert winners == Counter((game.winner, game.agents[game.winner == game.first]) for game in turned)
+    assert f"reversed games: {', '.join(map(str, numbers))}\n" in run("stats", "--certainty", cup.folder)
+    page = (exported.directory / "index.html").read_text()
+    assert all(f'<a href="games/{number:05d}.html">{number}</a>' in page for number in numbers)
+
+
+@pytest.mark.parametrize(
+    ("language", "words"),
+    [("", "None of the 5 places is certain."), ("cs/", "Jistých míst: 0 z 5."), ("zh/", "5 个名次均不确定。")],
+)
+def test_standings_show_ranges_a_bracket_and_a_sentence(language: str, words: str, cup: Cup) -> None:
+    page = pages(load_store(cup.contest), {}, languages(CODES))[f"{language}index.html"]().decode()
+    rows = page.partition("<tbody>")[2].partition("</tbody>")[0].split("</tr>")[:5]
+
+    lines = document("contest", "standings", cup.folder)["lines"]
+    ranges = [f"{line['low']}-{line['high']}" for line in lines]
+    assert ranges == [re.findall(r'<td class="num place">(.*?)</td>', row)[0] for row in rows]
+    brackets = [re.findall(r'<td class="bracket(.*?)">', row)[0] for row in rows]
+    assert [" begin", "", "", "", " end"] == brackets
+    assert words in page
+    assert "<details><summary>" in page
+
+
+def test_terminal_shows_ranges_and_a_bracket(cup: Cup) -> None:
+    shown = run("contest", "standings", cup.folder)
+
+    assert 5 == len(re.findall(r"^\d-\d +[┌│└] ", shown, re.MULTILINE))
+    assert re.search(r"^1-\d +┌ +anna ", shown, re.MULTILINE)
+    assert "None of the 5 places is certain." in shown
+    assert "A bracket connects agents that the games do not separate." in shown
+
+
+def test_ranges_of_a_running_contest_are_explained(cup: Cup) -> None:
+    contest = load_store(cup.contest)
+    running = replace(contest, games=[replace(game, result=None, state="pending") for game in contest.games[:2]])
+    running = replace(running, games=[*running.games, *contest.games[2:]])
+    explained = "While the contest runs, the ranges are wider"
+
+    assert explained in pages(running, {}, [ENGLISH])["index.html"]().decode()
+    assert explained not in pages(contest, {}, [ENGLISH])["index.html"]().decode()
+
+
+RECORD = """\
+RAPFI25 - KATAGOMO26: 7 : 7
+RAPFI25 - JAX25: 15 : 2
+RAPFI25 - WINE18: 24 : 0
+RAPFI25 - CHEATER: 0 : 24
+KATAGOMO26 - JAX25: 10 : 2
+KATAGOMO26 - WINE18: 24 : 0
+KATAGOMO26 - CHEATER: 0 : 24
+JAX25 - WINE18: 24 : 0
+JAX25 - CHEATER: 0 : 24
+WINE18 - CHEATER: 0 : 24
+"""
+"""Part of Freestyle-15 I 2026, with one more agent."""
+
+
+@pytest.fixture
+def record(tmp_path: Path) -> Path:
+    for folder in ("records", "names"):
+        (tmp_path / folder).mkdir()
+    (tmp_path / "names/blacklist.csv").write_text("name,league\nCHEATER,2026_o\nJAX25,2025_o\n")
+    path = tmp_path / "records/2026_o.txt"
+    path.write_text(RECORD)
+    return path
+
+
+def test_certainty_of_a_record_is_without_its_disqualified_agents(record: Path) -> None:
+    found = document("stats", "--certainty", record)
+
+    assert ["RAPFI25", "KATAGOMO26", "JAX25", "WINE18"] == [rank["agent"] for rank in found["ranks"]]
+    assert [{"winner": "RAPFI25", "loser": "KATAGOMO26", "games": 2}] == found["reversals"]
+    assert [4, 4] == [found["ranks"][-1]["low_phi"], found["ranks"][-1]["high_phi"]]
+    assert "One of 4 places is certain." in run("stats", "--certainty", record)
+
+
+def test_record_elsewhere_has_no_disqualified_agents(record: Path, tmp_path: Path) -> None:
+    moved = record.rename(tmp_path / "2026_o.txt")
+
+    assert "CHEATER" == document("stats", "--certainty", moved)["first"]
+
+
+@pytest.mark.parametrize(
+    ("text", "error"),
+    [
+        ("", "has no results"),
+        ("A - B: 0 : 0\n", "has no results"),
+        ("A - B: 3\n", "line 1: .*is not a result"),
+        ("A - B: 3 : 1\nB - A: 1 : 3\n", "line 2: .*also in line 1"),
+        ("A - A: 3 : 1\n", "line 1: A against itself"),
+        ("A - B: -3 : 1\n", "line 1: -3 wins"),
+        ("\N{ZERO WIDTH NO-BREAK SPACE}A - B: 3 : 1\n", "line 1: .*byte order mark"),
+    ],
+)
+def test_invalid_record_is_refused_with_its_line(text: str, error: str, tmp_path: Path) -> None:
+    path = tmp_path / "2026_o.txt"
+    path.write_text(text, encoding="utf-8")
+
+    with pytest.raises(InputError, match=error):
+        run("stats", "--certainty", path)
+
+
+def test_certainty_is_for_one_contest(cup: Cup, record: Path) -> None:
+    for words in (
+        (),
+        (cup.folder, record),
+        (cup.folder, "--records", record.parent),
+        (cup.folder, "--against", "dora"),
+        (cup.folder, "--anchor", "bert=0"),
+    ):
+        with pytest.raises(InputError, match="--certainty is for one CONTEST"):
+            run("stats", "--certainty", *words)
+
+
+def test_certainty_of_a_knockout_is_refused(tmp_path: Path) -> None:
+    with Cup(tmp_path / "cup", STRONG_TO_WEAK, 'name = "knockout"\ngames = 2') as cup:
+        cup.play(2)
+        with pytest.raises(InputError, match="format knockout"):
+            run("stats", "--certainty", cup.folder)
+        assert "certain" not in run("contest", "standings", cup.folder)
+
+
+def test_certainty_of_leagues_is_within_each_league(tmp_path: Path) -> None:
+    """Two leagues: places 1 and 2 and places 3 to 5."""
+    with Cup(tmp_path / "cup", STRONG_TO_WEAK, 'name = "leagues"\ngames = 2\nsizes = [2]\npromoted = 1') as cup:
+        cup.play()
+        found = document("stats", "--certainty", cup.folder)
+        shown = run("contest", "standings", cup.folder)
+
+    stages = found.get("stages", [found])
+    assert all(rank["low"] > 2 for stage in stages if stage["stage"] == "League 2" for rank in stage["ranks"])
+    assert {"League 1", "League 2"} >= {stage["stage"] for stage in stages}
+    assert "League" in shown
+
+
+# --- tests on counts -------------------------------------------------------------------------------------------------
 
 
 def test_the_calculator_prints_the_test_and_the_estimate() -> None:

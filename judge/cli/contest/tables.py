@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.text import Text
 
 from judge.base.text import printable
+from judge.cli.certainty import print_certainty_words
 from judge.cli.contest.options import opened, opened_if_begun
 from judge.cli.options import HERE, ContestArgument, JsonOption
 from judge.contest.contest import Contest, Standing, open_store
@@ -25,6 +26,7 @@ from judge.sandbox.machine.core_locks import holders_here
 from judge.statistics.fairness import FairnessTest, fairness_tests
 from judge.statistics.sprt import SprtState
 from judge.terminal.contest_tables import print_crosstable, standings_table
+from judge.tournament.certain_places import StageCertainty, certain_places
 from judge.tournament.formats.sequential import Sequential
 
 
@@ -207,22 +209,35 @@ def standings(contest: ContestArgument = HERE, as_json: JsonOption = False) -> N
             return
         standing = found.standing()
         title, test, words = found.name, sequential(found, standing), found.snapshot.format.places_by
+        certainty = _certainty(found, standing)
     if as_json:
-        lines = [
-            dataclasses.asdict(line) | {"stage": standing.stages.get(line.agent, "")} for line in standing.table.lines
-        ]
+        ranges = {agent: ends for stage in certainty for agent, ends in stage.ranges.items()}
+        lines = []
+        for line in standing.table.lines:
+            low, high = ranges.get(line.agent, (None, None))
+            stage = standing.stages.get(line.agent, "")
+            lines.append(dataclasses.asdict(line) | {"stage": stage, "low": low, "high": high})
         document = {"contest": title, "ranking": standing.table.ranking, "lines": lines}
         print(json.dumps(document | ({} if test is None else {"sprt": dataclasses.asdict(test)})))
         return
-    table = standings_table(standing)
+    console = Console(highlight=False)
+    table = standings_table(standing, certainty, has_boxes=not console.options.ascii_only)
     table.title = Text(printable(title))
-    Console(highlight=False).print(table)
+    console.print(table)
+    print_certainty_words(certainty)
     if words:
         print(words)
     for agent, why in standing.out.items():
         print(f"disqualified: {printable(agent)}: {printable(why)}")
     if test is not None:
         print(f"sequential test: LLR {test.llr:.2f} ({test.lower:.2f} to {test.upper:.2f}): {test.decision}")
+
+
+def _certainty(contest: Contest, standing: Standing) -> Sequence[StageCertainty]:
+    if not contest.snapshot.format.orders_by_strength:
+        return ()
+    running = not contest.is_over()
+    return certain_places(standing.table, standing.stages, standing.played, standing.out, is_running=running)
 
 
 def sequential(contest: Contest, standing: Standing) -> SprtState | None:

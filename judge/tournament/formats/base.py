@@ -28,6 +28,9 @@ class TournamentFormat(BaseModel, ABC):
     agents: ClassVar[tuple[int, int | None]] = (2, None)
     """Minimum and maximum."""
 
+    orders_by_strength: ClassVar[bool] = True
+    """Whether places estimate an order of strength, so that their certainty is shown."""
+
     places_by: ClassVar[str] = ""
     """A sentence on what decides places; empty: the points of all games."""
 

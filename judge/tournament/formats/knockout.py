@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
 from pydantic import Field
 
@@ -30,6 +30,8 @@ class Tie:
 
 class Knockout(TournamentFormat):
     """Equal pairings are replayed at most `replays` times; then the better seed advances."""
+
+    orders_by_strength: ClassVar[bool] = False
 
     places_by = sentence(
         "Places depend on the stage that an agent reached. "

@@ -18,6 +18,7 @@ class Sequential(TournamentFormat):
     """After each round the test decides whether to continue. Pairs of games share an opening."""
 
     agents: ClassVar[tuple[int, int | None]] = (2, 2)
+    orders_by_strength: ClassVar[bool] = False
 
     name: Literal["sprt"] = "sprt"
     games: int = Field(default=20, ge=2, multiple_of=2)

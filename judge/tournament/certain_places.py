@@ -1,0 +1,143 @@
+"""Certainty of a contest's places, for each stage (`judge.statistics.certainty`), and its sentences."""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from judge.base.text import sentence
+from judge.contest_games import GameResult
+from judge.statistics.certainty import Certainty, assess_places, pair_results, reversed_games
+from judge.tournament.results import PlayedPairing, without
+from judge.tournament.schedule import Table
+
+_MAX_TIMES = 10
+"""With more repetitions of a contest needed, first and second are called nearly equal."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bracket:
+    """Agents in consecutive lines that the games do not separate. `low` and `high` are their places."""
+
+    low: int
+    high: int
+    agents: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class StageCertainty:
+    """Certainty within a stage; its name is empty in a contest without stages.
+
+    `above` is the number of agents above the stage. `games` are the games that count, in `rounds` rounds (0: unknown).
+    `by_rating`: ratings decide the places.
+    """
+
+    stage: str
+    certainty: Certainty
+    above: int
+    games: Sequence[GameResult]
+    rounds: int
+    by_rating: bool = True
+
+    @property
+    def places(self) -> Mapping[str, str]:
+        """Each agent's place, or its range such as `2-5`."""
+        return {agent: _range(low, high) for agent, (low, high) in self.ranges.items()}
+
+    @property
+    def ranges(self) -> Mapping[str, tuple[int, int]]:
+        """Lowest and highest place of each agent."""
+        shown = ((rank.agent, rank.shown) for rank in self.certainty.ranks)
+        return {agent: (low + self.above, high + self.above) for agent, (low, high) in shown}
+
+    @property
+    def brackets(self) -> Sequence[Bracket]:
+        """Groups of two agents or more."""
+        brackets, place = [], self.above + 1
+        for group in self.certainty.strength.groups:
+            if len(group) > 1:
+                brackets.append(Bracket(place, place + len(group) - 1, group))
+            place += len(group)
+        return brackets
+
+    @property
+    def reversed_games(self) -> Sequence[GameResult]:
+        """Games that would change the first place if their winners had lost; the fewest possible."""
+        return reversed_games(self.games, self.certainty.reversals)
+
+    def sentences(self) -> Iterator[str]:
+        """The result in plain words."""
+        found = self.certainty
+        certain, number = found.certain, len(found.ranks)
+        if certain == number:
+            yield sentence("All places are certain.")
+        elif certain == 0:
+            yield sentence(f"None of the {number} places is certain.")
+        elif certain == 1:
+            yield sentence(f"One of {number} places is certain.")
+        else:
+            yield sentence(f"{certain} of {number} places are certain.")
+        if found.ranks[0].shown == (1, 1):
+            first = found.first
+            if certain < number:
+                yield sentence(f"The first place of {first} is certain.")
+        else:
+            yield from self._first_sentences()
+        yield from self._reversed_sentences(found.reversed_games)
+
+    def _reversed_sentences(self, games: int) -> Iterator[str]:
+        if self.by_rating and games == 1:
+            yield sentence("One reversed game would change the first place.")
+        elif self.by_rating and games > 1:
+            yield sentence(f"{games} reversed games would change the first place.")
+        elif games == 1:
+            yield sentence("One reversed game would change the best rating.")
+        elif games > 1:
+            yield sentence(f"{games} reversed games would change the best rating.")
+
+    def _first_sentences(self) -> Iterator[str]:
+        found = self.certainty
+        first, second, chance = found.first, found.second, round(100 * found.ranks[0].chance)
+        yield sentence(f"{first} is the strongest agent with a probability of {chance} %.")
+        if found.further_share is None:
+            yield sentence(f"The games do not show a difference between {first} and {second}.")
+            return
+        if not found.further_share:
+            return
+        rounds = math.ceil(found.further_share * self.rounds)
+        if self.rounds and found.further_share <= _MAX_TIMES:
+            if rounds == 1:
+                yield sentence("One more round would separate first and second with a probability of 80 %.")
+            else:
+                yield sentence(f"{rounds} more rounds would separate first and second with a probability of 80 %.")
+            return
+        times = math.ceil(1 + found.further_share)
+        yield sentence(f"It takes {times} times as many games to separate first and second with a probability of 80 %.")
+
+
+def certain_places(
+    table: Table,
+    stages: Mapping[str, str],
+    played: Sequence[PlayedPairing],
+    out: Mapping[str, str],
+    *,
+    is_running: bool,
+) -> Sequence[StageCertainty]:
+    """Compute the certainty of the places of each stage, without disqualified agents. Only its agents' games count."""
+    found = []
+    counted = without(played, out)
+    for stage in dict.fromkeys(stages.get(line.agent, "") for line in table.lines):
+        lines = [line for line in table.lines if stages.get(line.agent, "") == stage and line.agent not in out]
+        agents = {line.agent for line in lines}
+        pairings = [each for each in counted if each.games and each.pairing.agents <= agents]
+        games = [game for each in pairings for game in each.games]
+        above = min((line.place for line in lines), default=1) - 1
+        places = {line.agent: line.place - above for line in lines}
+        if (certainty := assess_places(pair_results(games), places, is_running)) is not None:
+            rounds = len({each.pairing.round for each in pairings})
+            by_rating = table.ranking[:1] in (("elo",), ("rating",))
+            found.append(StageCertainty(stage, certainty, above, games, rounds, by_rating))
+    return found
+
+
+def _range(low: int, high: int) -> str:
+    return str(low) if low == high else f"{low}-{high}"
