@@ -17,7 +17,7 @@ from typing import Generic, TypeVar
 from judge.records.views import BoardView, Mark, Square, Surface, Token
 from judge.render.board import BOARD_PIXELS, LABELS, BarePainter
 from judge.render.shapes import Text, moved
-from judge.render.svg import FONT, content, middle_of_text, text_style, write_at_origin, write_items
+from judge.render.svg import FONT, content, middle_of_text, text_style, write_at_origin, write_grouped, write_items
 
 Thing = TypeVar("Thing", bound=Hashable)
 
@@ -96,7 +96,7 @@ class EmptyBoard:
 @lru_cache(maxsize=32)
 def _empty_board(painter: BarePainter) -> EmptyBoard:
     scene = painter.board()
-    return EmptyBoard(scene.width, scene.height, write_items(scene.items))
+    return EmptyBoard(scene.width, scene.height, write_grouped(scene.items))
 
 
 def write_still(painter: BarePainter, empty: EmptyBoard, view: BoardView, title: str, prefix: str) -> str:
