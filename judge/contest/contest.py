@@ -207,12 +207,13 @@ class Contest:
         """The results so far, in schedule order."""
         return self.store.results(self.name)
 
-    def standing(self) -> Standing:
-        """The current table."""
+    def standing(self, results: Sequence[GameResult] | None = None) -> Standing:
+        """The current table. `results` are those of `results()`, here and below; None: read them."""
         out = self.out()
         # A collection finds nothing among 100,000 games and takes a third of the time.
         with uncollected():
-            played = self.tournament.played(self.store.pairings(self.name), self.results())
+            found = self.results() if results is None else results
+            played = self.tournament.played(self.store.pairings(self.name), found)
             return Standing(self.tournament.table(played, out), played, out, self.tournament.stages(played, out))
 
     def stages_of_games(self) -> Mapping[int, str]:
@@ -221,16 +222,18 @@ class Contest:
         rows = self.store.schedule_of(self.name) if groups else ()
         return {row.number: self.snapshot.format.stage_name(groups[row.round, row.table]) for row in rows}
 
-    def to_come(self) -> PendingPairing:
+    def to_come(self, results: Sequence[GameResult] | None = None) -> PendingPairing:
         """The pairings that will be scheduled later."""
-        return self.tournament.to_come(self.store.pairings(self.name), self.results(), self.out())
+        found = self.results() if results is None else results
+        return self.tournament.to_come(self.store.pairings(self.name), found, self.out())
 
-    def is_over(self) -> bool:
+    def is_over(self, results: Sequence[GameResult] | None = None) -> bool:
         """Whether all games are played and no round follows."""
         counts = self.store.counts(self.name)
         if counts[GameState.PENDING] or counts[GameState.RUNNING] or counts[GameState.HELD]:
             return False
-        return not self.tournament.next(self.store.pairings(self.name), self.results(), self.out()).games
+        found = self.results() if results is None else results
+        return not self.tournament.next(self.store.pairings(self.name), found, self.out()).games
 
 
 def open_store(planned: Planned) -> Store:

@@ -165,16 +165,16 @@ def _differences(directory: Path, manifest: ExportManifest) -> list[str]:
 
 def file_names(directory: Path, problems: list[str]) -> Iterator[str]:
     """Yield the file names below `directory`; links, special files and unusual names become problems."""
-    waiting = [directory]
+    waiting = [""]
     while waiting:
         folder = waiting.pop()
-        with os.scandir(folder) as entries:
+        with os.scandir(directory / folder) as entries:
             for entry in entries:
-                name = Path(entry.path).relative_to(directory).as_posix()
-                if not _is_plain(name):
+                name = folder + entry.name
+                if not _PART.fullmatch(entry.name):
                     problems.append(f"{name!r}: not a valid name of a published file")
                 elif entry.is_dir(follow_symlinks=False):
-                    waiting.append(Path(entry.path))
+                    waiting.append(f"{name}/")
                 elif entry.is_file(follow_symlinks=False):
                     yield name
                 else:

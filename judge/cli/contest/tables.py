@@ -148,21 +148,23 @@ def _time_left(left: timedelta) -> str:
 
 def _status(contest: Contest, games: bool, tested: bool) -> dict[str, Any]:
     tests = _fairness(contest) if tested else ()
-    standing = contest.standing()
-    listed = contest.store.games(contest.name)
-    to_come = contest.to_come()
+    # There may be 100,000 results, so they are read once.
+    results = contest.results()
+    standing, to_come, is_over = contest.standing(results), contest.to_come(results), contest.is_over(results)
+    counts = contest.store.counts(contest.name)
+    listed = contest.store.games(contest.name) if games or counts[GameState.HELD] else []
     held = {game.id for game in listed if game.state == GameState.HELD}
     document: dict[str, Any] = {
         "contest": contest.name,
         "state": contest.store.state(contest.name),
-        "is_over": contest.is_over(),
-        "games": {state.value: count for state, count in contest.store.counts(contest.name).items()},
+        "is_over": is_over,
+        "games": {state.value: count for state, count in counts.items()},
         "to_come": to_come.games,
-        "is_exact": to_come.is_exact or contest.is_over(),
-        "chance": _chance(contest),
+        "is_exact": to_come.is_exact or is_over,
+        "chance": _chance(contest, is_over),
         "folders": contest.folders_notice,
         "hosts": [dataclasses.asdict(host) for host in contest_hosts(contest.store, contest.name, tests)],
-        "cores": {} if contest.is_over() else {core: who for core, who in holders_here().items() if who},
+        "cores": {} if is_over else {core: who for core, who in holders_here().items() if who},
         "disqualified": dict(standing.out),
         "failures": {line.agent: line.done.failures for line in standing.table.lines if line.done.failures},
         "again_at": again_at(contest.store, contest.name) if held else None,
@@ -185,9 +187,9 @@ def _status(contest: Contest, games: bool, tested: bool) -> dict[str, Any]:
     return document
 
 
-def _chance(contest: Contest) -> dict[str, Any]:
+def _chance(contest: Contest, is_over: bool) -> dict[str, Any]:
     snapshot = contest.snapshot
-    secret = contest.secret if contest.is_over() else None
+    secret = contest.secret if is_over else None
     return {
         "seed": snapshot.seed,
         "commitment": snapshot.commitment,
