@@ -61,7 +61,7 @@ MAY_IMPORT = {
         "tournament", "contest", "publish",
     },
     "export": {
-        "base", "translations", "referee", "records", "catalog", "contest_games", "statistics", "transparency",
+        "base", "translations", "protocols", "referee", "records", "catalog", "contest_games", "statistics", "transparency",
         "contest", "publish", "site",
     },
     "web": {

@@ -7,7 +7,7 @@ import functools
 import hashlib
 import re
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -17,12 +17,13 @@ from judge.base.errors import HostError, InputError
 from judge.base.worker_processes import in_parallel
 from judge.contest.contest import Contest
 from judge.contest_games import GameConditions
+from judge.export.former_pages import code_of, key_of, read_former, write_pages_file
 from judge.publish.joined import JOINED
 from judge.publish.load import CHANCE, DOCUMENT, Revealed, load_store, read_joined
 from judge.publish.manifest import write_manifest
 from judge.publish.model import PublishedContest
 from judge.publish.tables import tables
-from judge.site.game_files import publish_game, read_stored, write_private, write_public
+from judge.site.game_files import StoredPages, publish_game, read_stored, write_private, write_public
 from judge.site.game_page import GamePageContext
 from judge.site.pages import PagePlace
 from judge.site.site import Proof, site
@@ -54,6 +55,8 @@ class PageOptions:
 
     address: str = ""
     languages: Sequence[str] = CODES
+    former: Path | None = None
+    """A former export of this contest; its unchanged game pages are copied."""
 
 
 def publish(
@@ -108,12 +111,20 @@ def _write(
         (target / JOINED).write_bytes(published.joined.encoded())
     conditions: dict[int, GameConditions] = {}
     about: dict[str, Mapping[str, str]] = {}
+    pages: dict[str, StoredPages] = {}
+    home = contest.planned.folder
     with (target / PGN).open("wb") as pgn:
-        written = _write_games(published, contest.planned.files, target, private, options)
-        for game, (text, says, measured) in zip(published.played, written, strict=True):
-            pgn.write(text)
+        contexts = _contexts(published, options)
+        code = code_of(published)
+        keys = [key_of(context, code) for context in contexts]
+        former = {} if options.former is None or not code else read_former(options.former, home, key.public_key())
+        given = zip(contexts, map(former.get, keys), strict=True)
+        written = _write_games(published, contest.planned.files, target, private, options.former or target, given)
+        for name, (stored, says, measured), context in zip(keys, written, contexts, strict=True):
+            pgn.write(stored.pgn.encode())
             about |= says
-            conditions[game.number] = measured
+            conditions[context.game.number] = measured
+            pages[name] = stored
     published = replace(
         published,
         games=[replace(game, conditions=conditions.get(game.number)) for game in published.games],
@@ -138,8 +149,11 @@ def _write(
     )
     for path, page in site(published, about, proof, spoken):
         (target / path).write_bytes(page)
+    digest = write_manifest(target, published.name, key)
+    if code:
+        write_pages_file(home, pages)
     return ExportSummary(
-        digest=write_manifest(target, published.name, key),
+        digest=digest,
         fingerprint=proof.fingerprint,
         played=len(published.played),
         unfinished=len(published.unfinished),
@@ -147,8 +161,13 @@ def _write(
 
 
 def _write_games(
-    contest: PublishedContest, files: Path, target: Path, private: Path, options: PageOptions
-) -> Iterator[tuple[bytes, dict[str, dict[str, str]], GameConditions]]:
+    contest: PublishedContest,
+    files: Path,
+    target: Path,
+    private: Path,
+    former: Path,
+    given: Iterable[tuple[GamePageContext, StoredPages | None]],
+) -> Iterator[tuple[StoredPages, dict[str, dict[str, str]], GameConditions]]:
     for agent in contest.by_name:
         if not _PLAIN.fullmatch(agent):
             raise InputError(f"agent {agent!r}: this name is not valid for a directory")
@@ -160,8 +179,12 @@ def _write_games(
             write_public(file, target / game.attempt_path(attempt.number))
             folders = (private / game.first, private / game.second)
             write_private(file, folders, f"{game.stem}.attempt-{attempt.number}")
+    return in_parallel(functools.partial(publish_game, files, target, private, former), given)
+
+
+def _contexts(contest: PublishedContest, options: PageOptions) -> Sequence[GamePageContext]:
     stems = ["", *(game.stem for game in contest.played), ""]
-    contexts = (
+    return [
         GamePageContext(
             contest=contest.name,
             game=game,
@@ -173,5 +196,4 @@ def _write_games(
             stage=contest.stage_of(game),
         )
         for game, before, after in zip(contest.played, stems, stems[2:], strict=False)
-    )
-    return in_parallel(functools.partial(publish_game, files, target, private), contexts)
+    ]

@@ -98,6 +98,14 @@ def write_manifest(directory: Path, contest: str, key: Ed25519PrivateKey) -> str
     return hashlib.sha256(data).hexdigest()
 
 
+def read_signed_manifest(directory: Path, key: Ed25519PublicKey) -> ExportManifest:
+    """Return the manifest of an export. Raises InputError if `key` has not signed it."""
+    data = read_bounded(directory / MANIFEST, MAX_MANIFEST_BYTES, "give a directory that judge contest export wrote")
+    if not is_signed(key, read_bounded(directory / SIGNATURE, _SIGNATURE_BYTES), data):
+        raise InputError(f"{directory / SIGNATURE}: not signed by your key (fingerprint {fingerprint(key)[:16]})")
+    return parse_foreign(ExportManifest, data, f"{directory / MANIFEST}: not a manifest")
+
+
 def check_manifest(directory: Path, public_key: Path | None) -> ManifestCheck:
     """Compare `directory` with its manifest, and check the signature.
 

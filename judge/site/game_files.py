@@ -3,8 +3,14 @@
 Games are independent, so several processes publish them in parallel.
 """
 
+import hashlib
+from collections.abc import Mapping
 from pathlib import Path
 
+from pydantic import BaseModel, ConfigDict
+
+from judge.base.durable_files import read_bounded
+from judge.base.errors import InputError
 from judge.base.parsing import parse_json
 from judge.catalog import game_entry
 from judge.catalog.steps import steps_of
@@ -22,30 +28,64 @@ from judge.site.pages import PagePlace
 from judge.store.files import Files
 from judge.translations.language import languages
 
+MAX_PICTURE_BYTES = 4 << 20
+"""Bytes of a page or picture in a former export; larger ones are rendered again."""
+
+
+class StoredPages(BaseModel):
+    """A game's pages and picture as SHA-256 by path, and its part of games.pgn."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    files: Mapping[str, str]
+    pgn: str
+
 
 def publish_game(
-    files: Path, target: Path, private: Path, context: GamePageContext
-) -> tuple[bytes, dict[str, dict[str, str]], GameConditions]:
+    files: Path, target: Path, private: Path, former: Path, given: tuple[GamePageContext, StoredPages | None]
+) -> tuple[StoredPages, dict[str, dict[str, str]], GameConditions]:
     """Write the files of a game with a result; `private` has a folder for each agent.
 
-    Return its PGN, the agents' ABOUT fields by name, and its conditions. Raises InputError if its record
-    is missing or was changed.
+    `given` has the game's pages of the export `former`, which are copied; None, or if a file was changed: pages are
+    rendered. Return its pages, the agents' ABOUT fields by name, and its conditions. Raises InputError if its record is
+    missing or was changed.
     """
+    context, stored = given
     game = context.game
     if game.result is None:
         raise ValueError(f"game {game.number} has no result")
     file = read_stored(files, game.result.record)
     public = write_public(file, target / game.record_path)
     write_private(file, (private / game.first, private / game.second), game.stem)
-    replay = steps_of(public)
     spoken = languages(context.languages)
     places = [PagePlace(f"games/{game.stem}.html", language, spoken) for language in spoken]
-    for place, page in zip(places, game_pages(replay, public.record, context, places), strict=True):
-        (target / place.file).write_bytes(page)
-    if context.address:
-        (target / game.picture_path).write_bytes(game_picture(replay, public.record, context.contest))
+    names = [place.file for place in places] + ([game.picture_path] if context.address else [])
+    pages = None if stored is None or names != list(stored.files) else _copied(former, stored)
+    if stored is None or pages is None:
+        replay = steps_of(public)
+        rendered = [*game_pages(replay, public.record, context, places)]
+        if context.address:
+            rendered.append(game_picture(replay, public.record, context.contest))
+        pages, pgn = dict(zip(names, rendered, strict=True)), _pgn(public, replay, context)
+        digests = {name: hashlib.sha256(data).hexdigest() for name, data in pages.items()}
+        stored = StoredPages(files=digests, pgn=pgn.decode())
+    for name, data in pages.items():
+        (target / name).write_bytes(data)
     about = {seat.name: dict(seat.about) for seat in file.record.seats}
-    return _pgn(public, replay, context), about, conditions_of(file.record)
+    return stored, about, conditions_of(file.record)
+
+
+def _copied(former: Path, stored: StoredPages) -> Mapping[str, bytes] | None:
+    pages = {}
+    for name, digest in stored.files.items():
+        try:
+            data = read_bounded(former / name, MAX_PICTURE_BYTES)
+        except InputError:
+            return None
+        if hashlib.sha256(data).hexdigest() != digest:
+            return None
+        pages[name] = data
+    return pages
 
 
 def read_stored(files: Path, digest: str) -> RecordFile:

@@ -36,6 +36,8 @@ judge contest export public cup
 
 judge contest export public cup/contest.toml --key ~/organiser.key --private authors
 
+judge contest export public-2 cup --former public
+
 judge contest export results cup --as gomocup
 """,
     "verify": """
@@ -93,6 +95,12 @@ def export(
             metavar="CODE", help=f"A language of the pages: {', '.join(CODES)}. May be repeated. Default: all."
         ),
     ] = None,
+    former: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="OLD", help="A former export of this contest: unchanged pages of games are copied, which is faster."
+        ),
+    ] = None,
     as_: Annotated[
         str,
         typer.Option(
@@ -108,9 +116,9 @@ def export(
     DEBUG lines and stderr are not published: they go to a separate directory for each agent, for its author.
     """
     if as_:
-        if key or private or address or language:
+        if key or private or address or language or former:
             raise InputError(
-                "--as writes no pages and signs nothing: leave out --key, --private, --address, --language"
+                "--as writes no pages and signs nothing: leave out --key, --private, --address, --language, --former"
             )
         with opened(contest) as found:
             count = write_for_manager(found, contest_manager(as_), directory)
@@ -127,7 +135,7 @@ def export(
             for witness, why in Witnesses(found.planned).ask(log):
                 if why:
                     note(f"judge: the witness {printable(witness.name)} has not signed the current log: {why[:300]}")
-        exported = publish(found, directory, authors, signing, _page_options(address, language or CODES))
+        exported = publish(found, directory, authors, signing, _page_options(address, language or CODES, former))
     if exported.unfinished:
         note(f"judge: {exported.unfinished} games have no result yet; the pages show them as unfinished")
     print(f"{directory}: {exported.played} games; open {directory}/index.html")
@@ -137,7 +145,7 @@ def export(
     print("Announce both in a place where only you can write.")
 
 
-def _page_options(address: str, languages: Sequence[str]) -> PageOptions:
+def _page_options(address: str, languages: Sequence[str], former: Path | None) -> PageOptions:
     for code in languages:
         if code not in CODES:
             raise InputError(f"--language {printable(code, 20)}: {suggest(code, CODES)}")
@@ -145,7 +153,7 @@ def _page_options(address: str, languages: Sequence[str]) -> PageOptions:
         raise InputError(f"--address {printable(address, 60)}: not an address; write it as https://example.org/cup/")
     if address and find_spec("PIL") is None:
         raise InputError("--address: the pictures of games for links need Pillow: pip install 'judge[pictures]'")
-    return PageOptions(f"{address.rstrip('/')}/" if address else "", tuple(dict.fromkeys(languages)))
+    return PageOptions(f"{address.rstrip('/')}/" if address else "", tuple(dict.fromkeys(languages)), former)
 
 
 def verify(

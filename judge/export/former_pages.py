@@ -1,0 +1,108 @@
+"""Takes over unchanged game pages from a former export.
+
+A page depends on its game's record, on values of the contest, and on the code. `PAGES_FILE` in the contest's folder has
+a digest of these for each game, and the SHA-256 of its pages. A page is copied if the former export's signed manifest
+lists the same SHA-256.
+"""
+
+import hashlib
+import json
+import sys
+from collections.abc import Mapping
+from contextlib import suppress
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from pathlib import Path
+from typing import Literal
+
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+from pydantic import BaseModel, ConfigDict
+
+from judge.base.durable_files import read_bounded, write_durably
+from judge.base.parsing import parse_json
+from judge.catalog import game_entry
+from judge.protocols import protocol_entry
+from judge.publish.manifest import read_signed_manifest
+from judge.publish.model import PublishedContest
+from judge.site.game_files import StoredPages
+from judge.site.game_page import GamePageContext
+
+PAGES_FILE = "export-pages.json"
+
+MAX_PAGES_FILE_BYTES = 512 << 20
+"""Bytes; a game in three languages needs about 900."""
+
+
+class _PagesFile(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    format: Literal["judge-export-pages-1"] = "judge-export-pages-1"
+    games: Mapping[str, StoredPages]
+    """By `key_of` a game."""
+
+
+def key_of(context: GamePageContext, code: str) -> str:
+    """Return a digest of all that the game's pages depend on. The result in `context` names the record."""
+    return hashlib.sha256(f"{code} {context!r}".encode()).hexdigest()
+
+
+def read_former(former: Path, folder: Path, key: Ed25519PublicKey) -> Mapping[str, StoredPages]:
+    """Return the game pages of the export `former` that `key` signed, by `key_of` their game.
+
+    `folder` is the contest's. Pages with another SHA-256 than in the signed manifest are left out. Raises InputError if
+    `former` is not an export, or if the manifest is not signed by `key`.
+    """
+    manifest = read_signed_manifest(former, key)
+    listed = {file.path: file.sha256 for file in manifest.files}
+    path = folder / PAGES_FILE
+    if not path.exists():
+        return {}
+    data = read_bounded(path, MAX_PAGES_FILE_BYTES)
+    known = parse_json(_PagesFile, data, f"{path}: not written by judge contest export; remove it")
+    return {
+        key: pages
+        for key, pages in known.games.items()
+        if all(listed.get(name) == digest for name, digest in pages.files.items())
+    }
+
+
+def write_pages_file(folder: Path, games: Mapping[str, StoredPages]) -> None:
+    """Write `PAGES_FILE`, for the next export. An error is ignored: the next export then renders all pages."""
+    text = json.dumps(
+        {"format": "judge-export-pages-1", "games": {key: pages.model_dump() for key, pages in games.items()}}
+    )
+    with suppress(OSError):
+        write_durably(folder / PAGES_FILE, text.encode())
+
+
+def code_of(contest: PublishedContest) -> str:
+    """Return a digest of the code that renders the contest's games; empty if a part is in another package."""
+    policy = contest.snapshot.policy
+    parts: list[object] = [game_entry(policy.game.name)]
+    parts += [protocol_entry(name).build for name in {entry.seat.protocol for entry in contest.snapshot.entries}]
+    modules = [getattr(part, "__module__", "") for part in parts]
+    return _own_code() if all(module.partition(".")[0] == "judge" for module in modules) else ""
+
+
+@cache
+def _own_code() -> str:
+    used = [_version(package) for package in ("jinja2", "markupsafe", "babel", "pillow")]
+    digest = hashlib.sha256(f"{sys.version} {used}".encode())
+    waiting: list[tuple[str, Traversable]] = [("judge", files("judge"))]
+    while waiting:
+        name, place = waiting.pop()
+        if place.is_dir():
+            inner = [(f"{name}/{each.name}", each) for each in place.iterdir() if each.name != "__pycache__"]
+            waiting += sorted(inner, key=lambda each: each[0])
+        else:
+            digest.update(f"{name} {hashlib.sha256(place.read_bytes()).hexdigest()}\n".encode())
+    return digest.hexdigest()
+
+
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return ""
