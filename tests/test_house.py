@@ -61,8 +61,8 @@ MAY_IMPORT = {
         "tournament", "contest", "publish",
     },
     "export": {
-        "base", "translations", "protocols", "referee", "records", "catalog", "contest_games", "statistics", "transparency",
-        "contest", "publish", "site",
+        "base", "translations", "protocols", "referee", "records", "catalog", "contest_games", "statistics",
+        "transparency", "contest", "publish", "site",
     },
     "web": {
         "base", "translations", "sandbox", "host", "referee", "records", "catalog", "contest_games", "render",

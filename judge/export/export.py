@@ -14,6 +14,7 @@ from pathlib import Path
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from judge.base.errors import HostError, InputError
+from judge.base.progress import Tracker, untracked
 from judge.base.worker_processes import in_parallel
 from judge.contest.contest import Contest
 from judge.contest_games import GameConditions
@@ -60,7 +61,12 @@ class PageOptions:
 
 
 def publish(
-    contest: Contest, directory: Path, private: Path, key: Ed25519PrivateKey, options: PageOptions = PageOptions()
+    contest: Contest,
+    directory: Path,
+    private: Path,
+    key: Ed25519PrivateKey,
+    options: PageOptions = PageOptions(),
+    track: Tracker = untracked,
 ) -> ExportSummary:
     """Write the public part of `contest` to `directory` and the authors' parts below `private`; both must be new.
 
@@ -74,7 +80,7 @@ def publish(
             raise InputError(f"{place}: exists; an export is never overwritten, name another directory")
     partial, partial_private = _partial(directory), _partial(private)
     try:
-        summary = _write(contest, partial, partial_private, key, options)
+        summary = _write(contest, partial, partial_private, key, options, track)
         for made, place in ((partial_private, private), (partial, directory)):
             made.replace(place)
     except OSError as error:
@@ -92,7 +98,7 @@ def _partial(place: Path) -> Path:
 
 
 def _write(
-    contest: Contest, target: Path, private: Path, key: Ed25519PrivateKey, options: PageOptions
+    contest: Contest, target: Path, private: Path, key: Ed25519PrivateKey, options: PageOptions, track: Tracker
 ) -> ExportSummary:
     spoken = languages(options.languages)
     for folder in ("data", "records"):
@@ -120,6 +126,7 @@ def _write(
         former = {} if options.former is None or not code else read_former(options.former, home, key.public_key())
         given = zip(contexts, map(former.get, keys), strict=True)
         written = _write_games(published, contest.planned.files, target, private, options.former or target, given)
+        written = track(written, len(contexts), "writing games")
         for name, (stored, says, measured), context in zip(keys, written, contexts, strict=True):
             pgn.write(stored.pgn.encode())
             about |= says

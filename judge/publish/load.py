@@ -171,9 +171,14 @@ def load_claimed(directory: Path) -> PublishedContest:
     contest, problems = load_export(directory)
     if problems:
         raise InputError(f"{directory}: {problems[0]}; run judge contest verify {directory} for details")
+    claims = claimed_results(directory, contest)
+    return replace(contest, games=[replace(game, result=claims[game.number]) for game in contest.games])
+
+
+def claimed_results(directory: Path, contest: PublishedContest) -> Mapping[int, GameResult | None]:
+    """Return the results in games.json by number of a game. Raises InputError."""
     rows = {row.number: row for row in _read_table(directory, "games", GameRow)}
-    games = [replace(game, result=_claimed(rows[game.number], game.id)) for game in contest.games]
-    return replace(contest, games=games)
+    return {game.number: _claimed(rows[game.number], game.id) for game in contest.games if game.number in rows}
 
 
 def _claimed(row: GameRow, game: str) -> GameResult | None:

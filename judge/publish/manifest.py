@@ -21,6 +21,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from judge.base.durable_files import read_bounded
 from judge.base.errors import InputError
 from judge.base.parsing import parse_foreign
+from judge.base.progress import Tracker, untracked
 from judge.transparency.checkpoint import is_signed
 from judge.transparency.keys import fingerprint, load_public_key, public_pem, read_public_key
 
@@ -106,7 +107,7 @@ def read_signed_manifest(directory: Path, key: Ed25519PublicKey) -> ExportManife
     return parse_foreign(ExportManifest, data, f"{directory / MANIFEST}: not a manifest")
 
 
-def check_manifest(directory: Path, public_key: Path | None) -> ManifestCheck:
+def check_manifest(directory: Path, public_key: Path | None, track: Tracker = untracked) -> ManifestCheck:
     """Compare `directory` with its manifest, and check the signature.
 
     With `public_key` None the directory's own key is used, which does not prove who signed. Raises InputError if
@@ -125,7 +126,7 @@ def check_manifest(directory: Path, public_key: Path | None) -> ManifestCheck:
         problems.append(f"{SIGNATURE}: not signed by {where} (fingerprint {fingerprint(key)[:16]})")
     manifest = _parsed(data, problems)
     if manifest is not None:
-        problems += _differences(directory, manifest)
+        problems += _differences(directory, manifest, track)
     if len(problems) > MAX_PROBLEMS:
         problems[MAX_PROBLEMS:] = [f"and {len(problems) - MAX_PROBLEMS} more"]
     return ManifestCheck(
@@ -157,13 +158,14 @@ def _parsed(data: bytes, problems: list[str]) -> ExportManifest | None:
     return manifest
 
 
-def _differences(directory: Path, manifest: ExportManifest) -> list[str]:
+def _differences(directory: Path, manifest: ExportManifest, track: Tracker) -> list[str]:
     problems: list[str] = []
     listed = {file.path: file for file in manifest.files}
     names = set(file_names(directory, problems)) - _UNLISTED
     problems += [f"{name}: missing" for name in sorted(listed.keys() - names)]
     problems += [f"{name}: not in the manifest" for name in sorted(names - listed.keys())]
-    for name in sorted(names & listed.keys()):
+    both = sorted(names & listed.keys())
+    for name in track(both, len(both), "checking files"):
         path, file = directory / name, listed[name]
         # Files with a wrong size are not read.
         if path.stat().st_size != file.size or _digest(path) != file.sha256:

@@ -18,10 +18,11 @@ from pathlib import Path
 from judge.base.durable_files import read_bounded
 from judge.base.errors import InputError
 from judge.base.parsing import refuse_ambiguous
+from judge.base.progress import Tracker, untracked
 from judge.base.worker_processes import in_parallel
-from judge.contest_games import AttemptState, GameState, Pairing, PublishedGame
+from judge.contest_games import AttemptState, GameResult, GameState, Pairing, PublishedGame
 from judge.publish.joined import JOINED, FormerContest
-from judge.publish.load import CHANCE, MAX_TABLE_BYTES, load_export
+from judge.publish.load import CHANCE, MAX_TABLE_BYTES, claimed_results, load_export
 from judge.publish.manifest import ManifestCheck, check_manifest, file_names
 from judge.publish.model import OPEN, PublishedContest, chance_words
 from judge.publish.tables import CERTIFICATE, HISTORIES, README, tables, write_csv, write_rows
@@ -43,7 +44,8 @@ from judge.verify.log import (
     uncounted_attempts,
     undecided,
 )
-from judge.verify.records import VerifiedRecord, chain_problems, replay_record
+from judge.verify.records import VerifiedRecord, chain_problems, check_record
+from judge.verify.sample import Sample
 from judge.verify.witnesses import Witnessed, drawn_without, read_witness_keys, witness_problems
 
 MAX_ANSWER_BYTES = 64 << 10
@@ -83,6 +85,8 @@ class VerificationReport:
     witnesses: Sequence[Witnessed] = ()
     """The announced or named witnesses with their signed sizes."""
     receipt: Receipt | None = None
+    sampled_of: int | None = None
+    """With a sample: the number of finished games, of which `replayed - uncounted` were replayed. Else None."""
 
 
 def verify_export(
@@ -91,33 +95,44 @@ def verify_export(
     since: Path | None = None,
     receipt: Path | None = None,
     witness: Path | None = None,
+    sample: Sample | None = None,
+    track: Tracker = untracked,
 ) -> VerificationReport:
     """Verify an export. Its log must continue `since`, contain the upload of `receipt`, and be signed by the witnesses
     in `witness`.
+
+    With a `sample` only its games are replayed. The results of the others are taken from games.json, and the states of
+    folders and the fairness certificate are not checked.
 
     Raises InputError for a missing export, key, checkpoint or receipt. All other errors become problems in the report.
     """
     old = None if since is None else read_checkpoint(read_bounded(since, MAX_CHECKPOINT_BYTES), str(since))
     given = None if receipt is None else read_receipt(read_bounded(receipt, MAX_ANSWER_BYTES), str(receipt))
     named = [] if witness is None else read_witness_keys(witness)
-    manifest = check_manifest(directory, public_key)
+    manifest = check_manifest(directory, public_key, track)
     witnesses: list[Witnessed] = []
     log: ReadLog | None = None
     try:
         contest, problems = load_export(directory)
         if manifest.contest not in (contest.name, None):
             problems.insert(0, f"the manifest is of {manifest.contest!r}, the contest is {contest.name!r}")
-        records = list(in_parallel(replay_record, _jobs(directory, contest)))
+        finished = [game.number for game in contest.games if game.state == GameState.DONE]
+        chosen = None if sample is None else sample.choose(finished)
+        jobs = list(_jobs(directory, contest, chosen))
+        records = list(track(in_parallel(check_record, jobs), len(jobs), "replaying games"))
         problems += [problem for record in records for problem in record.problems]
-        problems += _chain_problems(contest, records)
-        contest = _with_results(contest, [record for record in records if record.state == AttemptState.ACCEPTED])
+        if sample is None:
+            problems += _chain_problems(contest, records)
+        claims = {} if sample is None else claimed_results(directory, contest)
+        counted = [record for record in records if record.state == AttemptState.ACCEPTED]
+        contest = _with_results(contest, counted, claims)
         problems += [*_state_problems(contest), *_pairing_problems(contest)]
         # Problems make the state of the contest unreliable.
         is_over = not problems and contest.is_over
         if is_over:
             problems += _failure_problems(contest)
         computed = tables(contest)
-        problems += [*_chance_problems(contest), *_table_problems(directory, contest, computed)]
+        problems += [*_chance_problems(contest), *_table_problems(directory, contest, computed, sample is None)]
         if has_log(directory):
             log = read_log(directory, contest, manifest.key)
             digests = {(record.number, record.attempt): record.digest for record in records}
@@ -138,8 +153,8 @@ def verify_export(
         manifest=manifest,
         problems=[*manifest.problems, *problems],
         contest=contest.name,
-        replayed=len(records),
-        uncounted=sum(record.state != AttemptState.ACCEPTED for record in records),
+        replayed=sum(record.is_replayed for record in records),
+        uncounted=sum(record.is_replayed and record.state != AttemptState.ACCEPTED for record in records),
         unfinished=len(contest.unfinished),
         is_over=is_over,
         decisions=[
@@ -150,18 +165,20 @@ def verify_export(
         ],
         chance=chance_words(contest.snapshot, contest.secret),
         joined=() if contest.joined is None else contest.joined.contests,
-        fairness=contest.fairness if _has_certificate(directory) else None,
+        fairness=contest.fairness if sample is None and _has_certificate(directory) else None,
         freeze=contest.snapshot.freeze,
         log=None if log is None else log.checkpoint,
         witnesses=witnesses,
         receipt=given,
+        sampled_of=None if sample is None else len(finished),
     )
 
 
 # --- records ---------------------------------------------------------------------------------------------------------
 
 
-def _jobs(directory: Path, contest: PublishedContest) -> Iterator[VerifiedRecord]:
+def _jobs(directory: Path, contest: PublishedContest, chosen: Collection[int] | None) -> Iterator[VerifiedRecord]:
+    """`chosen` are the numbers of the games to replay; None: all."""
     entries = contest.snapshot.by_name()
     openings = contest.tournament.openings(contest.pairings)
 
@@ -177,6 +194,7 @@ def _jobs(directory: Path, contest: PublishedContest) -> Iterator[VerifiedRecord
             names=(entries[game.first].calls_itself, entries[game.second].calls_itself),
             seed=contest.tournament.seed_of(game, attempt),
             openings=openings[game.number],
+            is_replayed=chosen is None or game.number in chosen,
         )
 
     for game in contest.games:
@@ -196,12 +214,17 @@ def _chain_problems(contest: PublishedContest, records: Sequence[VerifiedRecord]
     return chain_problems(ordered, agents, begins)
 
 
-def _with_results(contest: PublishedContest, records: Sequence[VerifiedRecord]) -> PublishedContest:
+def _with_results(
+    contest: PublishedContest, records: Sequence[VerifiedRecord], claims: Mapping[int, GameResult | None]
+) -> PublishedContest:
+    """`claims` are the results of games that were not replayed."""
     by_number = {record.number: record for record in records}
     games = []
     for game in contest.games:
         record = by_number.get(game.number)
         result = None if record is None or record.outcome is None else record.outcome.row(game, game.attempt)
+        if record is not None and not record.is_replayed:
+            result = claims.get(game.number)
         games.append(replace(game, result=result, conditions=None if record is None else record.conditions))
     return replace(contest, games=games)
 
@@ -278,12 +301,14 @@ def _failure_problems(contest: PublishedContest) -> Iterator[str]:
 # --- tables ----------------------------------------------------------------------------------------------------------
 
 
-def _table_problems(directory: Path, contest: PublishedContest, computed: Mapping[str, bytes]) -> Iterator[str]:
+def _table_problems(
+    directory: Path, contest: PublishedContest, computed: Mapping[str, bytes], has_all_conditions: bool
+) -> Iterator[str]:
     for name in HISTORIES if contest.joined is None else ():
         if os.path.lexists(directory / "data" / name):
             yield f"data/{name}: there is no {JOINED} that it follows from"
     for name, expected in computed.items():
-        if name == README or (name in CERTIFICATE and not _has_certificate(directory)):
+        if name == README or (name in CERTIFICATE and not (has_all_conditions and _has_certificate(directory))):
             continue
         try:
             table = read_bounded(directory / "data" / name, MAX_TABLE_BYTES)

@@ -1,6 +1,8 @@
 """`judge contest key`, `export` and `verify`: publish a contest, and verify an export."""
 
+import math
 import re
+import secrets
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from functools import partial
@@ -21,10 +23,12 @@ from judge.export.manager_files import write_for_manager
 from judge.publish.joined import FormerContest
 from judge.statistics.fairness import TIME
 from judge.terminal.output import note
+from judge.terminal.progress_bar import progress_bar
 from judge.translations.language import CODES
 from judge.transparency.keys import fingerprint, load_key, make_key, public_pem
 from judge.transparency.log import KEY_FILE, ContestLog
 from judge.verify.export import VerificationReport, verify_export
+from judge.verify.sample import Sample, chance_to_find
 from judge.verify.witnesses import Witnessed
 
 EXAMPLES = {
@@ -51,11 +55,19 @@ judge contest verify public --key organiser.pem --receipt answer.json
 
 judge contest verify public --key organiser.pem --witness witnesses.keys
 
+judge contest verify public --key organiser.pem --sample 500
+
 The live site and the export of a contest have its log's checkpoint in log/checkpoint. Save a copy now and then.
 """,
 }
 
 SHOWN = 50
+
+SAMPLE_EXIT_CODE = 3
+"""A sample had no problem. 0 would look like a complete verification."""
+
+FORGED = (1, 10, 100, 1000)
+"""Numbers of forged games for which the probability is printed."""
 
 KeyFile = Annotated[
     Path | None, typer.Option("--key", help=f"Your private key. Default: {KEY_FILE} in the contest's folder.")
@@ -135,7 +147,9 @@ def export(
             for witness, why in Witnesses(found.planned).ask(log):
                 if why:
                     note(f"judge: the witness {printable(witness.name)} has not signed the current log: {why[:300]}")
-        exported = publish(found, directory, authors, signing, _page_options(address, language or CODES, former))
+        exported = publish(
+            found, directory, authors, signing, _page_options(address, language or CODES, former), progress_bar()
+        )
     if exported.unfinished:
         note(f"judge: {exported.unfinished} games have no result yet; the pages show them as unfinished")
     print(f"{directory}: {exported.played} games; open {directory}/index.html")
@@ -174,11 +188,21 @@ def verify(
     receipt: Annotated[
         Path | None, typer.Option(help="The receipt of an upload: verify that the log has the upload.")
     ] = None,
+    sample: Annotated[
+        int | None,
+        typer.Option(metavar="N", min=1, help="Replay only N games, chosen at random. Exits with 3 if all is well."),
+    ] = None,
+    sample_seed: Annotated[
+        str, typer.Option(metavar="TEXT", help="Choose the games of --sample by this text, to repeat a sample.")
+    ] = "",
 ) -> None:
     """Verify an export: check files and signature, replay every game, recompute schedule and tables."""
     if not directory.is_dir():
         raise InputError(f"{directory}: not a directory; give one that judge contest export wrote")
-    report = verify_export(directory, key, since, receipt, witness)
+    if sample_seed and sample is None:
+        raise InputError("--sample-seed chooses the games of a sample: also give --sample N")
+    chosen = None if sample is None else Sample(sample, sample_seed or secrets.token_hex(8))
+    report = verify_export(directory, key, since, receipt, witness, chosen, progress_bar())
     _warn(report)
     for problem in report.problems[:SHOWN]:
         print(f"  {printable(problem, 500)}")
@@ -203,17 +227,39 @@ def verify(
         print(f"receipt  {printable(found.text, 60)}, SHA-256 {found.digest[:16]}: {proved}")
     for each in report.witnesses:
         print(f"witness  {printable(each.name)}: {_witness_words(each)}")
+    if chosen is not None and report.sampled_of is not None:
+        for line in _sample_lines(chosen, report, report.sampled_of):
+            print(f"sample   {line}")
     if report.problems:
         count = len(report.problems)
         print(f"{directory}: FAILED: {count} problem{'s' if count > 1 else ''}")
         raise SystemExit(1)
+    if report.sampled_of is not None:
+        games = f"{report.replayed - report.uncounted} of {report.sampled_of} games replayed"
+        print(f"{directory}: SAMPLE ok, NOT verified: {printable(report.contest)}, {games}")
+        raise SystemExit(SAMPLE_EXIT_CODE)
     games = f"{report.replayed} games replayed, schedule and tables computed again"
     print(f"{directory}: ok: {printable(report.contest)}, {games}")
 
 
+def _sample_lines(sample: Sample, report: VerificationReport, all_games: int) -> Iterator[str]:
+    sampled = report.replayed - report.uncounted
+    yield f"{sampled} of {all_games} games replayed, chosen by --sample-seed {printable(sample.seed)}"
+    chances = (
+        f"{forged}: {_percent(chance_to_find(forged, sampled, all_games))}" for forged in FORGED if forged <= all_games
+    )
+    yield f"probability to find at least one of k forged games: {', '.join(chances)}"
+    yield "not checked: the other records, states of folders, and the fairness certificate"
+
+
+def _percent(share: float) -> str:
+    # Rounded down: less than certain must not look certain.
+    return f"{math.floor(round(share * 1000, 6)) / 10:g} %"
+
+
 def _fairness_lines(report: VerificationReport) -> Iterator[str]:
     if report.fairness is None:
-        if report.contest:
+        if report.contest and report.sampled_of is None:
             yield "the export has no certificate"
         return
     made = [test for test in report.fairness if test.p is not None]
