@@ -77,6 +77,14 @@ app = lazy_group(
             "judge.cli.contest.publish:export",
             "Write the tables, records, pages and signed manifest of a contest, for publication and verification.",
         ),
+        "backup": (
+            "judge.cli.contest.backup:backup",
+            "Copy a contest with its store, records, agents and folders, also while it runs.",
+        ),
+        "restore": (
+            "judge.cli.contest.backup:restore",
+            "Restore a contest from a backup, and check its files, its log and a sample of its games.",
+        ),
         "compare": (
             "judge.cli.contest.exchange:compare",
             "Compare a tournament of another manager with a contest: list each difference and its kind.",

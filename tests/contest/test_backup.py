@@ -1,0 +1,188 @@
+"""A backup of a running contest can be restored elsewhere, continues, and shows a fork of its history."""
+
+import shutil
+import sqlite3
+import stat
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from judge.base.errors import HostError, InputError
+from judge.contest.backup import MANIFEST, back_up, read_manifest
+from judge.contest.contest import Contest, open_store
+from judge.contest.plan import load_plan
+from judge.contest.restore import restore
+from judge.export.export import PageOptions, publish
+from judge.transparency.keys import make_key
+from judge.transparency.log import ContestLog
+from judge.verify.export import verify_export
+from tests.publish.cups import STRONG_TO_WEAK, Cup, play
+
+
+@pytest.fixture
+def running(tmp_path: Path) -> Iterator[Cup]:
+    """A contest whose store is open, as while it runs."""
+    with Cup(tmp_path / "cup", STRONG_TO_WEAK, more="[failures]\nafter = 1000") as cup:
+        make_key(cup.folder / "organiser.key")
+        cup.play(6, void=[3])
+        yield cup
+
+
+def results(folder: Path) -> list[str]:
+    with closing(open_store(load_plan(folder / "contest.toml"))) as store:
+        return [result.record for result in store.results("spring-cup")]
+
+
+def test_restored_contest_has_the_results_and_continues_to_a_valid_export(running: Cup, tmp_path: Path) -> None:
+    report = back_up(running.planned, tmp_path / "backup")
+    before = results(running.folder)
+    running.play()
+
+    restored = restore(tmp_path / "backup", tmp_path / "restored")
+    assert before == results(tmp_path / "restored")
+    assert report.manifest.games == len(before) == 5
+    assert restored.replayed == 6
+
+    planned = load_plan(tmp_path / "restored/contest.toml")
+    with closing(open_store(planned)) as store:
+        contest = Contest(store, planned)
+        play(contest, running.cast)
+        key = make_key(tmp_path / "new.key")
+        publish(contest, tmp_path / "public", tmp_path / "private", key, PageOptions(languages=("en",)))
+    assert [] == verify_export(tmp_path / "public", None).problems
+
+
+def test_second_backup_copies_new_files_only_and_replaces_the_database(running: Cup, tmp_path: Path) -> None:
+    first = back_up(running.planned, tmp_path / "backup")
+    assert 0 == back_up(running.planned, tmp_path / "backup").new_files
+    running.play(2)
+    second = back_up(running.planned, tmp_path / "backup")
+
+    assert 2 == second.new_files
+    assert set(first.manifest.stored) < set(second.manifest.stored)
+    assert [second.manifest.database] == [path.name for path in (tmp_path / "backup/database").iterdir()]
+    restore(tmp_path / "backup", tmp_path / "restored")
+    assert results(running.folder) == results(tmp_path / "restored")
+
+
+def test_keys_are_copied_on_request_only_and_elsewhere(running: Cup, tmp_path: Path) -> None:
+    key = (running.folder / "organiser.key").read_bytes()
+    report = back_up(running.planned, tmp_path / "backup")
+    assert ("organiser.key",) == report.manifest.keys
+    assert not any(path.is_file() and key in path.read_bytes() for path in (tmp_path / "backup").rglob("*"))
+
+    back_up(running.planned, tmp_path / "backup", keys=tmp_path / "keys")
+    assert key == (tmp_path / "keys/organiser.key").read_bytes()
+    assert 0o600 == stat.S_IMODE((tmp_path / "keys/organiser.key").stat().st_mode)
+    assert not any(path.is_file() and key in path.read_bytes() for path in (tmp_path / "backup").rglob("*"))
+
+
+def test_other_users_cannot_read_the_backup(running: Cup, tmp_path: Path) -> None:
+    back_up(running.planned, tmp_path / "backup")
+    assert 0o700 == stat.S_IMODE((tmp_path / "backup").stat().st_mode)
+
+
+def test_contest_that_was_set_back_is_not_added_to_its_later_backup(running: Cup, tmp_path: Path) -> None:
+    back_up(running.planned, tmp_path / "early")
+    running.play(3)
+    back_up(running.planned, tmp_path / "late")
+    restore(tmp_path / "early", tmp_path / "restored")
+    planned = load_plan(tmp_path / "restored/contest.toml")
+
+    with pytest.raises(InputError, match="would fork its history"):
+        back_up(planned, tmp_path / "late")
+    with closing(open_store(planned)) as store:
+        play(Contest(store, planned), STRONG_TO_WEAK)
+    with pytest.raises(InputError, match="was forked"):
+        back_up(planned, tmp_path / "late")
+    running.play(1)
+    back_up(running.planned, tmp_path / "late")
+
+
+def test_backup_older_than_a_published_checkpoint_is_not_restored(running: Cup, tmp_path: Path) -> None:
+    back_up(running.planned, tmp_path / "backup")
+    key = make_key(tmp_path / "other.key")
+    log = ContestLog.of("spring-cup", running.store.journal("spring-cup"))
+    same, later = tmp_path / "same", tmp_path / "later"
+    same.write_bytes(log.checkpoint().signed(key).note)
+    running.play(1)
+    log = ContestLog.of("spring-cup", running.store.journal("spring-cup"))
+    later.write_bytes(log.checkpoint().signed(key).note)
+
+    with pytest.raises(InputError, match="would fork its history"):
+        restore(tmp_path / "backup", tmp_path / "restored", since=later)
+    assert not (tmp_path / "restored").exists()
+    restore(tmp_path / "backup", tmp_path / "restored", since=same)
+
+
+@pytest.mark.parametrize("damage", ["record", "database", "file", "missing"])
+def test_damaged_backup_is_not_restored(running: Cup, tmp_path: Path, damage: str) -> None:
+    manifest = back_up(running.planned, tmp_path / "backup").manifest
+    digest = {"database": manifest.database, "file": manifest.files["contest.toml"].sha256}
+    name = digest.get(damage, manifest.stored[0])
+    folder = tmp_path / "backup" / ("database" if damage == "database" else f"files/{name[:2]}")
+    if damage == "missing":
+        (folder / name).unlink()
+    else:
+        data = bytearray((folder / name).read_bytes())
+        data[len(data) // 2] ^= 1
+        (folder / name).write_bytes(data)
+
+    with pytest.raises(InputError):
+        restore(tmp_path / "backup", tmp_path / "restored")
+    assert [] == [path for path in tmp_path.iterdir() if "restored" in path.name]
+
+
+def test_wrong_record_is_found_by_the_replay(running: Cup, tmp_path: Path) -> None:
+    """A record whose digest is right in the store, but whose result is not that of its game."""
+    files = running.contest.files
+    digest = next(name for name in results(running.folder) if b'"winner":0' in files.get(name))
+    forged = files.put(files.get(digest).replace(b'"winner":0', b'"winner":1', 1))
+    with closing(sqlite3.connect(running.folder / "contest.db")) as database, database:
+        for table in ("attempts", "results"):
+            database.execute(f"UPDATE {table} SET record = ? WHERE record = ?", (forged, digest))  # noqa: S608 our names
+    back_up(running.planned, tmp_path / "backup")
+
+    with pytest.raises(InputError, match="a replay of the restored records failed"):
+        restore(tmp_path / "backup", tmp_path / "restored")
+
+
+def test_nothing_is_restored_into_a_folder_with_files(running: Cup, tmp_path: Path) -> None:
+    back_up(running.planned, tmp_path / "backup")
+    (tmp_path / "restored").mkdir()
+    restore(tmp_path / "backup", tmp_path / "restored")
+    with pytest.raises(InputError, match="not empty"):
+        restore(tmp_path / "backup", tmp_path / "restored")
+
+
+def test_backup_has_its_own_directory_outside_the_contest(running: Cup, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="outside the contest's folder"):
+        back_up(running.planned, running.folder / "backup")
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full/other.txt").write_text("x")
+    with pytest.raises(InputError, match="neither empty nor a backup"):
+        back_up(running.planned, tmp_path / "full")
+    with pytest.raises(InputError, match="a directory that judge contest backup completed"):
+        restore(tmp_path / "full", tmp_path / "restored")
+
+
+def test_missing_record_ends_the_backup_and_keeps_the_former_one(running: Cup, tmp_path: Path) -> None:
+    former = back_up(running.planned, tmp_path / "backup").manifest
+    running.play(1)
+    running.contest.files.path(results(running.folder)[-1]).unlink()
+
+    with pytest.raises(HostError, match="records are missing"):
+        back_up(running.planned, tmp_path / "backup")
+    assert former == read_manifest(tmp_path / "backup")
+    restore(tmp_path / "backup", tmp_path / "restored")
+
+
+def test_path_outside_the_folder_is_refused(running: Cup, tmp_path: Path) -> None:
+    back_up(running.planned, tmp_path / "backup")
+    path = tmp_path / "backup" / MANIFEST
+    path.write_text(path.read_text().replace('"contest.toml"', '"../contest.toml"'))
+    with pytest.raises(InputError, match="not a valid path"):
+        restore(tmp_path / "backup", tmp_path / "restored")
+    shutil.rmtree(tmp_path / "backup")

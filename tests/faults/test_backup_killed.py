@@ -1,0 +1,120 @@
+"""`kill -9` of a backup and of a restore, at random moments: a former backup stays, a restored folder is complete.
+
+`JUDGE_TEST_KILLS` is the number of kills of each.
+"""
+
+import os
+import random
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import FrameType
+
+import pytest
+
+from judge.contest.backup import MANIFEST, back_up, read_manifest
+from judge.contest.restore import restore
+from tests.publish.cups import STRONG_TO_WEAK, Cup
+
+KILLS = int(os.environ.get("JUDGE_TEST_KILLS", "8"))
+
+SEED = 43
+
+
+@pytest.fixture
+def running(tmp_path: Path) -> Iterator[Cup]:
+    with Cup(tmp_path / "cup", STRONG_TO_WEAK, more="[failures]\nafter = 1000") as cup:
+        cup.play(2)
+        yield cup
+
+
+def in_a_fork(work: Callable[[], object], last_call: int) -> int:
+    """Do the work in a fork that is killed at its call of this number of a function written in C.
+
+    The exit code; the number of a signal below 0.
+    """
+    child = os.fork()
+    if child == 0:
+        code = 1
+        left = last_call
+
+        def count(_frame: FrameType, event: str, _function: object) -> None:
+            nonlocal left
+            if event == "c_call":
+                left -= 1
+                if left == 0:
+                    os.kill(os.getpid(), signal.SIGKILL)
+
+        try:
+            sys.setprofile(count)
+            work()
+            code = 0
+        finally:
+            os._exit(code)
+    _, status = os.waitpid(child, 0)
+    return os.waitstatus_to_exitcode(status)
+
+
+def calls_of(work: Callable[[], object]) -> int:
+    """The number of calls of functions written in C."""
+    calls = 0
+
+    def count(_frame: FrameType, event: str, _function: object) -> None:
+        nonlocal calls
+        calls += event == "c_call"
+
+    sys.setprofile(count)
+    try:
+        work()
+    finally:
+        sys.setprofile(None)
+    return calls
+
+
+def test_backup_killed_at_any_moment_keeps_the_former_one(running: Cup, tmp_path: Path) -> None:
+    target = tmp_path / "backup"
+    calls = calls_of(lambda: back_up(running.planned, tmp_path / "measured"))
+    moments, killed = random.Random(SEED), 0
+    for number in range(KILLS):
+        former = read_manifest(target) if (target / MANIFEST).exists() else None
+        if number % 2:
+            running.play(1)
+        code = in_a_fork(lambda: back_up(running.planned, target), moments.randint(1, calls))
+        killed += code == -signal.SIGKILL
+        assert code in (0, -signal.SIGKILL), number
+        if (target / MANIFEST).exists():
+            found = read_manifest(target)
+            assert former is None or code == 0 or found.log_size >= former.log_size
+            restored = tmp_path / f"restored-{number}"
+            assert found == restore(target, restored, sample=1).manifest, number
+        else:
+            assert former is None
+    assert killed
+
+    back_up(running.planned, target)
+    assert restore(target, tmp_path / "last").manifest.games == len(running.contest.results())
+    assert 1 == len(list((target / "database").iterdir()))
+    assert [] == list(target.rglob("*.partial"))
+
+
+def test_restore_killed_at_any_moment_leaves_all_or_nothing(running: Cup, tmp_path: Path) -> None:
+    running.play(4)
+    manifest = back_up(running.planned, tmp_path / "backup").manifest
+    target = tmp_path / "restored"
+    calls = calls_of(lambda: restore(tmp_path / "backup", tmp_path / "measured", sample=1))
+    moments, killed = random.Random(SEED), 0
+    for number in range(KILLS):
+        code = in_a_fork(lambda: restore(tmp_path / "backup", target, sample=1), moments.randint(1, calls))
+        killed += code == -signal.SIGKILL
+        assert code in (0, -signal.SIGKILL), number
+        if target.exists():
+            # Complete, though perhaps killed after the rename.
+            target.rename(tmp_path / f"complete-{number}")
+            assert (tmp_path / f"complete-{number}/contest.db").is_file()
+        else:
+            assert code != 0
+    assert killed
+
+    assert manifest == restore(tmp_path / "backup", target).manifest
+    assert not target.with_name(".restored.partial").exists()
