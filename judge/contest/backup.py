@@ -10,11 +10,10 @@ leaves the former `backup.json` and all that it names.
 """
 
 import hashlib
-import os
 import shutil
 import sqlite3
 import stat
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -34,6 +33,7 @@ from judge.base.progress import Tracker, untracked
 from judge.contest.contest import open_store
 from judge.contest.plan import Planned
 from judge.contest.postgres_dump import journal_of_dump
+from judge.contest_games import AttemptState
 from judge.store.contests import Store
 from judge.store.files import Files
 from judge.store.types import JournalLine
@@ -226,14 +226,13 @@ class _Backup:
             lines: Sequence[JournalLine] = journal_of_dump(partial_copy, name)
             log = ContestLog.of(name, lines)
             refuse_fork(log.size, log.tree.root().hex(), log_of(store, name), str(dump))
-            attempts, games = _records(store, name), len(store.results(name))
-        return "postgresql", self._keep(partial_copy), log, attempts, games
+            attempts = _records(store, name)
+        return "postgresql", self._keep(partial_copy), log, attempts, _games_in(lines)
 
     def _keep(self, partial_copy: Path) -> str:
         """Store the finished copy of the database; return its SHA-256."""
         digest = sha256_of(partial_copy)
-        with partial_copy.open("rb") as file:
-            os.fsync(file.fileno())
+        sync(partial_copy)
         partial_copy.chmod(0o600)
         partial_copy.replace(partial_copy.with_name(digest))
         sync(partial_copy.parent)
@@ -322,6 +321,16 @@ def _is_private_key(path: Path) -> bool:
             return b"PRIVATE KEY-----" in file.read(200)
     except FileNotFoundError:
         return False
+
+
+def _games_in(lines: Iterable[JournalLine]) -> int:
+    done: set[str | None] = set()
+    for line in lines:
+        if line.event == AttemptState.ACCEPTED:
+            done.add(line.game)
+        elif line.event == AttemptState.ANNULLED:
+            done.discard(line.game)
+    return len(done)
 
 
 def _records(store: Store, contest: str) -> set[str]:

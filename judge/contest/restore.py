@@ -113,7 +113,7 @@ def _check(folder: Path, manifest: BackupManifest, sample: int, since: Path | No
         if manifest.store == "postgresql" and not log.size and manifest.log_size:
             raise InputError(
                 f"the database of {PLAN_FILE} has no such contest; first load the dump into an empty database: "
-                f"pg_restore --no-owner --dbname=DATABASE database/{manifest.database}"
+                f"pg_restore --clean --if-exists --no-owner --dbname=DATABASE database/{manifest.database}"
             )
         if (log.size, log.tree.root().hex()) != (manifest.log_size, manifest.log_root):
             raise InputError(

@@ -1,0 +1,100 @@
+"""A backup of a contest in PostgreSQL: the dump of pg_dump is checked before it is part of a backup."""
+
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from sqlalchemy import create_engine, text
+
+from judge.base.errors import InputError
+from judge.contest.backup import back_up
+from judge.contest.restore import restore
+from tests.publish.cups import STRONG_TO_WEAK, Cup
+from tests.store.server import running
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[str]:
+    """The URL of an empty database server."""
+    with running() as found:
+        yield found.url
+
+
+@pytest.fixture
+def database(server: str) -> str:
+    """The URL of an empty database."""
+    engine = create_engine(server, isolation_level="AUTOCOMMIT")
+    with engine.connect() as connection:
+        connection.execute(text("DROP DATABASE IF EXISTS cup WITH (FORCE)"))
+        connection.execute(text("CREATE DATABASE cup"))
+    engine.dispose()
+    return server.replace("/postgres?", "/cup?")
+
+
+@pytest.fixture
+def cup(database: str, tmp_path: Path) -> Iterator[Cup]:
+    with Cup(tmp_path / "cup", STRONG_TO_WEAK, more=f'store = "{database}"\n[failures]\nafter = 1000') as cup:
+        cup.play(4)
+        yield cup
+
+
+def client(program: str, database: str, *arguments: str) -> None:
+    subprocess.run([program, *arguments, f"--dbname={database.replace('+psycopg', '')}"], check=True, text=True)
+
+
+def dump(database: str, path: Path, *more: str) -> Path:
+    client("pg_dump", database, "--format=custom", f"--file={path}", *more)
+    return path
+
+
+def test_contest_is_restored_from_its_dump(cup: Cup, database: str, tmp_path: Path) -> None:
+    path = dump(database, tmp_path / "cup.dump")
+    games = len(cup.contest.results())
+    cup.play(1)
+    manifest = back_up(cup.planned, tmp_path / "backup", dump=path).manifest
+    assert games == manifest.games
+
+    with pytest.raises(InputError, match="this database is not that of the backup"):
+        restore(tmp_path / "backup", tmp_path / "restored")
+    cup.store.close()
+    client(
+        "pg_restore",
+        database,
+        "--clean",
+        "--if-exists",
+        "--no-owner",
+        str(tmp_path / "backup/database" / manifest.database),
+    )
+    assert manifest == restore(tmp_path / "backup", tmp_path / "restored").manifest
+
+
+def test_dump_of_another_contest_or_without_tables_is_refused(cup: Cup, database: str, tmp_path: Path) -> None:
+    path = dump(database, tmp_path / "part.dump", "--exclude-table-data=journal")
+    with pytest.raises(InputError, match="the data of journal is missing"):
+        back_up(cup.planned, tmp_path / "backup", dump=path)
+    (tmp_path / "text.dump").write_text("no dump")
+    with pytest.raises(InputError, match="use pg_dump --format=custom"):
+        back_up(cup.planned, tmp_path / "backup", dump=tmp_path / "text.dump")
+    with pytest.raises(InputError, match="first run pg_dump"):
+        back_up(cup.planned, tmp_path / "backup")
+
+
+def test_older_dump_does_not_replace_a_newer_backup(cup: Cup, database: str, tmp_path: Path) -> None:
+    old = dump(database, tmp_path / "old.dump")
+    cup.play(1)
+    back_up(cup.planned, tmp_path / "backup", dump=dump(database, tmp_path / "new.dump"))
+    with pytest.raises(InputError, match="would fork its history"):
+        back_up(cup.planned, tmp_path / "backup", dump=old)
+
+
+def test_dump_of_a_changed_history_is_refused(cup: Cup, database: str, tmp_path: Path) -> None:
+    path = dump(database, tmp_path / "cup.dump")
+    engine = create_engine(database)
+    with engine.begin() as connection:
+        connection.execute(text("UPDATE journal SET at = '2013-03-02T18:00:00.000+00:00' WHERE number = 1"))
+    engine.dispose()
+    with pytest.raises(InputError, match="was forked"):
+        back_up(cup.planned, tmp_path / "backup", dump=path)
