@@ -245,7 +245,7 @@ def _explain(model: type[BaseModel], error: ValidationError, path: Path, text: s
     said = complaint(error, model, keys)
     if not keys or found["type"] == "missing":
         return f"{path}: {said}"
-    line = _line_of(keys, text) or _line_around(keys, text)
+    line = line_of(keys, text) or _line_around(keys, text)
     # The last change of this value.
     change = ""
     for key, made in changes.items():
@@ -278,11 +278,11 @@ def _line_around(keys: Sequence[str], text: str) -> int:
     at: Any = tomllib.loads(text)
     for key in keys:
         at = _inner(at, key)
-    return 0 if at is None else max(_line_of(list(keys[:count]), text) for count in range(len(keys)))
+    return 0 if at is None else max(line_of(list(keys[:count]), text) for count in range(len(keys)))
 
 
-def _line_of(keys: list[str], text: str) -> int:
-    """The line of `keys` from 1; 0 if they are not in the file."""
+def line_of(keys: list[str], text: str) -> int:
+    """Return the line of a key, as its parts, from 1; 0 if it is not in the file."""
     section: list[str] = []
     elements: dict[str, int] = {}
     for number, line in enumerate(text.splitlines(), 1):

@@ -1,4 +1,11 @@
-"""The clock of one seat: deadlines and charged time. All times are arguments, in monotonic nanoseconds."""
+"""The clock of one seat: deadlines and charged time. All times are arguments, in monotonic nanoseconds.
+
+    main    time of the game, or of a period of `40/300`; negative after an overrun within the tolerance
+    bank    what the seat may use until the flag falls: main + delay + byo-yomi, at the end of its last answer
+    left    the bank less the time charged since then
+
+`answered` computes the next bank. Time is in time if it equals the bank.
+"""
 
 from typing import NamedTuple
 
@@ -32,10 +39,23 @@ class Limit(NamedTuple):
 class SeatClock:
     """The clock of one seat."""
 
-    def __init__(self, policy: ClockPolicy) -> None:
-        self._told_turn_ms = policy.turn_ms
-        self._match_ns = policy.match_ms * MS
-        turn = Limit((policy.turn_ms or policy.asap_ms) * MS, policy.tolerance_ms * MS, Verdict.TURN_TIME)
+    def __init__(self, policy: ClockPolicy, seat: int = 0) -> None:
+        self.control = control = policy.controls[seat]
+        self._told_turn_ms = policy.told_turn_ms(seat)
+        # Under a time control the clock starts at the first request, as in tournaments.
+        self._is_start_free = policy.control is not None
+        self._has_limit = control.main_ms is not None
+        self._main_ns = (control.main_ms or 0) * MS
+        self._delay_ns = control.delay_ms * MS
+        self._period_ns = control.period_ms * MS
+        self._periods = control.periods
+        self._period_left_ns = self._period_ns
+        self._period_moves = control.period_moves
+        self._moves = control.moves
+        self._turn_ns = 0
+        # Without a limit of an answer or of the game, only the game ends a turn.
+        turn_ms = UNLIMITED_MS if control.turn_ms is None else control.turn_ms
+        turn = Limit(turn_ms * MS, policy.tolerance_ms * MS, Verdict.TURN_TIME)
         self._limits = {
             Wait.START: Limit(policy.start_ms * MS, 0, Verdict.START_TIME),
             Wait.SYNC: Limit(policy.sync_ms * MS, 0, Verdict.TURN_TIME),
@@ -46,30 +66,93 @@ class SeatClock:
             Wait.CLOSE: Limit(policy.close_ms * MS, 0, None),
         }
         self.charged_ns = 0
+        self.added_ns = 0
+        """Bank added by answers, less what they lost: bank at the beginning + added - charged = left."""
+        self.answers = 0
+
+    @property
+    def _bank_ns(self) -> int:
+        overtime = self._period_left_ns if self._period_moves else self._periods * self._period_ns
+        return self._main_ns + self._delay_ns + overtime
 
     def left_ns(self) -> int | None:
-        """Game time left; negative if overrun, None if unlimited."""
-        return self._match_ns - self.charged_ns if self._match_ns else None
+        """Time until the flag falls; negative if overrun, None if unlimited."""
+        return self._bank_ns - self._turn_ns if self._has_limit else None
+
+    def _is_paid(self, wait: Wait | None) -> bool:
+        return wait in PAID and not (wait is Wait.START and self._is_start_free and not self.answers)
 
     def shown(self, wait: Wait | None = None, elapsed_ns: int = 0) -> Clock:
         """Return the clock to send to an agent, less `elapsed_ns` if `wait` is charged."""
         left = self.left_ns()
         if left is None:
             return Clock(self._told_turn_ms, UNLIMITED_MS)
-        return Clock(self._told_turn_ms, (left - (elapsed_ns if wait in PAID else 0)) // MS)
+        elapsed_ns = elapsed_ns if self._is_paid(wait) else 0
+        used = self._turn_ns + elapsed_ns
+        main = self._main_ns - max(0, used - self._delay_ns)
+        control = self.control
+        in_byo_yomi = control.period_ms > 0 and main <= 0
+        period = self._period_ns
+        if control.period_moves:
+            period = self._period_left_ns + min(0, main)
+        return Clock(
+            self._told_turn_ms,
+            (left - elapsed_ns) // MS,
+            main_ms=0 if in_byo_yomi else main // MS,
+            increment_ms=control.increment_ms,
+            delay_ms=control.delay_ms,
+            moves_to_go=(self._moves if control.moves else self._period_moves if in_byo_yomi else 0) or None,
+            periods_left=self._periods,
+            period_ms=period // MS,
+        )
 
     def charge(self, wait: Wait, elapsed_ns: int) -> None:
         """Charge a wait to the game if its kind is charged."""
-        if wait in PAID:
+        if self._is_paid(wait):
             self.charged_ns += elapsed_ns
+            self._turn_ns += elapsed_ns
+
+    def answered(self) -> None:
+        """Count an answer: add the time that it earns. Later charges count for the next answer."""
+        self.answers += 1
+        if not self._has_limit:
+            return
+        before = self._bank_ns - self._turn_ns
+        was_in_byo_yomi = self._main_ns <= 0
+        self._main_ns -= max(0, self._turn_ns - self._delay_ns)
+        if self._period_ns:
+            self._settle_byo_yomi(was_in_byo_yomi=was_in_byo_yomi)
+        self._main_ns += self.control.increment_ms * MS
+        if self._moves:
+            self._moves -= 1
+            if not self._moves:
+                self._moves = self.control.moves
+                self._main_ns += (self.control.main_ms or 0) * MS
+        self._turn_ns = 0
+        self.added_ns += self._bank_ns - before
+
+    def _settle_byo_yomi(self, *, was_in_byo_yomi: bool) -> None:
+        over = max(0, -self._main_ns)
+        self._main_ns = max(0, self._main_ns)
+        if self._period_moves:
+            self._period_left_ns -= over
+            if over or was_in_byo_yomi:
+                self._period_moves -= 1
+            if not self._period_moves:
+                self._period_moves = self.control.period_moves
+                self._period_left_ns = self._period_ns + min(0, self._period_left_ns)
+        elif over:
+            lost = min((over - 1) // self._period_ns, self._periods - 1)
+            self._periods -= lost
+            # Only after an overrun within the tolerance.
+            self._main_ns = -max(0, over - (lost + 1) * self._period_ns)
 
     def deadline(self, wait: Wait, now_ns: int) -> Deadline:
         """Return the deadline of a wait that begins now."""
         limit_ns, tolerance_ns, missed = self._limits[wait]
-        if self._match_ns and wait in PAID:
-            left = self._match_ns - self.charged_ns
-            if left < limit_ns:
-                limit_ns, missed = left, Verdict.MATCH_TIME
+        left = self.left_ns()
+        if left is not None and self._is_paid(wait) and left < limit_ns:
+            limit_ns, missed = left, Verdict.MATCH_TIME
         # An overrun of the game time reduces the tolerance of later turns.
         allowed_ns = max(0, limit_ns + tolerance_ns)
         return Deadline(now_ns + allowed_ns, missed, allowed_ns // MS)

@@ -12,16 +12,18 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from judge.base.durable_files import is_file
 from judge.base.errors import InputError
 from judge.base.parsing import complaint
 from judge.base.resources import POLICIES
 from judge.base.text import quote, suggest
-from judge.base.toml_files import parse, read_text, validated
+from judge.base.toml_files import line_of, parse, read_text, validated
 from judge.games import GAMES, new_game
 from judge.protocols import not_carried
+from judge.protocols.time_control import TimeControl, controls_text, parse_controls
+from judge.protocols.types import UNLIMITED_MS
 from judge.referee.bounds import MAX_RECORD_BYTES, RecordBounds, bounds
 from judge.sandbox.box import BoxPolicy, FolderKind, Limits
 
@@ -50,6 +52,10 @@ class GameChoice(_Section):
 class ClockPolicy(_Section):
     """Times in milliseconds."""
 
+    control: str | None = Field(default=None, exclude_if=lambda control: control is None)
+    """Time control in seconds, in place of `turn_ms` and `match_ms`: `60+0.6`, `60d2`, `40/300`, `600|3x30`,
+    `600|20/300`, `600@30`; with a comma for each seat: `300,240`. Start-up is not charged.
+    """
     turn_ms: int = Field(default=5000, ge=0)
     """Limit of a turn. 0: play as fast as possible, within `asap_ms`."""
     match_ms: int = Field(default=120000, ge=0)
@@ -81,6 +87,61 @@ class ClockPolicy(_Section):
     """
     waited_share: float = Field(default=0.5, ge=0, le=1)
     """... and the agent waited for a core, or slept, for at least this share of that. 0: always."""
+
+    @field_validator("control")
+    @classmethod
+    def _is_control(cls, value: str | None) -> str | None:
+        if value is not None:
+            try:
+                parse_controls(value)
+            except InputError as error:
+                raise ValueError(str(error)) from None
+        return value
+
+    @model_validator(mode="after")
+    def _follows_control(self) -> Self:
+        if self.control is not None:
+            # Not given fields, like `GameChoice.protocol`: what protocols and pages without time controls show.
+            turns = [UNLIMITED_MS if each.turn_ms is None else each.turn_ms for each in self.controls]
+            totals = [each.total_ms for each in self.controls]
+            self.__dict__["turn_ms"] = max(turns)
+            self.__dict__["match_ms"] = 0 if None in totals else max(total or 0 for total in totals)
+        return self
+
+    @property
+    def controls(self) -> tuple[TimeControl, TimeControl]:
+        """The time control of each seat, also of `turn_ms` and `match_ms`."""
+        if self.control is not None:
+            return parse_controls(self.control)
+        control = TimeControl(main_ms=self.match_ms or None, turn_ms=self.turn_ms or self.asap_ms)
+        return control, control
+
+    def told_turn_ms(self, seat: int) -> int:
+        """Limit of an answer as sent to agents. 0: as fast as possible; UNLIMITED_MS: none."""
+        if self.control is None:
+            return self.turn_ms
+        turn_ms = self.controls[seat].turn_ms
+        return UNLIMITED_MS if turn_ms is None else turn_ms
+
+    def told_match_ms(self, seat: int) -> int:
+        """Time until the flag of a seat falls, as sent to agents. 0: unlimited."""
+        return self.match_ms if self.control is None else self.controls[seat].total_ms or 0
+
+    def with_turn(self, turn_ms: int, tolerance_ms: int) -> Self:
+        """Return the clock with another limit of an answer."""
+        update: dict[str, Any] = {"turn_ms": turn_ms, "tolerance_ms": tolerance_ms}
+        if self.control is not None:
+            first, second = self.controls
+            update["control"] = controls_text((first.with_turn(turn_ms), second.with_turn(turn_ms)))
+        return self.model_copy(update=update)
+
+    def with_match(self, match_ms: int) -> Self:
+        """Return the clock with at most this time of a game."""
+        update: dict[str, Any] = {"match_ms": match_ms}
+        if self.control is not None:
+            first, second = self.controls
+            update["control"] = controls_text((first.at_most(match_ms), second.at_most(match_ms)))
+        return self.model_copy(update=update)
 
 
 class BytesPolicy(_Section):
@@ -211,21 +272,26 @@ def runtime_of(policy: Policy, name: str) -> str:
     )
 
 
-def load_policy(name: str, overrides: Sequence[str] = (), option: str = "--set") -> Policy:
+def load_policy(name: str, overrides: Sequence[str] = (), option: str = "--set", clock: str = "") -> Policy:
     """Return the policy `name`: in policies/, or a path ending in .toml; optionally with `:variant`.
 
-    `overrides` are `section.key=value` texts, given with `option`. Raises InputError with the place and the
-    fix.
+    `overrides` are `section.key=value` texts, given with `option`; `clock` is the time control of `--clock`.
+    Raises InputError with the place and the fix.
     """
     path, variant = _locate(name)
     text = read_text(path, "a policy file")
     document = parse(path, text)
     variants = document.pop("variants", {})
+    changes = _use_control(document, path, text)
     if variant:
         if variant not in variants:
             raise InputError(f"{path} has no variant {variant!r}; {suggest(variant, variants)}")
+        changes |= _use_control(variants[variant], path, text)
         _merge(document, variants[variant])
-    changes = {_override(document, override, option): f"{option} {override!r}" for override in overrides}
+    changes |= {_override(document, override, option): f"{option} {override!r}" for override in overrides}
+    if clock:
+        _merge(document, {"clock": {"control": clock}})
+        changes["clock.control"] = f"--clock {quote(clock)}"
     policy = validated(Policy, document, path, text, changes)
     _check_protocol(policy, path)
     _check_bounds(policy, path)
@@ -281,7 +347,41 @@ def _locate(name: str) -> tuple[Path, str]:
     return path, variant
 
 
+_LIMITS = ("turn_ms", "match_ms")
+"""Keys of `[clock]` that a time control replaces."""
+
+
+def _use_control(document: Any, path: Path, text: str) -> dict[str, str]:
+    """Read `clock = "60+0.6"` as a section, and refuse limits next to a time control.
+
+    Returns the place of such a line by its key.
+    """
+    if not isinstance(document, dict):
+        return {}
+    clock = document.get("clock")
+    if isinstance(clock, str):
+        document["clock"] = {"control": clock}
+        return {"clock.control": f"{path}, line {line_of(['clock'], text)}"}
+    if isinstance(clock, dict) and "control" in clock:
+        for key in _LIMITS:
+            if key in clock:
+                raise _two_limits(f"{path}, line {line_of(['clock', key], text)}", key, clock["control"])
+    return {}
+
+
+def _two_limits(place: str, key: str, control: object) -> InputError:
+    fix = "append @SECONDS to it for a limit of each answer" if key == "turn_ms" else "write the time there"
+    return InputError(f"{place}: clock.{key}: clock.control {control!r:.60} sets the limits; {fix}, or remove one key")
+
+
 def _merge(document: dict[str, Any], over: dict[str, Any]) -> None:
+    if isinstance(clock := document.get("clock"), dict) and isinstance(newer := over.get("clock"), dict):
+        # The later layer decides which kind of limits applies.
+        if "control" in newer:
+            for key in _LIMITS:
+                clock.pop(key, None)
+        elif any(key in newer for key in _LIMITS):
+            clock.pop("control", None)
     for key, value in over.items():
         if isinstance(value, dict) and isinstance(document.get(key), dict):
             _merge(document[key], value)
@@ -294,6 +394,11 @@ def _override(document: dict[str, Any], override: str, option: str) -> str:
     keys = path.strip().split(".")
     if not separator or not all(keys):
         raise InputError(f"{option} {override!r}: write section.key=value, such as clock.turn_ms=1000")
+    if keys in (["clock"], ["clock", "control"]):
+        _merge(document, {"clock": {"control": text.strip().strip("\"'")}})
+        return "clock.control"
+    if keys[0] == "clock" and keys[-1] in _LIMITS and "control" in document.get("clock", {}):
+        raise _two_limits(f"{option} {override!r}", keys[-1], document["clock"]["control"])
     table = document
     for key in keys[:-1]:
         table = table.setdefault(key, {})

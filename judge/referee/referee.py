@@ -66,8 +66,8 @@ class Referee:
     ) -> None:
         self.game = game
         self.sides = [
-            Side(protocol, SeatClock(clock), opening, bounds.least_bytes)
-            for protocol, opening in zip(protocols, openings, strict=True)
+            Side(protocol, SeatClock(clock, seat), opening, bounds.least_bytes)
+            for seat, (protocol, opening) in enumerate(zip(protocols, openings, strict=True))
         ]
         self.plies: list[Ply] = []
         self.has_unapplied_answer = False
@@ -146,9 +146,10 @@ class Referee:
         self._faults.judge_stopped(seat, seat)
         self._look()
         self._faults.judge_what_happened_before(seat)
-        end, talk = self._converse(seat, Ask(request, side.clock.shown()))
+        end, talk = self._converse(seat, Ask(request, side.clock.shown(), self.sides[1 - seat].clock.shown()))
         if not isinstance(end, Answer):
             raise TypeError(f"{type(side.protocol).__name__} ended a request with {end!r}")
+        side.clock.answered()
         side.turn_bytes = 0
         ply = Ply(seat, end.reply.said, talk.charged_ns, talk.search, talk.memory_bytes)
         self.plies.append(ply)

@@ -110,5 +110,12 @@ def _opening(spec: GameSpec, seat: int, game: Game, path: str | None) -> Open:
     names = (spec.seats[0].name, spec.seats[1].name)
     runtime = spec.seats[seat].runtime
     folder = (path or persistent_path(spec.box, runtime)) if spec.policy.folders.persistent else None
-    limits = ToldLimits(clock.turn_ms, clock.match_ms, spec.policy.limits.memory_bytes, folder)
+    limits = ToldLimits(
+        clock.told_turn_ms(seat),
+        clock.told_match_ms(seat),
+        spec.policy.limits.memory_bytes,
+        folder,
+        clock.controls[seat],
+        clock.controls[1 - seat],
+    )
     return Open(seat, game.describe(), names, limits)
