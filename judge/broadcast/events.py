@@ -42,6 +42,8 @@ class Opened(_Event):
     turn_ms: int
     match_ms: int
     """The limits of a turn and of a game; 0: unlimited."""
+    control: str | None = None
+    """The time control, such as `60+0.6`."""
     at: str
 
 

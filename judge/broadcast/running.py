@@ -184,7 +184,7 @@ class RunningGame:
             if self._clock == (seat, seen.runs_since_ns):
                 return
             self._clock = seat, seen.runs_since_ns
-            limit = self._spec.policy.clock.turn_ms
+            limit = self._spec.policy.clock.told_turn_ms(seat)
             clock = RunningClock(
                 seat=seat,
                 since_ms=round(self._origin_ms + seen.runs_since_ns / MS),

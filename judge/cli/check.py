@@ -8,7 +8,7 @@ import typer
 from judge.agents.agents import stage_agent
 from judge.base.logs import set_level
 from judge.cli.host_setup import box_kind, make_ready, slot_alone
-from judge.cli.options import BoxOption, JsonOption, PolicyOption, SetOption, complete_agent
+from judge.cli.options import BoxOption, ClockOption, JsonOption, PolicyOption, SetOption, complete_agent
 from judge.referee.policy import load_policy
 from judge.sandbox.machine.owner import owned_directory
 from judge.submissions.check import Grade, OverlongError, examine
@@ -37,11 +37,12 @@ def check(
     policy: PolicyOption = "gomocup-freestyle",
     box: BoxOption = "docker",
     set_: SetOption = None,
+    clock: ClockOption = "",
     as_json: JsonOption = False,
 ) -> None:
     """Check that AGENT meets all requirements of a contest, and print how to fix each failure."""
     set_level(logging.ERROR)
-    chosen = load_policy(policy, set_ or [])
+    chosen = load_policy(policy, set_ or [], clock=clock)
     kind = box_kind(box)
     with owned_directory() as staging:
         staged = stage_agent(agent, staging)

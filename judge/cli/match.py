@@ -32,10 +32,15 @@ from judge.terminal.person import PersonPresenter, is_person, may_leave, seated,
 from judge.terminal.presenters import LinePresenter, Presenter, Shown
 from judge.tournament.openings import schedule
 
+OWN_CLOCK = "policy"
+"""Value of `--clock` for the policy's own limits."""
+
 EXAMPLES = """
 Examples:
 
 judge match ./my-agent house-strong --policy gomocup-standard:fast --games 2
+
+judge match a.py b.py --policy gomocup-standard --clock 60+0.6
 
 judge match me ./my-agent --policy renju-15
 
@@ -77,8 +82,14 @@ def match(
         Path | None, typer.Option(help="Directory that keeps the agents' persistent folders between runs.")
     ] = None,
     clock: Annotated[
-        bool, typer.Option("--clock", help="Also apply the policy's time limits to a human player.")
-    ] = False,
+        str,
+        typer.Option(
+            "--clock",
+            metavar="CONTROL",
+            help="Time control in seconds: 60+0.6, 60d2, 40/300, 600|3x30, 600|20/300, 600@30; 300,240 for each seat. "
+            "It also limits a human player; `policy`: the policy's time limits do.",
+        ),
+    ] = "",
     as_json: JsonOption = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="No live view and no moves: results and score only.")] = False,
 ) -> None:
@@ -87,7 +98,7 @@ def match(
     On a terminal the games are shown live; otherwise each move is printed on a line. If A or B is `me`, a person plays:
     type squares, or choose them with arrow keys and Enter; `?` prints help.
     """
-    chosen = load_policy(policy, set_ or [])
+    chosen = load_policy(policy, set_ or [], clock="" if clock == OWN_CLOCK else clock)
     openings, turns = _openings(opening, chosen, transform, MAX_OPENINGS if shuffle else (games + 1) // 2)
     kind = box_kind(box)
     played = []
@@ -97,7 +108,7 @@ def match(
         agents = [stage(named, staging) for named in (first, second)]
         seats = _seats(agents, chosen)
         if has_person:
-            seats = seated(seats, clock)
+            seats = seated(seats, bool(clock))
         programs = {agent.digest: agent.program for agent in agents}
         check_playable(GameSpec(seats=seats, policy=chosen, box=kind))  # before waiting for a slot or a person
         _make_directory(out)

@@ -54,6 +54,14 @@ PolicyOption = Annotated[str, typer.Option("--policy", help=POLICY_HELP, autocom
 SetOption = Annotated[
     list[str] | None, typer.Option("--set", help="Override a value of the policy: clock.turn_ms=1000. Repeatable.")
 ]
+ClockOption = Annotated[
+    str,
+    typer.Option(
+        "--clock",
+        metavar="CONTROL",
+        help="Time control in seconds: 60+0.6, 60d2, 40/300, 600|3x30, 600|20/300, 600@30; 300,240 for each seat.",
+    ),
+]
 BoxOption = Annotated[str, typer.Option("--box", help="docker, or process (isolates nothing).")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 EvidenceOption = Annotated[bool, typer.Option("--evidence", help="Explain on one page why a seat lost.")]

@@ -427,7 +427,7 @@ def answer_s(policy: Policy) -> float:
     """Seconds: twice what the clocks allow."""
     clock = policy.clock
     plies = policy.bounds().plies
-    turn_ms = (clock.turn_ms or clock.asap_ms) + clock.tolerance_ms
+    turn_ms = clock.answer_ms + clock.tolerance_ms
     played_s = longest_game_s(policy) or plies * turn_ms / 1000
     around_ms = 2 * (clock.start_ms + clock.sync_ms + 4 * clock.courtesy_ms + clock.close_ms)
     pauses_s = min(played_s, clock.still_ms * plies / 1000)

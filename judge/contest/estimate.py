@@ -16,7 +16,7 @@ from judge.contest.league_seats import resolved_format
 from judge.contest.plan import Planned
 from judge.contest.take_snapshot import distinct
 from judge.contest_games import Pairing
-from judge.referee.policy import Policy
+from judge.referee.policy import ClockPolicy, Policy
 from judge.referee.setup import check_playable
 from judge.referee.spec import GameSpec
 from judge.sandbox.docker import requirements
@@ -44,6 +44,7 @@ class PairLeftOut:
 @dataclass(frozen=True, slots=True)
 class ContestEstimate:
     """The estimated size of a contest. `longest_s` is the maximum time of a game, None without a game clock.
+    `expected_s`: the time of a game with `EXPECTED_ANSWERS`, None without a time control.
     `is_exact`: the number of games does not depend on results.
 
     `waves`: (parallel chains, games per chain); each wave begins after the previous one.
@@ -66,13 +67,19 @@ class ContestEstimate:
     games_saved: int = 0
     seats: Sequence[str] = ()
     """Agents with a seat in the first league, if the format gives seats."""
+    expected_s: float | None = None
 
     def hours(self, slots: int) -> float | None:
         """Maximum duration with this number of slots."""
-        if self.longest_s is None:
-            return None
+        return None if self.longest_s is None else self._hours(slots, self.longest_s)
+
+    def expected_hours(self, slots: int) -> float | None:
+        """Duration of games of the expected time; None if it is unknown."""
+        return None if self.expected_s is None else self._hours(slots, self.expected_s)
+
+    def _hours(self, slots: int, game_s: float) -> float:
         turns = sum(ceil(chains / slots) * games for chains, games in self.waves)
-        return turns * self.longest_s / 3600
+        return turns * game_s / 3600
 
 
 def estimate_contest(planned: Planned) -> ContestEstimate:
@@ -116,6 +123,7 @@ def estimate_contest(planned: Planned) -> ContestEstimate:
         games=sum(pairs) * games,
         is_exact=form.counts_games,
         longest_s=longest_game_s(planned.policy),
+        expected_s=expected_game_s(planned.policy),
         waves=waves,
         missing=missing,
         folders="".join(folders),
@@ -155,9 +163,47 @@ def _folders_notice(planned: Planned, agents: Sequence[tuple[str, str]]) -> str:
 def longest_game_s(policy: Policy) -> float | None:
     """Maximum seconds of a game; None if unlimited."""
     clock = policy.clock
+    if clock.control is not None:
+        answers = _longest_answers(policy)
+        # Either seat may give more answers than the other.
+        shares = {(0, answers), (answers - answers // 2, answers // 2), (answers, 0)}
+        times = [_game_s(clock, share, clock.tolerance_ms) for share in shares]
+        return None if None in times else max(time for time in times if time is not None)
     if not clock.match_ms:
         return None
     return 2 * (clock.match_ms + clock.tolerance_ms + clock.close_ms) / 1000
+
+
+EXPECTED_ANSWERS = 40
+"""Answers of a seat in the expected time of a game."""
+
+
+def expected_game_s(policy: Policy) -> float | None:
+    """Seconds of a game with `EXPECTED_ANSWERS` of each seat, which use all their time.
+
+    None if unlimited, or without a time control.
+    """
+    if policy.clock.control is None:
+        return None
+    answers = min(EXPECTED_ANSWERS, ceil(_longest_answers(policy) / 2))
+    return _game_s(policy.clock, (answers, answers), 0)
+
+
+def _longest_answers(policy: Policy) -> int:
+    try:
+        return policy.bounds().plies
+    except InputError:  # reported with the missing requirements
+        return 0
+
+
+def _game_s(clock: ClockPolicy, answers: tuple[int, int], tolerance_ms: int) -> float | None:
+    total_ms = 2 * (clock.start_ms + clock.close_ms) if tolerance_ms else 0
+    for control, count in zip(clock.controls, answers, strict=True):
+        longest_ms = control.longest_ms(count, tolerance_ms)
+        if longest_ms is None:
+            return None
+        total_ms += longest_ms
+    return total_ms / 1000
 
 
 def _needed(planned: Planned, agents: Sequence[Agent]) -> Iterator[Callable[[], object]]:

@@ -69,12 +69,12 @@ class TimeControl:
         """Time until the flag falls, if no time is added. None: no limit of the game."""
         return None if self.main_ms is None else self.main_ms + self.delay_ms + self.overtime_ms
 
-    def longest_ms(self, answers: int) -> int | None:
-        """Return the maximum time of a number of answers, without tolerance. None: unlimited."""
-        turns = None if self.turn_ms is None else self.turn_ms * answers
+    def longest_ms(self, answers: int, tolerance_ms: int = 0) -> int | None:
+        """Return the maximum time of a number of answers. None: unlimited."""
+        turns = None if self.turn_ms is None else (self.turn_ms + tolerance_ms) * answers
         if self.main_ms is None:
             return turns
-        main = self.main_ms + self.delay_ms * answers + self.increment_ms * max(0, answers - 1)
+        main = self.main_ms + tolerance_ms + self.delay_ms * answers + self.increment_ms * max(0, answers - 1)
         if self.moves:
             main += self.main_ms * (max(0, answers - 1) // self.moves)
         if self.period_moves:
@@ -83,9 +83,15 @@ class TimeControl:
             main += self.period_ms * (self.periods - 1 + answers)
         return main if turns is None else min(main, turns)
 
-    def at_most(self, ms: int) -> "TimeControl":
-        """Return a control of at most `ms` for the game, with the same limit of an answer."""
-        return TimeControl(main_ms=ms if self.total_ms is None else min(ms, self.total_ms), turn_ms=self.turn_ms)
+    @property
+    def answer_ms(self) -> int | None:
+        """Maximum time of the first answer. None: unlimited."""
+        return min((ms for ms in (self.turn_ms, self.total_ms) if ms is not None), default=None)
+
+    @property
+    def grows(self) -> bool:
+        """Whether answers add time."""
+        return bool(self.increment_ms or self.delay_ms or self.moves or self.period_ms)
 
     def with_turn(self, ms: int) -> "TimeControl":
         """Return the control with another limit of each answer."""

@@ -134,7 +134,8 @@ def _clock(record: GameRecord, seat: int, evidence: Evidence | None) -> tuple[fl
     if evidence is not None:
         return evidence.charged_ms, evidence.allowed_ms
     plies = [ply for ply in record.plies if ply.seat == seat]
-    allowed = (clock.turn_ms or clock.asap_ms) + clock.tolerance_ms
+    turn_ms = clock.controls[seat].turn_ms
+    allowed = None if turn_ms is None else turn_ms + clock.tolerance_ms
     return (plies[-1].ms, allowed) if plies else (None, None)
 
 
@@ -173,10 +174,12 @@ def _rules(record: GameRecord, seat: int, verdict: Verdict, evidence: Evidence |
     keys = _KEYS.get(verdict, ())
     if evidence is not None and evidence.ran_on_ms is not None:
         keys = ("clock.still_ms", "clock.ran_on_ms")
-    elif verdict is Verdict.TURN_TIME:
-        if not clock.turn_ms:
-            keys = ("clock.asap_ms", "clock.tolerance_ms")
-        turn = (clock.turn_ms or clock.asap_ms) + clock.tolerance_ms
+    elif clock.control is not None and verdict in (Verdict.TURN_TIME, Verdict.MATCH_TIME):
+        keys = ("clock.control", "clock.tolerance_ms")
+    elif verdict is Verdict.TURN_TIME and not clock.turn_ms:
+        keys = ("clock.asap_ms", "clock.tolerance_ms")
+    if verdict is Verdict.TURN_TIME and (evidence is None or evidence.ran_on_ms is None):
+        turn = (clock.controls[seat].turn_ms or 0) + clock.tolerance_ms
         if evidence is not None and evidence.allowed_ms == clock.sync_ms != turn:
             keys = ("clock.sync_ms",)
     for key in keys:

@@ -7,7 +7,7 @@ from judge.base.text import decode, mib, printable
 from judge.games.types import Verdict
 from judge.records.evidence import Case, Exchange, Heard
 from judge.referee.blame import TABLE
-from judge.referee.spec import GameRecord
+from judge.referee.spec import ClockRecord, GameRecord
 from judge.referee.transcript import EntryKind, decode_span
 from judge.referee.verdict_help import RULED
 
@@ -114,14 +114,28 @@ def _clock_lines(case: Case, record: GameRecord) -> Iterator[str]:
     else:
         yield f"charged   {case.charged_ms:.3f} ms"
         yield f"allowed   {case.allowed_ms} ms, tolerance included"
-    match_ms = record.spec.policy.clock.match_ms
+    match_ms, seat = record.spec.policy.clock.told_match_ms(case.seat), record.seats[case.seat]
     limit = f"of {match_ms} ms" if match_ms else "(no limit)"
-    yield f"game      {record.seats[case.seat].charged_ms:.3f} ms charged {limit}"
+    if seat.clock is not None and match_ms:
+        limit += f" + {seat.clock.added_ms:.3f} ms added by {seat.clock.answers} answers"
+    yield f"game      {seat.charged_ms:.3f} ms charged {limit}"
+    if seat.clock is not None:
+        yield from _control_lines(record.spec.policy.clock.controls[case.seat].words, seat.clock)
     boxes = record.placement.box
     box = boxes[case.seat] if case.seat < len(boxes) else "no box"
     sharing = record.spec.policy.box.sharing
     shared = f", shared by up to {sharing} games" if sharing > 1 else ""
     yield f"box       {box}, cores {list(record.placement.slot_cores)}{shared}"
+
+
+def _control_lines(words: str, clock: ClockRecord) -> Iterator[str]:
+    yield f"control   {printable(clock.control, 60)}: {words}"
+    if clock.left_ms is not None:
+        yield f"left      {clock.left_ms:.3f} ms until the flag falls, without tolerance"
+    if clock.moves_to_go is not None:
+        yield f"period    {clock.moves_to_go} answers to go"
+    if clock.periods_left:
+        yield f"period    {clock.periods_left} left"
 
 
 def _reading_lines(case: Case, record: GameRecord) -> Iterator[str]:

@@ -106,6 +106,16 @@ class SeatClock:
             period_ms=period // MS,
         )
 
+    def words(self) -> str:
+        """Return the time control and what is left of its periods, or "" for the limits of a turn and a game."""
+        if not self._is_start_free:
+            return ""
+        shown = self.shown()
+        state = f" · {shown.moves_to_go} answers to go" if shown.moves_to_go else ""
+        if shown.periods_left and not shown.main_ms:
+            state += f" · period {1 + self.control.periods - shown.periods_left} of {self.control.periods}"
+        return f"{self.control}{state}"
+
     def charge(self, wait: Wait, elapsed_ns: int) -> None:
         """Charge a wait to the game if its kind is charged."""
         if self._is_paid(wait):

@@ -7,9 +7,10 @@ import judge
 from judge.base.text import printable
 from judge.games.types import AgentFault, BothAtFault, End, RuleResult, Verdict
 from judge.referee.blame import Void
+from judge.referee.clock import SeatClock
 from judge.referee.referee import Referee
 from judge.referee.side import Side
-from judge.referee.spec import FolderRecord, GameRecord, GameSpec, Placement, PlyRecord, SeatRecord
+from judge.referee.spec import ClockRecord, FolderRecord, GameRecord, GameSpec, Placement, PlyRecord, SeatRecord
 from judge.sandbox.box import Readings
 from judge.sandbox.folders import FolderKey
 
@@ -94,6 +95,19 @@ def plies_of(referee: Referee | None) -> tuple[PlyRecord, ...]:
     )
 
 
+def clock_record_of(clock: SeatClock) -> ClockRecord:
+    """Return the state of a clock with a time control."""
+    shown, left_ns = clock.shown(), clock.left_ns()
+    return ClockRecord(
+        control=str(clock.control),
+        answers=clock.answers,
+        added_ms=round(clock.added_ns / 1e6, 3),
+        left_ms=None if left_ns is None else round(left_ns / 1e6, 3),
+        moves_to_go=shown.moves_to_go,
+        periods_left=shown.periods_left,
+    )
+
+
 def result_line_of(referee: Referee | None) -> str:
     """Return the result line in the usual manager's format, or ""."""
     if referee is None or referee.game.end is None:
@@ -110,6 +124,7 @@ def _seat_record(spec: GameSpec, seat: int, side: Side | None, played: RefereedG
         why="" if fault is None else fault.reason,
         evidence=None if side is None else side.evidence,
         charged_ms=0.0 if side is None else round(side.clock.charged_ns / 1e6, 3),
+        clock=None if side is None or spec.policy.clock.control is None else clock_record_of(side.clock),
         memory_peak_bytes=readings.memory_peak_bytes,
         cpu_ms=None if readings.cpu_ns is None else readings.cpu_ns // 1_000_000,
         lingered_ms=round(played.lingered_s[seat] * 1000, 3),

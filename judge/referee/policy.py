@@ -127,6 +127,22 @@ class ClockPolicy(_Section):
         """Time until the flag of a seat falls, as sent to agents. 0: unlimited."""
         return self.match_ms if self.control is None else self.controls[seat].total_ms or 0
 
+    @property
+    def notation(self) -> str:
+        """The time control of both seats as text."""
+        return controls_text(self.controls)
+
+    @property
+    def answer_ms(self) -> int:
+        """Maximum time of a first answer, without tolerance."""
+        if self.control is None:
+            return self.turn_ms or self.asap_ms
+        return max(each.answer_ms or 0 for each in self.controls)
+
+    def turn_limit_ms(self, seat: int) -> int | None:
+        """Limit of an answer to show. None: unlimited, or as fast as possible."""
+        return self.turn_ms or None if self.control is None else self.controls[seat].turn_ms
+
     def with_turn(self, turn_ms: int, tolerance_ms: int) -> Self:
         """Return the clock with another limit of an answer."""
         update: dict[str, Any] = {"turn_ms": turn_ms, "tolerance_ms": tolerance_ms}
@@ -136,11 +152,20 @@ class ClockPolicy(_Section):
         return self.model_copy(update=update)
 
     def with_match(self, match_ms: int) -> Self:
-        """Return the clock with at most this time of a game."""
+        """Return the clock with this time of a game and no more."""
         update: dict[str, Any] = {"match_ms": match_ms}
         if self.control is not None:
-            first, second = self.controls
-            update["control"] = controls_text((first.at_most(match_ms), second.at_most(match_ms)))
+            turns = [each.turn_ms for each in self.controls]
+            first, second = (TimeControl(main_ms=match_ms, turn_ms=turn_ms) for turn_ms in turns)
+            update["control"] = controls_text((first, second))
+        return self.model_copy(update=update)
+
+    def per_answer(self) -> Self:
+        """Return the clock with only a limit of each answer, for questions that are no game."""
+        if self.control is None:
+            return self
+        first, second = (TimeControl(turn_ms=each.answer_ms) for each in self.controls)
+        update = {"control": controls_text((first, second)), "turn_ms": self.answer_ms, "match_ms": 0}
         return self.model_copy(update=update)
 
 

@@ -142,6 +142,20 @@ class FolderRecord(_Value):
     """Files that are not stored, with reasons; names are escaped."""
 
 
+class ClockRecord(_Value):
+    """The clock of a seat at the end of a game with a time control."""
+
+    control: str
+    """The seat's time control."""
+    answers: int
+    added_ms: float
+    """Time that its answers added, less lost time of byo-yomi: the time at the beginning + added - charged = left."""
+    left_ms: float | None
+    """Until the flag falls, without tolerance. None: no limit of the game."""
+    moves_to_go: int | None = None
+    periods_left: int = 0
+
+
 class SeatRecord(_Value):
     """The outcome for one seat."""
 
@@ -152,6 +166,8 @@ class SeatRecord(_Value):
     """Reason of the fault, or ""."""
     evidence: Evidence | None
     charged_ms: float
+    clock: ClockRecord | None = Field(default=None, exclude_if=lambda clock: clock is None)
+    """Only with `clock.control`."""
     memory_peak_bytes: int | None
     cpu_ms: int | None
     lingered_ms: float = 0.0

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from judge.base.errors import InputError
 from judge.games.types import Verdict
-from judge.referee.make_record import plies_of, result_line_of, verdict_of, winner_of
+from judge.referee.make_record import clock_record_of, plies_of, result_line_of, verdict_of, winner_of
 from judge.referee.replay import ReplayWire, replaying
 from judge.referee.setup import build_replay
 from judge.referee.side import Side
@@ -90,6 +90,11 @@ def _replay(file: RecordFile) -> list[str]:
                 problems.append(f"seat {seat}: {what}: the replay gives {made!r:.200}, the record has {written!r:.200}")
         if round(side.clock.charged_ns / 1e6, 3) != stated.charged_ms:
             problems.append(f"seat {seat}: the replay charges another time than {stated.charged_ms} ms")
+        clock = None if record.spec.policy.clock.control is None else clock_record_of(side.clock)
+        if clock != stated.clock:
+            problems.append(
+                f"seat {seat}: clock: the replay gives {clock!r:.200}, the record has {stated.clock!r:.200}"
+            )
     if not wire.is_finished:
         problems.append("the record continues after the end of the game")
     return problems

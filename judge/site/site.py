@@ -193,7 +193,9 @@ def _facts(contest: PublishedContest, language: Language) -> Mapping[str, str]:
     seats = snapshot.format.seats if isinstance(snapshot.format, Leagues) else None
     left_out = "" if skip is None else _("ratings differ by {difference} or more")
     turn = language.measure(duration(policy.clock.turn_ms))
-    if policy.clock.match_ms:
+    if policy.clock.control is not None:
+        time = policy.clock.control
+    elif policy.clock.match_ms:
         game = language.measure(duration(policy.clock.match_ms))
         time = _("{time} a move, {game} a game").format(time=turn, game=game)
     else:

@@ -37,10 +37,10 @@ def with_shorter_games(policy: Policy, seconds: float) -> Policy:
     at first play as in the contest.
     """
     clock = policy.clock
-    if not clock.match_ms or clock.match_ms <= seconds * 1000:
+    grows = clock.control is not None and any(each.grows for each in clock.controls)
+    if not clock.match_ms or (clock.match_ms <= seconds * 1000 and not grows):
         return policy
-    shorter = clock.model_copy(update={"match_ms": int(seconds * 1000)})
-    return policy.model_copy(update={"clock": shorter})
+    return policy.model_copy(update={"clock": clock.with_match(int(seconds * 1000))})
 
 
 def play_next(

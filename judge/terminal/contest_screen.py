@@ -117,6 +117,7 @@ def _seat(live: Live, game: LiveGame, seat: int, now_ms: float) -> SeatShown:
         turn_limit_ms=(opened.turn_ms or None) if opened else None,
         left_ms=None if left is None else left - (ran or 0),
         match_ms=(opened.match_ms or None) if opened else None,
+        control=(opened.control or "") if opened else "",
         said="" if last is None else last.notation,
         search={} if told is None else told.search,
         messages=() if told is None else told.messages,

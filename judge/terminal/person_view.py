@@ -78,7 +78,7 @@ class Seated(Follower):
         shown = replace(super()._seat(seat), said="", search={}, messages=())
         if seat != self.seat or self._has_clock:
             return shown
-        return replace(shown, turn_limit_ms=None, left_ms=None, match_ms=None)
+        return replace(shown, turn_limit_ms=None, left_ms=None, match_ms=None, control="")
 
     def _on_ply(self, ply: Ply) -> None:
         self._seen_before = self._entry.view(self._spectator.game, self.seat)

@@ -36,6 +36,8 @@ class SeatShown:
     left_ms: float | None = None
     """Remaining game time."""
     match_ms: int | None = None
+    control: str = ""
+    """Its time control, with the answers or periods left."""
     memory_bytes: int | None = None
     memory_cap_bytes: int | None = None
     said: str = ""
@@ -174,6 +176,8 @@ def _clock_line(seat: SeatShown) -> Text:
         line.append("  left ", _DIM)
         used = None if not seat.match_ms else seat.match_ms - seat.left_ms
         line.append(_time(seat.left_ms), _over(used, seat.match_ms))
+    if seat.control:
+        line.append(f"  {seat.control}", _DIM)
     return line
 
 

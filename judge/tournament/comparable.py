@@ -21,7 +21,10 @@ def _differences(one: Policy, other: Policy) -> Iterator[str]:
     for key in sorted(facts.keys() | others.keys()):
         if facts.get(key) != others.get(key):
             yield f"game.options.{key} is {facts.get(key)} and {others.get(key)}"
-    for key in CLOCK:
+    has_control = one.clock.control is not None or other.clock.control is not None
+    if has_control and one.clock.notation != other.clock.notation:
+        yield f"clock.control is {one.clock.notation} and {other.clock.notation}"
+    for key in () if has_control else CLOCK:
         # `asap_ms` applies only without a turn limit.
         if key == "asap_ms" and one.clock.turn_ms and other.clock.turn_ms:
             continue

@@ -80,7 +80,9 @@ def test_a_person_may_have_a_clock(tmp_path: Path) -> None:
     )
     silent, writing = os.pipe()
     try:
-        done = forked.run([*JUDGE, "match", *arguments, "--clock", *limits], cwd=tmp_path, stdin=silent, timeout=300)
+        done = forked.run(
+            [*JUDGE, "match", *arguments, "--clock", "policy", *limits], cwd=tmp_path, stdin=silent, timeout=300
+        )
         assert 0 == done.returncode, done.stderr
     finally:
         os.close(silent)

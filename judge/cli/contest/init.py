@@ -13,7 +13,7 @@ from judge.agents.agents import agent_not_found, refuse_person
 from judge.base.durable_files import is_directory, is_file, write_durably
 from judge.base.errors import HostError, InputError
 from judge.base.toml_files import toml_quoted
-from judge.cli.options import PolicyOption, SetOption
+from judge.cli.options import ClockOption, PolicyOption, SetOption
 from judge.contest.plan import NAME, PLAN_FILE, load_plan
 from judge.host.house_agents import house_agent_names
 from judge.referee.policy import load_policy
@@ -125,11 +125,13 @@ def init(
         ),
     ] = None,
     set_: SetOption = None,
+    clock: ClockOption = "",
 ) -> None:
     """Create a folder NAME with a commented contest.toml."""
     if format_ not in _FORMATS:
         raise InputError(f"--format {format_}: use one of {', '.join(_FORMATS)}")
-    load_policy(policy, set_ or [])
+    load_policy(policy, set_ or [], clock=clock)
+    changes = [*(set_ or []), *([f"clock.control={clock}"] if clock else [])]
     folder = Path(name)
     own_name = folder.resolve().name
     if not re.fullmatch(NAME, own_name):
@@ -146,7 +148,7 @@ def init(
     # The path of a policy file is relative to the contest folder.
     file, colon, variant = policy.partition(":")
     named_policy = _from_folder(file, folder) + colon + variant if file.endswith(".toml") else policy
-    text = _text(own_name, named_policy, agents, format_, games, seed, set_ or [])
+    text = _text(own_name, named_policy, agents, format_, games, seed, changes)
     is_new = not folder.exists()
     try:
         folder.mkdir(parents=True, exist_ok=True)

@@ -6,10 +6,11 @@ import json
 from judge.base.errors import InputError
 from judge.base.text import duration, printable
 from judge.cli.options import HERE, ContestArgument, JsonOption
-from judge.contest.estimate import ContestEstimate, estimate_contest
+from judge.contest.estimate import EXPECTED_ANSWERS, ContestEstimate, estimate_contest
 from judge.contest.executor import slots_on_host
 from judge.contest.plan import Planned, load_plan
 from judge.publish.load import read_joined
+from judge.referee.policy import ClockPolicy
 
 EXAMPLES = "Example: judge contest plan cup/contest.toml"
 
@@ -27,7 +28,12 @@ def plan(contest: ContestArgument = HERE, as_json: JsonOption = False) -> None:
         print(
             json.dumps(
                 dataclasses.asdict(found)
-                | {"slots": slots, "hours": found.hours(slots), "seed": planned.plan.seed}
+                | {
+                    "slots": slots,
+                    "hours": found.hours(slots),
+                    "expected_hours": found.expected_hours(slots),
+                    "seed": planned.plan.seed,
+                }
                 | {"ratings": {agent: rated.model_dump() for agent, rated in found.ratings.items()}}
             )
         )
@@ -35,6 +41,17 @@ def plan(contest: ContestArgument = HERE, as_json: JsonOption = False) -> None:
         _show(planned, found, slots)
     if found.missing:
         raise SystemExit(1)
+
+
+def _clock_words(clock: ClockPolicy) -> str:
+    if clock.control is None:
+        turn = f"{clock.turn_ms} ms a turn" if clock.turn_ms else "as fast as possible"
+        game = f"{clock.match_ms} ms a game" if clock.match_ms else "no limit of a game"
+        return f"{turn}, {game}"
+    first, second = clock.controls
+    if first == second:
+        return f"{first} ({first.words})"
+    return f"first seat {first} ({first.words}), second seat {second} ({second.words})"
 
 
 def _show(planned: Planned, found: ContestEstimate, slots: int) -> None:
@@ -46,10 +63,7 @@ def _show(planned: Planned, found: ContestEstimate, slots: int) -> None:
     if found.seats:
         print(f"  seats    {printable(', '.join(found.seats), 2000)} in the first league")
     _show_left_out(found)
-    clock = policy.clock
-    turn = f"{clock.turn_ms} ms a turn" if clock.turn_ms else "as fast as possible"
-    game = f"{clock.match_ms} ms a game" if clock.match_ms else "no limit of a game"
-    print(f"  clocks   {turn}, {game}, {policy.limits.memory_bytes >> 20} MiB")
+    print(f"  clocks   {_clock_words(policy.clock)}, {policy.limits.memory_bytes >> 20} MiB")
     hours = found.hours(slots)
     longest = (
         "unbounded: the policy's clock.match_ms is 0"
@@ -57,6 +71,9 @@ def _show(planned: Planned, found: ContestEstimate, slots: int) -> None:
         else f"at most {duration(hours * 3_600_000)} if agents use all their time, on {slots} slot{'s' * (slots != 1)}"
     )
     print(f"  time     {longest}")
+    if found.expected_s is not None and (expected := found.expected_hours(slots)) is not None:
+        each = f"{duration(found.expected_s * 1000)} a game"
+        print(f"           about {duration(expected * 3_600_000)} with {EXPECTED_ANSWERS} answers of each seat, {each}")
     seed = planned.plan.seed
     chance = (
         "secret, drawn and committed to when the contest is announced or begins, revealed at its end"

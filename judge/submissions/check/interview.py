@@ -42,11 +42,11 @@ _RESTART = "answer RESTART with OK and clear the board, or with UNKNOWN"
 
 def hurried(policy: Policy) -> Policy:
     """Policy with a short announced turn limit. The tolerance keeps the sum."""
-    clock = policy.clock
+    clock = policy.clock.per_answer()
     if clock.turn_ms <= HURRY_MS:
-        return policy
+        return policy.model_copy(update={"clock": clock})
     tolerance = clock.tolerance_ms + clock.turn_ms - HURRY_MS
-    short = clock.model_copy(update={"turn_ms": HURRY_MS, "tolerance_ms": tolerance})
+    short = clock.with_turn(HURRY_MS, tolerance)
     return policy.model_copy(update={"clock": short, "protocol": _stopping(policy, tolerance)})
 
 
@@ -299,7 +299,7 @@ def _fix_of(answer: ProbeAnswer) -> str:
 def time_of(results: QuestionResults, told: Policy) -> Iterator[Finding]:
     """Compare turns with the announced limit. Only the policy's own limit fails."""
     late = [diagnosis for _, verdict, diagnosis in results.stopped if verdict in _TIMES]
-    limit_ms = told.clock.turn_ms or told.clock.asap_ms
+    limit_ms = told.clock.answer_ms
     slowest = max(results.turns_ms, default=0.0)
     if late:
         yield failed("time", late[0].evidence, late[0].fix)
@@ -400,8 +400,9 @@ def ending_of(examinee: Examinee, results: QuestionResults, policy: Policy, endi
 
 def stop_of(examinee: Examinee, policy: Policy) -> Iterator[Finding]:
     """Check STOP during a long turn."""
-    before = policy.clock.turn_ms + policy.clock.tolerance_ms - STOP_AFTER_MS
-    stopping = policy.model_copy(update={"protocol": _stopping(policy, before)})
+    clock = policy.clock.per_answer()
+    before = clock.turn_ms + clock.tolerance_ms - STOP_AFTER_MS
+    stopping = policy.model_copy(update={"clock": clock, "protocol": _stopping(policy, before)})
     hard = examinee.questions.hard
     if hard is None:
         return

@@ -234,11 +234,12 @@ class OverlongError(JudgeError):
 def within(policy: Policy, left_ms: int) -> Policy:
     """Policy with waits of at most `left_ms`."""
     clock = policy.clock
-    turn_ms = min(clock.turn_ms, left_ms)
+    longest_ms = clock.turn_ms if clock.control is None else clock.answer_ms
+    turn_ms = min(longest_ms, left_ms)
     tolerance_ms = min(clock.tolerance_ms, left_ms - turn_ms)
-    if (turn_ms, tolerance_ms) == (clock.turn_ms, clock.tolerance_ms):
+    if (turn_ms, tolerance_ms) == (longest_ms, clock.tolerance_ms):
         return policy
-    shorter = clock.model_copy(update={"turn_ms": turn_ms, "tolerance_ms": tolerance_ms})
+    shorter = clock.with_turn(turn_ms, tolerance_ms)
     return policy.model_copy(update={"clock": shorter})
 
 

@@ -117,7 +117,8 @@ def _examined(examinee: Examinee, names: Set[str]) -> Iterator[Finding]:
     yield from found
     stopped = any(talk.has_stopped for talk in examinee.talks)
     if not stopped and not any(finding.grade is Grade.FAIL and finding.check != "line-ending" for finding in found):
-        policy = hurried(examinee.policy) if is_asked else examinee.policy
+        has_game_clock = examinee.policy.clock.control is not None
+        policy = hurried(examinee.policy) if is_asked and not has_game_clock else examinee.policy
         talks = [examinee.play(seat, policy) for seat in SEATS]
         for talk, name in zip(talks, ("game-first", "game-second"), strict=True):
             if talk.side.fault is None:
@@ -128,7 +129,7 @@ def _examined(examinee: Examinee, names: Set[str]) -> Iterator[Finding]:
         # Then only games show times.
         if not is_asked and (turns_ms := [ms for talk in talks for ms in talk.turns_ms]):
             yield _started(examinee, talks[0])
-            limit_ms = policy.clock.turn_ms or policy.clock.asap_ms
+            limit_ms = policy.clock.answer_ms
             slowest = max(turns_ms)
             what = f"{len(turns_ms)} turns, the longest {slowest:.0f} of {limit_ms} ms"
             yield warned("time", what) if slowest > limit_ms else passed("time", what)
