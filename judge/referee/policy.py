@@ -419,7 +419,8 @@ def _override(document: dict[str, Any], override: str, option: str) -> str:
     keys = path.strip().split(".")
     if not separator or not all(keys):
         raise InputError(f"{option} {override!r}: write section.key=value, such as clock.turn_ms=1000")
-    if keys in (["clock"], ["clock", "control"]):
+    is_control = keys == ["clock", "control"] or (keys == ["clock"] and not re.fullmatch(r"[\s\d.]+|\{.*\}", text))
+    if is_control:
         _merge(document, {"clock": {"control": text.strip().strip("\"'")}})
         return "clock.control"
     if keys[0] == "clock" and keys[-1] in _LIMITS and "control" in document.get("clock", {}):

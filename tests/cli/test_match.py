@@ -293,6 +293,28 @@ def test_process_box_plays_and_warns_that_it_isolates_nothing(judge: Judge) -> N
     assert 0 == judge("verify", ran.games[0]["record"]).code
 
 
+def test_a_time_control_decides_a_game(judge: Judge, tmp_path: Path) -> None:
+    """The slow agent has less time than its opponent; the evidence and the replay agree."""
+    slow = write_brain(tmp_path, "slow", "time.sleep(0.2)")
+    strict = (*FAST, "--box", "process", "--set", "clock.tolerance_ms=0")
+
+    ran = judge("match", slow, "house-instant", *strict, "--clock", "0.5+0.05,60")
+
+    assert 0 == ran.code, ran.err
+    game = ran.games[0]
+    assert ("match-time", 1) == (game["verdict"], game["winner"])
+    assert 0 == judge("verify", game["record"]).code
+    shown = judge("show", game["record"], "--evidence").out
+    assert "control   0.5+0.05: 0.5 s a game, 0.05 s more after each answer" in shown
+    assert "added by" in shown
+    assert 'clock.control = "0.5+0.05,60"' in shown
+
+    ran = judge("match", slow, "house-instant", *strict, "--clock", "0|3x30")
+
+    assert "match-time" != ran.games[0]["verdict"]
+    assert 0 == judge("verify", ran.games[0]["record"]).code
+
+
 def test_plain_lines_in_a_pipe(judge: Judge) -> None:
     ran = judge("match", "house-python", "house-instant", *FAST[:2], "--box", "process")
 
@@ -314,6 +336,10 @@ def test_plain_lines_in_a_pipe(judge: Judge) -> None:
         ),
         (("house-strong", "house-python", "--box", "vm"), "docker or process"),
         (("house-strong", "house-python", "--set", "clock.turn=1"), "did you mean 'turn_ms'"),
+        (
+            ("house-strong", "house-python", "--clock", "60s"),
+            "judge: --clock '60s': clock.control: '60s': the time of the game is '60s'; write seconds such as 60",
+        ),
         (
             ("house-strong", "house-python", "--set", "clock.turn_ms=abc"),
             "judge: --set 'clock.turn_ms=abc': clock.turn_ms: Input should be a valid integer",

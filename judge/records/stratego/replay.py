@@ -129,8 +129,10 @@ def _check_end(log: StrategoLog, game: Stratego) -> None:
 
 def log_of_record(record: GameRecord) -> bytes:
     """Return a record's log."""
-    names = (record.seats[0].name, record.seats[1].name)
-    return write_log(game_of_record(record), names, record.spec.policy.clock.turn_ms / 1000)
+    names, clock = (record.seats[0].name, record.seats[1].name), record.spec.policy.clock
+    return write_log(
+        game_of_record(record), names, (clock.turn_ms if clock.control is None else clock.answer_ms) / 1000
+    )
 
 
 def game_of_record(record: GameRecord) -> Stratego:

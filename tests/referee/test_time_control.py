@@ -1,0 +1,487 @@
+"""Clocks with a time control: charges, flags, what agents are told, records, and policies."""
+
+import random
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from judge.base.errors import InputError
+from judge.games.types import AgentFault, Verdict
+from judge.protocols.time_control import TimeControl
+from judge.protocols.types import UNLIMITED_MS, AgentProtocol, Ask, Clock, Effect, Open, Stimulus, Wait
+from judge.records.evidence import cases
+from judge.records.fault_report import case_lines
+from judge.referee.clock import MS, PAID, SeatClock
+from judge.referee.policy import ClockPolicy, Policy, load_policy
+from judge.referee.setup import build_referee
+from judge.referee.spec import ClockRecord, GameSpec, RecordFile
+from judge.referee.verify import verify
+from judge.testing import Act, Agent, Say, ScriptedGame, World
+from tests.examples import examples
+from tests.protocols.test_time_control import CONTROLS
+from tests.referee.games import BLACK_ROW, WHITE_ROW, a_file, brain, play, spec
+
+# --- a second formulation: each control by a closed formula over the times of all answers ----------------------------
+
+
+def _first_flag(control: TimeControl, used: Sequence[int]) -> int | None:
+    """The index of the first answer that is not in time."""
+    return next((at for at in range(len(used)) if _is_over(control, used[: at + 1])), None)
+
+
+def _is_over(control: TimeControl, used: Sequence[int]) -> bool:
+    if control.turn_ms is not None and used[-1] > control.turn_ms * MS:
+        return True
+    if control.main_ms is None:
+        return False
+    main, before = control.main_ms * MS, len(used) - 1
+    if control.periods:
+        return _is_over_japanese(main, control.period_ms * MS, control.periods, used)
+    if control.period_moves:
+        return _is_over_canadian(main, control.period_ms * MS, control.period_moves, used)
+    earned = control.increment_ms * MS * before
+    if control.moves:
+        earned += main * (before // control.moves)
+    return sum(max(0, each - control.delay_ms * MS) for each in used) > main + earned
+
+
+def _beyond_main(main: int, used: Sequence[int]) -> list[int]:
+    """For each answer that used byo-yomi, how much of it."""
+    total, found = 0, []
+    for each in used:
+        total += each
+        if total > main:
+            found.append(min(each, total - main))
+    return found
+
+
+def _is_over_japanese(main: int, period: int, periods: int, used: Sequence[int]) -> bool:
+    begun = [-(-each // period) for each in _beyond_main(main, used)]
+    return bool(begun) and sum(count - 1 for count in begun[:-1]) + begun[-1] > periods
+
+
+def _is_over_canadian(main: int, period: int, answers: int, used: Sequence[int]) -> bool:
+    beyond = _beyond_main(main, used)
+    last = len(beyond) - 1 - (len(beyond) - 1) % answers if beyond else 0
+    return sum(beyond[last:]) > period
+
+
+def _clock_flag(clock: SeatClock, used: Sequence[int]) -> int | None:
+    for at, ns in enumerate(used):
+        deadline = clock.deadline(Wait.TURN, 0)
+        if ns > deadline.ns:
+            return at
+        clock.charge(Wait.TURN, ns)
+        clock.answered()
+    return None
+
+
+def _random_control(chance: random.Random) -> TimeControl:
+    def time() -> int:
+        return chance.choice((1, 2, 3, 10, 50, 100))
+
+    def count() -> int:
+        return chance.choice((1, 2, 3, 5))
+
+    turn_ms = chance.choice((None, None, None, 40))
+    kinds: Sequence[Callable[[], TimeControl]] = (
+        lambda: TimeControl(time(), turn_ms=turn_ms),
+        lambda: TimeControl(time(), increment_ms=time(), turn_ms=turn_ms),
+        lambda: TimeControl(time(), delay_ms=time(), turn_ms=turn_ms),
+        lambda: TimeControl(time(), moves=count(), turn_ms=turn_ms),
+        lambda: TimeControl(time(), moves=count(), increment_ms=time(), turn_ms=turn_ms),
+        lambda: TimeControl(time() - 1, periods=count(), period_ms=time(), turn_ms=turn_ms),
+        lambda: TimeControl(time() - 1, period_moves=count(), period_ms=time(), turn_ms=turn_ms),
+        lambda: TimeControl(turn_ms=time()),
+    )
+    return chance.choice(kinds)()
+
+
+def test_two_formulations_find_the_same_flag_in_10_000_games() -> None:
+    chance = random.Random(42)
+    flags = 0
+    for _ in range(10_000):
+        control = _random_control(chance)
+        clock = SeatClock(ClockPolicy(control=str(control), tolerance_ms=0))
+        longest = chance.choice((3, 20, 60))
+        # Whole milliseconds hit the boundaries exactly.
+        used = [
+            chance.randrange(1, longest + 1) * MS + chance.choice((0, 0, 0, 1, -1, chance.randrange(MS)))
+            for _ in range(chance.randrange(1, 40))
+        ]
+        found = _clock_flag(clock, used)
+        assert _first_flag(control, used) == found, (control, used)
+        flags += found is not None
+    assert 2_000 < flags < 9_500
+
+
+# --- properties ------------------------------------------------------------------------------------------------------
+
+CHARGES = st.lists(
+    st.tuples(
+        st.sampled_from(list(Wait)),
+        st.integers(0, 10**9) | st.integers(0, 10**6).map(lambda ms: ms * MS),
+        st.booleans(),
+    ),
+    max_size=60,
+)
+
+
+@given(CONTROLS, CHARGES)
+@settings(max_examples=examples(500))
+def test_time_is_conserved_for_any_charges(control: TimeControl, charges: list[tuple[Wait, int, bool]]) -> None:
+    """Time at the beginning + added - charged = left."""
+    clock = SeatClock(ClockPolicy(control=str(control)))
+    charged = 0
+    for wait, ns, answers in charges:
+        if wait in PAID and not (wait is Wait.START and not clock.answers):
+            charged += ns
+        clock.charge(wait, ns)
+        if answers:
+            clock.answered()
+        assert charged == clock.charged_ns
+        if control.total_ms is not None:
+            assert control.total_ms * MS + clock.added_ns - charged == clock.left_ns()
+        else:
+            assert clock.left_ns() is None
+
+
+@given(CONTROLS, st.integers(0, 5000), st.lists(st.floats(0, 1), max_size=40))
+@settings(max_examples=examples(500))
+def test_no_agent_uses_more_than_the_longest_time(control: TimeControl, tolerance_ms: int, shares: list[float]) -> None:
+    """Also if it overruns each turn by a share of what it may, the tolerance included."""
+    clock = SeatClock(ClockPolicy(control=str(control), tolerance_ms=tolerance_ms))
+    for count, share in enumerate(shares, 1):
+        clock.charge(Wait.TURN, int(clock.deadline(Wait.TURN, 0).ns * share))
+        clock.answered()
+        longest_ms = control.longest_ms(count, tolerance_ms)
+        assert longest_ms is not None
+        assert clock.charged_ns <= longest_ms * MS
+
+
+@given(CONTROLS, st.lists(st.integers(0, 10**12), max_size=40))
+@settings(max_examples=examples(300))
+def test_the_clock_that_is_shown_is_the_time_until_the_flag(control: TimeControl, used: list[int]) -> None:
+    clock = SeatClock(ClockPolicy(control=str(control), tolerance_ms=0))
+    for ns in used:
+        shown, left = clock.shown(), clock.left_ns()
+        if left is None:
+            assert Clock(control.turn_ms or 0, UNLIMITED_MS) == shown
+        else:
+            assert left // MS == shown.time_left_ms
+            assert shown.main_ms is not None
+            assert (shown.time_left_ms - 60_000) == clock.shown(Wait.TURN, 60_000 * MS).time_left_ms
+            overtime = shown.period_ms * (shown.periods_left or bool(control.period_moves))
+            if shown.main_ms >= 0 and not (shown.main_ms == 0 and left < 0):
+                assert abs(shown.main_ms + shown.delay_ms + overtime - shown.time_left_ms) <= 1 or shown.main_ms == 0
+        clock.charge(Wait.TURN, ns)
+        clock.answered()
+
+
+@pytest.mark.parametrize("match_ms", [0, 1000])
+@pytest.mark.parametrize("turn_ms", [0, 300])
+def test_limits_of_a_turn_and_a_game_are_as_before(turn_ms: int, match_ms: int) -> None:
+    """Start-up is charged; answers add nothing."""
+    clock = SeatClock(ClockPolicy(turn_ms=turn_ms, match_ms=match_ms, tolerance_ms=50, asap_ms=100, start_ms=200))
+    turn = turn_ms or 100
+
+    assert (200 * MS, Verdict.START_TIME, 200) == clock.deadline(Wait.START, 0)
+    clock.charge(Wait.START, 150 * MS)
+    clock.answered()
+    assert (7 + (turn + 50) * MS, Verdict.TURN_TIME, turn + 50) == clock.deadline(Wait.TURN, 7)
+    clock.charge(Wait.TURN, 800 * MS)
+    if match_ms:
+        assert (100 * MS, Verdict.MATCH_TIME, 100) == clock.deadline(Wait.TURN, 0)
+        assert (turn_ms, 50, 50) == (clock.shown().turn_ms, clock.shown().time_left_ms, clock.shown().main_ms)
+    else:
+        assert Clock(turn_ms, UNLIMITED_MS) == clock.shown()
+    assert 950 * MS == clock.charged_ns
+
+
+# --- whole games -----------------------------------------------------------------------------------------------------
+
+
+def _game(control: str, white_ms: float, **clock: int) -> tuple[ScriptedGame, RecordFile]:
+    chosen = spec(clock={"control": control, "tolerance_ms": 0, **clock})
+    played = play(brain(*BLACK_ROW), brain(*WHITE_ROW, ms=white_ms), chosen)
+    return played, a_file(played, chosen)
+
+
+@pytest.mark.parametrize(
+    ("control", "white_ms", "answers"),
+    [
+        ("1.6", 400, None),
+        ("1.599", 400, 3),
+        ("1.3+0.1", 400, None),
+        ("1.299+0.1", 400, 3),
+        ("0.4d0.3", 400, None),
+        ("0.399d0.3", 400, 3),
+        ("2/0.8", 400, None),
+        ("2/0.799", 400, 1),
+        ("0.8|1x0.4", 400, None),
+        ("0.8|1x0.399", 400, 2),
+        ("0.8|2x0.2", 400, 3),
+        ("0.8|2/0.8", 400, None),
+        ("0.8|2/0.799", 400, 3),
+        ("9@0.4", 400, None),
+        ("9@0.399", 400, 0),
+        ("9,1.6", 400, None),
+        ("9,1.599", 400, 3),
+    ],
+)
+def test_an_answer_is_in_time_if_it_takes_exactly_what_is_left(
+    control: str, white_ms: float, answers: int | None
+) -> None:
+    """White answers four times; `answers` is how many of them are in time, None for all."""
+    played, _ = _game(control, white_ms)
+
+    if answers is None:
+        assert (Verdict.WIN, 0) == (played.verdict, played.winner)
+    else:
+        assert isinstance(played.end, AgentFault)
+        assert 1 == played.end.seat
+        assert answers == sum(ply.seat == 1 for ply in played.referee.plies)
+
+
+def test_one_nanosecond_more_is_too_late() -> None:
+    assert Verdict.WIN is _game("1.6", 400)[0].verdict
+    assert Verdict.MATCH_TIME is _game("1.6", 400.000_001)[0].verdict
+
+
+def test_a_seat_may_have_less_time_than_the_other() -> None:
+    chosen = spec(clock={"control": "9,0.5", "tolerance_ms": 0})
+    played = play(brain(*BLACK_ROW, ms=400), brain(*WHITE_ROW, ms=400), chosen)
+
+    assert (Verdict.MATCH_TIME, 0) == (played.verdict, played.winner)
+    assert "INFO timeout_match 9000" in played.world.bodies[0].heard
+    assert "INFO timeout_match 500" in played.world.bodies[1].heard
+
+
+def test_start_up_is_free_before_the_first_answer() -> None:
+    chosen = spec(clock={"control": "0.1", "tolerance_ms": 0})
+    slow = brain(*BLACK_ROW, START=_after(5000))
+    played = play(slow, brain(*WHITE_ROW), chosen)
+
+    assert Verdict.WIN is played.verdict
+    assert "INFO time_left 100" in played.world.bodies[0].heard
+
+
+def _after(ms: float) -> list[Say]:
+    return [Say(b"OK\r\n", ms)]
+
+
+@given(
+    st.sampled_from(["1", "0.5+0.2", "0.5d0.2", "2/0.7", "0.5|2x0.2", "0.5|2/0.4", "1@0.3", "0.5,1+0.1"]),
+    st.lists(st.integers(1, 500), min_size=10, max_size=10),
+    st.integers(0, 200),
+)
+@settings(max_examples=examples(200), deadline=None)
+def test_a_replay_gives_the_same_flags(control: str, times: list[int], tolerance_ms: int) -> None:
+    chosen = spec(clock={"control": control, "tolerance_ms": tolerance_ms})
+    slow = iter(times)
+    black, white = (_timed(row, slow) for row in (BLACK_ROW, WHITE_ROW))
+    file = a_file(play(black, white, chosen), chosen)
+
+    assert [] == verify(file).problems
+    again = RecordFile.model_validate_json(file.to_json())
+    assert file == again
+    assert [] == verify(again).problems
+
+
+def _timed(row: Sequence[str], times: Iterator[int]) -> Agent:
+    agents = [brain(move, ms=next(times)) for move in row]
+    plain = brain()
+
+    def hear(line: str) -> Sequence[Act]:
+        word = line.split()[0] if line else ""
+        return agents.pop(0)(line) if word in ("BEGIN", "TURN") and agents else plain(line)
+
+    return hear
+
+
+def test_the_record_has_the_clock_and_a_changed_one_is_found() -> None:
+    _, file = _game("1+0.1", 400)
+    record = file.record
+
+    assert ClockRecord(control="1+0.1", answers=3, added_ms=300.0, left_ms=0.0) == record.seats[1].clock
+    forged = record.seats[1].model_copy(update={"clock": record.seats[1].clock.model_copy(update={"left_ms": 5.0})})
+    changed = record.model_copy(update={"seats": (record.seats[0], forged)})
+    problems = verify(RecordFile(record=changed, transcript=file.transcript)).problems
+    assert 1 == len(problems)
+    assert "seat 1: clock: the replay gives" in problems[0]
+
+
+def test_the_evidence_explains_the_control() -> None:
+    _, file = _game("0|2x0.3", 400)
+    (case,) = cases(file)
+    text = "\n".join(case_lines(case, file.record, "game.json"))
+
+    assert "game      700.000 ms charged of 600 ms + 100.000 ms added by 1 answers" in text
+    assert "control   0|2x0.3: 0 s a game, then 2 x 0.3 s byo-yomi" in text
+    assert "left      0.000 ms until the flag falls" in text
+    assert "period    1 left" in text
+    assert 'clock.control = "0|2x0.3"' in text
+
+
+# --- what protocols are told ------------------------------------------------------------------------------------------
+
+
+class _Listener:
+    """Wraps a protocol and keeps its stimuli."""
+
+    def __init__(self, inside: AgentProtocol, heard: list[Stimulus]) -> None:
+        self.speaks, self._inside, self._heard = inside.speaks, inside, heard
+
+    def feed(self, stimulus: Stimulus) -> Sequence[Effect]:
+        self._heard.append(stimulus)
+        return self._inside.feed(stimulus)
+
+
+def test_a_protocol_gets_its_control_and_both_clocks() -> None:
+    chosen = spec(clock={"control": "2/10+1,60|3x30"})
+    world = World(brain(*BLACK_ROW, ms=400), brain(*WHITE_ROW, ms=100))
+    referee = build_referee(chosen, world)
+    heard: list[Stimulus] = []
+    referee.sides[0].protocol = _Listener(referee.sides[0].protocol, heard)
+    referee.play()
+
+    limits = next(each.limits for each in heard if isinstance(each, Open))
+    assert TimeControl(10_000, moves=2, increment_ms=1000) == limits.control
+    assert TimeControl(60_000, periods=3, period_ms=30_000) == limits.opponent_control
+    asks = [each for each in heard if isinstance(each, Ask)]
+    second, third = asks[1], asks[2]
+    assert Clock(UNLIMITED_MS, 10_600, 10_600, increment_ms=1000, moves_to_go=1) == second.clock
+    assert Clock(UNLIMITED_MS, 149_900, 59_900, periods_left=3, period_ms=30_000) == second.opponent
+    assert Clock(UNLIMITED_MS, 21_200, 21_200, increment_ms=1000, moves_to_go=2) == third.clock
+
+
+@pytest.mark.parametrize(
+    ("control", "used_ms", "clock"),
+    [
+        ("60", 10_000, Clock(UNLIMITED_MS, 50_000, 50_000)),
+        ("60d2", 1500, Clock(UNLIMITED_MS, 62_000, 60_000, delay_ms=2000)),
+        ("60@5", 1500, Clock(5000, 58_500, 58_500)),
+        ("60|3x30", 61_000, Clock(UNLIMITED_MS, 90_000, 0, periods_left=3, period_ms=30_000)),
+        ("60|3x30", 91_000, Clock(UNLIMITED_MS, 60_000, 0, periods_left=2, period_ms=30_000)),
+        ("60|3x30", 150_000, Clock(UNLIMITED_MS, 30_000, 0, periods_left=1, period_ms=30_000)),
+        ("60|5/30", 59_000, Clock(UNLIMITED_MS, 31_000, 1000, period_ms=30_000)),
+        ("60|5/30", 70_000, Clock(UNLIMITED_MS, 20_000, 0, moves_to_go=4, period_ms=20_000)),
+        ("@5", 1500, Clock(5000, UNLIMITED_MS)),
+    ],
+)
+def test_the_clock_after_one_answer(control: str, used_ms: int, clock: Clock) -> None:
+    seat = SeatClock(ClockPolicy(control=control))
+    seat.charge(Wait.TURN, used_ms * MS)
+    seat.answered()
+
+    assert clock == seat.shown()
+
+
+def test_an_overrun_within_the_tolerance_is_owed() -> None:
+    """In byo-yomi it shortens the next period."""
+    clock = SeatClock(ClockPolicy(control="0|1x30", tolerance_ms=1000))
+    clock.charge(Wait.TURN, 30_800 * MS)
+    clock.answered()
+
+    assert 29_200 * MS == clock.left_ns()
+    clock.charge(Wait.TURN, 1000 * MS)
+    clock.answered()
+    assert 30_000 * MS == clock.left_ns()
+
+
+# --- policies --------------------------------------------------------------------------------------------------------
+
+
+def test_a_policy_without_a_control_has_the_id_that_it_had() -> None:
+    """The key is absent from the JSON of specs and records."""
+    assert "0cd2526de642a114a3d9" == spec().id
+    assert "control" not in spec().model_dump_json()
+    played = play(brain(*BLACK_ROW), brain(*WHITE_ROW))
+    assert all('"clock"' not in seat.model_dump_json() for seat in a_file(played, spec()).record.seats)
+
+
+def test_a_spec_with_a_control_survives_json() -> None:
+    chosen = spec(clock={"control": "60+0.6"})
+    again = GameSpec.model_validate_json(chosen.model_dump_json())
+
+    assert (chosen, chosen.id) == (again, again.id)
+    short = GameSpec.model_validate_json(chosen.model_dump_json(exclude_unset=True))
+    assert (chosen.id, chosen.id_as_read) == (short.id, short.id_as_read)
+
+
+@pytest.mark.parametrize("line", ['clock = "60+0.6"', '[clock]\ncontrol = "60+0.6"\ntolerance_ms = 5'])
+def test_a_policy_file_has_a_control(tmp_path: Path, line: str) -> None:
+    policy = _policy(tmp_path, line)
+
+    assert "60+0.6" == policy.clock.control
+    assert (60_000, UNLIMITED_MS) == (policy.clock.match_ms, policy.clock.turn_ms)
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ('clock = "60s"', "policy.toml, line 2: clock.control: '60s': the time of the game is '60s'; write seconds"),
+        ('[clock]\ncontrol = "40/0"', "policy.toml, line 3: clock.control: '40/0': the time after \"/\" is 0"),
+        ("[clock]\ncontrol = 60", "policy.toml, line 3: clock.control: Input should be a valid string"),
+        (
+            '[clock]\ncontrol = "60"\nturn_ms = 5',
+            "line 4: clock.turn_ms: clock.control '60' sets the limits; append @SECONDS",
+        ),
+        ('[clock]\nmatch_ms = 5\ncontrol = "60"', "line 3: clock.match_ms: clock.control '60' sets the limits"),
+    ],
+)
+def test_a_wrong_control_is_refused_with_line_and_field(tmp_path: Path, line: str, words: str) -> None:
+    with pytest.raises(InputError) as refused:
+        _policy(tmp_path, line)
+
+    assert words in str(refused.value)
+
+
+def _policy(folder: Path, line: str) -> Policy:
+    path = folder / "policy.toml"
+    path.write_text(f'name = "x"\n{line}\n[game]\nname = "gomoku"\n')
+    return load_policy(str(path))
+
+
+def test_the_command_line_replaces_the_limits() -> None:
+    for policy in (
+        load_policy("gomocup-freestyle", clock="40/300"),
+        load_policy("gomocup-freestyle:fast", ["clock.control=40/300"]),
+        load_policy("gomocup-freestyle", ["clock=40/300"]),
+        load_policy("gomocup-freestyle", ["clock.turn_ms=5"], clock="40/300"),
+    ):
+        assert (TimeControl(300_000, moves=40),) * 2 == policy.clock.controls
+
+
+@pytest.mark.parametrize(
+    ("overrides", "clock", "words"),
+    [
+        ([], "60+", "--clock '60+': clock.control: '60+': the time after \"+\" (increment) is missing"),
+        (["clock=5x"], "", "--set 'clock=5x': clock.control: '5x': the time of the game is '5x'"),
+        (
+            ["clock=60", "clock.turn_ms=5"],
+            "",
+            "--set 'clock.turn_ms=5': clock.turn_ms: clock.control '60' sets the limits",
+        ),
+    ],
+)
+def test_a_wrong_control_on_the_command_line_is_named(overrides: list[str], clock: str, words: str) -> None:
+    with pytest.raises(InputError) as refused:
+        load_policy("gomocup-freestyle", overrides, clock=clock)
+
+    assert words in str(refused.value)
+
+
+def test_variants_replace_the_kind_of_limits(tmp_path: Path) -> None:
+    path = tmp_path / "policy.toml"
+    path.write_text(
+        'name = "x"\n[game]\nname = "gomoku"\n[clock]\nturn_ms = 5\ntolerance_ms = 7\n'
+        '[variants.increment]\nclock = "60+0.6"\n[variants.slow.clock]\nturn_ms = 9\n'
+    )
+
+    increment, slow = (load_policy(f"{path}:{name}").clock for name in ("increment", "slow"))
+    assert ("60+0.6", 7) == (increment.control, increment.tolerance_ms)
+    assert (None, 9) == (slow.control, slow.turn_ms)
