@@ -1,15 +1,4 @@
-"""Time controls: how much time a seat has, and when it gets more. Times are exact milliseconds.
-
-60            60 s for the game
-60+0.6        and 0.6 s more after each answer (Fischer)
-60d2          the first 2 s of each answer are free (Bronstein)
-40/300        300 s for 40 answers, then 300 s more for the next 40, and so on; also 40/300+2 and 40/300d2
-600|3x30      600 s, then 3 periods of 30 s; an answer within a period keeps it (Japanese byo-yomi)
-600|20/300    600 s, then 300 s for each 20 answers (Canadian byo-yomi)
-600@30        at most 30 s per answer, after any of these
-@5            5 s per answer, without a limit of the game
-300,240       seat 0, seat 1
-"""
+"""Time controls of seats, and their notation (docs/organise/time-controls.md)."""
 
 import re
 from dataclasses import dataclass, replace
@@ -20,9 +9,8 @@ from judge.base.errors import InputError
 from judge.base.text import number, quote
 
 MAX_MS = 2_000_000_000
-"""Maximum of the times that a seat begins with, in milliseconds (23 days)."""
+"""Maximum time at the beginning."""
 MAX_ANSWERS = 100_000
-"""Maximum number of answers in a period."""
 MAX_PERIODS = 1000
 MAX_TEXT = 100
 
@@ -34,43 +22,40 @@ _COUNT = re.compile(r"\d{1,6}", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class TimeControl:
-    """The time control of one seat. None and 0: not limited, or not used."""
+    """The time control of one seat. None: unlimited."""
 
     main_ms: int | None = None
-    """Time for the game, or for each `moves` answers. None: no limit of the game."""
+    """For the game, or for each `moves` answers."""
     moves: int = 0
-    """Answers per `main_ms`; unused time is kept. 0: the whole game."""
     increment_ms: int = 0
-    """Added after each answer."""
     delay_ms: int = 0
-    """Time of each answer that is not charged."""
+    """Uncharged time of each answer."""
     periods: int = 0
-    """Japanese byo-yomi: number of periods of `period_ms` after `main_ms`."""
+    """Of Japanese byo-yomi."""
     period_ms: int = 0
-    """Length of a byo-yomi period."""
     period_moves: int = 0
-    """Canadian byo-yomi: answers per `period_ms` after `main_ms`; unused time is lost."""
+    """Answers per period of Canadian byo-yomi."""
     turn_ms: int | None = None
     """Limit of each answer."""
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """Parse the notation of the module, for one seat. Raises InputError."""
+        """Parse the notation of one seat. Raises InputError."""
         parser = _Parser(text)
         return cls(**parser.values())
 
     @property
     def overtime_ms(self) -> int:
-        """Time after `main_ms` until the flag falls, if no time is added."""
+        """All of byo-yomi."""
         return self.period_ms * (self.periods or bool(self.period_moves))
 
     @property
     def total_ms(self) -> int | None:
-        """Time until the flag falls, if no time is added. None: no limit of the game."""
+        """Time until the flag falls, if none is added."""
         return None if self.main_ms is None else self.main_ms + self.delay_ms + self.overtime_ms
 
     def longest_ms(self, answers: int, tolerance_ms: int = 0) -> int | None:
-        """Return the maximum time of a number of answers. None: unlimited."""
+        """Return the maximum time of a number of answers."""
         turns = None if self.turn_ms is None else (self.turn_ms + tolerance_ms) * answers
         if self.main_ms is None:
             return turns
@@ -85,7 +70,7 @@ class TimeControl:
 
     @property
     def answer_ms(self) -> int | None:
-        """Maximum time of the first answer. None: unlimited."""
+        """Maximum time of the first answer."""
         return min((ms for ms in (self.turn_ms, self.total_ms) if ms is not None), default=None)
 
     @property
@@ -94,7 +79,7 @@ class TimeControl:
         return bool(self.increment_ms or self.delay_ms or self.moves or self.period_ms)
 
     def with_turn(self, ms: int) -> "TimeControl":
-        """Return the control with another limit of each answer."""
+        """Return the control with this limit of an answer."""
         return replace(self, turn_ms=ms)
 
     def __str__(self) -> str:
@@ -116,7 +101,7 @@ class TimeControl:
 
     @property
     def words(self) -> str:
-        """Return an explanation, such as `60 s a game, 0.6 s more after each answer`."""
+        """Return an explanation."""
         found = []
         if self.main_ms is not None:
             what = f"{self.moves} answers, repeating" if self.moves else "game"
@@ -139,7 +124,7 @@ NO_LIMIT = TimeControl()
 
 @lru_cache(maxsize=256)
 def parse_controls(text: str) -> tuple[TimeControl, TimeControl]:
-    """Parse the notation of the module, for both seats. Raises InputError, which quotes the text."""
+    """Parse the notation of both seats. Raises InputError."""
     if len(text) > MAX_TEXT:
         raise InputError(f"{quote(text)}: the time control has more than {MAX_TEXT} characters; write {FORMS}")
     parts = text.split(",")
@@ -161,8 +146,6 @@ def _seconds(ms: int) -> str:
 
 
 class _Parser:
-    """Splits a text at its signs, from the last one to the first."""
-
     def __init__(self, text: str) -> None:
         self._whole = text
         self._text = text.strip()

@@ -39,14 +39,13 @@ class Wait(StrEnum):
 
 @dataclass(slots=True)
 class ToldLimits:
-    """Limits in milliseconds and bytes; 0: unlimited (turn: as fast as possible, UNLIMITED_MS: unlimited)."""
+    """Limits in milliseconds and bytes; 0: unlimited (turn: as fast as possible)."""
 
     turn_ms: int
     match_ms: int
     memory_bytes: int
     folder: str | None = None
     control: TimeControl = NO_LIMIT
-    """The seat's time control."""
     opponent_control: TimeControl = NO_LIMIT
 
 
@@ -65,21 +64,20 @@ class Clock:
     """Remaining milliseconds; may be negative or UNLIMITED_MS."""
 
     turn_ms: int
-    """Limit of an answer. UNLIMITED_MS: none; 0: as fast as possible."""
+    """0: as fast as possible."""
     time_left_ms: int
-    """Until the flag falls, if no time is added: main time, delay and byo-yomi. For protocols without more words."""
+    """Until the flag falls, if no time is added: main time, delay and byo-yomi."""
     main_ms: int | None = None
-    """Main time left, or for `40/300` the time until `moves_to_go`; 0 in byo-yomi. None: no limit of the game."""
+    """0 in byo-yomi. None: no limit of the game."""
     increment_ms: int = 0
-    """Added after this answer."""
     delay_ms: int = 0
-    """Of this answer, not charged."""
+    """Uncharged time of this answer."""
     moves_to_go: int | None = None
-    """Answers until the next period of `40/300` or of Canadian byo-yomi begins. None: no such period."""
+    """Answers until the next period, of `40/300` or Canadian byo-yomi."""
     periods_left: int = 0
-    """Periods of Japanese byo-yomi."""
+    """Of Japanese byo-yomi."""
     period_ms: int = 0
-    """Byo-yomi: length of a Japanese period, or time left in the Canadian one."""
+    """Of a Japanese period; left in the Canadian one."""
 
 
 @dataclass(slots=True)
@@ -96,7 +94,7 @@ class Ask:
     request: Request
     clock: Clock
     opponent: Clock | None = None
-    """The opponent's clock, which is stopped. None only in tests."""
+    """None only in tests."""
 
 
 @dataclass(slots=True)

@@ -1,10 +1,7 @@
 """The clock of one seat: deadlines and charged time. All times are arguments, in monotonic nanoseconds.
 
-    main    time of the game, or of a period of `40/300`; negative after an overrun within the tolerance
-    bank    what the seat may use until the flag falls: main + delay + byo-yomi, at the end of its last answer
-    left    the bank less the time charged since then
-
-`answered` computes the next bank. Time is in time if it equals the bank.
+bank    time until the flag falls, after the last answer: main time + delay + byo-yomi
+left    bank - time charged since
 """
 
 from typing import NamedTuple
@@ -42,7 +39,6 @@ class SeatClock:
     def __init__(self, policy: ClockPolicy, seat: int = 0) -> None:
         self.control = control = policy.controls[seat]
         self._told_turn_ms = policy.told_turn_ms(seat)
-        # Under a time control the clock starts at the first request, as in tournaments.
         self._is_start_free = policy.control is not None
         self._has_limit = control.main_ms is not None
         self._main_ns = (control.main_ms or 0) * MS
@@ -53,7 +49,6 @@ class SeatClock:
         self._period_moves = control.period_moves
         self._moves = control.moves
         self._turn_ns = 0
-        # Without a limit of an answer or of the game, only the game ends a turn.
         turn_ms = UNLIMITED_MS if control.turn_ms is None else control.turn_ms
         turn = Limit(turn_ms * MS, policy.tolerance_ms * MS, Verdict.TURN_TIME)
         self._limits = {
@@ -67,7 +62,7 @@ class SeatClock:
         }
         self.charged_ns = 0
         self.added_ns = 0
-        """Bank added by answers, less what they lost: bank at the beginning + added - charged = left."""
+        """First bank + added - charged = left."""
         self.answers = 0
 
     @property
@@ -107,7 +102,7 @@ class SeatClock:
         )
 
     def words(self) -> str:
-        """Return the time control and what is left of its periods, or "" for the limits of a turn and a game."""
+        """Return the time control and the rest of its period; "" without one."""
         if not self._is_start_free:
             return ""
         shown = self.shown()
@@ -123,7 +118,7 @@ class SeatClock:
             self._turn_ns += elapsed_ns
 
     def answered(self) -> None:
-        """Count an answer: add the time that it earns. Later charges count for the next answer."""
+        """Add the time that an answer earns. Later charges are of the next answer."""
         self.answers += 1
         if not self._has_limit:
             return
@@ -154,7 +149,6 @@ class SeatClock:
         elif over:
             lost = min((over - 1) // self._period_ns, self._periods - 1)
             self._periods -= lost
-            # Only after an overrun within the tolerance.
             self._main_ns = -max(0, over - (lost + 1) * self._period_ns)
 
     def deadline(self, wait: Wait, now_ns: int) -> Deadline:

@@ -96,7 +96,7 @@ def plies_of(referee: Referee | None) -> tuple[PlyRecord, ...]:
 
 
 def clock_record_of(clock: SeatClock) -> ClockRecord:
-    """Return the state of a clock with a time control."""
+    """Return the state of a clock."""
     shown, left_ns = clock.shown(), clock.left_ns()
     return ClockRecord(
         control=str(clock.control),

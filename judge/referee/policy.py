@@ -52,14 +52,12 @@ class GameChoice(_Section):
 class ClockPolicy(_Section):
     """Times in milliseconds."""
 
-    control: str | None = Field(default=None, exclude_if=lambda control: control is None)
-    """Time control in seconds, in place of `turn_ms` and `match_ms`: `60+0.6`, `60d2`, `40/300`, `600|3x30`,
-    `600|20/300`, `600@30`; with a comma for each seat: `300,240`. Start-up is not charged.
-    """
     turn_ms: int = Field(default=5000, ge=0)
     """Limit of a turn. 0: play as fast as possible, within `asap_ms`."""
     match_ms: int = Field(default=120000, ge=0)
     """Limit of start-up and turns together. 0: no limit."""
+    control: str | None = Field(default=None, exclude_if=lambda control: control is None)
+    """Time control in place of `turn_ms` and `match_ms`, such as `60+0.6` or `600|3x30` (organise/time-controls.md)."""
     tolerance_ms: int = Field(default=1000, ge=0)
     """Maximum overrun of a turn; it is charged to the game."""
     asap_ms: int = Field(default=1000, ge=1)
@@ -101,7 +99,7 @@ class ClockPolicy(_Section):
     @model_validator(mode="after")
     def _follows_control(self) -> Self:
         if self.control is not None:
-            # Not given fields, like `GameChoice.protocol`: what protocols and pages without time controls show.
+            # Not given fields, like `GameChoice.protocol`.
             turns = [UNLIMITED_MS if each.turn_ms is None else each.turn_ms for each in self.controls]
             totals = [each.total_ms for each in self.controls]
             self.__dict__["turn_ms"] = max(turns)
@@ -110,41 +108,41 @@ class ClockPolicy(_Section):
 
     @property
     def controls(self) -> tuple[TimeControl, TimeControl]:
-        """The time control of each seat, also of `turn_ms` and `match_ms`."""
+        """The time control of each seat."""
         if self.control is not None:
             return parse_controls(self.control)
         control = TimeControl(main_ms=self.match_ms or None, turn_ms=self.turn_ms or self.asap_ms)
         return control, control
 
     def told_turn_ms(self, seat: int) -> int:
-        """Limit of an answer as sent to agents. 0: as fast as possible; UNLIMITED_MS: none."""
+        """Announced limit of an answer. 0: as fast as possible."""
         if self.control is None:
             return self.turn_ms
         turn_ms = self.controls[seat].turn_ms
         return UNLIMITED_MS if turn_ms is None else turn_ms
 
     def told_match_ms(self, seat: int) -> int:
-        """Time until the flag of a seat falls, as sent to agents. 0: unlimited."""
+        """Announced time of a game. 0: unlimited."""
         return self.match_ms if self.control is None else self.controls[seat].total_ms or 0
 
     @property
     def notation(self) -> str:
-        """The time control of both seats as text."""
+        """The time controls as text."""
         return controls_text(self.controls)
 
     @property
     def answer_ms(self) -> int:
-        """Maximum time of a first answer, without tolerance."""
+        """Maximum time of a first answer."""
         if self.control is None:
             return self.turn_ms or self.asap_ms
         return max(each.answer_ms or 0 for each in self.controls)
 
     def turn_limit_ms(self, seat: int) -> int | None:
-        """Limit of an answer to show. None: unlimited, or as fast as possible."""
+        """Shown limit of an answer, if any."""
         return self.turn_ms or None if self.control is None else self.controls[seat].turn_ms
 
     def with_turn(self, turn_ms: int, tolerance_ms: int) -> Self:
-        """Return the clock with another limit of an answer."""
+        """Return the clock with this limit of an answer."""
         update: dict[str, Any] = {"turn_ms": turn_ms, "tolerance_ms": tolerance_ms}
         if self.control is not None:
             first, second = self.controls
@@ -152,7 +150,7 @@ class ClockPolicy(_Section):
         return self.model_copy(update=update)
 
     def with_match(self, match_ms: int) -> Self:
-        """Return the clock with this time of a game and no more."""
+        """Return the clock with this time of a game."""
         update: dict[str, Any] = {"match_ms": match_ms}
         if self.control is not None:
             turns = [each.turn_ms for each in self.controls]
@@ -161,7 +159,7 @@ class ClockPolicy(_Section):
         return self.model_copy(update=update)
 
     def per_answer(self) -> Self:
-        """Return the clock with only a limit of each answer, for questions that are no game."""
+        """Return the clock with limits of an answer only."""
         if self.control is None:
             return self
         first, second = (TimeControl(turn_ms=each.answer_ms) for each in self.controls)
@@ -373,14 +371,10 @@ def _locate(name: str) -> tuple[Path, str]:
 
 
 _LIMITS = ("turn_ms", "match_ms")
-"""Keys of `[clock]` that a time control replaces."""
 
 
 def _use_control(document: Any, path: Path, text: str) -> dict[str, str]:
-    """Read `clock = "60+0.6"` as a section, and refuse limits next to a time control.
-
-    Returns the place of such a line by its key.
-    """
+    """Read `clock = "60+0.6"` as a section; return its place. Refuses limits next to a control."""
     if not isinstance(document, dict):
         return {}
     clock = document.get("clock")
@@ -401,7 +395,6 @@ def _two_limits(place: str, key: str, control: object) -> InputError:
 
 def _merge(document: dict[str, Any], over: dict[str, Any]) -> None:
     if isinstance(clock := document.get("clock"), dict) and isinstance(newer := over.get("clock"), dict):
-        # The later layer decides which kind of limits applies.
         if "control" in newer:
             for key in _LIMITS:
                 clock.pop(key, None)

@@ -143,15 +143,13 @@ class FolderRecord(_Value):
 
 
 class ClockRecord(_Value):
-    """The clock of a seat at the end of a game with a time control."""
+    """The final clock of a seat with a time control."""
 
     control: str
-    """The seat's time control."""
     answers: int
     added_ms: float
-    """Time that its answers added, less lost time of byo-yomi: the time at the beginning + added - charged = left."""
+    """Time at the beginning + added - charged = left."""
     left_ms: float | None
-    """Until the flag falls, without tolerance. None: no limit of the game."""
     moves_to_go: int | None = None
     periods_left: int = 0
 
@@ -167,7 +165,6 @@ class SeatRecord(_Value):
     evidence: Evidence | None
     charged_ms: float
     clock: ClockRecord | None = Field(default=None, exclude_if=lambda clock: clock is None)
-    """Only with `clock.control`."""
     memory_peak_bytes: int | None
     cpu_ms: int | None
     lingered_ms: float = 0.0

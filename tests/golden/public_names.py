@@ -26,6 +26,7 @@ MODULES = (
     "judge.protocols.checks",
     "judge.protocols.entry",
     "judge.protocols.lines",
+    "judge.protocols.time_control",
     "judge.protocols.types",
     "judge.records.formats",
     "judge.records.managers",

@@ -462,7 +462,7 @@ def test_the_command_line_replaces_the_limits() -> None:
         ([], "60+", "--clock '60+': clock.control: '60+': the time after \"+\" (increment) is missing"),
         (["clock=5x"], "", "--set 'clock=5x': clock.control: '5x': the time of the game is '5x'"),
         (
-            ["clock=60", "clock.turn_ms=5"],
+            ["clock.control=60", "clock.turn_ms=5"],
             "",
             "--set 'clock.turn_ms=5': clock.turn_ms: clock.control '60' sets the limits",
         ),
