@@ -287,6 +287,9 @@ def test_game_of_a_silent_worker_goes_to_another_worker(
         (["clock.match_ms=2000", "clock.turn_ms=500"], 10, 700),
         (["clock.match_ms=0", "clock.turn_ms=1000"], 225, 4000),
         (["clock.match_ms=0", "clock.turn_ms=0"], 225, 4000),
+        (["clock.control=180"], 2 * 360, 2000),
+        (["clock.control=180+1"], 2 * (360 + 223), 3000),
+        (["clock.control=@1"], 225, 4000),
     ],
 )
 def test_the_longest_time_of_a_game_follows_from_its_clocks(change: list[str], least_s: float, most_s: float) -> None:

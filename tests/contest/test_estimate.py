@@ -12,8 +12,9 @@ from judge.agents.agents import stage_agent
 from judge.agents.store import AgentStore
 from judge.cli import app
 from judge.contest.entries import intake_directory
-from judge.contest.estimate import ContestEstimate, estimate_contest
+from judge.contest.estimate import ContestEstimate, estimate_contest, expected_game_s, longest_game_s
 from judge.contest.plan import load_plan
+from judge.referee.policy import load_policy
 from judge.store.submission_types import Allowance, ProcessingResult, Upload
 
 pytestmark = pytest.mark.docker  # an estimate says which images are missing
@@ -103,6 +104,30 @@ def test_hours_estimate_counts_parallel_games(
     found = look(tmp_path, FASTGAME + text, agents)
 
     assert found.hours(slots) == pytest.approx(games_one_after_another * GAME_S / 3600)
+
+
+@pytest.mark.parametrize(
+    ("control", "longest_s", "expected_s"),
+    [
+        # Each of 400 squares is an answer: 200 of each seat.
+        ("60", 2 * 60, 2 * 60),
+        ("60+1", 2 * (60 + 199), 2 * (60 + 39)),
+        ("60d1", 2 * (60 + 200), 2 * (60 + 40)),
+        ("40/60", 2 * 5 * 60, 2 * 60),
+        ("60|3x1", 2 * (60 + 2 + 200), 2 * (60 + 2 + 40)),
+        ("60|10/5", 2 * (60 + 20 * 5), 2 * (60 + 4 * 5)),
+        ("@1", 2 * 200, 2 * 40),
+        ("60,30", 90, 90),
+    ],
+)
+def test_a_time_control_has_a_longest_and_an_expected_time(control: str, longest_s: int, expected_s: int) -> None:
+    exact = ["clock.tolerance_ms=0", "clock.start_ms=1", "clock.close_ms=0"]
+    policy = load_policy("gomocup-fastgame", exact, clock=control)
+    longest = longest_game_s(policy)
+
+    assert longest is not None
+    assert longest_s <= longest <= longest_s * 1.2 + 2
+    assert expected_s == expected_game_s(policy)
 
 
 def test_hours_are_unknown_without_a_game_clock(tmp_path: Path) -> None:

@@ -412,6 +412,16 @@ def test_a_spec_with_a_control_survives_json() -> None:
     assert (chosen.id, chosen.id_as_read) == (short.id, short.id_as_read)
 
 
+@given(CONTROLS, st.integers(1, 10**6))
+@settings(max_examples=examples(100))
+def test_changed_clocks_survive_json(control: TimeControl, ms: int) -> None:
+    clock = ClockPolicy(control=f"{control},60+0.6")
+    for changed in (clock.with_turn(ms, 0), clock.with_match(ms), clock.per_answer()):
+        assert changed == ClockPolicy.model_validate_json(changed.model_dump_json())
+    assert [ms, ms] == [each.turn_ms for each in clock.with_turn(ms, 0).controls]
+    assert [None, None] == [each.main_ms for each in clock.per_answer().controls]
+
+
 @pytest.mark.parametrize("line", ['clock = "60+0.6"', '[clock]\ncontrol = "60+0.6"\ntolerance_ms = 5'])
 def test_a_policy_file_has_a_control(tmp_path: Path, line: str) -> None:
     policy = _policy(tmp_path, line)

@@ -1,5 +1,6 @@
 """Screens of every family, looked at once and kept: at 80x24 and 200x60, with and without colour, in ASCII."""
 
+from dataclasses import replace
 from io import StringIO
 
 import pytest
@@ -53,6 +54,13 @@ def live(family: object = recorded.gomoku) -> Screen:
     series = SeriesScore(("anna", "bert"), 10, (1.0, 0.5, 0.0, 1.0), 100.0)
     view = game.steps[at].view
     return Screen("game 5 of 10  test", view, (seats[0], seats[1]), moves, view.caption or "begun", series)
+
+
+def test_a_seat_shows_its_time_control() -> None:
+    screen = live()
+    seat = replace(screen.seats[1], control="600|3x30 · period 2 of 3")
+
+    assert "600|3x30 · period 2 of 3" in rendered(replace(screen, seats=(screen.seats[0], seat)), 200, 60)
 
 
 @pytest.mark.parametrize(("width", "height"), SIZES)

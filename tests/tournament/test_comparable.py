@@ -54,3 +54,22 @@ def test_practice_keeps_the_limit_of_a_turn(turn_ms: int, match_ms: int) -> None
 
     assert (turn_ms, 10_000) == (clock.turn_ms, clock.match_ms)
     assert policy == with_shorter_games(policy, 1000)
+
+
+def test_time_controls_are_compared_by_their_meaning() -> None:
+    plain = load_policy("gomocup-freestyle")
+    one, same, other = (load_policy("gomocup-freestyle", clock=text) for text in ("60+0.6", "60.0+0.600", "60"))
+
+    assert "" == policy_difference(one, same)
+    assert "clock.control is 60+0.6 and 60" == policy_difference(one, other)
+    assert "clock.control is 60+0.6 and 180@30" == policy_difference(one, plain)
+
+
+@pytest.mark.parametrize(
+    ("control", "practice"),
+    [("60+0.6", "10"), ("600|3x30@20", "10@20"), ("5+1", "10"), ("5", "5"), ("30,5", "10")],
+)
+def test_practice_games_have_no_increments(control: str, practice: str) -> None:
+    policy = with_shorter_games(load_policy("gomocup-freestyle", clock=control), 10)
+
+    assert practice == policy.clock.notation
