@@ -248,7 +248,7 @@ _TIME_WORDS = {
     ),
     Cause.MATCH_TIME: (
         sentence("used up the time of the match"),
-        "its turns and its start-up together took more than the match allows",
+        "its turns, and without a time control its start-up, took more than the match allows",
     ),
 }
 _BYTES_WORDS = {

@@ -106,9 +106,9 @@ class SeatClock:
         if not self._is_start_free:
             return ""
         shown = self.shown()
-        state = f" · {shown.moves_to_go} answers to go" if shown.moves_to_go else ""
+        state = f", {shown.moves_to_go} answers to go" if shown.moves_to_go else ""
         if shown.periods_left and not shown.main_ms:
-            state += f" · period {1 + self.control.periods - shown.periods_left} of {self.control.periods}"
+            state += f", period {1 + self.control.periods - shown.periods_left} of {self.control.periods}"
         return f"{self.control}{state}"
 
     def charge(self, wait: Wait, elapsed_ns: int) -> None:

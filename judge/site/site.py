@@ -12,7 +12,9 @@ from typing import Any
 
 from judge.base.text import duration, plain_text
 from judge.contest_games import PublishedGame
+from judge.games.types import SEATS
 from judge.publish.model import Participant, PublishedContest, chance_words
+from judge.referee.policy import ClockPolicy
 from judge.site.charts import history_chart, interval_text, ratings_chart, results_chart
 from judge.site.journal_page import journal_pages
 from judge.site.pages import ASSETS, Page, PagePlace, asset, render_for
@@ -185,6 +187,40 @@ def _scaled(each: Interval, scale: Callable[[float], float]) -> Interval:
     return Interval(value, low, high)
 
 
+def _control_words(clock: ClockPolicy, language: Language) -> str:
+    first, second = (_seat_words(clock, seat, language) for seat in SEATS)
+    return (
+        first
+        if first == second
+        else language.gettext("first player {first}; second player {second}").format(first=first, second=second)
+    )
+
+
+def _seat_words(clock: ClockPolicy, seat: int, language: Language) -> str:
+    _ = language.gettext
+    control = clock.controls[seat]
+
+    def time(ms: int | None) -> str:
+        return language.measure(duration(ms or 0))
+
+    parts = (
+        (control.moves, _("{time} for each {count} moves").format(time=time(control.main_ms), count=control.moves)),
+        (control.main_ms and not control.moves, _("{time} a game").format(time=time(control.main_ms))),
+        (control.increment_ms, _("{time} more after each move").format(time=time(control.increment_ms))),
+        (control.delay_ms, _("the first {time} of each move are free").format(time=time(control.delay_ms))),
+        (
+            control.periods,
+            _("then {count} periods of {time}").format(time=time(control.period_ms), count=control.periods),
+        ),
+        (
+            control.period_moves,
+            _("then {time} for each {count} moves").format(time=time(control.period_ms), count=control.period_moves),
+        ),
+        (control.turn_ms, _("at most {time} a move").format(time=time(control.turn_ms))),
+    )
+    return ", ".join(words for is_used, words in parts if is_used)
+
+
 def _facts(contest: PublishedContest, language: Language) -> Mapping[str, str]:
     _ = language.gettext
     snapshot, policy = contest.snapshot, contest.snapshot.policy
@@ -194,7 +230,7 @@ def _facts(contest: PublishedContest, language: Language) -> Mapping[str, str]:
     left_out = "" if skip is None else _("ratings differ by {difference} or more")
     turn = language.measure(duration(policy.clock.turn_ms))
     if policy.clock.control is not None:
-        time = policy.clock.control
+        time = f"{policy.clock.notation}: {_control_words(policy.clock, language)}"
     elif policy.clock.match_ms:
         game = language.measure(duration(policy.clock.match_ms))
         time = _("{time} a move, {game} a game").format(time=turn, game=game)

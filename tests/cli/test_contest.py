@@ -385,6 +385,17 @@ def test_chance_is_drawn_unless_a_seed_is_asked_for(judge: Judge, tmp_path: Path
     assert "chance   fixed by seed = 7: all random choices are predictable" in fixed
 
 
+def test_init_and_plan_have_the_time_control(judge: Judge, tmp_path: Path) -> None:
+    agents = ("--agent", "house-instant", "--agent", "house-python")
+    made = judge("contest", "init", "cup", "--policy", "gomocup-fastgame", "--clock", "600|3x30", *agents)
+    assert 0 == made.code, made.err
+    shown = judge("contest", "plan", "cup").out
+
+    assert "600|3x30" == load_plan(tmp_path / "cup").policy.clock.control
+    assert "clocks   600|3x30 (600 s a game, then 3 x 30 s byo-yomi), 350 MiB" in shown
+    assert "about 2 h 4 min with 40 answers of each seat, 1 h 2 min a game" in shown
+
+
 def test_init_writes_the_given_options(judge: Judge, tmp_path: Path) -> None:
     """An agent beside it, one with a name beyond 16 bits, in the current directory itself, and not a second time."""
     for name in ("mine.py", "🤖 \x7f.py"):

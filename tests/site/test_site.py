@@ -2,6 +2,8 @@
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -161,6 +163,27 @@ def a_game(number: int, first: str, second: str, verdict: Verdict, text: str, re
     ended = Outcome(verdict.value, 0, text, text, "", 1.0, seats)
     game = ScheduledGame(f"{number:020d}", number, 1, number, 0, first, second, "{}", "done", 1)
     return PublishedGame.of(game, ended.row(game, 1), ())
+
+
+@pytest.mark.parametrize(
+    ("control", "words"),
+    [
+        ("60+0.6", "60+0.6: 1 min a game, 600 ms more after each move"),
+        ("600|3x30", "600|3x30: 10 min a game, then 3 periods of 30 s"),
+        ("40/300@9", "40/300@9: 5 min for each 40 moves, at most 9 s a move"),
+        ("5d2,6|4/3", "5d2,6|4/3: first player 5 s a game, the first 2 s of each move are free; second player 6 s a"),
+    ],
+)
+def test_the_time_control_is_explained(control: str, words: str) -> None:
+    contest = a_contest(("one", "two"), ())
+    policy = load_policy("gomocup-standard", clock=control)
+    contest = replace(contest, snapshot=contest.snapshot.model_copy(update={"policy": policy}))
+
+    assert any(
+        words in unescape(data.decode())
+        for path, data in site(contest, {}, Proof("", "", ()))
+        if path.endswith(".html")
+    )
 
 
 def strange_contest() -> PublishedContest:

@@ -58,9 +58,9 @@ def live(family: object = recorded.gomoku) -> Screen:
 
 def test_a_seat_shows_its_time_control() -> None:
     screen = live()
-    seat = replace(screen.seats[1], control="600|3x30 · period 2 of 3")
+    seat = replace(screen.seats[1], control="600|3x30, period 2 of 3")
 
-    assert "600|3x30 · period 2 of 3" in rendered(replace(screen, seats=(screen.seats[0], seat)), 200, 60)
+    assert "600|3x30, period 2 of 3" in rendered(replace(screen, seats=(screen.seats[0], seat)), 200, 60)
 
 
 @pytest.mark.parametrize(("width", "height"), SIZES)
