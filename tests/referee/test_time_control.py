@@ -380,9 +380,10 @@ def test_the_clock_after_one_answer(control: str, used_ms: int, clock: Clock) ->
     assert clock == seat.shown()
 
 
-def test_an_overrun_within_the_tolerance_is_owed() -> None:
+@pytest.mark.parametrize("control", ["0|1x30", "0|1/30"])
+def test_an_overrun_within_the_tolerance_is_owed(control: str) -> None:
     """In byo-yomi it shortens the next period."""
-    clock = SeatClock(ClockPolicy(control="0|1x30", tolerance_ms=1000))
+    clock = SeatClock(ClockPolicy(control=control, tolerance_ms=1000))
     clock.charge(Wait.TURN, 30_800 * MS)
     clock.answered()
 
@@ -390,6 +391,28 @@ def test_an_overrun_within_the_tolerance_is_owed() -> None:
     clock.charge(Wait.TURN, 1000 * MS)
     clock.answered()
     assert 30_000 * MS == clock.left_ns()
+
+
+def test_an_answer_in_byo_yomi_counts_even_if_it_takes_no_time() -> None:
+    clock = SeatClock(ClockPolicy(control="0|3/30"))
+    clock.answered()
+
+    assert 2 == clock.shown().moves_to_go
+
+
+def test_the_clock_runs_while_an_answer_is_awaited() -> None:
+    clock = SeatClock(ClockPolicy(control="10|3/30"))
+
+    assert Clock(UNLIMITED_MS, 28_000, 0, moves_to_go=3, period_ms=28_000) == clock.shown(Wait.TURN, 12_000 * MS)
+    assert clock.shown() == clock.shown(Wait.PERSON, 12_000 * MS)
+
+
+@pytest.mark.parametrize(
+    ("control", "missed"),
+    [("5@5", Verdict.TURN_TIME), ("5@4", Verdict.TURN_TIME), ("5@6", Verdict.MATCH_TIME), ("5", Verdict.MATCH_TIME)],
+)
+def test_the_smaller_limit_decides_the_verdict(control: str, missed: Verdict) -> None:
+    assert missed is SeatClock(ClockPolicy(control=control)).deadline(Wait.TURN, 0).missed
 
 
 # --- policies --------------------------------------------------------------------------------------------------------
