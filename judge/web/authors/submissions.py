@@ -60,7 +60,9 @@ def practice_values(
     may_ask = limits.practice_games and limits.practice_games_per_day >= limits.practice_games
     return {
         "games": [{**asdict(game), "why": practice_reason(game), "names": seat_names(game)} for game in games],
-        "practice_s": limits.practice_s if with_shorter_games(directory.policy, limits.practice_s) != directory.policy else 0,
+        "practice_s": limits.practice_s
+        if with_shorter_games(directory.policy, limits.practice_s) != directory.policy
+        else 0,
         "turn_ms": clock.answer_ms,
         "may_practise": bool(may_ask and submission.state in ENTERS and not is_waiting),
         "is_practising": is_waiting,
