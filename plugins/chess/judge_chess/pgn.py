@@ -5,7 +5,7 @@ Comments have the remaining time `[%clk]`, the time spent `[%emt]` and the score
 
 import io
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import chess
 import chess.engine
@@ -76,8 +76,8 @@ def pgn_of_record(file: RecordFile, event: str = "", round_name: str = "") -> Pg
     }
     if game.is_chess960:
         tags["Variant"] = "Chess960"
-    if control := _time_control(record.spec.policy.clock.match_ms, record.spec.policy.clock.turn_ms):
-        tags["TimeControl"] = control
+    control = record.spec.policy.clock.controls[0]
+    tags["TimeControl"] = str(replace(control, turn_ms=None)) or f"1/{(control.turn_ms or 0) / 1000:g}"
     tags["Termination"] = _TERMINATIONS.get(record.verdict, "abandoned")
     tags["Reason"] = record.reason
     return PgnGame(tags, game.board.root(), tuple(moves))
@@ -91,12 +91,6 @@ def _figures(search: Mapping[str, str], *, is_white: bool) -> tuple[str, int | N
     else:
         text = str(round(sign * float(score) * 100)) if score else ""
     return text, int(depth) if depth.isdecimal() else None
-
-
-def _time_control(match_ms: int, turn_ms: int) -> str:
-    if match_ms:
-        return f"{match_ms / 1000:g}"
-    return f"1/{turn_ms / 1000:g}" if turn_ms else ""
 
 
 def write_pgn(game: PgnGame) -> bytes:

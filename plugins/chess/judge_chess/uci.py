@@ -118,6 +118,7 @@ class Uci:
         self._limits = ToldLimits(0, 0, 0)
         self._is_chess960 = False
         self._asked = ChooseMove(0)
+        self._opponent: Clock | None = None
         self._score_cp: int | None = None
         self._notes = 0
 
@@ -126,7 +127,8 @@ class Uci:
         match stimulus:
             case Bytes(data, clock):
                 return self._read(data, clock)
-            case Ask(ChooseMove() as request, clock):
+            case Ask(ChooseMove() as request, clock, opponent):
+                self._opponent = opponent
                 return self._ask(request, clock)
             case Open(game=game, limits=limits):
                 self._is_chess960, self._limits = game.get("variant") == "chess960", limits
@@ -167,9 +169,11 @@ class Uci:
 
         if clock.time_left_ms >= UNLIMITED_MS:
             return f"go movetime {shown(clock.turn_ms)}"
-        # Many engines spend the whole movetime even if the game's time ends soon.
-        left = shown(min(clock.time_left_ms, TURNS_IN_TIME * clock.turn_ms))
-        return f"go wtime {left} btime {left} winc 0 binc 0"
+        both = (clock, self._opponent or clock)
+        white, black = map(_time_of, both if self._asked.is_white else both[::-1])
+        words = f"go wtime {shown(white[0])} btime {shown(black[0])} winc {white[1]} binc {black[1]}"
+        moves_to_go = _time_of(clock)[2]
+        return words if moves_to_go is None else f"{words} movestogo {moves_to_go}"
 
     def _settings(self) -> tuple[list[str], str]:
         """The lines, or why the engine cannot play."""
@@ -284,6 +288,16 @@ class Uci:
         self._notes += 1
         if self._notes <= MAX_NOTES:
             effects.append(Note(text if self._notes < MAX_NOTES else "more lines are not recorded"))
+
+
+def _time_of(clock: Clock) -> tuple[int, int, int | None]:
+    """Return the time left, the increment and the moves to go, as far as UCI can express the time control."""
+    left = clock.time_left_ms if clock.main_ms is None else clock.main_ms
+    moves_to_go = clock.moves_to_go
+    if clock.main_ms == 0 and clock.period_ms:
+        left, moves_to_go = clock.period_ms, moves_to_go or 1
+    # Many engines spend a whole movetime even if the game's time ends soon, so it is not sent next to wtime.
+    return min(left, TURNS_IN_TIME * clock.turn_ms), clock.increment_ms + clock.delay_ms, moves_to_go
 
 
 def _setting(name: str, value: str) -> str:

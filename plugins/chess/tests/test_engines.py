@@ -56,7 +56,7 @@ def test_contest_of_engines_is_played_verified_and_exported(tmp_path: Path) -> N
     (cup / "openings.epd").write_text(OPENINGS)
     agents = "".join(f'[[agents]]\npath = "{make_agent(engine, cup).name}"\n' for engine in engines)
     (cup / "contest.toml").write_text(
-        'name = "engines"\npolicy = "chess.toml"\nchange = ["clock.match_ms=3000", "clock.turn_ms=3000"]\n'
+        'name = "engines"\npolicy = "chess.toml"\nchange = ["clock.control=3+0.05"]\n'
         '[openings]\nfile = "openings.epd"\n[format]\nname = "round-robin"\ngames = 4\n' + agents
     )
     judge(tmp_path, "contest", "run", "cup")

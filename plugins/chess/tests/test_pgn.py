@@ -22,7 +22,7 @@ from judge.catalog.steps import read_steps
 PACKAGE = Path(judge_chess.__file__).parent
 STARTER = str(PACKAGE / "starter")
 POLICY = str(PACKAGE / "chess.toml")
-FAST = ("--box", "process", "--set", "clock.match_ms=1500", "--set", "clock.turn_ms=1500", "--json")
+FAST = ("--box", "process", "--set", "clock.control=1.5", "--json")
 
 GAME = b"""[Event "cup"]
 [White "one"]

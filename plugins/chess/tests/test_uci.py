@@ -114,12 +114,40 @@ def test_another_game_begins_with_ucinewgame() -> None:
         (Clock(60_000, -20), "go wtime 1 btime 1 winc 0 binc 0"),
         (Clock(1000, 60_000), "go wtime 4970 btime 4970 winc 0 binc 0"),
         (Clock(0, UNLIMITED_MS), "go movetime 1"),
+        (
+            Clock(UNLIMITED_MS, 60_600, main_ms=60_000, increment_ms=600),
+            "go wtime 59970 btime 59970 winc 600 binc 600",
+        ),
+        (
+            Clock(UNLIMITED_MS, 62_000, main_ms=60_000, delay_ms=2000),
+            "go wtime 59970 btime 59970 winc 2000 binc 2000",
+        ),
+        (
+            Clock(UNLIMITED_MS, 9000, main_ms=9000, moves_to_go=7),
+            "go wtime 8970 btime 8970 winc 0 binc 0 movestogo 7",
+        ),
+        (
+            Clock(UNLIMITED_MS, 90_000, main_ms=0, periods_left=3, period_ms=30_000),
+            "go wtime 29970 btime 29970 winc 0 binc 0 movestogo 1",
+        ),
+        (
+            Clock(UNLIMITED_MS, 20_000, main_ms=0, moves_to_go=4, period_ms=20_000),
+            "go wtime 19970 btime 19970 winc 0 binc 0 movestogo 4",
+        ),
     ],
 )
 def test_times_that_are_sent(clock: Clock, go: str) -> None:
     talk = opened()
     talk.feed(Ask(ChooseMove(0), clock))
     talk.goes(f"> position startpos\n> {go}")
+
+
+@pytest.mark.parametrize(("is_white", "times"), [(True, "wtime 970 btime 4970"), (False, "wtime 4970 btime 970")])
+def test_times_are_sent_by_colour(is_white: bool, times: str) -> None:
+    talk = opened()
+    own, other = Clock(UNLIMITED_MS, 1000, main_ms=1000), Clock(UNLIMITED_MS, 5000, main_ms=5000)
+    talk.feed(Ask(ChooseMove(0, is_white=is_white), own, other))
+    talk.goes(f"> position startpos\n> go {times} winc 0 binc 0")
 
 
 def test_score_of_a_mate_and_of_the_first_line_only() -> None:
