@@ -54,8 +54,10 @@ MATE_CP = 100_000
 MAX_OPTIONS = 500
 MAX_ABOUT_CHARACTERS = 200
 MAX_FIGURE_CHARACTERS = 400
-TURNS_IN_TIME = 5
-"""The time sent is at most this number of turn limits, because UCI cannot express both limits."""
+TURNS_IN_TIME = 4
+"""The time sent is at most this number of turn limits, because UCI cannot express both limits. Engines spend up to a
+quarter of the time on a move.
+"""
 MAX_NOTES = 100
 """Notes per process; later ones are dropped."""
 
@@ -172,7 +174,7 @@ class Uci:
         both = (clock, self._opponent or clock)
         white, black = map(_time_of, both if self._asked.is_white else both[::-1])
         words = f"go wtime {shown(white[0])} btime {shown(black[0])} winc {white[1]} binc {black[1]}"
-        moves_to_go = _time_of(clock)[2]
+        moves_to_go = (white if self._asked.is_white else black)[2]
         return words if moves_to_go is None else f"{words} movestogo {moves_to_go}"
 
     def _settings(self) -> tuple[list[str], str]:
@@ -296,8 +298,10 @@ def _time_of(clock: Clock) -> tuple[int, int, int | None]:
     moves_to_go = clock.moves_to_go
     if clock.main_ms == 0 and clock.period_ms:
         left, moves_to_go = clock.period_ms, moves_to_go or 1
-    # Many engines spend a whole movetime even if the game's time ends soon, so it is not sent next to wtime.
-    return min(left, TURNS_IN_TIME * clock.turn_ms), clock.increment_ms + clock.delay_ms, moves_to_go
+    if left > TURNS_IN_TIME * clock.turn_ms:
+        # Many engines spend a whole movetime even if the game's time ends soon, so it is not sent next to wtime.
+        return TURNS_IN_TIME * clock.turn_ms, 0, None
+    return left, clock.increment_ms + clock.delay_ms, moves_to_go
 
 
 def _setting(name: str, value: str) -> str:

@@ -112,7 +112,7 @@ def test_another_game_begins_with_ucinewgame() -> None:
     [
         (Clock(60_000, 500), "go wtime 470 btime 470 winc 0 binc 0"),
         (Clock(60_000, -20), "go wtime 1 btime 1 winc 0 binc 0"),
-        (Clock(1000, 60_000), "go wtime 4970 btime 4970 winc 0 binc 0"),
+        (Clock(1000, 60_000, increment_ms=50), "go wtime 3970 btime 3970 winc 0 binc 0"),
         (Clock(0, UNLIMITED_MS), "go movetime 1"),
         (
             Clock(UNLIMITED_MS, 60_600, main_ms=60_000, increment_ms=600),
