@@ -54,6 +54,8 @@ MATE_CP = 100_000
 MAX_OPTIONS = 500
 MAX_ABOUT_CHARACTERS = 200
 MAX_FIGURE_CHARACTERS = 400
+MOVETIME_MARGIN = 50
+"""A movetime is this part shorter than the limit of a turn."""
 TURNS_IN_TIME = 4
 """The time sent is at most this number of turn limits, because UCI cannot express both limits. Engines spend up to a
 quarter of the time on a move.
@@ -170,7 +172,8 @@ class Uci:
             return max(1, ms - self._options.overhead_ms)
 
         if clock.time_left_ms >= UNLIMITED_MS:
-            return f"go movetime {shown(clock.turn_ms)}"
+            # Engines spend all of it, and some look at the clock rarely.
+            return f"go movetime {shown(clock.turn_ms - clock.turn_ms // MOVETIME_MARGIN)}"
         both = (clock, self._opponent or clock)
         white, black = map(_time_of, both if self._asked.is_white else both[::-1])
         words = f"go wtime {shown(white[0])} btime {shown(black[0])} winc {white[1]} binc {black[1]}"

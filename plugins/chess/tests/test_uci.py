@@ -101,7 +101,7 @@ def test_another_game_begins_with_ucinewgame() -> None:
         = await sync
         < readyok
         > position fen {fen}
-        > go movetime 970
+        > go movetime 950
         < bestmove d1d8
         = d1d8
     """)
