@@ -86,6 +86,8 @@ class Questions:
     """Options of a game without an opening stage, for all of `asked`."""
     hard: Question | None = None
     """A question with a long search, for protocols that can stop it."""
+    mistakes: Mapping[str, Callable[[Decision], Decision]] = field(default_factory=dict)
+    """Systematic errors of answers: the advice, and a function that corrects an answer."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ A person types a square as on the board (`h8`) or as in protocols (`7,7`).
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -141,7 +141,25 @@ def questions(rules: GameRules, options: Mapping[str, Any]) -> Questions:
         what = position.what or position.stones
         asked.append(Question(position.check, what, stones, turns=turns, answers=wanted))
     middle = squares_of("h8h9i9g7j8f8k9i8h7h6i10", width, height)
-    return Questions(asked, answer_harmlessly, name_stone, PLAIN, Question("stop", opening=middle))
+    hard = Question("stop", opening=middle)
+    return Questions(asked, answer_harmlessly, name_stone, PLAIN, hard, _mistakes(width, height))
+
+
+def _mistakes(width: int, height: int) -> Mapping[str, Callable[[Decision], Decision]]:
+    def corrected(change: Callable[[int, int], Square]) -> Callable[[Decision], Decision]:
+        return lambda decision: Stone(*change(decision.x, decision.y)) if isinstance(decision, Stone) else decision
+
+    largest = f"the largest are {width - 1},{height - 1}"
+    return {
+        f"its answers count from 1: column and row count from 0, {largest}": corrected(lambda x, y: (x - 1, y - 1)),
+        "its answers have x and y exchanged: x is the column and comes first": corrected(lambda x, y: (y, x)),
+        "its answers have x and y exchanged and count from 1: the column comes first, and both count from 0": corrected(
+            lambda x, y: (y - 1, x - 1)
+        ),
+        "its answers count rows from the other side of the board: the row of a move is numbered as in TURN and BOARD": (
+            corrected(lambda x, y: (x, height - 1 - y))
+        ),
+    }
 
 
 def name_stone(decision: Decision) -> str:

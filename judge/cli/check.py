@@ -1,6 +1,8 @@
 """`judge check`: test an agent before a contest; print grade, evidence and fix of each check."""
 
 import logging
+from pathlib import Path
+from shlex import quote as quoted
 from typing import Annotated
 
 import typer
@@ -11,7 +13,8 @@ from judge.cli.host_setup import box_kind, make_ready, slot_alone
 from judge.cli.options import BoxOption, ClockOption, JsonOption, PolicyOption, SetOption, complete_agent
 from judge.referee.policy import load_policy
 from judge.sandbox.machine.owner import owned_directory
-from judge.submissions.check import Grade, OverlongError, examine
+from judge.submissions.check import CheckReport, Grade, OverlongError, examine
+from judge.submissions.check.keep import TalkFolder
 from judge.submissions.intake import IntakeLimits
 from judge.terminal.check_display import CheckDisplay
 from judge.terminal.output import fail, print_json
@@ -22,6 +25,8 @@ Examples:
 judge check ./my-agent
 
 judge check my-brain.py --policy renju-15 --set clock.turn_ms=5000
+
+judge check ./my-agent --keep conversations
 
 judge check my.jar --policy gomocup-standard:fast --json
 
@@ -39,11 +44,15 @@ def check(
     set_: SetOption = None,
     clock: ClockOption = "",
     as_json: JsonOption = False,
+    keep: Annotated[
+        Path | None, typer.Option(help="Directory for what was sent and answered, and for the records of the games.")
+    ] = None,
 ) -> None:
     """Check that AGENT meets all requirements of a contest, and print how to fix each failure."""
     set_level(logging.ERROR)
     chosen = load_policy(policy, set_ or [], clock=clock)
     kind = box_kind(box)
+    folder = None if keep is None else TalkFolder(keep)
     with owned_directory() as staging:
         staged = stage_agent(agent, staging)
         make_ready(kind, chosen, [staged.seat(chosen).runtime])
@@ -51,12 +60,23 @@ def check(
         try:
             with slot_alone(kind) as slot, shown:
                 seconds = IntakeLimits().check_s
-                report = examine(staged, chosen, slot, kind, staging, seconds, shown.progress, shown.trying)
+                kept = (lambda _talk, _name: None) if folder is None else folder.keep
+                report = examine(staged, chosen, slot, kind, staging, seconds, shown.progress, shown.trying, kept)
         except OverlongError as error:
             fail(str(error), 1)
     if as_json:
         print_json(report.model_dump(mode="json"))
     else:
-        shown.end(report)
+        shown.end(report, _next_step(report, agent, policy, keep))
     if report.grade is Grade.FAIL:
         raise SystemExit(1)
+
+
+def _next_step(report: CheckReport, agent: str, policy: str, keep: Path | None) -> str:
+    failures = [finding.check for finding in report.findings if finding.grade is Grade.FAIL]
+    if failures:
+        again = f"judge check {quoted(agent)} --policy {quoted(policy)}"
+        logs = f"the conversations are in {keep}" if keep else "--keep DIR also writes the conversations"
+        return f"fix {failures[0]} first, then run {again}; {logs}"
+    game = f"judge match {quoted(agent)} {report.partner} --policy {quoted(policy)}"
+    return f"play a game ({game}), or submit it (judge submit --help)"

@@ -3,7 +3,7 @@
 from judge.base.text import printable
 from judge.store.submission_types import State, UploadStep
 from judge.submissions.check import CheckReport, Grade
-from judge.terminal.output import SENTENCE_CHARACTERS, finding_lines
+from judge.terminal.output import SENTENCE_CHARACTERS, finding_lines, stderr_lines
 
 
 def received_line(number: int, filename: str, size: int, digest: str) -> str:
@@ -35,3 +35,5 @@ def print_findings(report: CheckReport | None) -> None:
     for grade in (Grade.FAIL, Grade.WARNING):
         for line in finding_lines(finding for finding in findings if finding.grade is grade):
             print(line)
+    for line in (line for finding in findings for line in stderr_lines(finding)):
+        print(line)

@@ -320,4 +320,9 @@ ENTRY = ProtocolEntry(
         END,
         *GAMES,
     ),
+    answer_forms={
+        "": "BESTMOVE with row 0 to E from the top and column 1 to F from the left, such as BESTMOVE 78",
+        "AGI": "ID NAME name, then AGIOK, each on a line",
+        "ISREADY": "READYOK, alone on the line",
+    },
 )

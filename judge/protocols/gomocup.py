@@ -529,4 +529,9 @@ ENTRY = ProtocolEntry(
         END,
         *GAMES,
     ),
+    answer_forms={
+        "": "column,row from 0, alone on the line, such as 3,13",
+        "SWAP2BOARD": "squares such as 7,7 8,8 9,9, or SWAP, alone on the line",
+        **dict.fromkeys(("START", "RECTSTART", "RESTART", "TAKEBACK"), "OK, alone on the line"),
+    },
 )

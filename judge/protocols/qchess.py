@@ -184,4 +184,9 @@ def _text(line: bytes) -> str:
     return line.decode("latin-1")
 
 
-ENTRY = ProtocolEntry(QchessOptions, Qchess, games=("quantum-chess",))
+ENTRY = ProtocolEntry(
+    QchessOptions,
+    Qchess,
+    games=("quantum-chess",),
+    answer_forms={"": "two numbers with a blank between them, column and row from 0, such as 4 6"},
+)

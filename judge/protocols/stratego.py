@@ -163,4 +163,11 @@ def _text(text: str) -> Write:
     return Write(text.encode("latin-1"))
 
 
-ENTRY = ProtocolEntry(StrategoProtocolOptions, StrategoProtocol, games=("stratego",))
+ENTRY = ProtocolEntry(
+    StrategoProtocolOptions,
+    StrategoProtocol,
+    games=("stratego",),
+    answer_forms={
+        "": "a row of the set-up such as 8BFB887B95, later COLUMN ROW DIRECTION, counted from 0, in capitals: 3 6 UP"
+    },
+)

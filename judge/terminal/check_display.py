@@ -1,13 +1,16 @@
 """Output of `judge check`: each new finding; on a terminal also the running check."""
 
+from collections import Counter
+
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from judge.base.text import printable
 from judge.submissions.check import CheckReport, Finding, Grade
-from judge.terminal.output import SENTENCE_CHARACTERS, finding_lines
+from judge.terminal.output import SENTENCE_CHARACTERS, finding_lines, stderr_lines
 
+_COUNTED = {Grade.PASS: "passed", Grade.WARNING: "with a warning", Grade.FAIL: "failed"}
 _COLOURS = {Grade.PASS: "green", Grade.WARNING: "yellow", Grade.FAIL: "red"}
 
 
@@ -44,12 +47,20 @@ class CheckDisplay:
                 else:
                     for line in finding_lines([finding]):
                         self._line(_plain(line))
+                for line in stderr_lines(finding):
+                    self._line(Text(line))
 
-    def end(self, report: CheckReport) -> None:
-        """Print skipped checks and the grade."""
+    def end(self, report: CheckReport, next_step: str) -> None:
+        """Print skipped checks, the grade and the next step."""
         if report.untried:
             self._line(_plain(f"not tried: {', '.join(report.untried)}"))
-        self._line(Text(report.grade.value, style=f"bold {_COLOURS[report.grade]}"))
+        counts = Counter(finding.grade for finding in report.findings)
+        parts = [
+            f"{counts[grade]} {_COUNTED[grade]}" for grade in (Grade.PASS, Grade.WARNING, Grade.FAIL) if counts[grade]
+        ]
+        grade = Text(report.grade.value, style=f"bold {_COLOURS[report.grade]}")
+        self._line(grade.append(f": {', '.join(parts)}", style="not bold default"))
+        self._line(_plain(f"next: {next_step}"))
 
     def _line(self, text: Text) -> None:
         self._console.print(text, soft_wrap=True)

@@ -44,6 +44,13 @@ def finding_lines(findings: "Iterable[Finding]") -> Iterator[str]:
             yield f"        fix: {printable(finding.fix, SENTENCE_CHARACTERS)}"
 
 
+def stderr_lines(finding: "Finding") -> Iterator[str]:
+    """Yield the agent's last lines on stderr, with a heading."""
+    if finding.stderr:
+        yield "        last lines on stderr:"
+        yield from (f"        {printable(line, SENTENCE_CHARACTERS)}" for line in finding.stderr)
+
+
 def interval(value: float | None, low: float | None, high: float | None, decimals: int = 0) -> str:
     """Return a value with its interval; undetermined numbers are `…`."""
     # Adding 0.0 turns a negative zero into zero.

@@ -17,6 +17,7 @@ from judge.base.text import decode, printable
 from judge.games.types import Verdict
 from judge.referee.policy import Policy
 from judge.sandbox.docker.images import runtimes_providing
+from judge.submissions.check.answer_forms import form_advice, other_form
 from judge.submissions.check.runner import RecordedTalk
 from judge.submissions.check.start_faults import other_name, pointers_of, processor_advice, why_not_started
 from judge.submissions.complaints import PYTHON_2, PYTHON_2_ERROR
@@ -36,7 +37,6 @@ _WAITS = (
 _OTHER_WORDS = (
     "its output is not an answer to {0!r}: answer as protocol {1} requires, or name its own protocol in agent.toml"
 )
-_MOVES = ("BEGIN", "TURN", "BOARD")
 _NO_LINE_END = 'end each answer with a line end, and flush it: print(move, flush=True), printf("...\\n"), println'
 _SIGNAL = re.compile(r"^was ended by signal (\d+)")
 _NOT_PERMITTED = re.compile(
@@ -64,7 +64,7 @@ _FIXES = {
 }
 
 _NO_FILE = re.compile(
-    r"(?i)\b(?:can(?:no|'|)t|could(?: no|n')t|unable to|fail(?:ed|s)? to|error) (?:load|open|read|find)"
+    r"(?i)\b(?:can(?:no|'|)t|could(?: no|n')t|unable to|fail(?:ed|s)? to|error) (?:load|open|read|find)(?! that\b)"
     r"|\bno such file\b|\bnot found\b|\bmissing\b|[\w-]\.(?:dll|so|exe|nnue|onnx)\b"
 )
 _NOT_OPENED = re.compile(
@@ -77,11 +77,6 @@ _SEND_FILE = (
 
 _OFF_BOARD = re.compile(r"\b(\d+),(\d+)\b.* is off the (\d+)x(\d+) board")
 _TAKEN = re.compile(r"\b(\d+),(\d+) is taken\b")
-_SQUARE = re.compile(
-    r"(?i)^\W*(?:my |best)?(?:move|play|answer)?\W*(?:([a-z])(\d{1,2})|(\d{1,2})\s*[,; ]\s*(\d{1,2}))\W*$"
-)
-"""A move in a foreign notation: `h8`, `7 7`, `(7,7)`, `move: 7,7`."""
-
 _DLL = re.compile(r"Library (\S+) \(which is needed by .*\) not found")
 
 _NOEXEC = (
@@ -186,6 +181,8 @@ class Diagnosis:
 
     evidence: str
     fix: str
+    stderr: tuple[str, ...] = ()
+    """The last lines, each with its number."""
 
 
 def diagnose(talk: RecordedTalk) -> Diagnosis:
@@ -203,11 +200,17 @@ def diagnose(talk: RecordedTalk) -> Diagnosis:
     if talk.complaints:
         said.append(f"its last words on stderr: {_last(talk.complaints)}")
     fix = _ENDED if side.why.startswith("exited with code 0") else "" if fault is None else fix_for(fault, side.why)
-    return Diagnosis("; ".join(said), _cause(talk) or fix)
+    if talk.printed and fault in (Verdict.UNREADABLE, Verdict.ILLEGAL):
+        advice = form_advice if fault is Verdict.UNREADABLE else other_form
+        form = advice(talk.printed[-1], talk.awaited, talk.record.spec.seats[talk.seat].protocol)
+        fix = form if fault is Verdict.UNREADABLE else "; ".join(filter(None, (fix, form)))
+    return Diagnosis("; ".join(said), _cause(talk) or fix, talk.stderr_end)
 
 
-def fix_for(verdict: Verdict, said: str) -> str:
-    """Empty: see the checks' table."""
+def fix_for(verdict: Verdict, said: str, form: str = "") -> str:
+    """Return the fix for a verdict; empty: see the checks' table. `form` replaces the advice on unreadable answers."""
+    if verdict is Verdict.UNREADABLE and form:
+        return form
     if verdict is Verdict.REFUSED and _NO_FILE.search(said):
         return _SEND_FILE
     if verdict is Verdict.ILLEGAL and (fix := _coordinates(said)):
@@ -338,15 +341,29 @@ def _has_other_words(talk: RecordedTalk) -> bool:
     return note.startswith(_IGNORED) and not _CHATTER.match(note.removeprefix(_IGNORED).strip("'\""))
 
 
+def _ignored_line(talk: RecordedTalk) -> str:
+    ignored = talk.side.notes[-1].removeprefix(_IGNORED).strip("'\"")
+    return next((line for line in reversed(talk.printed) if line.startswith(ignored[:20])), ignored)
+
+
 def has_misread_form(talk: RecordedTalk) -> bool:
     """Whether a late agent waits after an invalid answer."""
-    return not (talk.errors or talk.unfinished) and _has_other_words(talk) and not _was_busy(talk)
+    return not (talk.errors or talk.unfinished) and _has_other_words(talk) and not was_busy(talk)
+
+
+def was_busy(talk: RecordedTalk) -> bool:
+    """Whether it ran or was runnable: on a busy host it gets little CPU time."""
+    evidence, cpu_ms = talk.side.evidence, _cpu_ms(talk)
+    if evidence is None or cpu_ms is None:
+        return True
+    wanted = 0.0 if evidence.slept_share is None else 1 - evidence.slept_share
+    return max(cpu_ms, wanted * evidence.charged_ms) >= BUSY_SHARE * evidence.charged_ms
 
 
 def unflushed(talk: RecordedTalk) -> str:
     """Output that only the end of a late agent flushed."""
     is_late = talk.side.fault in (Verdict.START_TIME, Verdict.TURN_TIME, Verdict.MATCH_TIME)
-    return _late_answer(talk.last_words) if is_late and not _was_busy(talk) else ""
+    return _late_answer(talk.last_words) if is_late and not was_busy(talk) else ""
 
 
 def _cpu_ms(talk: RecordedTalk) -> float | None:
@@ -355,15 +372,6 @@ def _cpu_ms(talk: RecordedTalk) -> float | None:
     if evidence is None or evidence.cpu_ms is None:
         return None
     return max(0.0, min(evidence.cpu_ms - talk.awake_before_ms, evidence.charged_ms))
-
-
-def _was_busy(talk: RecordedTalk) -> bool:
-    """It ran or was runnable: on a busy host it gets little CPU time."""
-    evidence, cpu_ms = talk.side.evidence, _cpu_ms(talk)
-    if evidence is None or cpu_ms is None:
-        return True
-    wanted = 0.0 if evidence.slept_share is None else 1 - evidence.slept_share
-    return max(cpu_ms, wanted * evidence.charged_ms) >= BUSY_SHARE * evidence.charged_ms
 
 
 def _silence(talk: RecordedTalk) -> Diagnosis:
@@ -383,19 +391,14 @@ def _silence(talk: RecordedTalk) -> Diagnosis:
     if talk.unfinished:
         said = decode(talk.unfinished[:60])
         return Diagnosis(f"{used}; it wrote {said!r} without a line end", _NO_LINE_END)
-    if _was_busy(talk):
+    if was_busy(talk):
         return Diagnosis(used, _THINKS)
     late = _late_answer(talk.last_words)
     if _has_other_words(talk) and (not late or late in talk.printed):
         protocol = talk.record.spec.seats[talk.seat].protocol
-        note = talk.side.notes[-1].removeprefix(_IGNORED).strip("'\"")
-        if _SQUARE.match(note) and talk.awaited.startswith(_MOVES):
-            fix = (
-                f"{note!r} is not a move of the protocol: answer with column and row, both from 0, alone on the line: "
-                "3,13"
-            )
-            return Diagnosis(used, fix)
-        return Diagnosis(used, _OTHER_WORDS.format(talk.awaited, protocol))
+        advice = form_advice(_ignored_line(talk), talk.awaited, protocol)
+        other = _OTHER_WORDS.format(talk.awaited, protocol)
+        return Diagnosis(used, f"{advice}; or name its own protocol in agent.toml" if advice else other)
     if late:
         return Diagnosis(f"{used}, and at the end of the game it wrote {late!r}: it did not flush its output", FLUSH)
     return Diagnosis(used, _WAITS)

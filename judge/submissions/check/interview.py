@@ -5,12 +5,13 @@ from dataclasses import dataclass, field, replace
 
 from judge.base.text import decode
 from judge.catalog import game_entry
-from judge.catalog.entry import Question
+from judge.catalog.entry import Question, Questions
 from judge.games.types import Decision, Verdict
 from judge.referee.policy import Policy
-from judge.submissions.check.diagnosis import Diagnosis, diagnose, fix_for, has_misread_form, unflushed
+from judge.submissions.check.answer_forms import coordinate_advice, form_advice
+from judge.submissions.check.diagnosis import Diagnosis, diagnose, fix_for, has_misread_form, unflushed, was_busy
 from judge.submissions.check.probe_game import ProbeAnswer
-from judge.submissions.check.report import Finding, failed, passed, warned
+from judge.submissions.check.report import Finding, Grade, failed, passed, warned
 from judge.submissions.check.runner import Examinee, RecordedTalk
 
 HURRY_MS = 1000
@@ -51,7 +52,8 @@ def hurried(policy: Policy) -> Policy:
 
 
 def soon(policy: Policy) -> Policy:
-    """Policy with at most `SOON_MS` per turn."""
+    """Return the policy with at most `SOON_MS` per turn and `HASTY_MS` for the start."""
+    policy = _hasty(policy)
     clock = policy.clock
     if not 0 < clock.turn_ms < SOON_MS < clock.turn_ms + clock.tolerance_ms:
         return policy
@@ -126,7 +128,7 @@ def ask_all(examinee: Examinee, policy: Policy, ending: str) -> QuestionResults:
         batch = left if len(results.late) < MAX_FAULTS else left[:1]
         talk = examinee.ask(batch, chosen, options=plain)
         is_short, chosen = chosen != policy, policy
-        is_late = talk.side.fault in _TIMES
+        is_late = talk.side.fault in (Verdict.START_TIME, *_TIMES)
         is_misread = is_late and has_misread_form(talk)
         if is_short and is_late and not is_misread:
             examinee.talks.remove(talk)
@@ -153,7 +155,9 @@ def ask_all(examinee: Examinee, policy: Policy, ending: str) -> QuestionResults:
                 results.late.append(_only_late(talk, question, fault))
                 continue
             talk, fault = alone, alone.side.fault or fault
-        if not (results.stopped or is_misread) and fault in _UNHEARD and begins_again(question, talk):
+        is_thinking = is_late and was_busy(talk)
+        is_heard = bool(results.stopped) or is_misread or is_thinking
+        if not is_heard and fault in _UNHEARD and begins_again(question, talk):
             continue
         results.stopped.append((question, fault, diagnose(talk)))
         if is_late and question == questions[0]:
@@ -245,9 +249,14 @@ def sends_stop(policy: Policy, protocol: str) -> bool:
 # --- findings --------------------------------------------------------------------------------------------------------
 
 
-def answers_of(results: QuestionResults, names: Sequence[str], say: Callable[[Decision], str]) -> Iterator[Finding]:
-    """Illegal answers fail, weak ones warn."""
-    yield from results.late
+def answers_of(
+    results: QuestionResults, names: Sequence[str], questions: Questions, protocol: str
+) -> Iterator[Finding]:
+    """Yield the findings of the checks: illegal answers fail, weak ones warn."""
+    systematic = coordinate_advice(results.answers, questions.mistakes)
+    for finding in results.late:
+        is_answer = finding.check not in ("memory", "quiet", "time", "restart")
+        yield finding.model_copy(update={"fix": systematic}) if systematic and is_answer else finding
     for name in names:
         crashed = [
             diagnosis
@@ -259,18 +268,24 @@ def answers_of(results: QuestionResults, names: Sequence[str], say: Callable[[De
             for answer in results.answers
             if (concern if (concern := _concern_of(answer)) in names else answer.question.check) == name
         ]
-        yield from _answers(name, answers, crashed, say)
+        for finding in _answers(name, answers, crashed, questions.say, protocol):
+            is_wrong = finding.grade is not Grade.PASS and not crashed
+            yield finding.model_copy(update={"fix": systematic}) if systematic and is_wrong else finding
 
 
 def _answers(
-    name: str, answers: Sequence[ProbeAnswer], crashed: Sequence[Diagnosis], say: Callable[[Decision], str]
+    name: str,
+    answers: Sequence[ProbeAnswer],
+    crashed: Sequence[Diagnosis],
+    say: Callable[[Decision], str],
+    protocol: str,
 ) -> Iterator[Finding]:
     faults = [answer for answer in answers if answer.fault is not None]
     weak = [answer for answer in answers if not answer.is_right]
     if crashed:
-        yield failed(name, crashed[0].evidence, crashed[0].fix)
+        yield failed(name, crashed[0].evidence, crashed[0].fix, crashed[0].stderr)
     elif faults:
-        yield failed(name, "; ".join(map(_say_fault, faults)), _fix_of(faults[0]))
+        yield failed(name, "; ".join(map(_say_fault, faults)), _fix_of(faults[0], protocol))
     elif weak:
         texts = []
         for answer in weak:
@@ -292,8 +307,10 @@ def _say_fault(answer: ProbeAnswer) -> str:
     return f"{answer.question.what}: {reason}"
 
 
-def _fix_of(answer: ProbeAnswer) -> str:
-    return fix_for(answer.fault.verdict, answer.fault.reason) if answer.fault else ""
+def _fix_of(answer: ProbeAnswer, protocol: str) -> str:
+    if answer.fault is None:
+        return ""
+    return fix_for(answer.fault.verdict, answer.fault.reason, form_advice(answer.said, "", protocol))
 
 
 def time_of(results: QuestionResults, told: Policy) -> Iterator[Finding]:
@@ -330,7 +347,9 @@ def opening_of(examinee: Examinee, policy: Policy) -> Iterator[Finding]:
         if talk.has_stopped:
             faults.append(diagnose(talk))
         faults += [
-            Diagnosis(_say_fault(answer), _fix_of(answer)) for answer in talk.answers if answer.fault is not None
+            Diagnosis(_say_fault(answer), _fix_of(answer, examinee.protocol))
+            for answer in talk.answers
+            if answer.fault is not None
         ]
         complaints += [line[:200] for line in talk.errors if line.upper().startswith("ERROR")][:1]
     said = f"it reports what it cannot do: {complaints[0]!r}" if complaints else ""
@@ -373,7 +392,7 @@ def flush_of(examinee: Examinee, results: QuestionResults, policy: Policy) -> It
     python, *words = examinee.agent.seat(examinee.policy).command
     if not python.startswith("python") or "-u" in words:
         return
-    once = soon(_hasty(policy))
+    once = soon(policy)
     talk = examinee.ask([results.sound], once, options=examinee.questions.plain, command=(python, "-E", *words))
     examinee.talks.remove(talk)
     if late := unflushed(talk):

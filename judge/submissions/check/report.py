@@ -29,6 +29,8 @@ class Finding(BaseModel):
     grade: Grade
     evidence: str
     fix: str = ""
+    stderr: tuple[str, ...] = ()
+    """The agent's last lines on stderr, numbered; untrusted."""
 
 
 def passed(check: str, evidence: str) -> Finding:
@@ -41,9 +43,9 @@ def warned(check: str, evidence: str, fix: str = "") -> Finding:
     return Finding(check=check, grade=Grade.WARNING, evidence=evidence, fix=fix)
 
 
-def failed(check: str, evidence: str, fix: str = "") -> Finding:
-    """`fix` as in `warned`."""
-    return Finding(check=check, grade=Grade.FAIL, evidence=evidence, fix=fix)
+def failed(check: str, evidence: str, fix: str = "", stderr: tuple[str, ...] = ()) -> Finding:
+    """Return a failed check; `fix` as in `warned`."""
+    return Finding(check=check, grade=Grade.FAIL, evidence=evidence, fix=fix, stderr=stderr)
 
 
 class CheckReport(BaseModel):

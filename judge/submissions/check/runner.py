@@ -10,7 +10,7 @@ from typing import Any
 from judge.agents.agents import WINE, Agent, stage_agent
 from judge.agents.programs import has_window
 from judge.base.errors import HostError, InputError, JudgeError
-from judge.base.text import decode
+from judge.base.text import decode, printable_lines
 from judge.catalog import game_entry
 from judge.catalog.entry import Partner, Question, Questions
 from judge.games.types import Reply, Request, Verdict
@@ -32,6 +32,8 @@ _WRONGS = frozenset(
 
 _NO_COMMANDS = (b"DONE",)
 _LINE_CHARACTERS = 200
+STDERR_LINES = 12
+"""Maximum number of stderr lines in a report."""
 
 
 def _lines(data: bytes) -> list[str]:
@@ -191,6 +193,27 @@ class RecordedTalk:
         """Its stderr lines."""
         return _lines(self._joined(self._entries, EntryKind.STDERR))
 
+    @cached_property
+    def stderr_end(self) -> tuple[str, ...]:
+        """Its last lines on stderr, each with its number."""
+        data = self._joined(self._entries, EntryKind.STDERR).rstrip()
+        lines = printable_lines(data, _LINE_CHARACTERS) if data else []
+        first = max(0, len(lines) - STDERR_LINES)
+        return tuple(f"{number:>4}  {line}".rstrip() for number, line in enumerate(lines[first:], first + 1))
+
+    @property
+    def dialogue(self) -> Sequence[str]:
+        """What both sides wrote: `>` to the agent, `<` its stdout, `!` its stderr."""
+        marks = {EntryKind.WROTE: ">", EntryKind.READ: "<", EntryKind.STDERR: "!"}
+        parts: list[tuple[str, bytes]] = []
+        for entry in self._entries:
+            if (mark := marks.get(entry.kind)) and entry.data:
+                if parts and parts[-1][0] == mark:
+                    parts[-1] = mark, parts[-1][1] + entry.data
+                else:
+                    parts.append((mark, entry.data))
+        return [f"{mark} {line}" for mark, data in parts for line in printable_lines(data.removesuffix(b"\n"))]
+
     @staticmethod
     def _joined(entries: Sequence[Entry], kind: EntryKind) -> bytes:
         return b"".join(entry.data for entry in entries if entry.kind is kind)
@@ -254,6 +277,9 @@ class Examinee:
     box: BoxKind
     seconds: float = math.inf
     trying: Callable[[str], None] = lambda _: None
+    """Gets a description before each conversation and game."""
+    keep: Callable[[RecordedTalk, str], None] = lambda _talk, _name: None
+    """Gets each conversation and game, and the name of its check."""
     talks: list[RecordedTalk] = field(default_factory=list)
     line_ending: str = ""
 
@@ -296,14 +322,15 @@ class Examinee:
 
         agent, partner = self._seats(policy, protocol_options or {})
         seats = (agent.model_copy(update={"command": command}) if command else agent, partner)
-        return self._talk(GameSpec(seats=seats, policy=policy, box=self.box), AGENT, interview)
+        return self._talk(GameSpec(seats=seats, policy=policy, box=self.box), AGENT, questions[0].check, interview)
 
     def play(self, seat: int, policy: Policy) -> RecordedTalk:
         """Play a whole game."""
         self.trying(f"a whole game as the {('first', 'second')[seat]} seat")
         agent, partner = self._seats(policy, {})
         seats = (agent, partner) if seat == 0 else (partner, agent)
-        return self._talk(GameSpec(seats=seats, policy=policy, box=self.box), seat)
+        name = ("game-first", "game-second")[seat]
+        return self._talk(GameSpec(seats=seats, policy=policy, box=self.box), seat, name)
 
     def _seats(self, policy: Policy, options: dict[str, Any]) -> tuple[SeatSpec, SeatSpec]:
         agent, partner = self.agent.seat(policy), self.partner.seat(policy)
@@ -314,7 +341,9 @@ class Examinee:
             partner.model_copy(update={"name": f"partner-{partner.name}"[:64]}),
         )
 
-    def _talk(self, spec: GameSpec, seat: int, interview: Callable[[], Interview] | None = None) -> RecordedTalk:
+    def _talk(
+        self, spec: GameSpec, seat: int, name: str, interview: Callable[[], Interview] | None = None
+    ) -> RecordedTalk:
         programs = {agent.digest: agent.program for agent in (self.agent, self.partner)}
         left_ms = max(1, int(min(self.seconds * 1000 - self._spent_ms, NEVER_MS)))
         whole, spec = spec, spec.model_copy(update={"policy": within(spec.policy, left_ms)})
@@ -333,6 +362,7 @@ class Examinee:
         if interviews:
             talk = replace(talk, answers=tuple(interviews[-1].answers), question=interviews[-1].question)
         self._spent_ms += talk.awake_ms
+        self.keep(talk, name)
         is_late = talk.side.fault in LATE and spec.policy != whole.policy
         if is_late or self._spent_ms >= self.seconds * 1000:
             check = f" in the check of {talk.question.check}" if talk.question else " in a whole game"

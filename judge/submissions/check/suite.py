@@ -4,15 +4,16 @@ An agent that does not start is not interviewed, and one with a failed check pla
 """
 
 import math
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from pathlib import Path
 
 import judge
-from judge.agents.agents import Agent
-from judge.base.text import mib
+from judge.agents.agents import Agent, AgentManifest
+from judge.base.text import mib, quote
 from judge.games.types import SEATS, Verdict
 from judge.protocols import protocol_entry
-from judge.protocols.checks import ASKED, CHECKS, Check
+from judge.protocols.checks import ABOUT, ASKED, CHECKS, Check
 from judge.referee.play import Slot
 from judge.referee.policy import Policy
 from judge.sandbox.box import BoxKind
@@ -39,6 +40,15 @@ from judge.submissions.check.runner import Examinee, RecordedTalk, find_partner
 _WINDOW = "it is linked as a graphical program, and there is no screen here"
 _NO_WINDOW = "link it with /SUBSYSTEM:CONSOLE or -mconsole"
 
+_STARTER_MANIFEST = {
+    "name": re.compile(r"^starter-(?:gomocup|agi|qchess|stratego)-\w+$"),
+    "author": re.compile(r"^judge$"),
+    "description": re.compile(r"; to begin with$"),
+}
+_STARTER_ABOUT = {"name": "starter", "author": "me", "country": "XY"}
+_LEFT = "the starter's text is still there: {0}"
+_REPLACE = "write your own name, author and description; pages and results show them"
+
 FULL_SHARE = 0.9
 
 
@@ -51,16 +61,17 @@ def examine(
     seconds: float = math.inf,
     progress: Callable[[CheckReport], None] = lambda _: None,
     trying: Callable[[str], None] = lambda _: None,
+    keep: Callable[[RecordedTalk, str], None] = lambda _talk, _name: None,
 ) -> CheckReport:
     """Examine a staged agent. House agents are staged below `staging`.
 
-    `progress` gets each intermediate report, `trying` the next step. Raises InputError if the agent cannot be seated,
-    OverlongError after `seconds` of awake time, HostError if the host fails.
+    `progress` gets each intermediate report, `trying` the next step, `keep` each conversation and its check. Raises
+    InputError if the agent cannot be seated, OverlongError after `seconds` of awake time, HostError if the host fails.
     """
     # A box per conversation would take most of the time.
     policy = policy.model_copy(update={"box": policy.box.model_copy(update={"reuse": "auto"})})
     partner = find_partner(agent, policy, box, staging)
-    examinee = Examinee(agent, partner, policy, slot, box, seconds, trying)
+    examinee = Examinee(agent, partner, policy, slot, box, seconds, trying, keep)
     table = checks_of(examinee)
     found: dict[str, Finding] = {}
     try:
@@ -106,9 +117,22 @@ def checks_of(examinee: Examinee) -> Sequence[Check]:
     }
     for check in (*CHECKS, *(ASKED if questions else ())):
         table.setdefault(check.name, check)
+    if starter_text(examinee.agent.manifest, {}):
+        table.setdefault("about", ABOUT)
     for question in questions:
         table.setdefault(question.check, Check(question.check, question.what, ""))
     return tuple(table.values())
+
+
+def starter_text(manifest: AgentManifest, about: Mapping[str, str]) -> list[str]:
+    """Return the texts of a starter that are left in agent.toml and in the answer to ABOUT."""
+    left = [
+        f"agent.toml: {key} = {quote(value)}"
+        for key, value in (("name", manifest.name), ("author", manifest.author), ("description", manifest.description))
+        if _STARTER_MANIFEST[key].search(value)
+    ]
+    words = " ".join(f"{key}={quote(value)}" for key, value in about.items() if _STARTER_ABOUT.get(key) == value)
+    return [*left, f"ABOUT: {words}"] if words else left
 
 
 def _examined(examinee: Examinee, names: Set[str]) -> Iterator[Finding]:
@@ -125,8 +149,8 @@ def _examined(examinee: Examinee, names: Set[str]) -> Iterator[Finding]:
                 yield passed(name, _outcome(talk))
             else:
                 diagnosis = diagnose(talk)
-                yield failed(name, diagnosis.evidence, diagnosis.fix)
-        # Then only games show times.
+                yield failed(name, diagnosis.evidence, diagnosis.fix, diagnosis.stderr)
+        # Without questions, only the games show its times.
         if not is_asked and (turns_ms := [ms for talk in talks for ms in talk.turns_ms]):
             yield _started(examinee, talks[0])
             limit_ms = policy.clock.answer_ms
@@ -135,6 +159,8 @@ def _examined(examinee: Examinee, names: Set[str]) -> Iterator[Finding]:
             yield warned("time", what) if slowest > limit_ms else passed("time", what)
     yield from _memory(examinee)
     yield from _end(examinee)
+    if left := starter_text(examinee.agent.manifest, {}):
+        yield warned("about", _LEFT.format("; ".join(left)), _REPLACE)
 
 
 # --- questions -------------------------------------------------------------------------------------------------------
@@ -156,14 +182,16 @@ def _talked_to(examinee: Examinee, names: Set[str]) -> Iterator[Finding]:
         evidence, fix = diagnosis.evidence, diagnosis.fix
         if examinee.has_window:
             evidence, fix = f"{evidence}; {_WINDOW}", f"{fix}; {_NO_WINDOW}"
-        yield failed("start", evidence, fix)
+        yield failed("start", evidence, fix, diagnosis.stderr)
         return
     yield _started(examinee, first)
     if "about" in names and first.side.about:
+        if left := starter_text(examinee.agent.manifest, first.side.about):
+            yield warned("about", _LEFT.format("; ".join(left)), _REPLACE)
         yield passed("about", ", ".join(map(" ".join, first.side.about.items())))
     elif "about" in names:
         yield warned("about", "it gave no description of itself")
-    yield from answers_of(results, sorted(names), examinee.questions.say)
+    yield from answers_of(results, sorted(names), examinee.questions, examinee.protocol)
     if "restart" in names:
         yield from restart_of(results)
     yield from time_of(results, policy)

@@ -1,0 +1,92 @@
+"""Recognises moves in the wrong form, and systematic errors of coordinates."""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+
+from judge.base.text import quote
+from judge.games.types import Decision
+from judge.protocols import protocol_entry
+from judge.submissions.check.probe_game import ProbeAnswer
+
+_NUMBERS = re.compile(r"(?<![\d.])(\d{1,2})(?:\.0+)?(?![\d.])")
+_LETTER = re.compile(r"(?i)(?<![a-z])([a-z])[\s,]{0,2}(\d{1,2})(?!\d)")
+_NAMED = re.compile(r"(?i)\b([xy]|col(?:umn)?|row)\b\W{1,4}(\d{1,2})\b")
+_PUNCTUATION = re.compile(r"[\s\d.,;:()\[\]{}<>\"'/|_-]+")
+_WORDS = re.compile(r"(?i)(?:\b(?:my|best|next|the|move|bestmove|play|answer|turn|result|is|i)\b|[\W\d_])+")
+_TRAILING = re.compile(r"\s*(\d{1,2}\s*,\s*\d{1,2})(?!\d)(.+)", re.DOTALL)
+_PAIR_FORM = "column,row"
+_BARE_NUMBER = re.compile(r"\s*(\d{1,4})\s*")
+
+
+def intended_square(said: str) -> tuple[int, int] | None:
+    """Return the square (from 0) that a line probably means; None if it is not recognised."""
+    named = {key[0].lower(): int(number) for key, number in _NAMED.findall(said)}
+    x, y = named.get("x", named.get("c")), named.get("y", named.get("r"))
+    if x is not None and y is not None:
+        return x, y
+    letters = _LETTER.findall(said)
+    rest = _LETTER.sub("", said)
+    if len(letters) == 1 and _WORDS.fullmatch(f"{rest} "):
+        letter, number = letters[0]
+        is_pair = re.search(rf"(?i){letter}\s*,", said) is not None
+        row = int(number) - (0 if is_pair else 1)
+        return ord(letter.lower()) - ord("a"), max(0, row)
+    numbers = [int(number) for number in _NUMBERS.findall(said)]
+    if len(numbers) == 2 and (_PUNCTUATION.fullmatch(said) or _WORDS.fullmatch(said)):
+        return numbers[0], numbers[1]
+    return None
+
+
+def form_advice(said: str, awaited: str, protocol: str) -> str:
+    """Explain what is wrong with an answer to the command `awaited`; empty without a known form.
+
+    Shows the protocol's form next to the agent's line.
+    """
+    expected = _expected(awaited, protocol)
+    if not expected:
+        return ""
+    wrote = quote(said, 60)
+    if not expected.startswith(_PAIR_FORM):
+        return f"it wrote {wrote}; the protocol {protocol} expects here: {expected}"
+    if found := _TRAILING.fullmatch(said):
+        return f"{wrote} has {quote(found[2].strip(), 40)} after the move: write only {_pair(found[1])} on the line"
+    if found := _BARE_NUMBER.fullmatch(said):
+        return f"{wrote} is one number, not a move: answer with {expected}"
+    square = intended_square(said)
+    if square is None:
+        return f"{wrote} is not a move: answer with {expected}"
+    x, y = square
+    return f"{wrote} is not a move: answer with column and row from 0, alone on the line: {x},{y}"
+
+
+def _pair(text: str) -> str:
+    return "".join(text.split())
+
+
+def other_form(said: str, awaited: str, protocol: str) -> str:
+    """As `form_advice`, but empty for a protocol whose answers are `column,row`."""
+    return "" if _expected(awaited, protocol).startswith(_PAIR_FORM) else form_advice(said, awaited, protocol)
+
+
+def _expected(awaited: str, protocol: str) -> str:
+    forms = protocol_entry(protocol).answer_forms
+    word = awaited.split(" ", 1)[0].split(",", 1)[0]
+    return forms.get(word, forms.get("", ""))
+
+
+def coordinate_advice(answers: Sequence[ProbeAnswer], mistakes: Mapping[str, Callable[[Decision], Decision]]) -> str:
+    """Name the systematic mistake that explains most wrong answers; empty if none does.
+
+    A mistake explains an answer if undoing it gives a wanted one. Correct answers count against it.
+    """
+    best, most = "", 1
+    for advice, undo in mistakes.items():
+        score = 0
+        for answer in answers:
+            if answer.decision is None or not answer.question.answers:
+                continue
+            explained = undo(answer.decision) in answer.question.answers
+            score += explained - answer.is_right if explained != answer.is_right else 0
+        if score > most:
+            best, most = advice, score
+    return best

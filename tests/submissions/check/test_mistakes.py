@@ -1,0 +1,177 @@
+"""Mistakes of beginners: the report of each names the mistake and the repair."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from judge.agents.agents import stage_agent
+from judge.host.house_agents import build_house_agents
+from judge.referee.play import Slot
+from judge.referee.policy import load_policy
+from judge.sandbox.machine.owner import owned_directory
+from judge.submissions.check import CheckReport, Finding, Grade, examine
+from judge.submissions.check.answer_forms import form_advice, intended_square
+from judge.submissions.check.keep import TalkFolder
+from tests.submissions.check import flawed
+
+Examine = Callable[..., CheckReport]
+
+MOVE = (
+    "import re\nif square := re.fullmatch(r'(\\d+),(\\d+)', answer):\n    x, y = map(int, square.groups())\n    {0}\n"
+)
+PRINT = "print(answer, flush=True)"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def ready() -> None:
+    build_house_agents()
+
+
+@pytest.fixture
+def examined(tmp_path: Path) -> Iterator[Examine]:
+    """The report on a program, without containers."""
+    with owned_directory() as staging:
+
+        def run(source: str, manifest: str = "", keep: Path | None = None) -> CheckReport:
+            agent = stage_agent(flawed.write(tmp_path, source, manifest), staging)
+            policy = load_policy("gomocup-standard", ["clock.turn_ms=2000", "clock.tolerance_ms=1000"])
+            if keep is None:
+                return examine(agent, policy, Slot(), "process", staging)
+            return examine(agent, policy, Slot(), "process", staging, keep=TalkFolder(keep).keep)
+
+        yield run
+
+
+def problems(report: CheckReport) -> list[Finding]:
+    return [finding for finding in report.findings if finding.grade is not Grade.PASS]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "form",
+    [
+        "answer = chr(97 + x) + str(y + 1)",
+        "answer = chr(65 + x) + str(y + 1)",
+        "answer = f'{x} {y}'",
+        "answer = f'({x},{y})'",
+        "answer = f'[{x}, {y}]'",
+        "answer = f'move: {x},{y}'",
+        "answer = f'my move: {x},{y}'",
+        "answer = f'X={x} Y={y}'",
+        "answer = f'{x};{y}'",
+        "answer = f'{x}:{y}'",
+        'answer = f\'{{"x": {x}, "y": {y}}}\'',
+        "answer = f'> {x},{y}'",
+    ],
+)
+def test_move_in_a_wrong_form_is_shown_in_the_right_one(examined: Examine, form: str) -> None:
+    report = examined(flawed.answering(MOVE.format(form) + PRINT))
+
+    (finding,) = problems(report)
+    assert finding.check == "time"
+    assert "answer with column and row from 0, alone on the line: 8,8" in finding.fix
+    assert "begin" in report.untried
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("change", "advice"),
+    [
+        ("answer = f'{x + 1},{y + 1}'", "count from 1: column and row count from 0, the largest are 14,14"),
+        ("answer = f'{y},{x}'", "x and y exchanged: x is the column and comes first"),
+        ("answer = f'{x},{14 - y}'", "rows from the other side"),
+    ],
+)
+def test_systematic_coordinate_error_is_named(examined: Examine, change: str, advice: str) -> None:
+    report = examined(flawed.answering(MOVE.format(change) + PRINT))
+
+    assert {"win", "block"} <= {finding.check for finding in problems(report) if advice in finding.fix}
+
+
+@pytest.mark.slow
+def test_text_after_a_move_is_named(examined: Examine) -> None:
+    report = examined(flawed.answering(MOVE.format("answer = f'{x},{y};'") + PRINT))
+
+    begin = next(finding for finding in problems(report) if finding.check == "begin")
+    assert "'8,8;' has ';' after the move: write only 8,8 on the line" == begin.fix
+
+
+@pytest.mark.slow
+def test_start_that_is_answered_in_other_words_shows_the_expected_word(examined: Examine) -> None:
+    report = examined(flawed.answering("answer = 'ready' if answer == 'OK' else answer\n" + PRINT))
+
+    start = next(finding for finding in problems(report) if finding.check == "start")
+    assert "it wrote 'ready'; the protocol gomocup expects here: OK, alone on the line" in start.fix
+
+
+@pytest.mark.slow
+def test_crash_report_has_the_numbered_last_lines_of_stderr(examined: Examine) -> None:
+    crash = "if command == 'BEGIN':\n    for n in range(20):\n        print('note', n, file=sys.stderr)\n    raise KeyError(5)"
+
+    report = examined(flawed.hearing(crash))
+
+    finding = next(finding for finding in problems(report) if finding.stderr)
+    assert len(finding.stderr) == 12
+    assert "KeyError: 5" in finding.stderr[-1]
+    assert any("flawed.py" in line and ", line " in line for line in finding.stderr)
+    numbers = [int(line.split()[0]) for line in finding.stderr]
+    assert numbers == list(range(numbers[0], numbers[0] + 12))
+    assert numbers[0] > 1
+
+
+@pytest.mark.slow
+def test_text_of_a_starter_is_a_warning(examined: Examine) -> None:
+    sound = flawed.answering("if answer.startswith('name='):\n    answer = 'name=\"starter\", author=\"me\"'\n" + PRINT)
+
+    report = examined(sound, 'author = "judge"\ndescription = "plays at random; to begin with"')
+
+    (about,) = problems(report)
+    assert (about.check, about.grade) == ("about", Grade.WARNING)
+    for text in ("author = 'judge'", "to begin with", "ABOUT: name='starter' author='me'"):
+        assert text in about.evidence
+
+
+@pytest.mark.slow
+def test_kept_folder_has_conversations_and_game_records(examined: Examine, tmp_path: Path) -> None:
+    examined(flawed.HOUSE_PYTHON, keep=tmp_path / "kept")
+
+    names = sorted(path.name for path in (tmp_path / "kept").iterdir())
+    assert names[0].startswith("01-begin-flawed-")
+    assert "> BEGIN\n< 8,8\n" in (tmp_path / "kept" / names[0]).read_text()
+    assert 2 == sum(name.endswith(".json") and "game-" in name for name in names)
+
+
+@pytest.mark.parametrize(
+    ("said", "square"),
+    [
+        ("d14", (3, 13)),
+        ("D14.", (3, 13)),
+        ("3 13", (3, 13)),
+        ("(3,13)", (3, 13)),
+        ("My best move is: 3,13", (3, 13)),
+        ("x=3, y=13", (3, 13)),
+        ("row 13 col 3", (3, 13)),
+        ("3.0 13.0", (3, 13)),
+        ("id name Stone", None),
+        ("thinking 3 13 deep", None),
+        ("ready", None),
+        ("", None),
+    ],
+)
+def test_intended_square_is_read_from_common_forms(said: str, square: tuple[int, int] | None) -> None:
+    assert square == intended_square(said)
+
+
+@pytest.mark.parametrize(
+    ("said", "awaited", "protocol", "advice"),
+    [
+        ("h8", "GO", "agi", "it wrote 'h8'; the protocol agi expects here: BESTMOVE with row"),
+        ("3 6 up", "....", "stratego", "it wrote '3 6 up'; the protocol stratego expects here: a row of the set-up"),
+        ("e2e4", "MOVE?", "qchess", "two numbers with a blank between them"),
+        ("112", "TURN 7,7", "gomocup", "'112' is one number, not a move"),
+        ("ok!", "START 15", "gomocup", "expects here: OK, alone on the line"),
+    ],
+)
+def test_other_protocols_show_their_form(said: str, awaited: str, protocol: str, advice: str) -> None:
+    assert advice in form_advice(said, awaited, protocol)
