@@ -5,6 +5,7 @@ standard library: games and boxes import this module.
 """
 
 import difflib
+import re
 from collections.abc import Iterable
 
 _SPACES = str.maketrans("\r\n\t", "   ")
@@ -34,6 +35,11 @@ def printable(text: str, limit: int | None = 200, *, mark: str | None = None, cu
     if limit is None or len(shown) <= limit:
         return shown
     return shown[: max(0, limit - len(cut))] + cut[:limit]
+
+
+def file_word(name: str) -> str:
+    """Return a name as part of a file name: at most 40 letters, digits and `_`."""
+    return re.sub(r"[^A-Za-z0-9_]+", "_", name)[:40] or "_"
 
 
 def one_line(text: str, limit: int = 200) -> str:

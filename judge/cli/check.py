@@ -10,7 +10,15 @@ import typer
 from judge.agents.agents import stage_agent
 from judge.base.logs import set_level
 from judge.cli.host_setup import box_kind, make_ready, slot_alone
-from judge.cli.options import BoxOption, ClockOption, JsonOption, PolicyOption, SetOption, complete_agent
+from judge.cli.options import (
+    DEFAULT_POLICY,
+    BoxOption,
+    ClockOption,
+    JsonOption,
+    PolicyOption,
+    SetOption,
+    complete_agent,
+)
 from judge.referee.policy import load_policy
 from judge.sandbox.machine.owner import owned_directory
 from judge.submissions.check import CheckReport, Grade, OverlongError, examine
@@ -39,7 +47,7 @@ def check(
         str,
         typer.Argument(metavar="AGENT", help="Executable, directory, or house agent.", autocompletion=complete_agent),
     ],
-    policy: PolicyOption = "gomocup-freestyle",
+    policy: PolicyOption = DEFAULT_POLICY,
     box: BoxOption = "docker",
     set_: SetOption = None,
     clock: ClockOption = "",

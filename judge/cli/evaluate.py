@@ -1,6 +1,7 @@
 """`judge evaluate`: test whether a candidate is stronger than its parent or a pool."""
 
 import secrets
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -33,6 +34,7 @@ from judge.contest.plan import located, openings_of, policy_of
 from judge.contest_games import Outcome
 from judge.export.evaluation_file import played_game, read_pool, record_path, write_evaluation
 from judge.games.types import Verdict
+from judge.host.house_agents import house_agent_names
 from judge.referee.play import Venue, play_until_scored
 from judge.referee.policy import Policy
 from judge.referee.setup import check_playable
@@ -104,12 +106,13 @@ def evaluate(
                 f"judge: after {2 * pool.different_pairs} games of an agent the openings repeat: deterministic agents "
                 "then repeat games, which prove nothing; add openings to the pool"
             )
+        others = _other_opponents(pool, seats[0], staging)
         player = _Player(path.parent / RECORDS, programs, make_venue(kind))
         scores, played = PairedScores(()), list[str]()
         for scores, played in evaluated(pool, *seats, rule, player.game):
             note(f"{len(played):>6} games  {_so_far(scores, rule)}")
     if scores.are_even:
-        fail(_no_verdict(scores, pool), 1)
+        fail(_no_verdict(scores, pool, others), 1)
     found = evaluation_of(__version__, pool, seats, rule, scores, played)
     file = path.parent / EVALUATIONS / f"{_file_name(seats)}.json"
     try:
@@ -129,7 +132,22 @@ def evaluate(
         )
 
 
-def _no_verdict(scores: PairedScores, pool: Pool) -> str:
+def _other_opponents(pool: Pool, seat: SeatSpec, staging: Path) -> list[str]:
+    """Return the house agents that can play the candidate and are not in the pool."""
+    known = {each.digest for each in pool.agents}
+    found = []
+    for name in house_agent_names():
+        try:
+            other = stage_agent(name, staging)
+            check_playable(GameSpec(seats=(seat, other.seat(pool.policy)), policy=pool.policy, box=pool.box))
+        except InputError:
+            continue
+        if other.digest not in known:
+            found.append(name)
+    return found
+
+
+def _no_verdict(scores: PairedScores, pool: Pool, others: Sequence[str]) -> str:
     if scores.are_differences:
         alike = "the candidate and its parent scored the same in every pair"
         advice = "add agents of a strength in between, such as the parent itself"
@@ -139,7 +157,7 @@ def _no_verdict(scores: PairedScores, pool: Pool) -> str:
     names = ", ".join(printable(seat.name, 40) for seat in pool.agents[:8])
     return (
         f"no verdict: all {scores.pairs} pairs ended alike: {alike}, so this pool ({names}) cannot rank them; "
-        f"{advice}, in a new pool"
+        f"{advice}, in a new pool" + (f"; house agents that are not in it: {', '.join(others)}" if others else "")
     )
 
 

@@ -13,11 +13,12 @@ from judge.agents.agents import ME, Agent
 from judge.agents.kept_folders import FolderStore
 from judge.base.durable_files import is_file
 from judge.base.errors import HostError, InputError
+from judge.base.text import file_word
 from judge.catalog import game_entry
 from judge.catalog.entry import NOT_TURNED, Turn
 from judge.catalog.files import write_exports
 from judge.cli.host_setup import box_kind, make_ready, make_venue
-from judge.cli.options import BoxOption, JsonOption, PolicyOption, SetOption, complete_agent
+from judge.cli.options import DEFAULT_POLICY, BoxOption, JsonOption, PolicyOption, SetOption, complete_agent
 from judge.contest.folders.match_folders import KeptThroughRun
 from judge.contest.opening_files import MAX_OPENINGS, read_openings
 from judge.games.types import Opening, Verdict
@@ -64,7 +65,7 @@ def match(
     second: Annotated[
         str, typer.Argument(metavar="B", help="The same for the opponent.", autocompletion=complete_agent)
     ],
-    policy: PolicyOption,
+    policy: PolicyOption = DEFAULT_POLICY,
     games: Annotated[int, typer.Option(min=1, help="Games to play; colours alternate.")] = 1,
     opening: Annotated[
         str, typer.Option(help="File of openings, or one opening such as h8i9; each is played with both colours.")
@@ -150,7 +151,7 @@ def _play(
     )
 
     def path_of(record: GameRecord) -> Path:
-        return out / f"{record.id}-{record.attempt}.json"
+        return out / record_name(record)
 
     def save(file: RecordFile) -> None:
         record, path = file.record, path_of(file.record)
@@ -164,6 +165,13 @@ def _play(
 
     file = play_until_scored(spec, programs, here, before=lambda attempt: presenter.begin(spec, attempt), after=save)
     return file.record, path_of(file.record)
+
+
+def record_name(record: GameRecord) -> str:
+    """Return the file name of a record: number, agents, id, and the attempt after the first."""
+    first, second = (file_word(seat.name) for seat in record.seats)
+    attempt = f"-{record.attempt}" if record.attempt > 1 else ""
+    return f"{record.spec.number + 1:04}-{first}-{second}-{record.id[:8]}{attempt}.json"
 
 
 def _presenter(seats: tuple[SeatSpec, SeatSpec], games: int, *, as_json: bool, quiet: bool) -> Presenter:

@@ -50,6 +50,9 @@ def _paths(incomplete: str, ending: str) -> Iterator[str]:
 
 POLICY_HELP = "A policy name, name:variant, or a .toml file; see judge policies list."
 
+DEFAULT_POLICY = "gomocup-freestyle"
+"""Policy of `judge check` and `judge match`."""
+
 PolicyOption = Annotated[str, typer.Option("--policy", help=POLICY_HELP, autocompletion=complete_policy)]
 SetOption = Annotated[
     list[str] | None, typer.Option("--set", help="Override a value of the policy: clock.turn_ms=1000. Repeatable.")

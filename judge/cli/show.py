@@ -1,6 +1,6 @@
-"""`judge show`: show, draw or explain a finished game."""
+"""`judge show`: show, draw or explain finished games."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -22,6 +22,7 @@ from judge.render.shapes import Scene
 from judge.render.svg import write_svg
 from judge.terminal.board_text import board_lines
 from judge.terminal.browse import browse, can_browse, step_words
+from judge.terminal.game_list import browse_list, game_files, read_listed
 from judge.terminal.output import note
 
 GIF_PIXELS = 480
@@ -39,16 +40,21 @@ judge show game.json --ply 24 --svg position.svg
 judge show game.json --gif game.gif
 
 judge show game.json --evidence
+
+judge show records
+
+judge show lost/*.json --evidence
 """
 
 WHOLE = 10_000
 
 
 def show(
-    path: Annotated[
-        Path,
+    paths: Annotated[
+        list[Path],
         typer.Argument(
-            metavar="RECORD", help="A record (.json), a .psq, .rec, .sgf or .pgn, or a log of the UCC contests."
+            metavar="RECORD...",
+            help="Records (.json), .psq, .rec, .sgf or .pgn files, logs of the UCC contests, or folders with them.",
         ),
     ],
     ply: Annotated[int | None, typer.Option(min=0, help="Show only the position after this many moves.")] = None,
@@ -56,10 +62,22 @@ def show(
     gif: Annotated[Path | None, typer.Option(help="Draw the game as an animation.")] = None,
     evidence: EvidenceOption = False,
 ) -> None:
-    """Show a game: step through it on a terminal (arrow keys, n, p, a number, q), otherwise list its moves."""
+    """Show a game: step through it on a terminal (arrow keys, n, p, a number, q), otherwise list its moves.
+
+    Several records or a folder open a list of games; Enter opens one.
+    """
+    files = game_files(paths)
     if evidence:
-        print_evidence(read_record(path), str(path))
+        for number, path in enumerate(files):
+            print("\n" * min(number, 1), end="")
+            print_evidence(read_record(path), str(path))
         return
+    if len(files) > 1 or paths[0].is_dir():
+        if ply is not None or svg is not None or gif is not None:
+            raise InputError("--ply, --svg and --gif are for one game; name one record")
+        _show_list(files)
+        return
+    (path,) = files
     game = read_steps(path)
     if game.problem:
         note(f"judge: {path}: shown only up to an error: {printable(game.problem, 300)}")
@@ -71,6 +89,16 @@ def show(
         _write(gif, lambda: _animation(game))
     if svg is None and gif is None:
         show_game(game, ply)
+
+
+def _show_list(files: Sequence[Path]) -> None:
+    if not can_browse():
+        for number, path in enumerate(files, 1):
+            print(read_listed(path).line(number), flush=True)
+        return
+    games = [read_listed(path) for path in files]
+    console = Console(highlight=False, soft_wrap=True)
+    browse_list(games, console, 0, lambda game: browse(game, console, 0))
 
 
 def _index(game: Stepped, ply: int | None) -> int:

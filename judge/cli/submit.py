@@ -44,6 +44,8 @@ judge submit my-agent.zip cup
 
 judge submit pbrain-five.zip cup --name five --author "Ada L." --json
 
+judge submit my-agent.zip --url 'https://example.org/cup/author/index.html#TOKEN' --wait
+
 judge submit my-agent.zip --url https://example.org/cup --token-file token.txt --wait --receipt my-agent.receipt
 
 Exit codes: 0 it passed, 1 it was refused or the host failed, 2 the command was wrong.
@@ -57,7 +59,7 @@ def submit(
     ] = None,
     name: Annotated[str, typer.Option(help="The agent's name; default: the name in its manifest.")] = "",
     author: Annotated[str, typer.Option(help="The author's name; default: the organiser.")] = "",
-    url: Annotated[str, typer.Option(help="The address of judge serve, instead of CONTEST.")] = "",
+    url: Annotated[str, typer.Option(help="The address of judge serve or the author's link, instead of CONTEST.")] = "",
     token_file: Annotated[
         Path | None, typer.Option(help="A file with the token that the organiser gave you, for --url.")
     ] = None,
@@ -73,8 +75,11 @@ def submit(
     if url:
         if contest is not None or author:
             raise InputError("--url: the service knows contest and author; leave out CONTEST and --author")
-        if token_file is None:
-            raise InputError("--token-file is missing: give the file with the token that the organiser gave you")
+        if token_file is None and "#" not in url:
+            raise InputError(
+                "--token-file is missing: give the file with the token that the organiser gave you, or the whole link "
+                "of the author's page as --url"
+            )
         from judge.cli.submit_remote import submit_remote
 
         if not submit_remote(file, url, token_file, name, is_waiting=wait, as_json=as_json, receipt=receipt):

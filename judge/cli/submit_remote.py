@@ -36,6 +36,8 @@ TIMEOUT_S = 60.0
 MAX_BYTES = 32 << 20
 """Maximum size of a response."""
 
+_AUTHOR_PAGE = re.compile(r"/author(?:/(?:[a-z_]+\.html)?)?$")
+
 NOT_ACCEPTED = range(400, 500)
 TOO_MUCH = 429
 
@@ -58,10 +60,15 @@ class _NoRedirects(HTTPRedirectHandler):
 class RemoteIntake:
     """Client of a service's intake, for the author of a token."""
 
-    def __init__(self, url: str, token_file: Path) -> None:
-        """Raises InputError for an invalid address or a file without a token."""
-        self.url = _checked_url(url)
-        self._headers = {"authorization": f"Bearer {_read_token(token_file)}", "accept": "application/json"}
+    def __init__(self, url: str, token_file: Path | None) -> None:
+        """`url` may be the link of the author's page, whose token is used without a file.
+
+        Raises InputError for an invalid address, and without a token.
+        """
+        address, _, linked = url.partition("#")
+        self.url = _checked_url(_AUTHOR_PAGE.sub("", address))
+        token = _checked_token(linked, "--url: the text after #") if token_file is None else _read_token(token_file)
+        self._headers = {"authorization": f"Bearer {token}", "accept": "application/json"}
         self._opener = build_opener(_NoRedirects())
 
     def submit(self, path: Path, name: str) -> Received:
@@ -115,7 +122,14 @@ class RemoteIntake:
 
 
 def submit_remote(
-    file: Path, url: str, token_file: Path, name: str, *, is_waiting: bool, as_json: bool, receipt: Path | None = None
+    file: Path,
+    url: str,
+    token_file: Path | None,
+    name: str,
+    *,
+    is_waiting: bool,
+    as_json: bool,
+    receipt: Path | None = None,
 ) -> bool:
     """Submit a file, and print its progress if `is_waiting`. Return whether it is an entry (or was received).
 
@@ -219,9 +233,13 @@ def _checked_url(url: str) -> str:
 def _read_token(path: Path) -> str:
     try:
         with path.open() as file:
-            token = file.read(2000).strip().rpartition("#")[2]
+            text = file.read(2000).strip().rpartition("#")[2]
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"{path}: {getattr(error, 'strerror', None) or 'not a text file'}") from None
-    if not re.fullmatch(r"[!-~]{1,500}", token):
-        raise InputError(f"{path}: must contain only the organiser's token")
-    return token
+    return _checked_token(text, str(path))
+
+
+def _checked_token(text: str, place: str) -> str:
+    if not re.fullmatch(r"[!-~]{1,500}", text):
+        raise InputError(f"{place}: must contain only the organiser's token")
+    return text

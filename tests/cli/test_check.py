@@ -22,7 +22,8 @@ def test_author_reads_tried_checks_and_results(judge: Judge, nothing_left: None)
     assert checked.code == 0, checked.err
     assert lines[0] == "house-python, gomocup-freestyle, gomocup, docker-pipes"
     assert "pass    restart: RESTART between two games: the same process continued" in lines
-    assert lines[-1] == "pass"
+    assert lines[-2].startswith("pass: ")
+    assert lines[-1].startswith("next: play a game (judge match house-python house-instant ")
 
 
 def test_a_script_gets_the_report_and_an_exit_code(judge: Judge, tmp_path: Path) -> None:

@@ -210,3 +210,55 @@ def test_evidence_is_of_records_only(judge: Judge, game: str) -> None:
     ran = judge("show", str(Path(game).with_suffix(".psq")), "--evidence")
 
     assert (2, 1) == (ran.code, len(ran.err.splitlines()))
+
+
+# --- several games ---------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    games = tmp_path / "games"
+    games.mkdir()
+    written(games, recorded.gomoku())
+    write_record(games / "second.json", recorded.chess())
+    (games / "third.json").write_text("no record")
+    return games
+
+
+def test_folder_is_listed_in_a_pipe(judge: Judge, folder: Path) -> None:
+    ran = judge("show", str(folder))
+
+    lines = ran.out.splitlines()
+    assert 0 == ran.code
+    assert "anna - bert" in lines[0]
+    assert lines[0].endswith("9 moves  anna wins: 5 in a row, a1 to e1  game.json")
+    assert lines[1].endswith("second.json")
+    assert lines[2].startswith("   3  third.json: ")
+    assert len(lines) == 3
+
+
+def test_several_records_are_listed_and_explained(judge: Judge, folder: Path) -> None:
+    files = [str(folder / name) for name in ("game.json", "second.json")]
+
+    assert 2 == len(judge("show", *files).out.splitlines())
+    assert 2 == judge("show", *files, "--evidence").out.count("No seat was at fault")
+
+
+def test_options_of_one_game_are_refused_for_a_folder(judge: Judge, folder: Path, tmp_path: Path) -> None:
+    assert "name one record" in judge("show", str(folder), "--ply", "3").err
+    (tmp_path / "empty").mkdir()
+    assert "has no records (*.json)" in judge("show", str(tmp_path / "empty")).err
+
+
+def test_game_of_a_list_is_opened_by_enter(tmp_path: Path, folder: Path) -> None:
+    terminal = browsed(tmp_path, str(folder))
+    terminal.until(lambda text: "3 games" in text)
+
+    terminal.type("3\r\x1b[H\r")
+    terminal.until(lambda text: "0 of 9: before the first answer" in text)
+    terminal.type("q")
+    terminal.until(lambda text: "3 games" in text)
+    terminal.type("q")
+    terminal.to_the_end()
+
+    assert 0 == terminal.code

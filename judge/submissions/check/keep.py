@@ -1,10 +1,10 @@
 """Writes the conversations and games of an examination to a directory."""
 
-import re
 from pathlib import Path
 
 from judge.base.durable_files import write_durably
 from judge.base.errors import InputError
+from judge.base.text import file_word
 from judge.catalog.files import write_exports
 from judge.submissions.check.runner import RecordedTalk
 
@@ -34,8 +34,3 @@ class TalkFolder:
                 write_exports(talk.file, record)
         except OSError as error:
             raise InputError(f"--keep {self._folder}: {error.strerror}") from None
-
-
-def file_word(name: str) -> str:
-    """Return a name as part of a file name: other characters than letters, digits and _ become _."""
-    return re.sub(r"[^A-Za-z0-9_]+", "_", name)[:40] or "_"

@@ -45,6 +45,8 @@ _STARTER_MANIFEST = {
     "author": re.compile(r"^judge$"),
     "description": re.compile(r"; to begin with$"),
 }
+_HOUSE = "house-"
+"""Beginning of the names of agents that are delivered with the judge."""
 _STARTER_ABOUT = {"name": "starter", "author": "me", "country": "XY"}
 _LEFT = "the starter's text is still there: {0}"
 _REPLACE = "write your own name, author and description; pages and results show them"
@@ -129,7 +131,7 @@ def starter_text(manifest: AgentManifest, about: Mapping[str, str]) -> list[str]
     left = [
         f"agent.toml: {key} = {quote(value)}"
         for key, value in (("name", manifest.name), ("author", manifest.author), ("description", manifest.description))
-        if _STARTER_MANIFEST[key].search(value)
+        if _STARTER_MANIFEST[key].search(value) and not manifest.name.startswith(_HOUSE)
     ]
     words = " ".join(f"{key}={quote(value)}" for key, value in about.items() if _STARTER_ABOUT.get(key) == value)
     return [*left, f"ABOUT: {words}"] if words else left

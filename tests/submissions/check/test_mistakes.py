@@ -107,7 +107,8 @@ def test_start_that_is_answered_in_other_words_shows_the_expected_word(examined:
 
 @pytest.mark.slow
 def test_crash_report_has_the_numbered_last_lines_of_stderr(examined: Examine) -> None:
-    crash = "if command == 'BEGIN':\n    for n in range(20):\n        print('note', n, file=sys.stderr)\n    raise KeyError(5)"
+    notes = "for n in range(20):\n        print('note', n, file=sys.stderr)\n"
+    crash = f"if command == 'BEGIN':\n    {notes}    raise KeyError(5)"
 
     report = examined(flawed.hearing(crash))
 

@@ -139,6 +139,24 @@ def test_remote_terminal_gets_the_same_as_the_organisers_terminal(
         typed("good far", "--receipt", str(kept))
 
 
+def test_remote_terminal_accepts_the_link_of_the_authors_page(
+    service: Service, ada: httpx.Client, tmp_path: Path
+) -> None:
+    file = tmp_path / "linked.zip"
+    file.write_text("good linked")
+    token = ada.headers["authorization"].removeprefix("Bearer ")
+
+    sent = CliRunner().invoke(
+        app,
+        ["submit", str(file), "--url", f"{service.url}/author/index.html#{token}", "--wait"],
+        catch_exceptions=False,
+    )
+
+    assert 0 == sent.exit_code
+    assert "passed: linked version 1" == sent.stdout.splitlines()[-1]
+    assert token not in sent.output
+
+
 def test_remote_terminal_gets_errors(service: Service, desk: IntakeDirectory, tmp_path: Path) -> None:
     token, file = tmp_path / "token", tmp_path / "far.zip"
     token.write_text("judge-" + "A" * 43)
@@ -152,6 +170,7 @@ def test_remote_terminal_gets_errors(service: Service, desk: IntakeDirectory, tm
         ([str(tmp_path), *to], "a directory; pack it"),
         ([str(large), *to], f"at most {desk.intake.upload_bytes}"),
         ([str(file), *to[:2]], "--token-file is missing"),
+        ([str(file), "--url", f"{service.url}/author/index.html#"], "the text after #: must contain only"),
         ([str(file), str(desk.folder), *to], "leave out CONTEST"),
         ([str(file), "--url", "example.org", *to[2:]], "not an address"),
         ([str(file), "--url", "http://[", *to[2:]], "not an address"),
