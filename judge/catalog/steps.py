@@ -66,10 +66,11 @@ class _Collector:
 
     def __init__(self, file: RecordFile) -> None:
         self.steps: list[ReplayStep] = []
-        wire = RecordedWire(unseal(file.transcript))
+        self._wire = wire = RecordedWire(unseal(file.transcript))
         self._entry = game_entry(file.record.spec.policy.game.name)
         self._spectator = Spectator(file.record.spec, wire, self._watch, file.record.format_number)
         self._ply: Ply | None = None
+        self._at_ns = 0
         self._messages: tuple[str, ...] = ()
         self._left_ms = self._left()
 
@@ -86,6 +87,7 @@ class _Collector:
         self._take()
         messages = self._spectator.seats[ply.seat].messages
         self._ply, self._messages, self._left_ms = ply, tuple(messages), self._left()
+        self._at_ns = self._wire.now_ns
         messages.clear()
 
     def _take(self) -> None:
@@ -95,7 +97,8 @@ class _Collector:
             self.steps.append(ReplayStep(view, left_ms=self._left_ms))
             return
         seat, said, charged_ns, search, memory_bytes = self._ply
-        step = ReplayStep(view, seat, said, charged_ns / 1e6, search, self._messages, self._left_ms, memory_bytes)
+        ms, at_ns = charged_ns / 1e6, self._at_ns
+        step = ReplayStep(view, seat, said, ms, search, self._messages, self._left_ms, memory_bytes, at_ns)
         self.steps.append(step)
 
     def _left(self) -> tuple[int | None, int | None]:

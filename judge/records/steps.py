@@ -25,6 +25,8 @@ class ReplayStep:
     left_ms: tuple[int | None, int | None] = (None, None)
     """Each seat's remaining game time; None: unlimited or unknown."""
     memory_bytes: int | None = None
+    at_ns: int | None = None
+    """Transcript time of the answer, if known."""
 
 
 @dataclass(frozen=True, slots=True)

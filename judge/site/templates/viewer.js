@@ -25,6 +25,8 @@
   const slider = document.querySelector(".controls input");
   const caption = document.querySelector(".caption");
   const message = document.querySelector(".message");
+  const logs = [...document.querySelectorAll("[data-log]")];
+  const silence = document.querySelector("[data-no-log]");
   const plots = [...document.querySelectorAll(".plot")];
   const squares = document.querySelector(".squares");
   const cells = [...squares.querySelectorAll("tbody tr")].map((row) => [...row.querySelectorAll("td")]);
@@ -71,6 +73,8 @@
     caption.textContent = caption.dataset.words.replace("{at}", numberAt(at)).replace("{last}", numberAt(last)) + move;
     slider.setAttribute("aria-valuetext", caption.textContent);
     if (message) message.textContent = row ? row.cells[row.cells.length - 1].textContent : "";
+    for (const log of logs) log.hidden = Number(log.dataset.log) !== at;
+    if (silence) silence.hidden = logs.some((log) => !log.hidden);
     film.dataset.now = String(at);
     list.scrollTop = row ? Math.max(0, row.offsetTop - list.clientHeight / 2) : 0;
     tell();

@@ -25,6 +25,7 @@ from judge.tournament.snapshot import Snapshot, read_snapshot
 from judge.translations.language import CODES, languages
 from judge.web.authors.games import (
     author_game_page,
+    own_lines,
     practice_file,
     practice_page,
     private_file,
@@ -194,9 +195,14 @@ def index(own: Signed) -> Response:
     """Show submissions and games."""
     register = own.state.register
     games = register.own_games(own.author, MAX_GAMES + 1)
+    lines = own_lines(games[:MAX_GAMES])
+    opponent, outcome = (own.request.query_params.get(key, "")[:64] for key in ("opponent", "outcome"))
     values = {
         "submissions": register.submissions(own.author, limit=MAX_SUBMISSIONS),
-        "games": games[:MAX_GAMES],
+        "games": [line for line in lines if opponent in ("", line.opponent) and outcome in ("", line.outcome)],
+        "game_count": len(lines),
+        "opponents": sorted({line.opponent for line in lines}),
+        "chosen": {"opponent": opponent, "outcome": outcome},
         "more_games": len(games) > MAX_GAMES,
         "has_begun": register.has_begun(),
         "hosts": own.site.hosts(),

@@ -1,6 +1,8 @@
 """Pages and files of an author's games, with private data of the author's own seats (`judge.publish.redaction`)."""
 
+from bisect import bisect_left
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -10,11 +12,14 @@ from markupsafe import Markup
 from judge.base.text import decode, printable
 from judge.catalog.steps import steps_of
 from judge.contest_games import PublishedGame, ScheduledGame
+from judge.games.types import Verdict
 from judge.publish.redaction import entries_for, private_part
 from judge.records.evidence import cases_of
 from judge.records.fault_report import case_lines
+from judge.records.steps import Stepped
 from judge.referee.spec import RecordFile, public_part
-from judge.referee.transcript import EntryKind
+from judge.referee.transcript import EntryKind, unseal
+from judge.referee.verdict_help import fix_of
 from judge.site.game_files import read_stored
 from judge.site.game_page import GamePageContext, game_page
 from judge.site.pages import PagePlace
@@ -26,6 +31,9 @@ from judge.tournament.snapshot import Snapshot
 KINDS: Mapping[str, EntryKind] = {"stderr": EntryKind.STDERR, "debug": EntryKind.READ}
 
 SHOWN_BYTES = 16 << 10
+
+SHOWN_LOG_BYTES, MOVE_LOG_BYTES = 96 << 10, 4 << 10
+"""Maximum bytes of logs next to the board: of the page, the last moves first, and of one move, its end."""
 
 LINE_CHARACTERS = 400
 
@@ -87,6 +95,44 @@ def practice_file(directory: IntakeDirectory, game: PracticeGame, ending: str, s
     return _private_bytes(file, seat, ending, (game.seat,))
 
 
+@dataclass(frozen=True, slots=True)
+class OwnGame:
+    """A line of the author's list: a game from the view of one of the author's seats."""
+
+    game: PublishedGame
+    opponent: str
+    outcome: str
+    """won, lost, drawn or void."""
+    verdict: str
+    reason: str
+
+
+def own_lines(games: Sequence[AuthorsGame]) -> list[OwnGame]:
+    """Return the lines of the author's list of games."""
+    return [_own_line(own) for own in games]
+
+
+def _own_line(own: AuthorsGame) -> OwnGame:
+    game, seat = own.game, own.seats[0] if own.seats else 0
+    names = (game.first, game.second)
+    result = game.result
+    if result is None:
+        last = game.uncounted[-1]
+        return OwnGame(game, names[1 - seat], "void", Verdict.VOID.value, last.why)
+    winner = None if result.winner is None else names.index(result.winner)
+    outcome = outcome_for(seat, result.verdict, winner)
+    return OwnGame(game, names[1 - seat], outcome, result.verdict.value, result.reason)
+
+
+def outcome_for(seat: int, verdict: str, winner: int | None) -> str:
+    """Return a game's outcome for a seat: won, lost, drawn or void."""
+    if verdict == Verdict.VOID:
+        return "void"
+    if verdict == Verdict.DRAW:
+        return "drawn"
+    return "won" if winner == seat else "lost"
+
+
 def seat_names(game: PracticeGame) -> tuple[str, str]:
     """Before the end the agent's seat is unknown."""
     return (game.agent, game.opponent) if game.seat == 0 else (game.opponent, game.agent)
@@ -101,19 +147,46 @@ def _page(
     more: Mapping[str, Any],
 ) -> bytes:
     public = public_part(file)
+    replay = steps_of(public)
     attempt = more.get("attempt")
     values = {
         "attempt": None,
         "others": (),
         **more,
         "stem": context.game.stem + ("" if attempt is None else f".attempt-{attempt}"),
+        "logs": [log for seat in seats for log in move_logs(file, replay, seat)],
         "own": [_private_values(file, seat) for seat in seats],
         "faults": [
-            (case.name, _preformatted(case_lines(case, file.record, context.game.record_path)))
+            (case.name, _preformatted(case_lines(case, file.record, context.game.record_path)), fix_of(case.verdict))
             for case in cases_of(file.record, entries_for(file, seats))
         ],
     }
-    return game_page(steps_of(public), public.record, context, place, template, values, __package__)
+    return game_page(replay, public.record, context, place, template, values, __package__)
+
+
+def move_logs(file: RecordFile, replay: Stepped, seat: int) -> Sequence[Mapping[str, Any]]:
+    """Return what a seat wrote to stderr and in DEBUG lines, by step: 0 is the start, the last one has the rest."""
+    frozen = [each.ns for each in unseal(file.transcript) if each.seat == seat and each.kind is EntryKind.FROZEN]
+    ends: list[tuple[int, int]] = [(frozen[0], 0)] if frozen else []
+    for number, step in enumerate(replay.steps):
+        if step.seat == seat and step.at_ns is not None:
+            after = bisect_left(frozen, step.at_ns)
+            ends.append((frozen[after] if after < len(frozen) else step.at_ns, number))
+    times = [ns for ns, _ in ends]
+    texts: dict[int, bytes] = {}
+    last = len(replay.steps) - 1
+    for entry in private_part(file, seat).entries:
+        place = bisect_left(times, entry.ns)
+        number = ends[place][1] if place < len(ends) else last
+        texts[number] = texts.get(number, b"") + entry.text.encode("latin-1")
+    name = file.record.seats[seat].name
+    room, logs = SHOWN_LOG_BYTES, []
+    for number, data in sorted(texts.items(), reverse=True):
+        shown = data[-min(MOVE_LOG_BYTES, room) :] if room > 0 else b""
+        room -= len(shown)
+        if shown:
+            logs.append({"step": number, "name": name, "shown": _lines(shown)})
+    return logs[::-1]
 
 
 def _private_values(file: RecordFile, seat: int) -> Mapping[str, Any]:

@@ -12,7 +12,7 @@ from judge.submissions.check import CheckReport, Grade
 from judge.submissions.pipeline import Stage
 from judge.submissions.practice import with_shorter_games
 from judge.submissions.service import IntakeDirectory
-from judge.web.authors.games import seat_names
+from judge.web.authors.games import outcome_for, seat_names
 from judge.web.intake.answers import practice_reason, shown_reason, summary
 from judge.web.intake.app import stored_file
 
@@ -59,7 +59,15 @@ def practice_values(
     is_waiting = any(game.state in (GameState.PENDING, GameState.RUNNING) for game in games)
     may_ask = limits.practice_games and limits.practice_games_per_day >= limits.practice_games
     return {
-        "games": [{**asdict(game), "why": practice_reason(game), "names": seat_names(game)} for game in games],
+        "games": [
+            {
+                **asdict(game),
+                "why": practice_reason(game),
+                "names": seat_names(game),
+                "outcome": outcome_for(game.seat, game.verdict, game.winner) if game.verdict else "",
+            }
+            for game in games
+        ],
         "practice_s": limits.practice_s
         if with_shorter_games(directory.policy, limits.practice_s) != directory.policy
         else 0,

@@ -118,7 +118,7 @@ FLAWS = {
         flawed.answering("print('id name Stone', flush=True)"),
         {"start": FAIL},
         "its last output was ignored: 'id name Stone'",
-        "answer as protocol gomocup requires",
+        "the protocol gomocup expects here: OK, alone on the line",
     ),
     "ends after its first answer": (
         flawed.answering("print(answer, flush=True)\nraise SystemExit"),
@@ -224,7 +224,7 @@ FLAWS = {
         flawed.hearing("if command in ('BEGIN', 'TURN', 'DONE'):\n    return 'd14'"),
         {"time": FAIL},
         " ms of 2000 ms allowed",
-        "'d14' is not a move of the protocol: answer with column and row, both from 0",
+        "'d14' is not a move: answer with column and row from 0, alone on the line: 3,13",
     ),
     "does not flush": (
         flawed.HOUSE_PYTHON.replace(", flush=True", ""),
@@ -290,7 +290,7 @@ FLAWS = {
         flawed.hearing("if command == 'BEGIN':\n    return '7,7 please'"),
         {"begin": FAIL},
         "cannot be read as a square",
-        "alone on its line",
+        "after the move: write only 7,7 on the line",
     ),
     "answers TURN by a square that is taken": (
         flawed.hearing("if command == 'TURN':\n    return rest"),

@@ -101,11 +101,34 @@ def test_an_own_game_has_its_page_with_stderr_and_debug_of_the_own_seat(desk: Se
     assert f"{SECRET} of {agent}: " in page
     assert f"DEBUG {SECRET} {agent}" in page
     assert 'class="plot' in page
+    logs = re.findall(
+        r'<div data-log="(\d+)"><p class="quiet">([^<]+)<bdi>(\w+)</bdi></p><pre>(.*?)</pre>', page, re.DOTALL
+    )
+    assert {agent} == {name for _, _, name, _ in logs}
+    assert any(f"DEBUG {SECRET} {agent}" in text for _, _, _, text in logs)
     stderr = desk.ask("GET", f"/author/games/00001.seat-{seat}.stderr", desk.tokens[author])[2]
     assert stderr.startswith(f"{SECRET} of {agent}: ".encode())
     debug = desk.ask("GET", f"/author/games/00001.seat-{seat}.debug", desk.tokens[author])[2]
     assert f"{SECRET} {agent}".encode() in debug
     assert 401 == desk.ask("GET", f"/author/games/00001.seat-{1 - seat}.stderr", desk.tokens[author])[0]
+
+
+@pytest.mark.parametrize("author", AUTHORS)
+def test_list_of_own_games_says_who_won_and_why(desk: Served, author: str) -> None:
+    page = desk.page("/author/index.html", author)
+    (row,) = re.findall(r'<a href="games/00001.html">.*?</tr>', page, re.DOTALL)
+
+    outcome = "lost" if "<td>lost" in row else "won"
+    other = {"lost": "won", "won": "lost"}[outcome]
+
+    def filtered(query: str) -> bytes:
+        return desk.ask("GET", "/author/index.html", desk.tokens[author], query=query)[2]
+
+    assert f"<td>{outcome} " in row
+    assert b"games/00001.html" in filtered(f"outcome={outcome}")
+    assert b"games/00001.html" not in filtered(f"outcome={other}&opponent=")
+    assert b"games/00001.html" not in filtered("opponent=unknown")
+    assert 'method="get"' in page
 
 
 @pytest.mark.parametrize("author", AUTHORS)
