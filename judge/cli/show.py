@@ -10,13 +10,14 @@ from rich.text import Text
 
 from judge.base.errors import InputError
 from judge.base.text import printable
-from judge.catalog.steps import read_steps, result_words
+from judge.catalog.steps import read_steps, result_words, steps_of
 from judge.cli.options import EvidenceOption
 from judge.games.types import Verdict
 from judge.records.evidence import cases
 from judge.records.fault_report import case_lines
 from judge.records.steps import Stepped
 from judge.referee.spec import RecordFile, read_record
+from judge.referee.verdict_help import fix_of
 from judge.render.board import Words, draw_board
 from judge.render.shapes import Scene
 from judge.render.svg import write_svg
@@ -133,6 +134,14 @@ def show_game(game: Stepped, ply: int | None = None) -> None:
         console.print(Text(printable(game.result, 400), "bold"))
 
 
+def _print_last_position(file: RecordFile) -> None:
+    step = steps_of(file).steps[-1]
+    console = Console(highlight=False, soft_wrap=True)
+    console.print(f"\nThe last position: {printable(step_words(step), 300)}", markup=False)
+    for line in board_lines(step.view, WHOLE, WHOLE, not console.encoding.startswith("utf")):
+        console.print(line)
+
+
 # --- pictures --------------------------------------------------------------------------------------------------------
 
 
@@ -177,6 +186,10 @@ def print_evidence(file: RecordFile, path: str) -> None:
     for case in found:
         print()
         print("\n".join(case_lines(case, record, path)))
+        if advice := fix_of(case.verdict):
+            print(f"\nWhat to do\n  {advice}")
+    if found:
+        _print_last_position(file)
     if not found:
         rules = "the rules of the game ended it"
         host = "the judge or its host was, and the game does not count"
