@@ -2,6 +2,7 @@
 
 import getpass
 import importlib.util
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Annotated
 import typer
 
 from judge.base.errors import InputError
+from judge.base.text import printable
 
 
 def complete_policy(incomplete: str) -> Iterator[str]:
@@ -97,6 +99,13 @@ def required_reason(why: str) -> str:
     if not why.strip():
         raise InputError("--why is missing: give a reason; it is stored in the journal")
     return why.strip()
+
+
+def checked_address(url: str) -> str:
+    """Return an `--url` without a final slash. Raises InputError."""
+    if not re.fullmatch(r"https?://[!-~]{1,200}", url):
+        raise InputError(f"--url {printable(url, 60)}: not an address; write it as https://example.org/cup")
+    return url.rstrip("/")
 
 
 def operator() -> str:

@@ -1,6 +1,5 @@
 """`judge organisers`: tokens for the organisers' pages of `judge serve`."""
 
-import re
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -10,7 +9,7 @@ import typer
 
 from judge.base.errors import InputError
 from judge.base.text import printable, suggest
-from judge.cli.options import HERE, ContestArgument, operator
+from judge.cli.options import HERE, ContestArgument, checked_address, operator
 from judge.cli.submit import open_intake
 from judge.store.tokens import ORGANISER_ROLES, TokenRole, Tokens
 from judge.terminal.output import note
@@ -37,8 +36,8 @@ def token(
     """Create a token that gives NAME access to the organisers' pages; with --role act also to give orders there."""
     if role not in ORGANISER_ROLES:
         raise InputError(f"--role {printable(role, 20)}: {suggest(role, ORGANISER_ROLES)}")
-    if url and not re.fullmatch(r"https?://[!-~]{1,200}", url):
-        raise InputError(f"--url {printable(url, 60)}: not an address; write it as https://example.org/cup")
+    if url:
+        checked_address(url)
     with _tokens(contest) as tokens:
         made = tokens.make(name, operator(), TokenRole(role))
     print(made)

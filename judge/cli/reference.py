@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -9,10 +10,11 @@ from pydantic import BaseModel
 from rich.console import Console
 
 from judge.agents.agents import MANIFEST, AgentManifest, read_manifest
+from judge.base.durable_files import write_durably
 from judge.base.errors import InputError
 from judge.base.resources import BUILD_DIRECTORY, IMAGES, POLICIES
-from judge.base.text import printable
-from judge.cli.options import POLICY_HELP, complete_policy
+from judge.base.text import printable, suggest
+from judge.cli.options import POLICY_HELP, ForceOption, complete_policy
 from judge.host.house_agents import house_agent_names
 from judge.referee.policy import Policy, load_policy, policy_names, variants_of
 from judge.referee.spec import GameRecord, GameSpec, RecordFile
@@ -31,6 +33,7 @@ def list_policies() -> None:
     rows = [(name, load_policy(name).about, ", ".join(variants_of(name))) for name in policy_names()]
     Console(soft_wrap=True).print(make_table(("policy", "description", "variants"), rows))
     print(f"The files are in {POLICIES}; copy one to make your own.")
+    print("  judge policies copy NAME FILE")
 
 
 @policies.command("show", epilog="Example: judge policies show gomocup-standard:fast")
@@ -49,6 +52,27 @@ def diff_policies(first: PolicyArgument, second: PolicyArgument) -> None:
             print(key)
             for sign, values in (("-", ours), ("+", theirs)):
                 print(f"  {sign} {json.dumps(values[key]) if key in values else '(not set)'}")
+
+
+@policies.command("copy", epilog="Example: judge policies copy gomocup-freestyle our-cup.toml")
+def copy_policy(
+    policy: PolicyArgument,
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="The new file; its name ends in .toml.")],
+    force: ForceOption = False,
+) -> None:
+    """Copy a policy with its comments and variants to FILE, to change it there."""
+    name, _, variant = policy.partition(":")
+    if name not in policy_names():
+        raise InputError(f"unknown policy {printable(name, 80)}; {suggest(name, policy_names())}")
+    if file.suffix != ".toml":
+        raise InputError(f"{file}: the name of a policy file ends in .toml")
+    if file.exists() and not force:
+        raise InputError(f"{file} exists: choose another name, or use --force")
+    try:
+        write_durably(file, (POLICIES / f"{name}.toml").read_bytes())
+    except OSError as error:
+        raise InputError(f"{file}: {error.strerror}") from None
+    print(f"wrote {file}; use it as --policy {file}{f':{variant}' if variant else ''}")
 
 
 def _flat(value: dict[str, Any], prefix: str = "") -> list[tuple[str, Any]]:

@@ -1,7 +1,9 @@
 """`judge submissions`: the submissions of a contest, and the organiser's decisions about them."""
 
+import csv
 import logging
 import re
+import sys
 import textwrap
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
@@ -15,7 +17,7 @@ from rich.console import Console
 from judge.base.errors import InputError
 from judge.base.logs import set_level
 from judge.base.text import printable
-from judge.cli.options import HERE, ContestArgument, JsonOption, WhyOption, operator, required_reason
+from judge.cli.options import HERE, ContestArgument, JsonOption, WhyOption, checked_address, operator, required_reason
 from judge.cli.submission_output import step_line
 from judge.cli.submit import (
     open_intake,
@@ -35,6 +37,8 @@ app = typer.Typer(help="List and decide submissions, and manage authors' tokens.
 
 Id = Annotated[int, typer.Argument(metavar="ID", help="The number of a submission.")]
 Author = Annotated[str, typer.Argument(metavar="AUTHOR", help="The author's name, as the tables show it.")]
+
+MAX_AUTHORS_BYTES = 1 << 16
 
 _WIDTH = 80
 _INDENT = " " * 5
@@ -189,8 +193,8 @@ def token(
     ] = "",
 ) -> None:
     """Create a token with which AUTHOR can submit by HTTP and see the author's page. Earlier tokens stay valid."""
-    if url and not re.fullmatch(r"https?://[!-~]{1,200}", url):
-        raise InputError(f"--url {printable(url, 60)}: not an address; write it as https://example.org/cup")
+    if url:
+        checked_address(url)
     directory = open_intake(contest)
     with closing(Tokens(directory.store_url, directory.contest)) as tokens:
         made = tokens.make(author, operator())
@@ -201,6 +205,56 @@ def token(
     else:
         note("its page is author/index.html of judge serve; use --url to print a sign-in link")
     note("the token is shown only once: send it to the author by a private channel")
+
+
+@app.command(
+    epilog="Examples:\n\njudge submissions tokens authors.txt cup --url https://example.org/cup > tokens.csv\n\n"
+    "FILE has an author's name on each line; - means stdin."
+)
+def tokens(
+    file: Annotated[str, typer.Argument(metavar="FILE", help="A text file with an author's name on each line.")],
+    contest: ContestArgument = HERE,
+    url: Annotated[str, typer.Option(help="The address of judge serve: also print the links.")] = "",
+) -> None:
+    """Create a token for each author of FILE, and print them as CSV: author, token, link."""
+    address = checked_address(url) if url else ""
+    authors = _authors_in(file)
+    directory = open_intake(contest)
+    with closing(Tokens(directory.store_url, directory.contest)) as stored:
+        made = [(author, stored.make(author, operator())) for author in authors]
+    table = csv.writer(sys.stdout, lineterminator="\n")
+    table.writerow(("author", "token", *(("link",) if address else ())))
+    for author, secret in made:
+        table.writerow((author, secret, *((f"{address}/author/index.html#{secret}",) if address else ())))
+    note("the tokens are shown only once: send each author only the own one, by a private channel")
+
+
+def _authors_in(file: str) -> list[str]:
+    try:
+        if file == "-":
+            text = sys.stdin.read(MAX_AUTHORS_BYTES + 1)
+        else:
+            with Path(file).open(encoding="utf-8-sig") as stream:
+                text = stream.read(MAX_AUTHORS_BYTES + 1)
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{file}: {getattr(error, 'strerror', None) or 'not a UTF-8 text file'}") from None
+    if len(text) > MAX_AUTHORS_BYTES:
+        raise InputError(f"{file}: more than {MAX_AUTHORS_BYTES} characters; split it")
+    authors: dict[str, int] = {}
+    for number, line in enumerate(text.splitlines(), 1):
+        author = line.strip()
+        if not author:
+            continue
+        if author in authors:
+            raise InputError(f"{file}:{number}: {printable(author, 60)} is also on line {authors[author]}; remove one")
+        try:
+            checked_author(author)
+        except InputError as error:
+            raise InputError(f"{file}:{number}: {error}") from None
+        authors[author] = number
+    if not authors:
+        raise InputError(f"{file}: no names; write an author's name on each line")
+    return list(authors)
 
 
 @app.command(epilog='Example: judge submissions revoke "Ada L." cup')

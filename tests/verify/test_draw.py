@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from judge.base.errors import InputError
-from judge.cli.contest.admin import announce
+from judge.cli.contest.admin import CHECKPOINT_HEADING, announce
 from judge.cli.contest.tables import log
 from judge.contest.plan import load_plan
 from judge.referee.spec import WRITTEN_BY_FIRST_VERSION
@@ -17,7 +17,7 @@ from judge.store.submission_types import Allowance, ProcessingResult, Upload
 from judge.store.submissions import Register
 from judge.tournament.seeds import Freeze, commitment_to, contest_key
 from judge.transparency.checkpoint import read_checkpoint
-from judge.transparency.keys import make_key
+from judge.transparency.keys import fingerprint, make_key
 from judge.verify.export import verify_export
 from tests.contest.cups import CHANCE
 from tests.publish.public import Public
@@ -127,15 +127,43 @@ def test_a_contest_is_announced_once_and_begins_as_it_was_announced(
     announce(tmp_path)
     key = make_key(tmp_path / "organiser.key")
     announce(tmp_path)
-    first, second, *note = capsys.readouterr().out.splitlines(keepends=True)
+    out = capsys.readouterr().out
+    first, second = (line for line in out.splitlines(keepends=True) if line.startswith("commitment "))
+    note = out.partition(f"{CHECKPOINT_HEADING}\n")[2]
 
     assert first == second
-    checkpoint = read_checkpoint("".join(note).encode(), "it")
+    checkpoint = read_checkpoint(note.encode(), "it")
     assert (1, True) == (checkpoint.size, checkpoint.is_signed(key.public_key()))
     log(tmp_path)
     assert capsys.readouterr().out.endswith("  announced\n")
     with closing(Store(load_plan(tmp_path).store_url)) as store:
-        assert f"commitment {commitment_to(store.announced_secret('cup') or '')}\n" == first
+        assert f"commitment   {commitment_to(store.announced_secret('cup') or '')}\n" == first
     plan.write_text(f"seed = 5\n{plan.read_text()}")
     with pytest.raises(InputError, match="seed was added since the contest was announced"):
         announce(tmp_path)
+
+
+def test_announcement_has_title_game_clocks_schedule_address_and_key(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "contest.toml").write_text(
+        'name = "cup"\nabout = "Weekend Cup"\npolicy = "gomocup-freestyle"\nchange = ["clock.turn_ms=300"]\n'
+        '[format]\nname = "swiss"\nrounds = 3\n[submissions]\ncloses = 2100-01-01T18:00:00Z\n'
+    )
+    key = make_key(tmp_path / "organiser.key")
+
+    announce(tmp_path, "https://example.org/cup")
+
+    lines = capsys.readouterr().out.splitlines()
+    facts = dict(
+        line.split(None, 1) for line in lines[1:] if line.partition(" ")[0] in ("contest", "address", "policy")
+    )
+    assert "Weekend Cup" == lines[0]
+    assert {
+        "contest": "cup",
+        "address": "https://example.org/cup",
+        "policy": "gomocup-freestyle, clock.turn_ms=300",
+    } == facts
+    assert any(line.startswith("clocks       300 ms a move, ") for line in lines)
+    assert any(line.startswith("submit until 2100-01-01 18:00") for line in lines)
+    assert any(fingerprint(key.public_key()) in line for line in lines if line.startswith("key "))

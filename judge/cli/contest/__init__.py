@@ -15,10 +15,7 @@ app = lazy_group(
         ),
         "announce": (
             "judge.cli.contest.admin:announce",
-            (
-                "Start a contest's transparency log with the commitment to its random secret; print both. "
-                "Can be repeated."
-            ),
+            "Commit to the random draw, start the transparency log, and print a text to publish. Can be repeated.",
         ),
         "cosign": (
             "judge.cli.contest.cosign:cosign",

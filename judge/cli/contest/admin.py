@@ -7,8 +7,10 @@ from typing import Annotated
 import typer
 
 from judge.base.errors import InputError
+from judge.base.text import printable
+from judge.cli.contest.announcement import announcement_lines
 from judge.cli.contest.options import opened
-from judge.cli.options import HERE, ContestArgument, WhyOption, operator, required_reason
+from judge.cli.options import HERE, ContestArgument, WhyOption, checked_address, operator, required_reason
 from judge.contest import orders
 from judge.contest.contest import announce as announce_contest
 from judge.contest.contest import find_game, open_store
@@ -19,20 +21,29 @@ from judge.store.types import ANNOUNCED
 from judge.terminal.output import note
 from judge.transparency.log import KEY_FILE, ContestLog, organiser_key
 
+CHECKPOINT_HEADING = "Signed checkpoint of the log:"
+"""The line before the checkpoint in the output of `announce`."""
+
 EXAMPLES = {
     "announce": """
 Example: judge contest announce cup
 
-Publish its output before entries close, in a place where only you can write. The draw follows from the secret, which is
-fixed now, and from entries that are not known yet. With organiser.key in the folder it prints a signed checkpoint.
+Publish its output before entries close, in a place where only you can write: game, clocks, schedule, key and commitment.
+The draw follows from the secret, which is fixed now, and from entries that are not known yet. With organiser.key in the
+folder it prints a signed checkpoint.
 """,
     "void": "Example: judge contest void 17 cup --why 'the wrong opening file'",
     "disqualify": "Example: judge contest disqualify mybrain cup --why 'two entries of one author'",
 }
 
 
-def announce(contest: ContestArgument = HERE) -> None:
-    """Start a contest's transparency log with the commitment to its random secret; print both. Can be repeated."""
+def announce(
+    contest: ContestArgument = HERE,
+    url: Annotated[str, typer.Option(help="The public address of the contest, for the text.")] = "",
+) -> None:
+    """Commit to the random draw, start the transparency log, and print a text to publish. Can be repeated."""
+    if url:
+        checked_address(url)
     planned = load_plan(contest)
     with closing(open_store(planned)) as store:
         announce_contest(store, planned)
@@ -43,7 +54,10 @@ def announce(contest: ContestArgument = HERE) -> None:
             )
         first = log.line(0)
     commitment = first.digest if first.event == ANNOUNCED else None
-    print(f"commitment {commitment or 'none: the file fixes a seed'}")
+    for line in announcement_lines(planned, url):
+        print(printable(line, 600))
+    print(f"commitment   {commitment or 'none: the file fixes a seed'}")
+    note("judge: publish these lines now where only you can write, send them to the authors, and keep them")
     key = organiser_key(planned.folder)
     if key is None:
         note(
@@ -51,6 +65,7 @@ def announce(contest: ContestArgument = HERE) -> None:
             "create it with judge contest key"
         )
         return
+    print(f"\n{CHECKPOINT_HEADING}")
     print(log.checkpoint().signed(key).note.decode(), end="")
 
 

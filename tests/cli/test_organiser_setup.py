@@ -1,0 +1,59 @@
+"""`judge policies copy` and `judge submissions tokens`."""
+
+import csv
+import io
+from pathlib import Path
+
+import pytest
+
+from judge.referee.policy import load_policy
+from tests.cli.conftest import Judge
+
+
+def test_policy_is_copied_with_its_variants(judge: Judge, tmp_path: Path) -> None:
+    copied = judge("policies", "copy", "gomocup-standard", "ours.toml")
+
+    assert (0, "wrote ours.toml; use it as --policy ours.toml\n") == (copied.code, copied.out)
+    assert load_policy(f"{tmp_path / 'ours.toml'}:fast") == load_policy("gomocup-standard:fast")
+    for words, why in (
+        (("gomocup-standard", "ours.toml"), "ours.toml exists"),
+        (("gomocup", "other.toml"), "unknown policy"),
+        (("gomocup-standard", "other"), "ends in .toml"),
+        (("gomocup-standard", "no/where.toml"), "No such file"),
+    ):
+        refused = judge("policies", "copy", *words)
+        assert 2 == refused.code
+        assert why in refused.err
+
+
+def test_tokens_of_many_authors_are_one_table(judge: Judge, tmp_path: Path) -> None:
+    judge("contest", "init", "cup", "--policy", "gomocup-fastgame")
+    (tmp_path / "authors.txt").write_text('Ada L.\n\n Žofie, "Z" \n')
+
+    made = judge("submissions", "tokens", "authors.txt", "cup", "--url", "https://example.org/cup/")
+
+    rows = list(csv.DictReader(io.StringIO(made.out)))
+    assert 0 == made.code, made.err
+    assert ["Ada L.", 'Žofie, "Z"'] == [row["author"] for row in rows]
+    assert all(row["link"] == f"https://example.org/cup/author/index.html#{row['token']}" for row in rows)
+    assert 2 == len({row["token"] for row in rows})
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("ada\nbob\nada\n", "authors.txt:3: ada is also on line 1"),
+        ("ada\n\x07\n", "authors.txt:2: author"),
+        ("\n", "no names"),
+        (f"{'a' * 65}\n", "authors.txt:1: author"),
+        ("ada\n" * 20000, "authors.txt: more than 65536 characters"),
+    ],
+)
+def test_list_of_authors_with_a_mistake_makes_no_token(judge: Judge, tmp_path: Path, text: str, why: str) -> None:
+    judge("contest", "init", "cup", "--policy", "gomocup-fastgame")
+    (tmp_path / "authors.txt").write_text(text)
+
+    refused = judge("submissions", "tokens", "authors.txt", "cup")
+
+    assert (2, "") == (refused.code, refused.out)
+    assert why in refused.err
