@@ -28,7 +28,7 @@ EXAMPLES = {
     "announce": """
 Example: judge contest announce cup
 
-Publish its output before entries close, in a place where only you can write: game, clocks, schedule, key and commitment.
+Publish its output (game, clocks, schedule, key, commitment) before entries close, in a place where only you can write.
 The draw follows from the secret, which is fixed now, and from entries that are not known yet. With organiser.key in the
 folder it prints a signed checkpoint.
 """,

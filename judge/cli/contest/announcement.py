@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from judge.base.text import duration, mib
+from judge.base.text import duration
 from judge.contest.plan import Planned
 from judge.submissions.windows import moment_text
 from judge.transparency.keys import fingerprint
@@ -39,7 +39,7 @@ def clock_words(planned: Planned) -> str:
     clock, limits = planned.policy.clock, planned.policy.limits
     turn = f"{duration(clock.turn_ms)} a move" if clock.turn_ms else "as fast as possible"
     game = f"{duration(clock.match_ms)} a game" if clock.match_ms else "no limit of a game"
-    return f"{turn}, {game}, {mib(limits.memory_bytes)} of memory"
+    return f"{turn}, {game}, {limits.memory_bytes >> 20} MiB of memory"
 
 
 def _fact(name: str, value: str) -> str:
