@@ -195,7 +195,7 @@ def index(own: Signed) -> Response:
     """Show submissions and games."""
     register = own.state.register
     games = register.own_games(own.author, MAX_GAMES + 1)
-    lines = own_lines(games[:MAX_GAMES])
+    lines = own_lines(games[:MAX_GAMES], own.agents)
     opponent, outcome = (own.request.query_params.get(key, "")[:64] for key in ("opponent", "outcome"))
     values = {
         "submissions": register.submissions(own.author, limit=MAX_SUBMISSIONS),

@@ -107,13 +107,12 @@ class OwnGame:
     reason: str
 
 
-def own_lines(games: Sequence[AuthorsGame]) -> list[OwnGame]:
-    """Return the lines of the author's list of games."""
-    return [_own_line(own) for own in games]
+def own_lines(games: Sequence[PublishedGame], agents: Collection[str]) -> list[OwnGame]:
+    """The lines of the list of games of an author with these agents."""
+    return [_own_line(game, next(iter(_own_seats(game, agents)), 0)) for game in games]
 
 
-def _own_line(own: AuthorsGame) -> OwnGame:
-    game, seat = own.game, own.seats[0] if own.seats else 0
+def _own_line(game: PublishedGame, seat: int) -> OwnGame:
     names = (game.first, game.second)
     result = game.result
     if result is None:
