@@ -248,7 +248,9 @@ class PublishedContest:
         if not self.snapshot.format.orders_by_strength:
             return ()
         played = self.tournament.played(self.pairings, self.results)
-        return certain_places(self.table, self.stages, played, self.out, is_running=not self.is_over)
+        points = None if self.snapshot.duel is not None else points_table(self.snapshot.policy)
+        running = not self.is_over
+        return certain_places(self.table, self.stages, played, self.out, points=points, is_running=running)
 
     @cached_property
     def ratings(self) -> RatingList | None:

@@ -49,7 +49,7 @@ _DRAWN_PAIRS = 40_000_000
 
 _SEED = 14
 
-_RIVALS = 5
+RIVALS = 5
 """Agents after the first one for which reversed games are counted."""
 
 _TIED_ELO = 0.01
@@ -354,7 +354,7 @@ class _League:
         """The shortest list over the next agents, and the new first agent."""
         best: list[Reversal] = []
         new_first, most = None, math.inf
-        for rival in order[1 : 1 + _RIVALS]:
+        for rival in order[1 : 1 + RIVALS]:
             found = self._reverse(order[0], rival, ratings, most) if self.comparable[order[0], rival] else None
             if found is not None:
                 best, leader = found

@@ -1,14 +1,24 @@
 """Certainty of a contest's places, for each stage (`judge.statistics.certainty`), and its sentences."""
 
 import math
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from judge.base.text import sentence
 from judge.contest_games import GameResult
-from judge.statistics.certainty import Certainty, assess_places, pair_results, reversed_games
+from judge.statistics.certainty import (
+    RIVALS,
+    Certainty,
+    Reversal,
+    assess_places,
+    pair_results,
+    reversed_games,
+)
+from judge.tournament.points import DECIMALS, PointsTable
 from judge.tournament.results import PlayedPairing, without
 from judge.tournament.schedule import Table
+from judge.tournament.standings import TableLine
 
 _MAX_TIMES = 10
 """With more repetitions of a contest needed, first and second are called nearly equal."""
@@ -28,7 +38,7 @@ class StageCertainty:
     """Certainty within a stage; its name is empty in a contest without stages.
 
     `above` is the number of agents above the stage. `games` are the games that count, in `rounds` rounds (0: unknown).
-    `by_rating`: ratings decide the places.
+    `changes_place`: the reversed games change the first place, and not only the best rating.
     """
 
     stage: str
@@ -36,7 +46,7 @@ class StageCertainty:
     above: int
     games: Sequence[GameResult]
     rounds: int
-    by_rating: bool = True
+    changes_place: bool = True
 
     @property
     def places(self) -> Mapping[str, str]:
@@ -85,9 +95,9 @@ class StageCertainty:
         yield from self._reversed_sentences(found.reversed_games)
 
     def _reversed_sentences(self, games: int) -> Iterator[str]:
-        if self.by_rating and games == 1:
+        if self.changes_place and games == 1:
             yield sentence("One reversed game would change the first place.")
-        elif self.by_rating and games > 1:
+        elif self.changes_place and games > 1:
             yield sentence(f"{games} reversed games would change the first place.")
         elif games == 1:
             yield sentence("One reversed game would change the best rating.")
@@ -120,9 +130,13 @@ def certain_places(
     played: Sequence[PlayedPairing],
     out: Mapping[str, str],
     *,
+    points: PointsTable | None,
     is_running: bool,
 ) -> Sequence[StageCertainty]:
-    """Compute the certainty of the places of each stage, without disqualified agents. Only its agents' games count."""
+    """Compute the certainty of the places of each stage, without disqualified agents. Only its agents' games count.
+
+    With `points` of single games, reversed games are those that change a first place by points.
+    """
     found = []
     counted = without(played, out)
     for stage in dict.fromkeys(stages.get(line.agent, "") for line in table.lines):
@@ -134,9 +148,41 @@ def certain_places(
         places = {line.agent: line.place - above for line in lines}
         if (certainty := assess_places(pair_results(games), places, is_running)) is not None:
             rounds = len({each.pairing.round for each in pairings})
-            by_rating = table.ranking[:1] in (("elo",), ("rating",))
-            found.append(StageCertainty(stage, certainty, above, games, rounds, by_rating))
+            changes_place = table.ranking[:1] in (("elo",), ("rating",))
+            if points is not None and not stage and table.ranking[:1] == ("points",):
+                reversals, new_first = _reversed_by_points(lines, games, points)
+                certainty = replace(certainty, reversals=reversals, new_first=new_first)
+                changes_place = True
+            found.append(StageCertainty(stage, certainty, above, games, rounds, changes_place))
     return found
+
+
+def _reversed_by_points(
+    lines: Sequence[TableLine], games: Sequence[GameResult], points: PointsTable
+) -> tuple[tuple[Reversal, ...], str | None]:
+    """The fewest games whose reversal gives one of the next agents the points of the first, and this agent."""
+    first, best, new_first = lines[0], None, None
+    for rival in lines[1 : 1 + RIVALS]:
+        gains = []
+        for game in games:
+            if game.winner is None or game.winner == rival.agent:
+                continue
+            loser = game.agents[game.winner == game.first]
+            winner_points, loser_points = sorted(points.of(game), reverse=True)
+            sides = (game.winner == first.agent) + (loser == rival.agent)
+            if sides and loser != first.agent:
+                gains.append((sides * (winner_points - loser_points), game.winner, loser))
+        gains.sort(key=lambda gain: -gain[0])
+        lead, reversed_pairs = first.points - rival.points, Counter[tuple[str, str]]()
+        for gain, winner, loser in gains:
+            lead -= gain
+            reversed_pairs[winner, loser] += 1
+            if round(lead, DECIMALS) <= 0:
+                if best is None or reversed_pairs.total() < best.total():
+                    best, new_first = reversed_pairs, rival.agent
+                break
+    pairs = [] if best is None else best.most_common()
+    return tuple(Reversal(winner, loser, count) for (winner, loser), count in pairs), new_first
 
 
 def _range(low: int, high: int) -> str:

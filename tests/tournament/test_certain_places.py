@@ -1,18 +1,26 @@
 """The sentences about certainty: each situation has its own."""
 
 from dataclasses import replace
+from itertools import combinations
 
 import pytest
 
+from judge.contest_games import Pairing
+from judge.referee.policy import load_policy
 from judge.statistics.bayeselo import PairResult
-from judge.statistics.certainty import assess_places
-from judge.tournament.certain_places import StageCertainty
+from judge.statistics.certainty import Reversal, assess_places
+from judge.tournament.certain_places import StageCertainty, certain_places
+from judge.tournament.points import points_table
+from judge.tournament.results import PlayedPairing
+from judge.tournament.schedule import Table
+from judge.tournament.standings import compared, records_of, standings, tiers_of
+from tests.contest.rounds import games
 
 
-def stage(*results: tuple[str, str, int, int, int], rounds: int = 0, by_rating: bool = True) -> StageCertainty:
+def stage(*results: tuple[str, str, int, int, int], rounds: int = 0, changes_place: bool = True) -> StageCertainty:
     found = assess_places(PairResult(*result) for result in results)
     assert found is not None
-    return StageCertainty("", found, 0, (), rounds, by_rating)
+    return StageCertainty("", found, 0, (), rounds, changes_place)
 
 
 CLEAR = ("a", "b", 500, 0, 100), ("b", "c", 500, 0, 100), ("a", "c", 590, 0, 10)
@@ -67,6 +75,66 @@ def test_equal_first_agents_have_no_further_games() -> None:
 
 
 def test_places_by_points_do_not_change_by_ratings() -> None:
-    words = list(stage(*CLOSE, by_rating=False).sentences())
+    words = list(stage(*CLOSE, changes_place=False).sentences())
 
     assert "One reversed game would change the best rating." in words
+
+
+# --- reversed games by points -----------------------------------------------------------------------------------------
+
+
+def certain(text: str, ranking: tuple[str, ...] = ("points",)) -> StageCertainty:
+    """A round robin of the games of `text`, scored by the default points."""
+    played = []
+    for number, pair in enumerate(combinations("abc", 2), 1):
+        its_own = tuple(each for each in games(text) if set(each.agents) == set(pair))
+        score = [sum(points_of(each)[each.agents.index(agent)] for each in its_own) for agent in pair]
+        played.append(PlayedPairing(Pairing(*pair, number, 1), its_own, (score[0], score[1])))
+    records = records_of("abc", played)
+    lines = standings(tiers_of(compared("abc", records, ("points",))), records, dict.fromkeys("abc", ()))
+    table = Table(ranking, tuple(lines), ())
+    (found,) = certain_places(table, {}, played, {}, points=POINTS, is_running=False)
+    return found
+
+
+POINTS = points_table(load_policy("gomocup-freestyle"))
+points_of = POINTS.of
+
+
+def test_fewest_games_by_points_are_found_and_listed() -> None:
+    """a has 9 points and b 6. A reversed game of both changes their difference by 2, any other one by 1."""
+    found = certain("a>b*4 a<b*1 a>c*5 b>c*5 a<c*1 c>b*1")
+
+    assert (9, 6) == tuple(found_points(found)[:2])
+    assert (Reversal("a", "b", 2),) == found.certainty.reversals
+    assert [("a", "b"), ("a", "b")] == [(game.winner, game.second) for game in found.reversed_games]
+    assert "2 reversed games would change the first place." in list(found.sentences())
+
+
+def test_games_against_others_count_once() -> None:
+    """All games of a and b were drawn, so only games against c can change their difference of one point."""
+    found = certain("a=b*4 a>c*4 b>c*3 c>b*1")
+
+    assert 1 == found.certainty.reversed_games
+    assert "b" == found.certainty.new_first
+    assert found.certainty.reversals[0] in (Reversal("a", "c", 1), Reversal("c", "b", 1))
+
+
+def test_equal_points_need_one_reversed_game() -> None:
+    assert 1 == certain("a=b*4 a>c*4 b>c*4").certainty.reversed_games
+
+
+def test_ranking_by_rating_counts_by_rating() -> None:
+    text = "a>b*4 a<b*1 a>c*5 b>c*5 a<c*1 c>b*1"
+
+    assert certain(text, ("rating",)).changes_place
+    assert not certain(text, ("wins",)).changes_place
+
+
+def found_points(found: StageCertainty) -> list[float]:
+    """Points of the agents by place."""
+    scores = dict.fromkeys("abc", 0.0)
+    for game in found.games:
+        for agent, points in zip(game.agents, points_of(game), strict=True):
+            scores[agent] += points
+    return [scores[rank.agent] for rank in found.certainty.ranks]

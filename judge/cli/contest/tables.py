@@ -28,6 +28,7 @@ from judge.statistics.sprt import SprtState
 from judge.terminal.contest_tables import print_crosstable, standings_table
 from judge.tournament.certain_places import StageCertainty, certain_places
 from judge.tournament.formats.sequential import Sequential
+from judge.tournament.points import points_table
 
 
 def status(
@@ -238,8 +239,15 @@ def standings(contest: ContestArgument = HERE, as_json: JsonOption = False) -> N
 def _certainty(contest: Contest, standing: Standing) -> Sequence[StageCertainty]:
     if not contest.snapshot.format.orders_by_strength:
         return ()
-    running = not contest.is_over()
-    return certain_places(standing.table, standing.stages, standing.played, standing.out, is_running=running)
+    points = None if contest.snapshot.duel is not None else points_table(contest.snapshot.policy)
+    return certain_places(
+        standing.table,
+        standing.stages,
+        standing.played,
+        standing.out,
+        points=points,
+        is_running=not contest.is_over(),
+    )
 
 
 def sequential(contest: Contest, standing: Standing) -> SprtState | None:
