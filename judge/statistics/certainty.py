@@ -39,7 +39,7 @@ _SIMULATIONS = 199, 999
 """Minimum and maximum number of simulated contests of the deviance test."""
 
 _SIMULATED_PAIRS = 1_000_000
-"""Pairs in all of them; limits the time."""
+"""Pairs in all of them, which limits the time; and pairs in memory, if there are more."""
 
 _DRAWN_RATINGS = 4_000, 20_000
 """Minimum and maximum number of random rating vectors for the quantile and the chances."""
@@ -288,12 +288,16 @@ class _League:
         # Pages of a running contest are written again and again.
         most = 0 if self.is_running else _SIMULATED_PAIRS
         contests = _limited(most // len(self.games), _SIMULATIONS)
-        counts = self.random.multinomial(self.games.astype(np.int64), chances, (contests, len(self.games)))
-        wins, draws, losses = np.moveaxis(counts.astype(np.float64), -1, 0)
-        ratings, draw = self.fits.fit(wins, draws, losses, self.fit.ratings, self.fit.draw)
-        won, drawn, _ = self.fits.chances(ratings, draw)
-        simulated = _deviance(self.games, wins + draws / 2, won + drawn / 2).sum(axis=1)
-        return float(self._pair_deviances().sum()), simulated
+        at_once = max(1, _SIMULATED_PAIRS // len(self.games))
+        simulated = []
+        for begin in range(0, contests, at_once):
+            size = (min(at_once, contests - begin), len(self.games))
+            counts = self.random.multinomial(self.games.astype(np.int64), chances, size)
+            wins, draws, losses = np.moveaxis(counts.astype(np.float64), -1, 0)
+            ratings, draw = self.fits.fit(wins, draws, losses, self.fit.ratings, self.fit.draw)
+            won, drawn, _ = self.fits.chances(ratings, draw)
+            simulated.append(_deviance(self.games, wins + draws / 2, won + drawn / 2).sum(axis=1))
+        return float(self._pair_deviances().sum()), np.concatenate(simulated)
 
     def _pair_deviances(self) -> Vector:
         won, drawn, _ = self.fit.chances()
