@@ -53,7 +53,7 @@ def check(
     clock: ClockOption = "",
     as_json: JsonOption = False,
     keep: Annotated[
-        Path | None, typer.Option(help="Directory for what was sent and answered, and for the records of the games.")
+        Path | None, typer.Option(help="Directory for the conversations and the records of the games.")
     ] = None,
 ) -> None:
     """Check that AGENT meets all requirements of a contest, and print how to fix each failure."""

@@ -61,7 +61,7 @@ class RemoteIntake:
     """Client of a service's intake, for the author of a token."""
 
     def __init__(self, url: str, token_file: Path | None) -> None:
-        """`url` may be the link of the author's page, whose token is used without a file.
+        """`url` may be the link of the author's page, which contains the token.
 
         Raises InputError for an invalid address, and without a token.
         """

@@ -14,6 +14,15 @@ def game_scores(verdict: str, winner: int | None) -> tuple[float, float]:
     return float(winner == 0), float(winner == 1)
 
 
+def outcome_for(seat: int, verdict: str, winner: int | None) -> str:
+    """Outcome for a seat: won, lost, drawn or void."""
+    if verdict == Verdict.VOID:
+        return "void"
+    if verdict == Verdict.DRAW:
+        return "drawn"
+    return "won" if winner == seat else "lost"
+
+
 def score_text(verdict: str, winner: int | None, between: str = " : ") -> str:
     """Return such as `1 : 0`, `½ : ½` or `void`."""
     if verdict == Verdict.VOID:

@@ -26,7 +26,7 @@ _HINT = "up/down  pgup/pgdn 10  home/end  NUMBER enter  enter open  q quit"
 
 @dataclass(frozen=True, slots=True)
 class ListedGame:
-    """A file with a game, or the reason why it has none."""
+    """A file with a game, or the reason why it cannot be read."""
 
     path: Path
     game: Stepped | None

@@ -7,7 +7,7 @@ from pathlib import Path
 PROC = Path("/proc")
 
 TICK_NS = 1_000_000_000 // (os.sysconf("SC_CLK_TCK") if hasattr(os, "sysconf") else 100)
-"""A clock tick, the unit of times in /proc. Windows, where records can be read, has none."""
+"""A clock tick, the unit of times in /proc. Unused on Windows."""
 
 BUSY_STATES = "RD"
 """Running or ready (R), waiting for a disk or a page (D)."""

@@ -38,7 +38,7 @@ def intended_square(said: str) -> tuple[int, int] | None:
 
 
 def form_advice(said: str, awaited: str, protocol: str) -> str:
-    """Explain what is wrong with an answer to the command `awaited`; empty without a known form.
+    """Explain a wrong answer to the command `awaited`; empty without a known form.
 
     Shows the protocol's form next to the agent's line.
     """
@@ -64,7 +64,7 @@ def _pair(text: str) -> str:
 
 
 def other_form(said: str, awaited: str, protocol: str) -> str:
-    """As `form_advice`, but empty for a protocol whose answers are `column,row`."""
+    """`form_advice`, empty if the protocol has answers as `column,row`."""
     return "" if _expected(awaited, protocol).startswith(_PAIR_FORM) else form_advice(said, awaited, protocol)
 
 

@@ -12,10 +12,10 @@ from markupsafe import Markup
 from judge.base.text import decode, printable
 from judge.catalog.steps import steps_of
 from judge.contest_games import PublishedGame, ScheduledGame
-from judge.games.types import Verdict
 from judge.publish.redaction import entries_for, private_part
 from judge.records.evidence import cases_of
 from judge.records.fault_report import case_lines
+from judge.records.outcome import outcome_for
 from judge.records.steps import Stepped
 from judge.referee.spec import RecordFile, public_part
 from judge.referee.transcript import EntryKind, unseal
@@ -108,7 +108,7 @@ class OwnGame:
 
 
 def own_lines(games: Sequence[PublishedGame], agents: Collection[str]) -> list[OwnGame]:
-    """The lines of the list of games of an author with these agents."""
+    """Lines of the author's list."""
     return [_own_line(game, next(iter(_own_seats(game, agents)), 0)) for game in games]
 
 
@@ -117,19 +117,10 @@ def _own_line(game: PublishedGame, seat: int) -> OwnGame:
     result = game.result
     if result is None:
         last = game.uncounted[-1]
-        return OwnGame(game, names[1 - seat], "void", Verdict.VOID.value, last.why)
+        return OwnGame(game, names[1 - seat], "void", "void", last.why)
     winner = None if result.winner is None else names.index(result.winner)
     outcome = outcome_for(seat, result.verdict, winner)
     return OwnGame(game, names[1 - seat], outcome, result.verdict.value, result.reason)
-
-
-def outcome_for(seat: int, verdict: str, winner: int | None) -> str:
-    """Return a game's outcome for a seat: won, lost, drawn or void."""
-    if verdict == Verdict.VOID:
-        return "void"
-    if verdict == Verdict.DRAW:
-        return "drawn"
-    return "won" if winner == seat else "lost"
 
 
 def seat_names(game: PracticeGame) -> tuple[str, str]:

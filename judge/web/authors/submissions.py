@@ -5,6 +5,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from judge.contest_games import GameState
+from judge.records.outcome import outcome_for
 from judge.store.practice_games import PracticeGame
 from judge.store.submission_types import ENTERS, State, Submission, UploadStep
 from judge.store.submissions import Register
@@ -12,7 +13,7 @@ from judge.submissions.check import CheckReport, Grade
 from judge.submissions.pipeline import Stage
 from judge.submissions.practice import with_shorter_games
 from judge.submissions.service import IntakeDirectory
-from judge.web.authors.games import outcome_for, seat_names
+from judge.web.authors.games import seat_names
 from judge.web.intake.answers import practice_reason, shown_reason, summary
 from judge.web.intake.app import stored_file
 

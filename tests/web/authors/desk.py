@@ -69,7 +69,8 @@ class Served:
     def ask(self, method: str, path: str, token: str = "", **more: Any) -> Answer:
         """One request with the cookie of a token."""
         headers = {**more.pop("headers", {}), **({"cookie": f"judge-author={token}"} if token else {})}
-        return asyncio.run(call(self.service, method, path, headers, **more))
+        status, answered, body = asyncio.run(call(self.service, method, path, headers, **more))
+        return status, {name: value for name, value in answered.items() if name != "x-request-id"}, body
 
     def page(self, path: str, author: str) -> str:
         """A page that an author sees."""
