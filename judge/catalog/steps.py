@@ -11,9 +11,11 @@ from judge.catalog.files import is_record, read_bytes, recognise
 from judge.games.types import Verdict
 from judge.records.outcome import outcome_sentence
 from judge.records.steps import ReplayStep, Stepped
+from judge.referee.replay import ReplayWire
+from judge.referee.setup import build_replay
 from judge.referee.side import Ply
 from judge.referee.spec import GameRecord, RecordFile, read_record
-from judge.referee.spectator import RecordedWire, Spectator
+from judge.referee.spectator import collect_messages
 from judge.referee.transcript import unseal
 
 
@@ -66,9 +68,10 @@ class _Collector:
 
     def __init__(self, file: RecordFile) -> None:
         self.steps: list[ReplayStep] = []
-        self._wire = wire = RecordedWire(unseal(file.transcript))
+        self._wire = ReplayWire(unseal(file.transcript))
         self._entry = game_entry(file.record.spec.policy.game.name)
-        self._spectator = Spectator(file.record.spec, wire, self._watch, file.record.format_number)
+        self._referee = build_replay(file.record, self._wire, self._watch)
+        self._messages_of = collect_messages(self._referee)
         self._ply: Ply | None = None
         self._at_ns = 0
         self._messages: tuple[str, ...] = ()
@@ -77,7 +80,7 @@ class _Collector:
     def collect(self) -> str:
         problem = ""
         try:
-            self._spectator.referee.play()
+            self._referee.play()
         except InputError as error:
             problem = str(error)
         self._take()
@@ -85,14 +88,14 @@ class _Collector:
 
     def _watch(self, ply: Ply) -> None:
         self._take()
-        messages = self._spectator.seats[ply.seat].messages
+        messages = self._messages_of[ply.seat]
         self._ply, self._messages, self._left_ms = ply, tuple(messages), self._left()
         self._at_ns = self._wire.now_ns
         messages.clear()
 
     def _take(self) -> None:
         before = self.steps[-1].view if self.steps else None
-        view = self._entry.view(self._spectator.game).since(before)
+        view = self._entry.view(self._referee.game).since(before)
         if self._ply is None:
             self.steps.append(ReplayStep(view, left_ms=self._left_ms))
             return
@@ -102,7 +105,7 @@ class _Collector:
         self.steps.append(step)
 
     def _left(self) -> tuple[int | None, int | None]:
-        first, second = (side.clock.left_ns() for side in self._spectator.referee.sides)
+        first, second = (side.clock.left_ns() for side in self._referee.sides)
         return _ms(first), _ms(second)
 
 

@@ -4,7 +4,7 @@ Renderers (terminal, SVG, GIF) read only a `BoardView`. It includes hidden piece
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from enum import StrEnum
 from itertools import compress
 from operator import is_not
@@ -76,7 +76,18 @@ class BoardView:
         if before is None:
             return self
         changed = _changed(before.tokens, self.tokens)
-        return replace(self, marks={**dict.fromkeys(changed, Mark.LAST), **self.marks})
+        marks = {**dict.fromkeys(changed, Mark.LAST), **self.marks}
+        return BoardView(
+            self.surface,
+            self.columns,
+            self.rows,
+            self.tokens,
+            self.sides,
+            self.seats,
+            self.blocked,
+            marks,
+            self.caption,
+        )
 
 
 def _changed(before: Mapping[Square, Token], after: Mapping[Square, Token]) -> list[Square]:

@@ -96,6 +96,32 @@ class _ReplayedProtocol:
         return effects
 
 
+def collect_messages(referee: Referee) -> Sequence[deque[str]]:
+    """Return deques, by seat, that receive the public messages. `Spectator` collects more and needs more time."""
+    collected: list[deque[str]] = []
+    for side in referee.sides:
+        messages = deque[str](maxlen=MAX_STORED_MESSAGES)
+        side.protocol = _Overheard(side.protocol, messages)
+        collected.append(messages)
+    return collected
+
+
+class _Overheard:
+    speaks: ClassVar[frozenset[type[Request] | type[Event]]] = frozenset()
+    """Not used: `build_referee` checks the wrapped protocol."""
+
+    def __init__(self, inside: AgentProtocol, messages: deque[str]) -> None:
+        self._feed = inside.feed
+        self._messages = messages
+
+    def feed(self, stimulus: Stimulus) -> Sequence[Effect]:
+        effects = self._feed(stimulus)
+        for effect in effects:
+            if type(effect) is Note and not effect.private:
+                self._messages.append(effect.text)
+        return effects
+
+
 class RecordedWire(ReplayWire):
     """A replay wire that notes the running clock."""
 

@@ -32,10 +32,11 @@ def _view(
     seats: tuple[int, int],
     marks: Mapping[Square, Mark],
 ) -> BoardView:
-    tokens = {(x, y): _stone(colour, number, False) for number, (x, y, colour) in enumerate(stones, 1)}
+    live = _live_stones(len(stones) | 63)
+    tokens = {(x, y): live[colour][number] for number, (x, y, colour) in enumerate(stones, 1)}
     for square in dead:
         stone = tokens[square]
-        tokens[square] = _stone(stone.side, stone.number, True)
+        tokens[square] = Token(stone.side, stone.number, is_dead=True)
     return BoardView(
         Surface.LINES,
         *_labels(width, height),
@@ -52,9 +53,17 @@ def _labels(width: int, height: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
     return tuple(square_name(x, 0)[:-1] for x in range(width)), tuple(str(y + 1) for y in range(height))
 
 
-@lru_cache(maxsize=8192)
-def _stone(colour: int, number: int, is_dead: bool) -> Token:
-    return Token(colour, number, is_dead=is_dead)
+@lru_cache(maxsize=64)
+def _live_stones(most: int) -> tuple[Sequence[Token], Sequence[Token]]:
+    """The stones of each colour by number, which views share."""
+    if most <= 63:
+        black, white = ([Token(colour, number) for number in range(most + 1)] for colour in (0, 1))
+        return black, white
+    fewer = _live_stones(most - 64)
+    black, white = (
+        [*fewer[colour], *(Token(colour, number) for number in range(most - 63, most + 1))] for colour in (0, 1)
+    )
+    return black, white
 
 
 def _winning_row(game: Gomoku) -> Mapping[Square, Mark]:
