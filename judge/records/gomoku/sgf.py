@@ -8,14 +8,12 @@ Squares are column and row from the top left corner, `a` to `z`, then `A` to `Z`
 SZ[width:height]. The comment of a stone is `opening move` or its time, as in c-gomoku-cli. RE has the winner and T
 (time), R (resigned) or F (another fault). GC has the verdict.
 
-The reader accepts collections, FF[1] to FF[4], unknown properties, and set-up stones (AB and AW before the first move)
-as opening. It reads the main line only, and refuses passes and other games (GM). CA names the encoding. The parser
-needs no recursion: the main line ends at the first closing parenthesis.
+Everything of a record is kept. The reader accepts collections, FF[1] to FF[4], unknown properties, and set-up stones
+(AB and AW before the first move) as opening. It refuses passes and other games (GM).
 """
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
 
 from judge.base.errors import InputError
 from judge.base.text import one_line, quote
@@ -31,7 +29,7 @@ from judge.records.gomoku.record import (
     rule_word,
     verdict_word,
 )
-from judge.records.text_files import Encoding, decode_file, encoding_of, find_codec, head_of
+from judge.records.sgf import SgfNode, SgfValues, escape, read_collection, root_of, write_node
 
 LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 LARGEST = len(LETTERS)
@@ -73,19 +71,19 @@ def write_sgf(record: FiveRecord) -> bytes:
 def _root(record: FiveRecord) -> str:
     square = record.width == record.height
     black, white = record.names or (None, None)
-    values = {
+    properties = {
+        **{"FF": "4", "GM": "4", "CA": "UTF-8", "AP": "judge"},
         "SZ": str(record.width) if square else f"{record.width}:{record.height}",
         "RU": record.rule or None,
-        "PB": None if black is None else _escape(black),
-        "PW": None if white is None else _escape(white),
-        "EV": _escape(record.event) or None,
-        "RO": _escape(record.round) or None,
-        "DT": _escape(iso_date(one_line(record.date))) or None,
+        "PB": None if black is None else escape(black),
+        "PW": None if white is None else escape(white),
+        "EV": escape(record.event) or None,
+        "RO": escape(record.round) or None,
+        "DT": escape(iso_date(one_line(record.date))) or None,
         "RE": _result(record),
         "GC": record.verdict or None,
     }
-    known = "".join(f"{name}[{value}]" for name, value in values.items() if value is not None)
-    return f";FF[4]GM[4]CA[UTF-8]AP[judge]{known}\n"
+    return f"{write_node(properties)}\n"
 
 
 def _point(x: int, y: int) -> str:
@@ -100,31 +98,12 @@ def _result(record: FiveRecord) -> str:
     return "0" if record.outcome == "draw" else "?"
 
 
-def _escape(text: str) -> str:
-    return re.sub(r"([\]\\:])", r"\\\1", one_line(text))
-
-
 # --- reading ---------------------------------------------------------------------------------------------------------
 
 
-class _Values(NamedTuple):
-    line: int
-    texts: list[str]
-
-
-_Node = dict[str, _Values]
-
-_TREE = re.compile(r"\(\s*;")
-_WORD = re.compile(r"\s+|[();]|[A-Za-z]+|\[[^\\\]]*(?:\\.[^\\\]]*)*\]", re.DOTALL)
 _SIZE = re.compile(r"([0-9]{1,3})(?:\s*:\s*([0-9]{1,3}))?")
 _TIME = re.compile(r"([0-9]{1,12})\s*ms\b")
-_ENCODING = re.compile(r"\bCA\s*\[([^\]\\]{1,40})\]")
 _WON = re.compile(r"([BW])\s*\+\s*(.?)", re.IGNORECASE)
-
-
-def looks_like_sgf(data: bytes) -> bool:
-    """Whether the text begins with a game."""
-    return _TREE.match(head_of(data).lstrip()) is not None
 
 
 def read_sgf(data: bytes, source: str = "sgf") -> tuple[FiveRecord, ...]:
@@ -132,142 +111,35 @@ def read_sgf(data: bytes, source: str = "sgf") -> tuple[FiveRecord, ...]:
 
     Raises InputError for another game, a missing size, an impossible stone, or an unknown encoding.
     """
-    encoding = sgf_encoding(data, source)
-    trees = list(_games(_words(decode_file(data, source, encoding), source)))
+    trees = read_collection(data, source)
     if not trees:
         raise InputError(f"{source}, line 1: no game; one begins such as (;GM[4]SZ[15]")
-    if not (encoding.mark_bytes or data.isascii()):
-        for root in (nodes[0] for nodes in trees if "CA" in nodes[0]):
-            if _codec(_text(root, "CA"), source, root["CA"].line) != encoding.codec:
-                raise InputError(
-                    f"{source}, line {root['CA'].line}: CA differs from the encoding of the games before it;"
-                    " write a file for each encoding"
-                )
     return tuple(_record(nodes, source) for nodes in trees)
 
 
-def sgf_encoding(data: bytes, source: str) -> Encoding:
-    """Encoding from the byte order mark, else from CA. Raises InputError if unknown."""
-    found = encoding_of(data)
-    if found.mark_bytes or found.codec.startswith("utf-16"):
-        return found
-    line, name = _declared(data.decode("latin-1"), source)
-    return encoding_of(data, _codec(name, source, line)) if name else found
-
-
-def _declared(text: str, source: str) -> tuple[int, str]:
-    try:
-        for line, name, value in _root_properties(_words(text, source)):
-            if name == "CA":
-                return line, value.strip()
-    except InputError:
-        pass
-    # A second byte may be a bracket or a backslash.
-    if not text.isascii() and (match := _ENCODING.search(text)):
-        return text.count("\n", 0, match.start()) + 1, match[1].strip()
-    return 0, ""
-
-
-def _root_properties(words: Iterator[tuple[int, str]]) -> Iterator[tuple[int, str, str]]:
-    at, name = 0, ""
-    for number, (line, word) in enumerate(words):
-        if number > 1 and word in "();":
-            return
-        if word[0] == "[" and name:
-            yield at, name, word[1:-1]
-            name = ""
-        elif word.isalpha():
-            at, name = line, _property_name(word)
-
-
-def _codec(name: str, source: str, line: int) -> str:
-    codec = find_codec(name)
-    if codec is None:
-        raise InputError(f"{source}, line {line}: CA[{one_line(name, 40)}] is an unknown encoding; write CA[UTF-8]")
-    return codec
-
-
-def _property_name(word: str) -> str:
-    """FF[1] to FF[3] allow spelled-out names (GaMe)."""
-    return "".join(letter for letter in word if letter.isupper())
-
-
-def _words(text: str, source: str) -> Iterator[tuple[int, str]]:
-    line, at, depth = 1, 0, 0
-    while True:
-        if depth == 0:
-            begin = _TREE.search(text, at)
-            if begin is None:
-                return
-            line += text.count("\n", at, begin.start())
-            at = begin.start()
-        match = _WORD.match(text, at)
-        if match is None:
-            raise InputError(
-                f"{source}, line {line}: {quote(text[at : at + 20])} is not valid SGF here;"
-                " close every game with ) and every value with ]"
-            )
-        word = match[0]
-        depth += {"(": 1, ")": -1}.get(word, 0)
-        if not word.isspace():
-            yield line, word
-        line += word.count("\n")
-        at = match.end()
-
-
-def _games(words: Iterator[tuple[int, str]]) -> Iterator[list[_Node]]:
-    nodes: list[_Node] = []
-    values = _Values(0, [])
-    depth, is_main = 0, True
-    for line, word in words:
-        depth += {"(": 1, ")": -1}.get(word, 0)
-        if depth == 0:
-            yield nodes
-            nodes, is_main = [], True
-        elif word == ")":
-            is_main = False
-        elif not is_main or word == "(":
-            continue
-        elif word == ";":
-            nodes.append({})
-            values = _Values(line, [])
-        elif word[0] == "[":
-            values.texts.append(word[1:-1])
-        else:
-            values = nodes[-1].setdefault(_property_name(word), _Values(line, []))
-
-
-def _record(nodes: Sequence[_Node], source: str) -> FiveRecord:
-    root: _Node = {}
-    for name, values in (item for node in nodes for item in node.items()):
-        root.setdefault(name, values)
+def _record(nodes: Sequence[SgfNode], source: str) -> FiveRecord:
+    root = root_of(nodes)
     width, height = _read_size(root, source)
     laying = Laying(width, height, source, _point)
     opening = _read_moves(nodes, laying, source)
-    outcome, verdict = _read_result(_text(root, "RE"), _text(root, "GC"))
+    outcome, verdict = _read_result(root.text("RE"), root.text("GC"))
     return FiveRecord(
         width=width,
         height=height,
         moves=tuple(laying.moves),
         opening=opening,
-        rule=rule_word(_text(root, "RU")),
-        names=(_text(root, "PB"), _text(root, "PW")) if {"PB", "PW"} & root.keys() else None,
+        rule=rule_word(root.text("RU")),
+        names=(root.text("PB"), root.text("PW")) if {"PB", "PW"} & root.keys() else None,
         outcome=outcome,
         verdict=verdict,
-        event=_text(root, "EV"),
-        round=_text(root, "RO"),
-        date=iso_date(_text(root, "DT")),
+        event=root.text("EV"),
+        round=root.text("RO"),
+        date=iso_date(root.text("DT")),
     )
 
 
-def _text(node: _Node, name: str) -> str:
-    values = node.get(name)
-    raw = values.texts[0] if values and values.texts else ""
-    return one_line(re.sub(r"\\(\n|.)", lambda m: m[1].strip("\n"), raw, flags=re.DOTALL))
-
-
-def _read_size(root: _Node, source: str) -> tuple[int, int]:
-    game, size = _text(root, "GM"), _text(root, "SZ")
+def _read_size(root: SgfNode, source: str) -> tuple[int, int]:
+    game, size = root.text("GM"), root.text("SZ")
     if game not in ("", "4"):
         raise InputError(
             f"{source}, line {root['GM'].line}: GM[{one_line(game, 20)}] is another game; five in a row is GM[4]"
@@ -282,7 +154,7 @@ def _read_size(root: _Node, source: str) -> tuple[int, int]:
     return width, height
 
 
-def _read_moves(nodes: Sequence[_Node], laying: Laying, source: str) -> int:
+def _read_moves(nodes: Sequence[SgfNode], laying: Laying, source: str) -> int:
     opening = 0
     for node in nodes:
         for line, text in _set_up(node, len(laying.moves) & 1, source):
@@ -290,7 +162,7 @@ def _read_moves(nodes: Sequence[_Node], laying: Laying, source: str) -> int:
                 raise InputError(f"{source}, line {line}: AB and AW after a move; write B and W there")
             _lay(laying, line, text, 0, source)
             opening += 1
-        comment = _text(node, "C")
+        comment = node.text("C")
         time = _TIME.match(comment)
         for name in ("B", "W"):
             if name not in node:
@@ -304,8 +176,8 @@ def _read_moves(nodes: Sequence[_Node], laying: Laying, source: str) -> int:
     return opening
 
 
-def _set_up(node: _Node, turn: int, source: str) -> Iterator[tuple[int, str]]:
-    none = _Values(0, [])
+def _set_up(node: SgfNode, turn: int, source: str) -> Iterator[tuple[int, str]]:
+    none = SgfValues(0, [])
     stones = (node.get("AB", none), node.get("AW", none))
     first, second = stones[turn], stones[1 - turn]
     if len(first.texts) - len(second.texts) not in (0, 1):
