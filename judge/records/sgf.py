@@ -46,17 +46,6 @@ def looks_like_sgf(data: bytes) -> bool:
     return _TREE.match(head_of(data).lstrip()) is not None
 
 
-def first_value(data: bytes, name: str) -> str:
-    """Return a property's value in the first node, which may be cut; "" if it is missing."""
-    try:
-        for _, found, value in _root_properties(_words(head_of(data), "")):
-            if found == name:
-                return value.strip()
-    except InputError:
-        pass
-    return ""
-
-
 def read_collection(data: bytes, source: str) -> list[list[SgfNode]]:
     """Return the nodes of each game's main line. Raises InputError for invalid text or an unknown encoding."""
     encoding = sgf_encoding(data, source)

@@ -72,7 +72,10 @@ def _root(record: FiveRecord) -> str:
     square = record.width == record.height
     black, white = record.names or (None, None)
     properties = {
-        **{"FF": "4", "GM": "4", "CA": "UTF-8", "AP": "judge"},
+        "FF": "4",
+        "GM": "4",
+        "CA": "UTF-8",
+        "AP": "judge",
         "SZ": str(record.width) if square else f"{record.width}:{record.height}",
         "RU": record.rule or None,
         "PB": None if black is None else escape(black),

@@ -17,7 +17,6 @@ BLACK, WHITE = 0, 1
 COLOURS = ("black", "white")
 LETTERS = "ABCDEFGHJKLMNOPQRSTUVWXYZ"
 MAX_SIZE = len(LETTERS)
-PASS = "pass"
 
 _EMPTY, _BORDER = 2, 3
 _VERTEX = re.compile(r"([A-HJ-Z])([1-9][0-9]?)", re.ASCII)
@@ -25,12 +24,12 @@ _VERTEX = re.compile(r"([A-HJ-Z])([1-9][0-9]?)", re.ASCII)
 
 def vertex(point: Point | None, size: int) -> str:
     """Return the name of a point; None: `pass`."""
-    return PASS if point is None else f"{LETTERS[point[0]]}{size - point[1]}"
+    return "pass" if point is None else f"{LETTERS[point[0]]}{size - point[1]}"
 
 
 def read_vertex(text: str, size: int) -> Point | None:
     """Return the point of `D4` or `pass`, perhaps off the board. Raises ValueError for other text."""
-    if text.lower() == PASS:
+    if text.lower() == "pass":
         return None
     match = _VERTEX.fullmatch(text.upper())
     if match is None:
@@ -87,6 +86,11 @@ class Board:
             if self._cells[near] == 1 - colour:
                 captured += self._remove_without_liberties(near)
         return captured or -self._remove_without_liberties(at)
+
+    def liberties(self, point: Point) -> int:
+        """Return the number of liberties of the group at `point`."""
+        group = self._region(self._at(point))[0]
+        return len({near for at in group for near in self._near(at) if self._cells[near] == _EMPTY})
 
     def area(self) -> tuple[int, int]:
         """Return the area of black and white: their stones, and the empty regions that touch one colour only."""

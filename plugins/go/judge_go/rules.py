@@ -23,7 +23,7 @@ MAX_KOMI = 361
 
 @dataclass(slots=True)
 class PlayOrPass(Request):
-    """`seat` must play a stone of its colour, or pass. `stones` are the first position, `moves` the moves since then."""
+    """`seat` must play a stone of its colour, or pass, after `moves` from the position `stones`."""
 
     size: int
     stones: tuple[Placed, ...] = ()
@@ -40,10 +40,10 @@ class Play(Decision):
 
 @dataclass(slots=True)
 class Played(Event):
-    """`seat` played at `point`, or passed."""
+    """`seat` played at the point called `name`, or passed."""
 
     seat: int
-    point: Point | None
+    name: str
 
 
 class GoOptions(BaseModel):
@@ -96,8 +96,8 @@ class Go:
         self.stones = position.stones
         self.moves: list[tuple[int, Point | None]] = []
         self.board = Board(self.size)
-        for colour, point in position.stones:
-            self.board.play(point, colour)
+        for colour, stone in position.stones:
+            self.board.play(stone, colour)
         self._to_move = position.to_move
         self._positions = {self.board.position}
         self._end: End | None = None
@@ -152,7 +152,7 @@ class Go:
                     return ()
                 self._play(point)
                 self._end = self._scored()
-                return (Played(None, seat, point),)
+                return (Played(None, seat, vertex(point, self.size)),)
             case None:
                 self._end = AgentFault(*_fault(reply, seat))
                 return ()

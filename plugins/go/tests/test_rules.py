@@ -144,20 +144,32 @@ def test_limit_of_moves_scores_the_board() -> None:
         ({"komi": 6.25}, "go options: komi: 6.25 is no komi; write a whole number or a half, such as 6.5"),
         ({"komi": 1e9}, "go options: komi: Input should be less than or equal to 361"),
         ({"handicap": 1}, "handicap: 1 stones on 9x9; write 0 or a number from 2 to 9"),
-        ({"handicap": 2, "position": "black D4"}, "handicap: the position has its own stones; write handicap = 0 or leave them out"),
+        (
+            {"handicap": 2, "position": "black D4"},
+            "handicap: the position has its own stones; write handicap = 0 or leave them out",
+        ),
         ({"position": "D4 D4"}, "position: move 2, D4: there is a stone"),
         ({"position": "D4 K10"}, "position: K10 is not on the 9x9 board"),
         ({"position": "D4 I5"}, "position: 'I5' is no point; write D4 Q16, black D4 Q16 moves C3, or an SGF"),
         ({"position": "D4 pass pass"}, "position: two passes end the game; leave out the last one"),
-        ({"position": "black D4 pass"}, "position: pass is no stone; write it after moves, such as D4 Q16, black D4 Q16 moves C3, or an SGF"),
+        (
+            {"position": "black D4 pass"},
+            "position: pass is no stone; write it after moves, such as D4 Q16, black D4 Q16 moves C3, or an SGF",
+        ),
         ({"position": "black D4 D4"}, "position: two stones at D4"),
         ({"position": "black A9 white A8 B9"}, "position: stones next to B9 have no liberty; leave them out"),
         ({"position": "to red"}, "position: to 'red'; write to black or to white"),
         ({"position": "(;GM[4]SZ[9];B[aa])"}, "position, line 1: GM[4] is another game; Go is GM[1]"),
         ({"position": "(;SZ[19];B[aa])"}, "position, line 1: SZ[19]; the board has SZ[9]"),
         ({"position": "(;SZ[9];B[aj])"}, "position, line 1: 'aj' is no point of a 9x9 board; write such as dd"),
-        ({"position": "(;SZ[9];B[aa];AW[bb])"}, "position, line 1: AW changes stones during the game; keep only B and W"),
-        ({"position": "(;SZ[9];B[aa"}, "position, line 1: '[aa' is not valid SGF here; close every game with ) and every value with ]"),
+        (
+            {"position": "(;SZ[9];B[aa];AW[bb])"},
+            "position, line 1: AW changes stones during the game; keep only B and W",
+        ),
+        (
+            {"position": "(;SZ[9];B[aa"},
+            "position, line 1: '[aa' is not valid SGF here; close every game with ) and every value with ]",
+        ),
     ],
 )  # fmt: skip
 def test_wrong_option_is_named(options: dict[str, Any], message: str) -> None:
