@@ -42,8 +42,6 @@ def objection(game: Mapping[str, Any]) -> str | None:
     width, height = game["width"], game["height"]
     if width != height or width > MAX_SIZE:
         return f"has square boards of at most {MAX_SIZE}x{MAX_SIZE}, not {width}x{height}"
-    if game.get("swap", "none") != "none" or game.get("fifths", 1) != 1:
-        return "has no words for swaps and offers of fifth stones; choose a policy without them"
     if game.get("continuous", False):
         return "cannot play on after a five (continuous)"
     return None

@@ -327,10 +327,6 @@ def test_five_in_a_row_has_the_same_picture_as_the_engine() -> None:
         ({"width": 15, "height": 15}, None),
         ({"width": 20, "height": 15}, "has square boards of at most 25x25, not 20x15"),
         ({"width": 30, "height": 30}, "has square boards of at most 25x25, not 30x30"),
-        (
-            {"width": 15, "height": 15, "swap": "swap2"},
-            "has no words for swaps and offers of fifth stones; choose a policy without them",
-        ),
         ({"width": 15, "height": 15, "continuous": True}, "cannot play on after a five (continuous)"),
     ],
 )
