@@ -3,6 +3,7 @@
 import ctypes
 import errno
 import functools
+import hashlib
 import operator
 import os
 import shutil
@@ -15,7 +16,6 @@ from judge.base.errors import InputError
 
 PARTIAL = ".partial"
 
-_LIBC = ctypes.CDLL(None, use_errno=True)
 _AT_CWD, _EXCHANGE = -100, 2
 
 
@@ -65,7 +65,8 @@ def exchange_durably(source: Path, target: Path) -> None:
     shutil.move(source, partial)
     for path in (partial, *partial.rglob("*")):
         sync(path)
-    if _LIBC.renameat2(_AT_CWD, os.fsencode(partial), _AT_CWD, os.fsencode(target), _EXCHANGE):
+    libc = ctypes.CDLL(None, use_errno=True)  # Windows has none
+    if libc.renameat2(_AT_CWD, os.fsencode(partial), _AT_CWD, os.fsencode(target), _EXCHANGE):
         number = ctypes.get_errno()
         shutil.rmtree(partial, ignore_errors=True)
         raise OSError(number, os.strerror(number))
@@ -131,3 +132,9 @@ def read_bounded(path: Path, most: int, fix: str = "", *, links: bool = False) -
     if len(data) > most:
         raise InputError(f"{path}: larger than the limit of {most} bytes for this kind of file")
     return data
+
+
+def sha256_of(path: Path) -> str:
+    """Hexadecimal digest of a file of any size. Raises OSError."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

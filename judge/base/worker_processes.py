@@ -396,7 +396,8 @@ def die_with_parent(parent: int) -> None:
 
 
 def _begin_short_tasks() -> None:
-    _obey_parent()
+    if hasattr(signal, "pthread_sigmask"):  # not on Windows
+        _obey_parent()
     collect_rarely()
 
 

@@ -25,7 +25,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 import judge
 from judge.agents.store import AgentStore, pack_agent
-from judge.base.durable_files import PARTIAL, create_private, read_bounded, sync, write_durably
+from judge.base.durable_files import PARTIAL, create_private, read_bounded, sha256_of, sync, write_durably
 from judge.base.errors import HostError, InputError
 from judge.base.locks import try_lock_directory
 from judge.base.parsing import parse_json
@@ -48,7 +48,6 @@ MAX_FILE_BYTES = 1 << 30
 """Bytes of a file in the contest's folder that is not a record."""
 
 _SHA256 = r"^[0-9a-f]{64}$"
-_CHUNK = 1 << 20
 _SQLITE = "sqlite:///"
 
 
@@ -348,12 +347,3 @@ def refuse_fork(size: int, root: str, log: ContestLog, source: str) -> None:
         raise InputError(
             f"{source}: its first {size} leaves differ from this log: the history of the contest was forked"
         )
-
-
-def sha256_of(path: Path) -> str:
-    """Return the SHA-256 of a large file."""
-    digest = hashlib.sha256()
-    with path.open("rb") as file:
-        while chunk := file.read(_CHUNK):
-            digest.update(chunk)
-    return digest.hexdigest()

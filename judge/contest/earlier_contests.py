@@ -15,6 +15,8 @@ from judge.base.parsing import parse_foreign
 from judge.contest.plan import PLAN_FILE, Planned, load_plan
 from judge.contest_games import GameResult, GameState, Pairing
 from judge.games.types import Verdict
+from judge.statistics.bayeselo import strengths_of
+from judge.statistics.certainty import pair_results
 from judge.statistics.rating_model import GOMOCUP_MODEL
 from judge.statistics.ratings import rate
 from judge.tournament.formats.groups import Leagues
@@ -172,4 +174,4 @@ def _table(path: Path, source: str, results: Sequence[GameResult]) -> PreviousTa
             f"{path}: some agents of {source} are not connected by games, so their ratings cannot be compared; write "
             "a CSV file with the columns agent,rating"
         )
-    return PreviousTable(source, {rating.agent: rating.elo for rating in ratings})
+    return PreviousTable(source, strengths_of(pair_results(results)))

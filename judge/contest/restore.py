@@ -9,12 +9,12 @@ from io import BytesIO
 from pathlib import Path, PurePosixPath
 
 from judge.agents.store import AgentStore
-from judge.base.durable_files import read_bounded, sync
+from judge.base.durable_files import read_bounded, sha256_of, sync
 from judge.base.errors import HostError, InputError
 from judge.base.parsing import parse_json
 from judge.base.progress import Tracker, untracked
 from judge.base.worker_processes import in_parallel
-from judge.contest.backup import BackupManifest, database_file, log_of, read_manifest, refuse_fork, sha256_of
+from judge.contest.backup import BackupManifest, database_file, log_of, read_manifest, refuse_fork
 from judge.contest.contest import open_store
 from judge.contest.plan import PLAN_FILE, load_plan
 from judge.referee.bounds import MAX_RECORD_BYTES

@@ -18,7 +18,7 @@ from typing import Literal
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 from pydantic import BaseModel, ConfigDict, Field
 
-from judge.base.durable_files import read_bounded
+from judge.base.durable_files import read_bounded, sha256_of
 from judge.base.errors import InputError
 from judge.base.parsing import parse_foreign
 from judge.base.progress import Tracker, untracked
@@ -87,7 +87,7 @@ def write_manifest(directory: Path, contest: str, key: Ed25519PrivateKey) -> str
     (directory / PUBLIC_KEY).write_bytes(public_pem(key.public_key()))
     problems: list[str] = []
     files = tuple(
-        ListedFile(path=name, sha256=_digest(directory / name), size=(directory / name).stat().st_size)
+        ListedFile(path=name, sha256=sha256_of(directory / name), size=(directory / name).stat().st_size)
         for name in sorted(file_names(directory, problems))
         if name not in _UNLISTED
     )
@@ -168,7 +168,7 @@ def _differences(directory: Path, manifest: ExportManifest, track: Tracker) -> l
     for name in track(both, len(both), "checking files"):
         path, file = directory / name, listed[name]
         # Files with a wrong size are not read.
-        if path.stat().st_size != file.size or _digest(path) != file.sha256:
+        if path.stat().st_size != file.size or sha256_of(path) != file.sha256:
             problems.append(f"{name}: changed")
     return problems
 
@@ -193,11 +193,3 @@ def file_names(directory: Path, problems: list[str]) -> Iterator[str]:
 
 def _is_plain(name: str) -> bool:
     return all(_PART.fullmatch(part) for part in name.split("/"))
-
-
-def _digest(path: Path) -> str:
-    digest = hashlib.sha256()
-    with path.open("rb") as stream:
-        while chunk := stream.read(_CHUNK):
-            digest.update(chunk)
-    return digest.hexdigest()

@@ -53,7 +53,7 @@ class Folder:
 class CollectedFolder:
     """A folder after the game: its new state (None: unchanged) and use.
 
-    `used_bytes` and `used_inodes` are of the whole file system; None if unknown. `notes` list what was not stored and
+    `used_bytes` and `used_inodes` count the whole file system; None if unknown. `notes` list what was not stored and
     why.
     """
 

@@ -196,7 +196,7 @@ class Reader(Database):
         return [(row.id, value_of(JournalLine, row)) for row in self._rows(query)]
 
     def leaves(self, contest: str, start: int, end: int) -> list[JournalLine]:
-        """Lines of leaves `start` to before `end` of the log, also of an announced contest."""
+        """Lines of the leaves `start` to before `end`; works for an announced contest."""
         query = _lines(contest, journal.c.number.between(start, end - 1)).order_by(journal.c.id)
         return [value_of(JournalLine, row) for row in self._rows(query)]
 

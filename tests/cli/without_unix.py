@@ -3,6 +3,7 @@
 Modules and functions that Windows does not have are missing, except those that this Python's subprocess needs.
 """
 
+import ctypes
 import os
 import select
 import signal
@@ -10,6 +11,7 @@ import sys
 from collections.abc import Sequence
 from importlib.machinery import ModuleSpec
 from types import ModuleType
+from typing import Any
 
 MODULES = {"fcntl", "grp", "pty", "pwd", "readline", "resource", "syslog", "termios", "tty", "_posixshmem"}
 SUBMODULES = {f"multiprocessing.{name}" for name in ("forkserver", "popen_fork", "resource_tracker")}
@@ -46,6 +48,14 @@ def main() -> None:
         for name in names.split():
             if hasattr(module, name):
                 delattr(module, name)
+    load = ctypes.CDLL.__init__
+
+    def load_named(library: ctypes.CDLL, name: str | None, *arguments: Any, **options: Any) -> None:
+        if name is None:
+            raise TypeError("a library has a name")
+        load(library, name, *arguments, **options)
+
+    ctypes.CDLL.__init__ = load_named  # type: ignore[assignment,method-assign]
     from judge.cli import main as judge
 
     judge()

@@ -48,7 +48,7 @@ NAVIGATION = tuple(
 )
 
 LOAD_S, LOAD_SHARE = 0.5, 0.2
-"""Interval and share of time for reading the contest."""
+"""Interval and share of time for reading the contest and computing its pages."""
 
 HOSTS_S = 5.0
 
@@ -174,7 +174,10 @@ class LivePages:
             if path.startswith("data/"):
                 edition.written |= {f"data/{name}": data for name, data in tables(edition.contest).items()}
             elif path in edition.writers:
+                began = time.monotonic()
                 edition.written[path] = edition.writers[path]()
+                # Pages compute what they show: the certainty of many places takes longer than reading the contest.
+                self._load_at += (time.monotonic() - began) / LOAD_SHARE
             data = edition.written.get(path)
             return None if data is None else LivePage(data, kind_of(path), seq=seq)
 

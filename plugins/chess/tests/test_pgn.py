@@ -1,4 +1,4 @@
-"""PGN of records: python-chess reads it back, and `judge show` and `judge convert` read it too."""
+"""PGN of records: python-chess, `judge show` and `judge convert` read it."""
 
 import io
 import json
