@@ -311,7 +311,7 @@ class _Backup:
 def _is_derived(path: Path) -> bool:
     """Whether judge writes the file again: locks, partial files, the event log, known pages of an export."""
     is_lock = path.name == "lock" or path.suffix == ".lock" or path.name == ".lock"
-    return is_lock or path.name.endswith(PARTIAL) or path.name in ("events.ndjson", "export-pages.json")
+    return is_lock or path.name.endswith(PARTIAL) or path.name in ("events.ndjson", "export-pages.ndjson")
 
 
 def _is_private_key(path: Path) -> bool:

@@ -8,6 +8,7 @@ import hashlib
 import re
 import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -18,7 +19,7 @@ from judge.base.progress import Tracker, untracked
 from judge.base.worker_processes import in_parallel
 from judge.contest.contest import Contest
 from judge.contest_games import GameConditions
-from judge.export.former_pages import code_of, key_of, read_former, write_pages_file
+from judge.export.former_pages import PagesFile, code_of, key_of, read_former
 from judge.publish.joined import JOINED
 from judge.publish.load import CHANCE, DOCUMENT, Revealed, load_store, read_joined
 from judge.publish.manifest import write_manifest
@@ -117,9 +118,8 @@ def _write(
         (target / JOINED).write_bytes(published.joined.encoded())
     conditions: dict[int, GameConditions] = {}
     about: dict[str, Mapping[str, str]] = {}
-    pages: dict[str, StoredPages] = {}
     home = contest.planned.folder
-    with (target / PGN).open("wb") as pgn:
+    with (target / PGN).open("wb") as pgn, closing(PagesFile(home)) as pages:
         contexts = _contexts(published, options)
         code = code_of(published)
         keys = [key_of(context, code) for context in contexts]
@@ -131,7 +131,9 @@ def _write(
             pgn.write(stored.pgn.encode())
             about |= says
             conditions[context.game.number] = measured
-            pages[name] = stored
+            if code:
+                pages.add(name, stored)
+        pages.finish()
     published = replace(
         published,
         games=[replace(game, conditions=conditions.get(game.number)) for game in published.games],
@@ -157,8 +159,6 @@ def _write(
     for path, page in site(published, about, proof, spoken):
         (target / path).write_bytes(page)
     digest = write_manifest(target, published.name, key)
-    if code:
-        write_pages_file(home, pages)
     return ExportSummary(
         digest=digest,
         fingerprint=proof.fingerprint,

@@ -6,7 +6,7 @@ lists the same SHA-256.
 """
 
 import hashlib
-import json
+import os
 import sys
 from collections.abc import Mapping
 from contextlib import suppress
@@ -15,12 +15,12 @@ from importlib.metadata import PackageNotFoundError, version
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
-from typing import Literal
+from typing import IO, Literal
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from pydantic import BaseModel, ConfigDict
 
-from judge.base.durable_files import read_bounded, write_durably
+from judge.base.durable_files import PARTIAL
 from judge.base.parsing import parse_json
 from judge.catalog import game_entry
 from judge.protocols import protocol_entry
@@ -29,18 +29,20 @@ from judge.publish.model import PublishedContest
 from judge.site.game_files import StoredPages
 from judge.site.game_page import GamePageContext
 
-PAGES_FILE = "export-pages.json"
+PAGES_FILE = "export-pages.ndjson"
 
-MAX_PAGES_FILE_BYTES = 512 << 20
-"""Bytes; a game in three languages needs about 900."""
+MAX_LINE_BYTES = 1 << 20
+"""Bytes; the pages of a game in three languages need about 900."""
 
 
-class _PagesFile(BaseModel):
+class _Line(BaseModel):
+    """A game's pages in `PAGES_FILE`, by `key_of` the game."""
+
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     format: Literal["judge-export-pages-1"] = "judge-export-pages-1"
-    games: Mapping[str, StoredPages]
-    """By `key_of` a game."""
+    key: str
+    pages: StoredPages
 
 
 def key_of(context: GamePageContext, code: str) -> str:
@@ -56,25 +58,53 @@ def read_former(former: Path, folder: Path, key: Ed25519PublicKey) -> Mapping[st
     """
     manifest = read_signed_manifest(former, key)
     listed = {file.path: file.sha256 for file in manifest.files}
-    path = folder / PAGES_FILE
+    path, known = folder / PAGES_FILE, {}
     if not path.exists():
         return {}
-    data = read_bounded(path, MAX_PAGES_FILE_BYTES)
-    known = parse_json(_PagesFile, data, f"{path}: not written by judge contest export; remove it")
-    return {
-        key: pages
-        for key, pages in known.games.items()
-        if all(listed.get(name) == digest for name, digest in pages.files.items())
-    }
+    with path.open("rb") as file:
+        while text := file.readline(MAX_LINE_BYTES):
+            line = parse_json(_Line, text, f"{path}: not written by judge contest export; remove it")
+            if all(listed.get(name) == digest for name, digest in line.pages.files.items()):
+                known[line.key] = line.pages
+    return known
 
 
-def write_pages_file(folder: Path, games: Mapping[str, StoredPages]) -> None:
-    """Write `PAGES_FILE`, for the next export. An error is ignored: the next export then renders all pages."""
-    text = json.dumps(
-        {"format": "judge-export-pages-1", "games": {key: pages.model_dump() for key, pages in games.items()}}
-    )
-    with suppress(OSError):
-        write_durably(folder / PAGES_FILE, text.encode())
+class PagesFile:
+    """Writes `PAGES_FILE` game by game, for the next export. It replaces the former one in `finish`.
+
+    An error is ignored: the next export then renders all pages.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._path = folder / PAGES_FILE
+        self._partial = folder / f"{PAGES_FILE}.{os.getpid()}{PARTIAL}"
+        self._file: IO[bytes] | None = None
+        with suppress(OSError):
+            self._file = self._partial.open("wb")
+
+    def add(self, key: str, pages: StoredPages) -> None:
+        """Add a game."""
+        try:
+            if self._file is not None:
+                self._file.write(f"{_Line(key=key, pages=pages).model_dump_json()}\n".encode())
+        except OSError:
+            self.close()
+
+    def finish(self) -> None:
+        """Replace the former file."""
+        if self._file is not None:
+            with suppress(OSError):
+                self._file.close()
+                self._partial.replace(self._path)
+            self._file = None
+
+    def close(self) -> None:
+        """Discard an unfinished file."""
+        if self._file is not None:
+            with suppress(OSError):
+                self._file.close()
+                self._partial.unlink()
+            self._file = None
 
 
 def code_of(contest: PublishedContest) -> str:

@@ -91,11 +91,11 @@ def test_page_that_the_signed_manifest_does_not_list_is_rendered_again(growing: 
     for page in (old.directory / "games").glob("*.html"):
         page.write_bytes(page.read_bytes() + MARK)
     known = growing.folder / PAGES_FILE
-    document = json.loads(known.read_text())
-    for pages in document["games"].values():
-        for name in pages["files"]:
-            pages["files"][name] = hashlib.sha256((old.directory / name).read_bytes()).hexdigest()
-    known.write_text(json.dumps(document))
+    lines = [json.loads(line) for line in known.read_text().splitlines()]
+    for line in lines:
+        files = line["pages"]["files"]
+        files |= {name: hashlib.sha256((old.directory / name).read_bytes()).hexdigest() for name in files}
+    known.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
     new = export(growing, tmp_path / "new", former=old)
 
     assert not any(MARK in data for data in contents(new.directory).values())

@@ -14,12 +14,12 @@ from tests.publish.public import Public, change, sign_again
 
 
 def forge(public: Public, number: int) -> None:
-    """Change who won in the record of a game, as an organiser could."""
+    """Change the reason in the record of a game, as an organiser could."""
 
-    def other_winner(document: dict[str, dict[str, object]]) -> None:
+    def other_reason(document: dict[str, dict[str, object]]) -> None:
         document["record"]["reason"] = "forged"
 
-    change(public.directory / f"records/{number:05d}.json", other_winner)
+    change(public.directory / f"records/{number:05d}.json", other_reason)
     sign_again(public)
 
 
