@@ -33,3 +33,11 @@ def chance_to_find(forged: int, sampled: int, all_games: int) -> float:
     if forged > all_games - sampled:
         return 1.0
     return 1 - math.prod((all_games - sampled - number) / (all_games - number) for number in range(forged))
+
+
+def percent_to_find(forged: int, sampled: int, all_games: int) -> str:
+    """Return `chance_to_find` in percent, rounded down: 100 % only if the forged games cannot all be missed."""
+    if forged > all_games - sampled:
+        return "100 %"
+    tenths = math.floor(round(chance_to_find(forged, sampled, all_games) * 1000, 6))
+    return f"{min(tenths, 999) / 10:g} %"

@@ -9,7 +9,7 @@ import pytest
 
 from judge.cli.contest.publish import SAMPLE_EXIT_CODE, verify
 from judge.verify.export import verify_export
-from judge.verify.sample import Sample, chance_to_find
+from judge.verify.sample import Sample, chance_to_find, percent_to_find
 from tests.publish.public import Public, change, sign_again
 
 
@@ -80,6 +80,14 @@ def test_command_names_the_sample_and_exits_with_its_own_code(
     assert "sample   4 of 20 games replayed, chosen by --sample-seed lots\n" in out
     assert "probability to find at least one of k forged games: 1: 20 %, 10: 95.6 %\n" in out
     assert out.endswith("SAMPLE ok, NOT verified: spring-cup, 4 of 20 games replayed\n")
+
+
+def test_only_a_certain_finding_is_printed_as_certain() -> None:
+    """A sample of 100 can miss 1,000 of 2,090 games, though the probability is 1 in double precision."""
+    assert 1.0 == chance_to_find(1000, 100, 2090)
+    assert "99.9 %" == percent_to_find(1000, 100, 2090)
+    assert "100 %" == percent_to_find(11, 10, 20)
+    assert "0 %" == percent_to_find(1, 1, 100_000)
 
 
 def test_chosen_seed_is_printed_and_repeats_the_sample(exported: Public, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,6 +1,5 @@
 """`judge contest key`, `export` and `verify`: publish a contest, and verify an export."""
 
-import math
 import re
 import secrets
 from collections.abc import Iterator, Sequence
@@ -28,7 +27,7 @@ from judge.translations.language import CODES
 from judge.transparency.keys import fingerprint, load_key, make_key, public_pem
 from judge.transparency.log import KEY_FILE, ContestLog
 from judge.verify.export import VerificationReport, verify_export
-from judge.verify.sample import Sample, chance_to_find
+from judge.verify.sample import Sample, percent_to_find
 from judge.verify.witnesses import Witnessed
 
 EXAMPLES = {
@@ -245,16 +244,9 @@ def verify(
 def _sample_lines(sample: Sample, report: VerificationReport, all_games: int) -> Iterator[str]:
     sampled = report.replayed - report.uncounted
     yield f"{sampled} of {all_games} games replayed, chosen by --sample-seed {printable(sample.seed)}"
-    chances = (
-        f"{forged}: {_percent(chance_to_find(forged, sampled, all_games))}" for forged in FORGED if forged <= all_games
-    )
+    chances = [f"{forged}: {percent_to_find(forged, sampled, all_games)}" for forged in FORGED if forged <= all_games]
     yield f"probability to find at least one of k forged games: {', '.join(chances)}"
     yield "not checked: the other records, states of folders, and the fairness certificate"
-
-
-def _percent(share: float) -> str:
-    # Rounded down: less than certain must not look certain.
-    return f"{math.floor(round(share * 1000, 6)) / 10:g} %"
 
 
 def _fairness_lines(report: VerificationReport) -> Iterator[str]:
