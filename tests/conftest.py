@@ -58,6 +58,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     _begin_with_the_longest(items, int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1")))
 
 
+def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
+    """Name binary data after its argument: a compressed file has the time in it, and all workers need the same ids."""
+    return argname if isinstance(val, bytes) and not val.isascii() else None
+
+
 # --- a contest that is played once and exported once; tests that change an export change a copy -----------------------
 
 

@@ -1,6 +1,7 @@
 """A wheel of the judge, plain or compiled, is installed without a checkout, and does all that a checkout does."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -122,9 +123,10 @@ def test_it_has_its_policies_and_its_types(installed: Installed) -> None:
     package = installed.run("python", "-c", "import judge; print(judge.__path__[0])").strip()
 
     assert Path(package).is_relative_to(installed.environment)
-    assert policy_names() == [line.split()[0] for line in listed.splitlines()[1:-1]]
-    where = f"The files are in {package}/data/policies; copy one to make your own."
-    assert where == listed.splitlines()[-1]
+    *lines, where, how = listed.splitlines()
+    assert policy_names() == [line.split()[0] for line in lines[1:]]
+    assert f"The files are in {package}/data/policies; copy one to make your own." == where
+    assert "  judge policies copy NAME FILE" == how
     assert (Path(package) / "py.typed").is_file()
 
 
@@ -133,6 +135,10 @@ def test_it_is_the_same_judge_as_this_checkout(installed: Installed) -> None:
     program = "from judge.cluster.machine import code_digest; print(code_digest())"
 
     assert code_digest() == installed.run("python", "-c", program).strip()
+
+
+MANIFEST_OF_ANN = {"starter-gomocup-python": "mine", 'author = "judge"': 'author = "Ann"', "; to begin with": ""}
+ABOUT_OF_ANN = {'name="starter"': 'name="mine"', 'author="me"': 'author="Ann"', 'country="XY"': 'country="CZ"'}
 
 
 def test_it_builds_plays_and_checks(installed: Installed, tmp_path: Path) -> None:
@@ -151,8 +157,16 @@ def test_it_builds_plays_and_checks(installed: Installed, tmp_path: Path) -> Non
     (record,) = (installed.directory / "records").glob("*.json")
     assert "ok: win, house-python wins" in installed.run("judge", "verify", str(record))
 
-    shutil.copytree(IMAGES / "starter-gomocup-python", installed.directory / "mine")
-    assert "pass" == installed.run("judge", "check", "mine", *policy).splitlines()[-1]
+    mine = installed.directory / "mine"
+    shutil.copytree(IMAGES / "starter-gomocup-python", mine)
+    for name, text in {"agent.toml": MANIFEST_OF_ANN, "starter.py": ABOUT_OF_ANN}.items():
+        file = mine / name
+        for old, new in text.items():
+            assert old in file.read_text()
+            file.write_text(file.read_text().replace(old, new))
+    *_, grade, following = installed.run("judge", "check", "mine", *policy).splitlines()
+    assert re.fullmatch(r"pass: [0-9]+ passed", grade)
+    assert following.startswith("next: play a game (judge match mine ")
 
     assert files == installed.files()
 

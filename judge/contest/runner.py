@@ -215,8 +215,7 @@ class ContestRunner:
         if ended.host:
             self._store.played_by(game.id, game.attempt, ended.host)
         if outcome is not None:
-            for data in (*ended.states.values(), ended.record):
-                self._store.keep(self._contest, FileKind.FILE, self._files.put(data), data)
+            self._store_files(ended)
         if outcome is None or not ended.has_score:
             return replace(ended, record=b"", states={}, state=AttemptState.VOID, why=self._void(ended))
         state = self._store.accept(game.id, game.attempt, outcome)
@@ -226,6 +225,10 @@ class ContestRunner:
             self._check_failures(game)
         self._log.info(state, game=game.id, attempt=game.attempt, verdict=outcome.verdict)
         return replace(ended, record=b"", states={}, state=state, why=outcome.reason)
+
+    def _store_files(self, ended: EndedAttempt) -> None:
+        for data in (*ended.states.values(), ended.record):
+            self._store.keep(self._contest, FileKind.FILE, self._files.put(data), data)
 
     def _void(self, ended: EndedAttempt) -> str:
         """Store a void and return its reason."""

@@ -33,7 +33,6 @@ MAX_MANIFEST_BYTES = 128 << 20
 
 MAX_PROBLEMS = 50
 
-_SIGNATURE_BYTES = 64
 _CHUNK = 1 << 20
 _PART = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,127}")
 
@@ -102,7 +101,7 @@ def write_manifest(directory: Path, contest: str, key: Ed25519PrivateKey) -> str
 def read_signed_manifest(directory: Path, key: Ed25519PublicKey) -> ExportManifest:
     """Return the manifest of an export. Raises InputError if `key` has not signed it."""
     data = read_bounded(directory / MANIFEST, MAX_MANIFEST_BYTES, "give a directory that judge contest export wrote")
-    if not is_signed(key, read_bounded(directory / SIGNATURE, _SIGNATURE_BYTES), data):
+    if not is_signed(key, read_bounded(directory / SIGNATURE, MAX_MANIFEST_BYTES), data):
         raise InputError(f"{directory / SIGNATURE}: not signed by your key (fingerprint {fingerprint(key)[:16]})")
     return parse_foreign(ExportManifest, data, f"{directory / MANIFEST}: not a manifest")
 
@@ -114,7 +113,7 @@ def check_manifest(directory: Path, public_key: Path | None, track: Tracker = un
     directory, manifest or key is missing.
     """
     data = read_bounded(directory / MANIFEST, MAX_MANIFEST_BYTES, "give a directory that judge contest export wrote")
-    signature = read_bounded(directory / SIGNATURE, _SIGNATURE_BYTES)
+    signature = read_bounded(directory / SIGNATURE, MAX_MANIFEST_BYTES)
     if public_key is not None:
         key = load_public_key(public_key)
     else:

@@ -76,6 +76,8 @@ CONTEST_WORDS: Mapping[str, tuple[str, ...]] = {
     "compare": ("compare", "nothing", str(CONTEST)),
     "publish": ("publish", str(CONTEST), "--out", "pages"),
     "verify": ("verify", "nothing"),
+    "backup": ("backup", str(CONTEST), "saved"),
+    "restore": ("restore", "nothing", "restored"),
 }
 
 

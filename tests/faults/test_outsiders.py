@@ -97,6 +97,7 @@ def test_a_void_that_comes_again_goes_to_the_organiser(judge: Judge, tmp_path: P
     assert 1 == process.returncode
     assert "a game stayed void; its record has the reason" in err
     records = sorted((tmp_path / "records").glob("*.json"))
-    assert ["1", "2"] == [path.stem.rpartition("-")[2] for path in records]
+    found = {json.loads(path.read_text())["record"]["attempt"]: path.stem for path in records}
+    assert {1: found[1], 2: f"{found[1]}-2"} == found
     verdicts = [json.loads(path.read_text())["record"]["verdict"] for path in records]
     assert ["void", "void"] == verdicts

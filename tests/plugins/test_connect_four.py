@@ -36,6 +36,8 @@ def here(site: Path, tmp_path: Path) -> Path:
     """A directory with the plugin's policy and its agent."""
     shutil.copy(site / "connect_four/connect-four.toml", tmp_path)
     shutil.copytree(site / "connect_four/example", tmp_path / "mine")
+    manifest = tmp_path / "mine/agent.toml"
+    manifest.write_text(manifest.read_text().replace('author = "judge"', 'author = "Ann"'))
     return tmp_path
 
 

@@ -92,8 +92,12 @@ def files_of(directory: Path) -> Files:
 
 def test_sources_become_an_agent_that_passed_the_gate(send: Send, tmp_path: Path) -> None:
     heard: list[UploadStep] = []
+    files = dict(files_of(STARTER))
+    for old, new in ((b'"starter-qchess-cpp"', b'"mine"'), (b"; to begin with", b"")):
+        assert old in bytes(files["bot/agent.toml"])
+        files["bot/agent.toml"] = bytes(files["bot/agent.toml"]).replace(old, new)
 
-    outcome = send(zipped(files_of(STARTER)), "starter.zip", on_step=heard.append, author="Ann")
+    outcome = send(zipped(files), "starter.zip", on_step=heard.append, author="Ann")
 
     assert "" == outcome.refusal
     assert list(Stage) == [step.stage for step in outcome.steps]
@@ -104,7 +108,7 @@ def test_sources_become_an_agent_that_passed_the_gate(send: Send, tmp_path: Path
     assert "g++ -std=c++17 -O2" in outcome.log
     agent = outcome.agent
     assert agent
-    assert ("starter-qchess-cpp", "Ann") == (agent.manifest.name, agent.manifest.author)
+    assert ("mine", "Ann") == (agent.manifest.name, agent.manifest.author)
     assert tmp_path / "agents" / agent.digest == agent.program
     assert agent.program == AgentStore(tmp_path / "agents").get(agent.digest)
     assert images.runtime_image("native") == outcome.runtime_image
@@ -113,7 +117,7 @@ def test_sources_become_an_agent_that_passed_the_gate(send: Send, tmp_path: Path
     assert 64 == len(origin.upload) == len(origin.unpacker) == len(origin.runtime)
     assert '"commands": [["make"]]' in origin.recipe
 
-    again = send(zipped(files_of(STARTER)), "starter.zip", name="other")
+    again = send(zipped(files), "starter.zip", name="other")
 
     assert again.agent
     assert ("other", agent.digest) == (again.agent.manifest.name, again.agent.digest)

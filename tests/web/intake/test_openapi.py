@@ -25,6 +25,7 @@ EXAMPLES = 20
 
 PATHS = [
     ("/health", "GET"),
+    ("/health/ready", "GET"),
     ("/contest", "GET"),
     ("/submissions", "GET"),
     ("/submissions", "POST"),
