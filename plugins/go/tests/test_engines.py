@@ -72,7 +72,7 @@ def test_gnugo_passes_the_check(tmp_path: Path) -> None:
 
 
 def test_gnugo_agrees_with_the_score_of_its_games(tmp_path: Path) -> None:
-    agents = [str(make_agent(tmp_path, level, "--never-resign")) for level in (1, 3)]
+    agents = [str(make_agent(tmp_path, level, "--never-resign")) for level in (1, 2)]
     games = json.loads(judge(tmp_path, "match", *agents, "--policy", POLICY, "--games", "2", "--json"))["games"]
 
     assert len(games) == 2
