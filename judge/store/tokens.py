@@ -101,6 +101,15 @@ class Tokens(ContestDatabase):
         )
         return [_holder_of(row) for row in self._rows(query.order_by(tokens.c.made_at, tokens.c.author))]
 
+    def adopt(self, others: "Tokens") -> int:
+        """Copy the valid tokens of another contest, which stay valid there; return their number."""
+        query = select(tokens).where(tokens.c.contest == others._contest, tokens.c.revoked_at.is_(None))
+        rows = [{**row._mapping, "contest": self._contest} for row in others._rows(query)]
+        if rows:
+            with self._writing() as connection:
+                connection.execute(insert(tokens), rows)
+        return len(rows)
+
     def _holder(self, token: str) -> TokenHolder | None:
         wanted = _hash(token)
         query = select(tokens).where(

@@ -3,6 +3,8 @@
 import os
 import re
 from collections.abc import Sequence
+from contextlib import closing, nullcontext
+from dataclasses import replace
 from pathlib import Path
 from string import Template
 from typing import Annotated
@@ -12,11 +14,17 @@ import typer
 from judge.agents.agents import agent_not_found, refuse_person
 from judge.base.durable_files import is_directory, is_file, write_durably
 from judge.base.errors import HostError, InputError
+from judge.base.text import printable
 from judge.base.toml_files import toml_quoted
-from judge.cli.options import ClockOption, PolicyOption, SetOption
-from judge.contest.plan import NAME, PLAN_FILE, load_plan
+from judge.cli.contest.init_options import InitOptions, ask_options, policy_of_game
+from judge.cli.contest.next_file import next_text
+from judge.cli.options import ClockOption, PolicyOption, SetOption, operator
+from judge.contest.carry_over import carry_over
+from judge.contest.entries import intake_directory
+from judge.contest.plan import NAME, PLAN_FILE, Planned, load_plan
 from judge.host.house_agents import house_agent_names
 from judge.referee.policy import load_policy
+from judge.terminal.browse import can_browse
 
 EXAMPLES = """
 Examples:
@@ -24,6 +32,12 @@ Examples:
 judge contest init gomocup-2026 --policy gomocup-freestyle
 
 judge contest init friday --policy renju-15 --agent house-renju --agent ./my-brain --format swiss
+
+judge contest init cup --game gomoku --title "Weekend Cup" --turn-ms 300 --zone UTC --closes "2027-03-31 18:00"
+
+judge contest init december --from november
+
+On a terminal, without --policy, --game and --from, it asks.
 """
 
 _FORMATS = {
@@ -42,9 +56,10 @@ _TEMPLATE = Template("""\
 # A contest. Paths are relative to this file's folder. The first run locks in this file and the agents' files; later
 # changes have no effect.
 name = $name
-about = ""
+about = $about
 policy = $policy   # all enforced limits: judge policies show
 change = $changes   # changed values of the policy, such as "clock.turn_ms=1000"
+$zone
 $seed
 seeding = "listed"   # the agents below, best first, then submitted ones by name; or "drawn" (random)
 # seeds = ["strong", "less-strong"]   # names of listed or submitted agents, best first; all others follow
@@ -80,13 +95,16 @@ limit = 0.1      # 1: never
 after = 20       # minimum number of its games before the limit applies
 # check = "game" # after every game; default: after all games of a round or league
 
-# Schedule: a running judge serve opens and closes submissions and starts the contest. For times without an offset
-# (+01:00) set the time zone before the first table: zone = "Europe/Prague".
-# [submissions]
-# opens = 2027-03-01T08:00:00+01:00
-# closes = 2027-03-31T18:00:00+02:00
-# [contest]
-# starts = 2027-03-31T18:30:00+02:00
+# Schedule: a running judge serve opens and closes submissions and starts the contest.
+$schedule
+# [intake]          # limits of submissions
+# uploads_per_hour = 12   # of one author; 0: no limit
+# practice_games = 3      # against house agents, after a passed check
+# [intake.notices]  # e-mail to authors; see docs/contest-file.md
+
+# [broadcast]       # delay of the live pages
+# delay_plies = 0   # a move is shown after this number of further moves
+# delay_s = 0       # ... and seconds
 
 # Witnesses on other machines sign the contest's log and contribute to its draw; see judge witness-server.
 # [[witnesses]]
@@ -103,6 +121,15 @@ $agents""")
 _FIXED = "   # makes all random choices predictable; without this line a secret seed is drawn"
 _NO_SEED = "# seed = 1     # makes all random choices predictable; by default a secret seed is drawn at the start"
 
+_NO_ZONE = '# zone = "Europe/Prague"   # of times without an offset such as +01:00'
+_NO_SCHEDULE = """\
+# [submissions]
+# opens = 2027-03-01T08:00:00+01:00
+# closes = 2027-03-31T18:00:00+02:00
+# [contest]
+# starts = 2027-03-31T18:30:00+02:00
+"""
+
 _NOBODY = """\
 # [[agents]]
 # path = "mybrain"
@@ -112,12 +139,12 @@ _NOBODY = """\
 
 def init(
     name: Annotated[str, typer.Argument(help="The name of the contest and of its new folder.")],
-    policy: PolicyOption,
+    policy: PolicyOption = "",
     agent: Annotated[
         list[str] | None, typer.Option(help="A participating agent: a house agent or a path. Repeatable.")
     ] = None,
-    format_: Annotated[str, typer.Option("--format", help=", ".join(_FORMATS))] = "round-robin",
-    games: Annotated[int, typer.Option(min=1, help="Games of each pairing.")] = 2,
+    format_: Annotated[str, typer.Option("--format", help=", ".join(_FORMATS), show_default="round-robin")] = "",
+    games: Annotated[int | None, typer.Option(min=1, help="Games of each pairing.", show_default="2")] = None,
     seed: Annotated[
         int | None,
         typer.Option(
@@ -126,12 +153,49 @@ def init(
     ] = None,
     set_: SetOption = None,
     clock: ClockOption = "",
+    title: Annotated[str, typer.Option(help="The title on the pages: about in the file.")] = "",
+    game: Annotated[str, typer.Option(help="Instead of --policy: a game, with its first policy.")] = "",
+    turn_ms: Annotated[int | None, typer.Option(min=0, help="Milliseconds for a move.")] = None,
+    match_ms: Annotated[int | None, typer.Option(min=0, help="Milliseconds for all moves of a game.")] = None,
+    zone: Annotated[str, typer.Option(help="Time zone of the times, such as Europe/Prague.")] = "",
+    opens: Annotated[str, typer.Option(help="Start of submissions, such as '2027-03-01 08:00'.")] = "",
+    closes: Annotated[str, typer.Option(help="End of submissions.")] = "",
+    starts: Annotated[str, typer.Option(help="Start of the contest, by a running judge serve.")] = "",
+    last: Annotated[
+        Path | None,
+        typer.Option(
+            "--from",
+            metavar="LAST",
+            help="Copy another contest: file, submitted agents with their checks, tokens, key, ratings.",
+        ),
+    ] = None,
 ) -> None:
     """Create a folder NAME with a commented contest.toml."""
+    options = InitOptions(
+        title, policy, format_ or "round-robin", games or 2, turn_ms, match_ms, zone, opens, closes, starts
+    )
+    if last is not None:
+        if policy or game or agent or format_ or games or clock or seed is not None:
+            raise InputError(
+                "--from copies policy, format, agents and seed: leave out --policy, --game, --format, --games, "
+                "--agent, --clock and --seed, and change the new file"
+            )
+        _init_from(name, load_plan(last), options, set_ or [])
+        return
+    if game:
+        if policy:
+            raise InputError("--game and --policy: give one of them")
+        options = replace(options, policy=policy_of_game(game))
+    elif not policy:
+        if not can_browse():
+            raise InputError("--policy is missing: judge policies list prints the names; or use --game or --from")
+        options = ask_options(options, Path(name).name, tuple(_FORMATS))
+    policy, format_ = options.policy, options.format_
+    changes = [*(set_ or []), *options.changes]
     if format_ not in _FORMATS:
         raise InputError(f"--format {format_}: use one of {', '.join(_FORMATS)}")
-    load_policy(policy, set_ or [], clock=clock)
-    changes = [*(set_ or []), *([f"clock.control={clock}"] if clock else [])]
+    load_policy(policy, changes, clock=clock)
+    changes += [f"clock.control={clock}"] if clock else []
     folder = Path(name)
     own_name = folder.resolve().name
     if not re.fullmatch(NAME, own_name):
@@ -148,7 +212,7 @@ def init(
     # The path of a policy file is relative to the contest folder.
     file, colon, variant = policy.partition(":")
     named_policy = _from_folder(file, folder) + colon + variant if file.endswith(".toml") else policy
-    text = _text(own_name, named_policy, agents, format_, games, seed, changes)
+    text = _text(own_name, named_policy, agents, options, seed, changes)
     is_new = not folder.exists()
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -165,6 +229,53 @@ def init(
     print(f"{path}: edit it, then")
     print(f"  judge contest plan {path}       checks it: games, duration, missing items")
     print(f"  judge contest run {path}        plays it; after a stop the same command continues")
+
+
+def _init_from(name: str, last: Planned, options: InitOptions, changes: Sequence[str]) -> None:
+    folder = Path(name)
+    path = folder / PLAN_FILE
+    if not re.fullmatch(NAME, folder.resolve().name):
+        raise InputError(f"{name}: not a contest's name: use letters, digits, dashes, underscores and dots")
+    if folder.exists():
+        raise InputError(f"{folder} exists: use another name")
+    with closing(intake_directory(last).register()) if not last.has_no_store else nullcontext() as register:
+        has_begun = register is not None and register.has_begun()
+    wanted = [*last.plan.change, *changes, *options.changes]
+    values = {"name": toml_quoted(folder.resolve().name)}
+    if wanted != list(last.plan.change):
+        values["change"] = f"[{', '.join(map(toml_quoted, wanted))}]"
+    if options.title:
+        values["about"] = toml_quoted(options.title)
+    if options.zone:
+        values["zone"] = toml_quoted(options.zone)
+    text = next_text(last, folder, values, with_ratings=has_begun) + options.schedule
+    try:
+        folder.mkdir(parents=True)
+        write_durably(path, text.encode())
+    except OSError as error:
+        raise HostError(f"{path}: {error.strerror}") from None
+    try:
+        planned = load_plan(path)
+    except InputError:
+        path.unlink()
+        folder.rmdir()
+        raise
+    done = carry_over(last, planned, operator())
+    print(f"{path}: from {last.path}, without its schedule")
+    print(f"  agents   {_names(done.checked)}" + ("; their checks are kept" if done.checked else ""))
+    if done.unchecked:
+        print(f"  again    {_names(done.unchecked)}: the policy differs; judge serve checks them")
+    kept = "one database: create them again" if done.shares_store else f"{done.tokens}, valid in both contests"
+    print(f"  tokens   {kept}")
+    print(f"  key      {'the same organiser.key' if done.has_key else 'none: judge contest key creates one'}")
+    print(f"  ratings  {'joined with ' + last.name if has_begun else f'not joined: {last.name} has not begun'}")
+    print("then")
+    print(f"  judge contest plan {path}       checks it: games, duration, missing items")
+    print(f"  judge contest announce {path}   prints the text to publish")
+
+
+def _names(names: Sequence[str]) -> str:
+    return printable(", ".join(names), 600) or "none was submitted"
 
 
 def _agent_from_folder(named: str, folder: Path) -> str:
@@ -186,7 +297,7 @@ def _from_folder(path: str, folder: Path) -> str:
 
 
 def _text(
-    name: str, policy: str, agents: Sequence[str], format_: str, games: int, seed: int | None, changes: Sequence[str]
+    name: str, policy: str, agents: Sequence[str], options: InitOptions, seed: int | None, changes: Sequence[str]
 ) -> str:
     entered = "\n".join(f"[[agents]]\npath = {toml_quoted(agent)}\n" for agent in agents)
     return _TEMPLATE.substitute(
@@ -194,9 +305,12 @@ def _text(
         policy=toml_quoted(policy),
         changes=f"[{', '.join(map(toml_quoted, changes))}]",
         seed=_NO_SEED if seed is None else f"seed = {seed}{_FIXED}",
-        format=toml_quoted(format_),
+        about=toml_quoted(options.title),
+        zone=f"zone = {toml_quoted(options.zone)}" if options.zone else _NO_ZONE,
+        schedule=options.schedule or _NO_SCHEDULE,
+        format=toml_quoted(options.format_),
         formats=", ".join(_FORMATS),
-        games=games,
-        options=_FORMATS[format_],
+        games=options.games,
+        options=_FORMATS[options.format_],
         agents=entered or _NOBODY,
     )

@@ -1,0 +1,143 @@
+"""The values that `judge contest init` takes as options or asks for on a terminal."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import TypeVar
+
+import typer
+
+from judge.base.errors import InputError
+from judge.base.text import printable, suggest
+from judge.cli.options import DEFAULT_POLICY
+from judge.referee.policy import load_policy, policy_names
+from judge.submissions.windows import aware_moment
+
+Value = TypeVar("Value")
+
+
+@dataclass(frozen=True, slots=True)
+class InitOptions:
+    """Values of a new contest. Times are text such as `2027-03-31 18:00`; empty: not set."""
+
+    title: str
+    policy: str
+    format_: str
+    games: int
+    turn_ms: int | None
+    match_ms: int | None
+    zone: str
+    opens: str
+    closes: str
+    starts: str
+
+    @property
+    def changes(self) -> list[str]:
+        """The changes of the policy's clock."""
+        clocks = (("turn_ms", self.turn_ms), ("match_ms", self.match_ms))
+        return [f"clock.{key}={value}" for key, value in clocks if value is not None]
+
+    @property
+    def schedule(self) -> str:
+        """The tables of the schedule, or "". Raises InputError for an invalid time."""
+        moments = {key: read_moment(key, getattr(self, key), self.zone) for key in ("opens", "closes", "starts")}
+        tables = [
+            (table, [f"{key} = {moments[key]}\n" for key in keys if moments[key]])
+            for table, keys in (("submissions", ("opens", "closes")), ("contest", ("starts",)))
+        ]
+        return "".join(f"[{table}]\n{''.join(lines)}" for table, lines in tables if lines)
+
+
+def read_moment(key: str, text: str, zone: str) -> str:
+    """Return a time in TOML's form; "" for "". Raises InputError."""
+    if not text:
+        return ""
+    try:
+        moment = datetime.fromisoformat(text.strip())
+        aware_moment(key, moment, zone)
+    except ValueError as error:
+        said = str(error)
+        is_form = "isoformat" in said
+        why = "write such as '2027-03-31 18:00'" if is_form else f"{said}; or use --zone" if not zone else said
+        raise InputError(f"--{key} {printable(text, 60)}: {why}") from None
+    return moment.isoformat()
+
+
+def policy_of_game(game: str) -> str:
+    """Return the first policy of a game. Raises InputError."""
+    games: dict[str, str] = {}
+    for name in policy_names():
+        games.setdefault(load_policy(name).game.name, name)
+    games[load_policy(DEFAULT_POLICY).game.name] = DEFAULT_POLICY
+    if game not in games:
+        raise InputError(f"--game {printable(game, 40)}: {suggest(game, games)}")
+    return games[game]
+
+
+def ask_options(options: InitOptions, name: str, formats: tuple[str, ...]) -> InitOptions:
+    """Ask for policy, title, clocks, format and schedule; options that are given are not asked for."""
+    for each in policy_names():
+        typer.echo(f"  {each:<24} {load_policy(each).about}")
+    policy = _ask("Policy", DEFAULT_POLICY, _policy)
+    clock = load_policy(policy).clock
+    title = options.title or _ask("Title", name, str)
+    turn_ms = options.turn_ms
+    if turn_ms is None and clock.turn_ms:
+        turn_ms = _ask("Milliseconds for a move", str(clock.turn_ms), _whole)
+    match_ms = options.match_ms
+    if match_ms is None and clock.match_ms:
+        match_ms = _ask("Milliseconds for all moves of a game", str(clock.match_ms), _whole)
+    format_ = _ask(f"Format ({', '.join(formats)})", options.format_, lambda text: _one_of(text, formats))
+    games = _ask("Games of each pairing", str(options.games), _whole)
+    zone = options.zone or _ask("Time zone", "UTC", _zone)
+    moments: dict[str, str] = {}
+    for key, question in (
+        ("opens", "Submissions open (2027-03-01 08:00, empty: at once)"),
+        ("closes", "Submissions close (empty: at the start)"),
+        ("starts", "Contest starts by itself (empty: by judge contest run)"),
+    ):
+
+        def checked(text: str, key: str = key) -> str:
+            read_moment(key, text, zone)
+            return text
+
+        moments[key] = getattr(options, key) or _ask(question, "", checked)
+    if turn_ms == clock.turn_ms:
+        turn_ms = options.turn_ms
+    if match_ms == clock.match_ms:
+        match_ms = options.match_ms
+    asked = replace(options, policy=policy, title=title, turn_ms=turn_ms, match_ms=match_ms, format_=format_)
+    opens, closes, starts = moments["opens"], moments["closes"], moments["starts"]
+    zone = zone if any(moments.values()) else ""
+    return replace(asked, games=max(1, games), zone=zone, opens=opens, closes=closes, starts=starts)
+
+
+def _ask(question: str, default: str, read: Callable[[str], Value]) -> Value:
+    while True:
+        text = str(typer.prompt(question, default=default, show_default=bool(default)))
+        try:
+            return read(text.strip())
+        except InputError as error:
+            typer.echo(f"  {error}")
+
+
+def _policy(text: str) -> str:
+    load_policy(text)
+    return text
+
+
+def _whole(text: str) -> int:
+    if not text.isascii() or not text.isdecimal() or len(text) > 9:
+        raise InputError(f"{printable(text, 40)}: write a whole number")
+    return int(text)
+
+
+def _one_of(text: str, known: tuple[str, ...]) -> str:
+    if text not in known:
+        raise InputError(f"{printable(text, 40)}: {suggest(text, known)}")
+    return text
+
+
+def _zone(text: str) -> str:
+    read_moment("zone", "2027-01-15 12:00", text)
+    return text

@@ -1,0 +1,71 @@
+"""The text of the next contest's file, made from the last one's."""
+
+import os
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+from judge.base.toml_files import toml_quoted
+from judge.contest.plan import Planned
+
+_PATH_KEY = re.compile(r'^(\s*(?:path|file|from|policy)\s*=\s*)"((?:[^"\\]|\\.)*)"(.*)$')
+_SCHEDULE = re.compile(r"^\s*(?:\[(?:submissions|contest)\]|(?:opens|closes|starts)\s*=.*)\s*(?:#.*)?$")
+_RATINGS_WITH = re.compile(r"^with\s*=\s*\[[^\]]*\][^\n]*\n?", re.MULTILINE)
+_TABLE = re.compile(r"^\s*\[", re.MULTILINE)
+
+
+def next_text(last: Planned, folder: Path, values: Mapping[str, str], *, with_ratings: bool) -> str:
+    """Return the file of the contest in `folder`: the last one's without its schedule, with paths that still fit.
+
+    `values` are TOML values of top-level keys to set. `with_ratings` joins the ratings of the last contest.
+    """
+    lines = [_relocated(line, last.folder, folder) for line in last.text.splitlines() if not _SCHEDULE.match(line)]
+    text = "\n".join(lines) + "\n"
+    for key, value in values.items():
+        text = _with_value(text, key, value)
+    if not with_ratings:
+        return text
+    known = [_relative(each, last.folder, folder) for each in last.plan.ratings.with_]
+    joined = ", ".join(toml_quoted(each) for each in [*known, os.path.relpath(last.folder.resolve(), folder.resolve())])
+    line = f"with = [{joined}]\n"
+    if re.search(r"^\[ratings\]", text, re.MULTILINE) is None:
+        return f"{text}\n[ratings]\n{line}"
+    start, _, rest = _partition_at(text, r"^\[ratings\][^\n]*\n")
+    own, following = _split_at_table(rest)
+    return start + line + _RATINGS_WITH.sub("", own, count=1) + following
+
+
+def _with_value(text: str, key: str, value: str) -> str:
+    top, tables = _split_at_table(text)
+    line = f"{key} = {value}"
+    found = re.compile(rf"^{key}\s*=\s*(?:\[[^\]]*\]|[^\n]*)", re.MULTILINE)
+    if found.search(top):
+        return found.sub(lambda _: line, top, count=1) + tables
+    return f"{top.rstrip()}\n{line}\n\n{tables}"
+
+
+def _split_at_table(text: str) -> tuple[str, str]:
+    first = _TABLE.search(text)
+    at = len(text) if first is None else first.start()
+    return text[:at], text[at:]
+
+
+def _partition_at(text: str, pattern: str) -> tuple[str, str, str]:
+    found = re.search(pattern, text, re.MULTILINE)
+    if found is None:
+        return text, "", ""
+    return text[: found.end()], found[0], text[found.end() :]
+
+
+def _relocated(line: str, last: Path, folder: Path) -> str:
+    found = _PATH_KEY.match(line)
+    if found is None or "\\" in found[2]:
+        return line
+    return f"{found[1]}{toml_quoted(_relative(found[2], last, folder))}{found[3]}"
+
+
+def _relative(named: str, last: Path, folder: Path) -> str:
+    file, colon, variant = named.partition(":")
+    if not file or Path(file).is_absolute() or not (last / file).exists():
+        return named
+    return os.path.relpath((last / file).resolve(), folder.resolve()) + colon + variant

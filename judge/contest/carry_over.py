@@ -1,0 +1,109 @@
+"""Carries agents, authors and keys of a contest over to the next one."""
+
+import os
+import secrets
+from collections.abc import Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from judge.agents.store import AgentStore
+from judge.base.durable_files import write_durably
+from judge.base.errors import HostError
+from judge.contest.contest import announce, open_store
+from judge.contest.entries import intake_directory
+from judge.contest.plan import Planned
+from judge.store.submission_types import ProcessingResult, State, Submission, Upload
+from judge.store.submissions import Register
+from judge.store.tokens import Tokens
+from judge.submissions.service import IntakeDirectory, agent_of
+from judge.transparency.log import KEY_FILE
+
+PUBLIC_KEY_FILE = "organiser.pem"
+
+
+@dataclass(frozen=True, slots=True)
+class CarriedOver:
+    """What the next contest got."""
+
+    checked: Sequence[str]
+    """Names of submitted agents whose checks were carried over."""
+    unchecked: Sequence[str]
+    """Names of submitted agents that are checked again, because the policy differs."""
+    tokens: int
+    has_key: bool
+    shares_store: bool
+    """Whether both contests use one database; then tokens cannot be carried over."""
+
+
+def carry_over(last: Planned, following: Planned, who: str) -> CarriedOver:
+    """Copy key, authors' and organisers' tokens, and submitted agents with their checks. Starts the next log.
+
+    Raises HostError, or InputError for a damaged contest.
+    """
+    has_key = _copy_keys(last.folder, following.folder)
+    with closing(open_store(following)) as store:
+        announce(store, following)
+    shares_store = last.store_url == following.store_url
+    if last.has_no_store:
+        return CarriedOver((), (), 0, has_key, shares_store)
+    source, target = intake_directory(last), intake_directory(following)
+    names: dict[bool, list[str]] = {True: [], False: []}
+    is_same_policy = last.policy == following.policy
+    with closing(source.register()) as old, closing(target.register()) as new:
+        for submission in old.entries():
+            _copy_submission(source, target, old, new, submission, is_same_policy, who)
+            names[is_same_policy].append(submission.name)
+    count = 0
+    if not shares_store:
+        with (
+            closing(Tokens(source.store_url, source.contest)) as given,
+            closing(Tokens(target.store_url, target.contest)) as taken,
+        ):
+            count = taken.adopt(given)
+    return CarriedOver(names[True], names[False], count, has_key, shares_store)
+
+
+def _copy_keys(last: Path, following: Path) -> bool:
+    if not (last / KEY_FILE).is_file():
+        return False
+    try:
+        private = os.open(following / KEY_FILE, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(private, "wb") as file:
+            file.write((last / KEY_FILE).read_bytes())
+        if (last / PUBLIC_KEY_FILE).is_file():
+            write_durably(following / PUBLIC_KEY_FILE, (last / PUBLIC_KEY_FILE).read_bytes())
+    except OSError as error:
+        raise HostError(f"{error.filename or following}: {error.strerror}: the key was not copied") from None
+    return True
+
+
+def _copy_submission(
+    source: IntakeDirectory,
+    target: IntakeDirectory,
+    old: Register,
+    new: Register,
+    submission: Submission,
+    is_same_policy: bool,
+    who: str,
+) -> None:
+    for digest in filter(None, (submission.upload, submission.log, submission.report)):
+        target.files.put(source.files.get(digest))
+    if is_same_policy:
+        AgentStore(target.agents).put(agent_of(source, submission).program)
+    upload = Upload(submission.author, submission.name, submission.filename, submission.upload, submission.size)
+    worker = secrets.token_hex(8) if is_same_policy else ""
+    taken = new.receive(upload, worker=worker)
+    if not is_same_policy:
+        return
+    for step in old.steps(submission.id):
+        if step.attempt == submission.attempt:
+            new.step(taken.id, replace(step, attempt=taken.attempt))
+    reason = f"carried over from {source.contest}"
+    refusal = "" if submission.state is State.PASSED else reason
+    came = ProcessingResult(
+        refusal, submission.name, submission.digest, submission.agent, submission.log, submission.report
+    )
+    new.finish(taken.id, taken.attempt, came)
+    if refusal:
+        new.approve(taken.id, who, reason)

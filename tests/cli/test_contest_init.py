@@ -1,0 +1,169 @@
+"""`judge contest init`: options, questions on a terminal, and the next contest from the last one."""
+
+import json
+import stat
+import sys
+from contextlib import closing
+from datetime import UTC, datetime
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+
+from judge.agents.agents import stage_agent
+from judge.agents.store import AgentStore
+from judge.contest.entries import entrants, intake_directory
+from judge.contest.plan import load_plan
+from judge.host.house_agents import build_house_agents
+from judge.store.submission_types import Allowance, ProcessingResult, State, Upload, UploadStep
+from judge.store.tokens import TokenRole, Tokens
+from tests.cli.conftest import Judge
+from tests.cli.terminal import Terminal
+
+
+def test_options_fill_title_clocks_and_schedule(judge: Judge, tmp_path: Path) -> None:
+    made = judge(
+        *("contest", "init", "cup", "--game", "gomoku", "--title", 'The "Cup"', "--turn-ms", "300"),
+        *("--match-ms", "90000", "--zone", "Europe/Prague", "--closes", "2027-03-31 18:00"),
+        *("--starts", "2027-03-31T18:30"),
+    )
+
+    planned = load_plan(tmp_path / "cup")
+    assert 0 == made.code, made.err
+    assert 'The "Cup"' == planned.plan.about
+    assert (300, 90000) == (planned.policy.clock.turn_ms, planned.policy.clock.match_ms)
+    assert datetime(2027, 3, 31, 16, 0, tzinfo=UTC) == planned.plan.windows.closes
+    assert datetime(2027, 3, 31, 16, 30, tzinfo=UTC) == planned.plan.windows.starts
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        ((), "--policy is missing"),
+        (("--game", "chess"), "--game chess"),
+        (("--game", "gomoku", "--policy", "renju-15"), "give one of them"),
+        (("--game", "gomoku", "--closes", "Friday 18:00"), "write such as '2027-03-31 18:00'"),
+        (("--game", "gomoku", "--closes", "2027-03-31 18:00"), "or use --zone"),
+        (("--game", "gomoku", "--closes", "2027-03-31 18:00", "--zone", "Atlantis"), "zone 'Atlantis' is not known"),
+        (("--from", "nowhere"), "nowhere"),
+    ],
+)
+def test_refused_options_leave_nothing(judge: Judge, tmp_path: Path, words: tuple[str, ...], why: str) -> None:
+    ran = judge("contest", "init", "cup", *words)
+
+    assert 2 == ran.code
+    assert why in ran.err
+    assert [] == list(tmp_path.iterdir())
+
+
+def test_terminal_is_asked(tmp_path: Path) -> None:
+    terminal = Terminal([sys.executable, "-m", "judge.cli", "contest", "init", "cup"], tmp_path, 120, 60)
+    for question, answer in (
+        ("Policy [", "nosuch"),
+        ("unknown policy", "gomocup-fastgame"),
+        ("Title [cup]", "Weekend Cup"),
+        ("Milliseconds for a move", "250"),
+        ("all moves of a game", ""),
+        ("Format (", "swiss"),
+        ("Games of each pairing", "4"),
+        ("Time zone [UTC]", ""),
+        ("Submissions open", ""),
+        ("Submissions close", "2027-03-31 18:00"),
+        ("Contest starts", ""),
+    ):
+        terminal.until(lambda text, question=question: question in text)  # type: ignore[misc]
+        terminal.type(f"{answer}\r")
+    terminal.to_the_end()
+
+    planned = load_plan(tmp_path / "cup")
+    assert 0 == terminal.code
+    assert ("Weekend Cup", "swiss", 4) == (planned.plan.about, planned.plan.format.name, planned.plan.format.games)
+    assert ("clock.turn_ms=250",) == planned.plan.change
+    assert datetime(2027, 3, 31, 18, tzinfo=UTC) == planned.plan.windows.closes
+    assert None is planned.plan.windows.starts
+
+
+LAST = """name = "cup"
+about = "November"
+policy = "rules.toml"
+[format]
+name = "round-robin"
+games = 2
+[openings]
+file = "openings.txt"
+[submissions]
+closes = 2099-03-31T18:00:00Z
+[[agents]]
+path = "house-instant"
+name = "listed"
+"""
+
+
+def test_next_contest_takes_file_agents_tokens_and_key(judge: Judge, tmp_path: Path) -> None:
+    build_house_agents()
+    (tmp_path / "last").mkdir()
+    (tmp_path / "last" / "contest.toml").write_text(LAST)
+    (tmp_path / "last" / "openings.txt").write_text("h8\n")
+    judge("policies", "copy", "gomocup-fastgame", "last/rules.toml")
+    judge("contest", "key", "last/organiser.key")
+    last = load_plan(tmp_path / "last")
+    directory = intake_directory(last)
+    with TemporaryDirectory() as staging, closing(directory.register()) as register:
+        agent = stage_agent("house-python", Path(staging))
+        AgentStore(directory.agents).put(agent.program)
+        program = {"program": agent.digest, "executables": []}
+        described = json.dumps({"manifest": agent.manifest.model_dump(mode="json"), **program})
+        for name, refusal in (("good", ""), ("poor", "it is slow")):
+            upload = directory.files.put(name.encode())
+            number = register.receive(Upload("ada", name, "a.zip", upload, 4), Allowance(), "w").id
+            register.step(number, UploadStep("checked", not refusal, "16 checks", 1.0, 1))
+            report = directory.files.put(b"a report")
+            register.finish(number, 1, ProcessingResult(refusal, name, agent.digest, described, None, report))
+        register.approve(number, "organiser", "looks well")
+    with closing(Tokens(last.store_url, "cup")) as tokens:
+        token, act = tokens.make("ada", "o"), tokens.make("olga", "o", TokenRole.ACT)
+        revoked = tokens.make("eve", "o")
+        tokens.revoke("eve", "o")
+
+    made = judge("contest", "init", "next", "--from", "last", "--title", "December")
+
+    planned = load_plan(tmp_path / "next")
+    assert 0 == made.code, made.err
+    assert "agents   good, poor; their checks are kept" in made.out
+    assert ("next", "December", None) == (planned.name, planned.plan.about, planned.plan.windows.closes)
+    assert last.policy == planned.policy
+    assert 1 == len(planned.openings())
+    key = tmp_path / "next" / "organiser.key"
+    assert (tmp_path / "last" / "organiser.key").read_bytes() == key.read_bytes()
+    assert 0o600 == stat.S_IMODE(key.stat().st_mode)
+    with closing(Tokens(planned.store_url, "next")) as tokens:
+        assert ("ada", None, None) == (tokens.author_of(token), tokens.author_of(revoked), tokens.author_of(act))
+        assert ["olga"] == [holder.name for holder in tokens.organisers()]
+    copied = intake_directory(planned)
+    with closing(copied.register()) as register:
+        entries = register.entries()
+        assert [("good", State.PASSED), ("poor", State.APPROVED)] == [(each.name, each.state) for each in entries]
+        assert ["16 checks"] == [step.text for step in register.steps(entries[0].id)]
+    assert b"a report" == copied.files.get(entries[0].report or "")
+    with TemporaryDirectory() as staging:
+        found = entrants(planned, Path(staging), lambda error: pytest.fail(str(error)))
+    assert [("listed", True), ("good", True), ("poor", False)] == [(each.name, each.is_checked) for each in found]
+    again = judge("contest", "init", "next", "--from", "last")
+    assert (2, True) == (again.code, "exists: use another name" in again.err)
+
+
+def test_agents_are_checked_again_if_the_policy_differs(judge: Judge, tmp_path: Path) -> None:
+    judge("contest", "init", "last", "--policy", "gomocup-fastgame")
+    directory = intake_directory(load_plan(tmp_path / "last"))
+    with closing(directory.register()) as register:
+        upload = directory.files.put(b"a zip")
+        number = register.receive(Upload("ada", "good", "a.zip", upload, 5), Allowance(), "w").id
+        register.finish(number, 1, ProcessingResult("", "good", "d" * 64, "{}", None, None))
+
+    made = judge("contest", "init", "next", "--from", "last", "--turn-ms", "777")
+
+    assert "again    good: the policy differs" in made.out
+    planned = load_plan(tmp_path / "next")
+    assert 777 == planned.policy.clock.turn_ms
+    with closing(intake_directory(planned).register()) as register:
+        assert [State.RECEIVED] == [each.state for each in register.submissions()]
