@@ -65,7 +65,7 @@ def exchange_durably(source: Path, target: Path) -> None:
     shutil.move(source, partial)
     for path in (partial, *partial.rglob("*")):
         sync(path)
-    libc = ctypes.CDLL(None, use_errno=True)  # Windows has none
+    libc = ctypes.CDLL(None, use_errno=True)  # fails on Windows
     if libc.renameat2(_AT_CWD, os.fsencode(partial), _AT_CWD, os.fsencode(target), _EXCHANGE):
         number = ctypes.get_errno()
         shutil.rmtree(partial, ignore_errors=True)
