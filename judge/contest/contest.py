@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 from judge.agents.store import AgentStore
@@ -77,7 +78,12 @@ class Contest:
     # --- games to play --------------------------------------------------------------------------------
 
     def runner(
-        self, executor: Executor, check: Callable[[], None] = lambda: None, listener: Path | None = None
+        self,
+        executor: Executor,
+        check: Callable[[], None] = lambda: None,
+        listener: Path | None = None,
+        drain: Event | None = None,
+        abandon: Event | None = None,
     ) -> ContestRunner:
         """Return the runner; `listener` is the recorder's socket."""
         return ContestRunner(
@@ -92,6 +98,8 @@ class Contest:
             attempts=self.snapshot.policy.attempts,
             alone=self.alone,
             check=check,
+            drain=drain,
+            abandon=abandon,
         )
 
     def priorities(self) -> Mapping[str, float]:

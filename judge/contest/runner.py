@@ -81,6 +81,8 @@ class ContestRunner:
         check: Callable[[], None] = lambda: None,
         pause_s: float = PAUSE_S,
         patience_s: float = PATIENCE_S,
+        drain: Event | None = None,
+        abandon: Event | None = None,
     ) -> None:
         """`files` receives records and folder states, each before the row that refers to it.
 
@@ -121,9 +123,9 @@ class ContestRunner:
         """Attempts whose ends are not yet stored."""
         self._ended: deque[EndedAttempt] = deque()
         self._log = get_logger(contest=contest)
-        self.drain = Event()
+        self.drain = drain or Event()
         """Set to finish running games and start no others."""
-        self.abandon = Event()
+        self.abandon = abandon or Event()
         """Set to end now."""
 
     def run(self, tell: Callable[[EndedAttempt], None]) -> StopReason:

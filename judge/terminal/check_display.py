@@ -23,8 +23,7 @@ class CheckDisplay:
         self._printed: list[Finding] = []
 
     def __enter__(self) -> None:
-        if self._status is not None:
-            self._status.start()
+        """Until the first check, notices about the host may be printed."""
 
     def __exit__(self, *_error: object) -> None:
         if self._status is not None:
@@ -34,6 +33,7 @@ class CheckDisplay:
         """Show the running check."""
         if self._status is not None:
             self._status.update(_plain(f"trying: {what}"))
+            self._status.start()
 
     def progress(self, report: CheckReport) -> None:
         """Print new findings, and again those that became worse."""

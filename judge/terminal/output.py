@@ -24,6 +24,11 @@ def note(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
 
 
+def print_notice(text: str) -> None:
+    """Print a line about the host on stderr: images that are built, or the process that this one waits for."""
+    note(f"judge: {printable(text, 400)}")
+
+
 def fail(text: str, code: int) -> NoReturn:
     """Print an error and exit."""
     note(f"judge: {text}")

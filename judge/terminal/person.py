@@ -70,18 +70,33 @@ def _with(seat: SeatSpec, **options: int) -> SeatSpec:
 class PersonPresenter(Shown):
     """Asks the person, shows the games, and prints the results at the end."""
 
-    def __init__(self, names: tuple[str, str], games: int, lines: Presenter | None) -> None:
-        """If `lines` is given, only it writes to stdout."""
+    def __init__(self, has_clock: bool, lines: Presenter | None) -> None:
+        """If `lines` is given, only it writes to stdout. `has_clock`: the policy's clock limits the person."""
+        super().__init__(lines)
+        self._has_clock = has_clock
+        self._only_lines = lines is not None
+        self._answers = -1
+        self._player: LiveView | None = None
+
+    def stage(self, named: str, staging: Path) -> Agent:
+        """Return the person, or stage an agent."""
+        return stage(named, staging)
+
+    def seated(self, seats: tuple[SeatSpec, SeatSpec]) -> tuple[SeatSpec, SeatSpec]:
+        """Return the seats with the options of a game with one person."""
+        return seated(seats, self._has_clock)
+
+    def _start(self, names: tuple[str, str], games: int) -> LiveView:
         self._answers, theirs = os.pipe2(os.O_CLOEXEC)
         os.set_blocking(self._answers, False)
         keyboard = os.dup(sys.stdin.fileno())
+        stdout = sys.stderr if self._only_lines else None
         try:
-            player = LiveView(names, games, "judge.terminal.player", (keyboard, theirs), sys.stderr if lines else None)
+            self._player = LiveView(names, games, "judge.terminal.player", (keyboard, theirs), stdout)
         finally:
             os.close(keyboard)
             os.close(theirs)
-        self._player = player
-        super().__init__(names, player, lines)
+        return self._player
 
     def build(self, kind: BoxKind, tenant: Tenant, limits: Limits, policy: BoxPolicy) -> Box:
         """Return the box of a seat: the person's, or an agent's."""
@@ -97,7 +112,7 @@ class PersonPresenter(Shown):
             self._answers = -1
 
     def _leave(self) -> None:
-        if self._player.has_failed():
+        if self._player is not None and self._player.has_failed():
             raise HostError("the process that shows the game failed; see the error above")
         raise GameAbortedError
 

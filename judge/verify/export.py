@@ -115,7 +115,7 @@ def verify_export(
     try:
         contest, problems = load_export(directory)
         if manifest.contest not in (contest.name, None):
-            problems.insert(0, f"the manifest is of {manifest.contest!r}, the contest is {contest.name!r}")
+            problems.insert(0, f"manifest.json names the contest {manifest.contest!r}, contest.json {contest.name!r}")
         finished = [game.number for game in contest.games if game.state == GameState.DONE]
         chosen = None if sample is None else sample.choose(finished)
         jobs = list(_jobs(directory, contest, chosen))
@@ -139,7 +139,7 @@ def verify_export(
             problems += [*log.problems, *log_problems(contest, log, digests), *draw_problems(contest, log)]
             problems += witness_problems(directory, contest.snapshot, log, manifest.key, named, witnesses)
         elif contest.snapshot.freeze is not None:
-            problems.append("the export has no log, and its draw follows from one")
+            problems.append("the export has no log, but its draw depends on one")
         if log is None and named:
             problems.append("the export has no log, so no witness has signed it")
         if old is not None:
@@ -148,7 +148,7 @@ def verify_export(
         if given is not None:
             problems += ["the export has no log"] if log is None else receipt_problems(log, given, manifest.key)
     except (InputError, ValueError, LookupError) as error:
-        return VerificationReport(manifest, [*manifest.problems, f"not an export that can be checked: {error}"])
+        return VerificationReport(manifest, [*manifest.problems, f"the export cannot be checked: {error}"])
     return VerificationReport(
         manifest=manifest,
         problems=[*manifest.problems, *problems],
@@ -241,7 +241,7 @@ def _state_problems(contest: PublishedContest) -> Iterator[str]:
             yield f"game {game.number}: cancelled, but no agent is disqualified"
         why = [f"{agent} is disqualified: {contest.out[agent]}" for agent in out]
         if game.state not in OPEN and game.why not in ([""] if game.state == GameState.DONE else why):
-            yield f"game {game.number}: {game.why!r:.80} is not why it is {game.state}"
+            yield f"game {game.number}: {game.why!r:.80} is not a valid reason for {game.state}"
 
 
 def _pairing_problems(contest: PublishedContest) -> Iterator[str]:
@@ -280,13 +280,13 @@ _LOTS = range(16)
 def _chance_problems(contest: PublishedContest) -> Iterator[str]:
     snapshot, seed = contest.snapshot, contest.tournament.seed
     if seed is None and contest.is_over:
-        yield f"the contest is over, and {CHANCE} does not reveal its chance"
+        yield f"the contest is over, but {CHANCE} does not reveal the secret seed"
     if snapshot.commitment is not None and seed is not None and not contest.is_over:
-        yield f"{CHANCE} reveals the chance of games that are still to come"
+        yield f"{CHANCE} reveals the secret seed before the last game"
     ranks = [entry.rank for entry in snapshot.entries]
     if snapshot.seeding == "drawn" and seed is None:
         if sorted(ranks) != list(range(1, len(ranks) + 1)):
-            yield "the agents' ranks are not those of a draw"
+            yield "the agents' ranks are not 1, 2, 3, ..."
     # Listed seeding does not use the seed.
     elif ranks != ranks_of(len(ranks), snapshot.seeding, seed or 0):
         source = "the list" if snapshot.seeding == "listed" else "the contest's chance"
@@ -295,7 +295,7 @@ def _chance_problems(contest: PublishedContest) -> Iterator[str]:
 
 def _failure_problems(contest: PublishedContest) -> Iterator[str]:
     for agent, share in contest.tournament.failed(contest.results, contest.out).items():
-        yield f"{agent} failed in {share:.0%} of its games and is not disqualified"
+        yield f"{agent} failed in {share:.0%} of its games, but is not disqualified"
 
 
 # --- tables ----------------------------------------------------------------------------------------------------------
@@ -306,7 +306,7 @@ def _table_problems(
 ) -> Iterator[str]:
     for name in HISTORIES if contest.joined is None else ():
         if os.path.lexists(directory / "data" / name):
-            yield f"data/{name}: there is no {JOINED} that it follows from"
+            yield f"data/{name}: {JOINED}, on which it depends, is missing"
     for name, expected in computed.items():
         if name == README or (name in CERTIFICATE and not (has_all_conditions and _has_certificate(directory))):
             continue
@@ -318,7 +318,7 @@ def _table_problems(
         is_csv = name.endswith(".csv")
         right = _csv_of(directory, name.removesuffix(".csv"), computed) if is_csv else expected
         if wrong := difference(name, table, right):
-            yield f"data/{name}: not what the records give: {wrong}"
+            yield f"data/{name}: differs from the records: {wrong}"
 
 
 def _csv_of(directory: Path, name: str, computed: Mapping[str, bytes]) -> bytes:
@@ -356,17 +356,17 @@ def difference(name: str, table: bytes, expected: bytes) -> str:
         for (place, value), (expected_place, right) in pairs:
             slack = ROUNDED if is_estimate or place.endswith(":elo") else TOLERANCE
             if place != expected_place:
-                return f"{place} is there, {expected_place} is right"
+                return f"found {place}, expected {expected_place}"
             if (type(value), value) == (type(right), right):
                 continue
             is_number = type(value) in (int, float) and type(right) is float
             if not is_number or not math.isclose(value, right, rel_tol=TOLERANCE, abs_tol=slack):  # type: ignore[arg-type]
-                return f"{place} is {value!r:.80}, {right!r:.80} is right"
+                return f"{place} is {value!r:.80}, expected {right!r:.80}"
     except InputError as error:
         return str(error)
     except (ValueError, RecursionError, OverflowError, csv.Error) as error:
         return f"it cannot be read: {error}"
-    return "its lines or quotes have another form" if is_csv else ""
+    return "its line ends or quotes differ" if is_csv else ""
 
 
 def _csv_values(data: bytes) -> Iterator[tuple[str, object]]:
@@ -411,4 +411,4 @@ def _stray_problems(
         known |= {f"{LOG}{CHECKPOINT}", *(f"{LOG}{path}" for path in log.files)}
     for name in sorted(file_names(directory, [])):
         if name not in known and not any(kind.fullmatch(name) for kind in (_PAGE, _TOP, _WITNESSED)):
-            yield f"{name}: an export of this contest has no such file"
+            yield f"{name}: unexpected file"

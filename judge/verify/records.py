@@ -82,19 +82,19 @@ def _replayed(expected: VerifiedRecord, data: bytes) -> VerifiedRecord:
     record = file.record
     # A spec is untrusted, so only a scheduled one is replayed.
     if bare(record.spec) != bare(GameSpec.model_validate_json(expected.spec)):
-        return refused(f"{name}: of another game than was scheduled here")
+        return refused(f"{name}: a record of another game than the scheduled one")
     if record.spec.opening not in expected.openings:
-        return refused(f"{name}: begins from another opening than the contest's chance gives")
+        return refused(f"{name}: has another opening than the contest's seed gives")
     is_seed_due = isinstance(record.spec.seed, str) if expected.seed is None else record.spec.seed == expected.seed
     if not is_seed_due:
-        return refused(f"{name}: has another seed than the contest's chance gives")
+        return refused(f"{name}: has another seed than the contest's seed gives")
     problems = list(_attempt_problems(record, expected))
     # The policy determines the kept folders, the agent their name. `chain_problems` checks their states.
     kinds = set(record.spec.policy.folders.kept)
     for seat, called in zip(record.spec.seats, expected.names, strict=True):
         folders = seat.folders or KeptFolders(name=called)
         if set(folders.digests) != kinds or folders.name != called:
-            problems.append(f"{seat.name} had other folders than the policy demands")
+            problems.append(f"{seat.name} had other folders than the policy requires")
     problems += _measurement_problems(file)
     conditions = None
     try:
@@ -122,7 +122,7 @@ def _attempt_problems(record: GameRecord, expected: VerifiedRecord) -> Iterator[
     if expected.state == AttemptState.ACCEPTED and record.verdict is Verdict.VOID:
         yield "void, so it cannot count"
     if expected.state == AttemptState.VOID and record.verdict is not Verdict.VOID:
-        yield f"its verdict is {record.verdict}, and the tables call it void"
+        yield f"its verdict is {record.verdict}; in the tables it is void"
 
 
 _TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{3}([0-9]{3})?)?\+00:00")
@@ -187,17 +187,17 @@ def void_problems(file: RecordFile) -> Iterator[str]:
             end = referee.play()
     except InputError as error:
         if not wire.is_cut_off and referee.game.end is None:
-            yield f"called void, but its transcript continues where a judge would stop: {error}"
+            yield f"void, but its transcript continues after the end: {error}"
     # The last answer may have arrived when the host failed, and is not a ply then.
     said, replayed = ([(ply.seat, ply.said) for ply in plies] for plies in (record.plies, referee.plies))
     if said not in (replayed, replayed[:-1]):
-        yield "called void, and its plies are not those of its transcript"
+        yield "void, but its moves differ from those of its transcript"
     if record.result or any(seat.fault is not None or seat.why for seat in record.seats):
-        yield "called void, and it has a result or a fault"
+        yield "void, but it has a result or a fault"
     if referee.game.end is not None:
-        yield "called void, and the moves of its transcript end the game"
+        yield "void, but the moves of its transcript end the game"
     elif end is not None and verdict_of(end) is not Verdict.VOID:
-        yield f"called void, and the replay gives {verdict_of(end)}"
+        yield f"void, but the replay gives {verdict_of(end)}"
 
 
 # --- folders ---------------------------------------------------------------------------------------------------------
@@ -216,7 +216,7 @@ def chain_problems(
     for record, names in zip(replayed, agents, strict=True):
         for name, states in zip(names, record.begun, strict=False):
             problems += [
-                f"{record.name}: {name}'s {kind.value} folder starts from a state that no game before it left"
+                f"{record.name}: {name}'s {kind.value} folder starts from a state that no earlier game left"
                 for kind, state in states.items()
                 if state not in known.get((name, kind), {EMPTY.digest})
             ]

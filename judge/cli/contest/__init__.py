@@ -91,7 +91,7 @@ app = lazy_group(
             "Write the live pages and events of a contest as files, for any file server; --follow keeps them current.",
         ),
         "verify": (
-            "judge.cli.contest.publish:verify",
+            "judge.cli.contest.verify:verify",
             "Verify an export: check files and signature, replay every game, recompute schedule and tables.",
         ),
     },
