@@ -12,7 +12,7 @@ from judge.records.outcome import game_scores
 
 
 class GameState(StrEnum):
-    """State of a scheduled game."""
+    """The state of a scheduled game."""
 
     PENDING = "pending"
     RUNNING = "running"

@@ -7,7 +7,7 @@ from judge.base.errors import InputError
 
 
 class State(StrEnum):
-    """Passed and approved submissions become entries."""
+    """State of a submission. Passed and approved ones become entries."""
 
     RECEIVED = "received"
     """On disk and not yet read."""

@@ -1,4 +1,4 @@
-"""Output of `judge match`: nothing, a line for each move, or a live view of the games.
+"""Output of `judge match`: nothing, lines, or a live view.
 
 `watch` and `follow` are passed to `judge.referee.play.Venue`; a presenter without them adds no cost to a game.
 """
@@ -52,7 +52,7 @@ class LinePresenter(Presenter):
             self.watch = self._ply
 
     def begin(self, spec: GameSpec, attempt: int) -> None:
-        """Print the heading of a game; not repeated for further attempts."""
+        """Print the heading, once per game."""
         self._names = (spec.seats[0].name, spec.seats[1].name)
         self._count = spec.opening_moves
         if attempt == 1:
@@ -66,7 +66,7 @@ class LinePresenter(Presenter):
         self._print(f"{self._count:4}. {name:<20} {said:<12} {ply.charged_ns / 1e6:10.1f} ms")
 
     def end(self, record: GameRecord, path: Path, *, is_last: bool) -> None:  # noqa: ARG002 a void is also printed
-        """Print the result, the usual manager's result line, and the record's path."""
+        """Print result, usual manager's result line, and record's path."""
         without_winner = "yellow" if record.verdict is Verdict.VOID else "cyan"
         colour = without_winner if record.winner is None else "green"
         text = escape(outcome_text(record.verdict, record.winner, self._names))
@@ -77,7 +77,7 @@ class LinePresenter(Presenter):
         self._print(f"record {escape(str(path))}")
 
     def score(self, records: Sequence[GameRecord]) -> None:
-        """Print wins and draws if there was more than one game."""
+        """Print wins and draws of several games."""
         if len(records) < 2:
             return
         winners = [record.seats[record.winner].name for record in records if record.winner is not None]
@@ -91,7 +91,7 @@ class LinePresenter(Presenter):
 
 
 class Shown(Presenter):
-    """Shows running games on the whole terminal; prints the results at the end."""
+    """Shows games on the whole terminal; prints results at the end."""
 
     def __init__(self, names: tuple[str, str], view: LiveView, lines: Presenter | None = None) -> None:
         self._lines = lines or LinePresenter(names, moves=False)

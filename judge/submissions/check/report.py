@@ -49,7 +49,7 @@ def failed(check: str, evidence: str, fix: str = "", stderr: tuple[str, ...] = (
 
 
 class CheckReport(BaseModel):
-    """All findings on one agent under one policy, in table order."""
+    """All findings on one agent under one policy, in the order of the table."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
