@@ -58,7 +58,7 @@ class PageOptions:
     address: str = ""
     languages: Sequence[str] = CODES
     former: Path | None = None
-    """A former export, whose unchanged game pages are copied."""
+    """A former export; its unchanged game pages are copied."""
 
 
 def publish(

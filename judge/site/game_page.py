@@ -45,7 +45,7 @@ MAX_MESSAGES_CHARACTERS = 160
 """Bytes of an agent's messages for one answer."""
 
 ALL_MESSAGES, LEAST_MESSAGES = 12_000, 40
-"""Bytes of all messages of a page, and the minimum share of a move; below it messages are omitted."""
+"""Bytes of all messages, and the minimum share of a move; below it messages are omitted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,7 +248,7 @@ def _evaluation(figure: SearchFigures) -> str:
 
 
 def numbered(notation: str, at: int) -> tuple[int, str]:
-    """Return a notation's number and move; `at` is the number if it has none."""
+    """Return a notation's number and move; `at` is the number of a notation without one."""
     match = _NUMBERED.fullmatch(notation)
     return (at, notation) if match is None else (int(match[1]), match[2])
 

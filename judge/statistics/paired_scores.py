@@ -1,11 +1,11 @@
-"""Scores of pairs of games of a candidate against a pool, or of a candidate and its parent.
+"""Scores of a candidate's pairs of games against a pool, alone or compared with its parent.
 
 A pair is one opening against one opponent with both colours. If a parent plays the same pairs (opponent, opening,
 seeds), the effects of opponent and opening cancel in the difference of scores.
 
 A hypothesis in Elo is the expected score against equal opponents, or for differences, that minus 1/2. Against a much
-stronger or weaker pool a test may take longer, but does not err more often. The variance includes that between
-opponents, so intervals are rather too wide.
+stronger or weaker pool a test may take longer, but does not err more often. Tests are evaluated after
+each round of all opponents. The variance includes that between opponents, so intervals are rather too wide.
 """
 
 from collections.abc import Sequence

@@ -27,7 +27,7 @@ class OrganiserOrder:
     id: str = ""
 
     def with_id(self) -> "OrganiserOrder":
-        """Add an id if there is none."""
+        """Add an id if it is missing."""
         return self if self.id else replace(self, id=new_order_id())
 
 

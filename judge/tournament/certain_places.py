@@ -35,7 +35,7 @@ class Bracket:
 
 @dataclass(frozen=True, slots=True)
 class StageCertainty:
-    """Certainty within a stage, whose name is empty in a contest without stages.
+    """Certainty within a stage. Its name is empty in a contest without stages.
 
     `above`: number of agents above the stage. `games` are those that count, in `rounds` rounds (0: unknown).
     `changes_place`: reversed games change the first place, not only the best rating.
