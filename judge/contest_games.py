@@ -30,7 +30,7 @@ class AttemptState(StrEnum):
     ACCEPTED = "accepted"
     VOID = "void"
     ANNULLED = "annulled"
-    """By the organiser."""
+    """Annulled by the organiser."""
     ABANDONED = "abandoned"
     SUPERSEDED = "superseded"
     """It ended after a later attempt had started: stored, never counted."""

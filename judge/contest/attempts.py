@@ -15,8 +15,9 @@ from judge.referee.spec import GameSpec, KeptFolders, RecordFile, public_part
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """The current attempt of a game, with the agents' staged files by digest. `states`: archives of `folders`, by
-    digest.
+    """The current attempt of a game, with the agents' staged files by digest.
+
+    `seed`: None if the spec has it. `states`: archives of `folders` by digest.
     """
 
     game: ScheduledGame

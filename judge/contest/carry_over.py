@@ -24,7 +24,7 @@ PUBLIC_KEY_FILE = "organiser.pem"
 
 @dataclass(frozen=True, slots=True)
 class CarriedOver:
-    """What was carried over. If the contests share a store, tokens cannot be."""
+    """What was carried over."""
 
     checked: Sequence[str]
     """Submitted agents that keep their checks."""
@@ -33,6 +33,7 @@ class CarriedOver:
     tokens: int
     has_key: bool
     shares_store: bool
+    """Then tokens cannot be carried over."""
 
 
 def carry_over(last: Planned, following: Planned, who: str) -> CarriedOver:

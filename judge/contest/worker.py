@@ -57,6 +57,7 @@ def play_job(job: Job, slot: Slot, lock: Path | None = None, *, holds_cores: boo
     """Play a game in a slot, possibly with a void.
 
     A prepared game waits for the slot's file `lock`, and for core locks unless the judge `holds_cores`.
+    It keeps them while it plays.
     """
     if slot.judge_cores:
         os.sched_setaffinity(0, slot.judge_cores)

@@ -4,8 +4,8 @@ A pair is one opening against one opponent with both colours. If a parent plays 
 seeds), the effects of opponent and opening cancel in the difference of scores.
 
 A hypothesis in Elo is the expected score against equal opponents, or for differences, that minus 1/2. Against a much
-stronger or weaker pool a test may take longer, but does not err more often. Tests are evaluated after
-each round of all opponents. The variance includes that between opponents, so intervals are rather too wide.
+stronger or weaker pool a test may take longer, but does not err more often. Tests are evaluated after each round
+of all opponents. The variance includes that between opponents, so intervals are rather too wide.
 """
 
 from collections.abc import Sequence

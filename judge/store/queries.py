@@ -63,12 +63,12 @@ class Reader(Database):
             return contest_row(connection, contest)
 
     def entries(self, contest: str) -> list[EntryRow]:
-        """By rank."""
+        """Entries by rank."""
         query = select(entries).where(entries.c.contest == contest).order_by(entries.c.rank)
         return [value_of(EntryRow, row) for row in self._rows(query)]
 
     def pairings(self, contest: str) -> list[Pairing]:
-        """Includes byes; by round and table."""
+        """Pairings, including byes, by round and table."""
         return [value_of(Pairing, row) for row in self._rows(pairings_of(contest))]
 
     def last_record(self, contest: str, agent: str, before: int) -> tuple[str, int] | None:
@@ -88,7 +88,7 @@ class Reader(Database):
         return None if row is None else (row.record, int(row.first != agent))
 
     def results(self, contest: str) -> list[GameResult]:
-        """In schedule order, without specs: there may be 100,000."""
+        """Results in schedule order, without specs: there may be 100,000."""
         query = (
             select(*RESULT_COLUMNS)
             .join(results, results.c.game == games.c.id)
@@ -110,7 +110,7 @@ class Reader(Database):
             return [game_result(row) for row in connection.execute(query)]
 
     def games(self, contest: str) -> list[ScheduledGame]:
-        """In schedule order."""
+        """Games in schedule order."""
         query = select(games).where(games.c.contest == contest).order_by(games.c.number)
         with self._reading() as connection:
             return [value_of(ScheduledGame, row) for row in connection.execute(query)]
@@ -128,7 +128,7 @@ class Reader(Database):
         return None if row is None else value_of(Attempt, row)
 
     def attempts(self, contest: str) -> list[Attempt]:
-        """In schedule order."""
+        """Attempts in schedule order."""
         query = _attempts(contest, *attempts.c).order_by(games.c.number, attempts.c.number)
         return [value_of(Attempt, row) for row in self._rows(query)]
 
@@ -207,7 +207,7 @@ def _lines(contest: str, *chosen: ColumnElement[bool]) -> Select[Any]:
 
 
 def pairings_of(contest: str) -> Select[Any]:
-    """By round and table."""
+    """Pairings by round and table."""
     return select(pairings).where(pairings.c.contest == contest).order_by(pairings.c.round, pairings.c.table)
 
 

@@ -59,7 +59,7 @@ class RegisterReader(ContestDatabase):
         return [value_of(UploadStep, row) for row in rows]
 
     def journal(self, number: int) -> list[Change]:
-        """Oldest first."""
+        """History, oldest first."""
         query = select(submission_journal).where(submission_journal.c.submission == number)
         return [value_of(Change, row) for row in self._rows(query.order_by(submission_journal.c.id))]
 

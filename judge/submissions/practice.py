@@ -46,7 +46,7 @@ def with_shorter_games(policy: Policy, seconds: float) -> Policy:
 def play_next(
     directory: IntakeDirectory, games: PracticeGames, register: Register, host: PracticeHost, worker: str
 ) -> PracticeGame | None:
-    """None without a game or slot."""
+    """Return None without a game or slot."""
     with host.place() as slot:
         taken = None if slot is None else games.take(worker)
         if slot is None or taken is None:

@@ -314,7 +314,7 @@ def decide(register: Register, order: OrganiserOrder) -> DoneOrder:
 
 
 def state_line(submission: Submission) -> str:
-    """Such as `submission 3, five version 2: approved`."""
+    """A line such as `submission 3, five version 2: approved`."""
     version = f" version {submission.version}" if submission.version else ""
     name = printable(submission.name) or "no name yet"
     return f"submission {submission.id}, {name}{version}: {submission.state.value}"

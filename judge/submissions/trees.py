@@ -122,7 +122,7 @@ OTHER_ARCHIVES = re.compile(r"(?i)\.(7z|rar|gz|bz2|xz|zst|tbz2?|lzh?|lzma|arj|ca
 
 
 def name_of(filename: str) -> str:
-    """Without directories."""
+    """The name without directories."""
     return re.split(r"[/\\]", filename)[-1]
 
 

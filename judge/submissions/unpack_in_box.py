@@ -155,7 +155,7 @@ def refuse_bits(name: str, mode: int) -> None:
 
 
 def members_of_zip(file: BinaryIO, bounds: Bounds) -> Iterator[Member]:
-    """After a check of the whole directory."""
+    """Members, after a check of the whole directory."""
     with zipfile.ZipFile(file) as archive:
         infos = archive.infolist()
         named = [(name, info) for info in infos if not is_bookkeeping(name := name_in_zip(info))]
@@ -419,7 +419,7 @@ def resolve_links(links: dict[str, str], files: dict[str, int]) -> dict[str, lis
 
 
 class Extraction:
-    """Converts an archive to the tar file `out`. Raises RefusedError or MALFORMED."""
+    """Converts an archive to the tar file `out`. Raises RefusedError or an error of MALFORMED."""
 
     def __init__(self, archive: BinaryIO, out: tarfile.TarFile, job: dict[str, Any]) -> None:
         self._archive = archive

@@ -29,13 +29,13 @@ class Windows:
 
     @property
     def moments(self) -> Sequence[tuple[str, datetime]]:
-        """In UTC, by key: `opens`, `closes`, `starts`."""
+        """Times in UTC by key: `opens`, `closes`, `starts`."""
         named = (("opens", self.opens), ("closes", self.closes), ("starts", self.starts))
         return [(key, moment.astimezone(UTC)) for key, moment in named if moment is not None]
 
     @property
     def words(self) -> str:
-        """Such as `submissions open at …, close at …; the contest starts at …`."""
+        """A text such as `submissions open at …, close at …; the contest starts at …`."""
         ends = [
             f"{verb} at {moment_text(moment)}"
             for verb, moment in (("open", self.opens), ("close", self.closes))
@@ -78,7 +78,7 @@ def aware_moment(key: str, moment: datetime, zone: str) -> datetime:
 
 
 def moment_text(moment: datetime) -> str:
-    """Such as `2026-11-22 18:00:00 CET (Europe/Prague)`."""
+    """A text such as `2026-11-22 18:00:00 CET (Europe/Prague)`."""
     zone = f" ({moment.tzinfo.key})" if isinstance(moment.tzinfo, ZoneInfo) else ""
     return f"{moment:%Y-%m-%d %H:%M:%S} {moment.tzname()}{zone}"
 

@@ -9,7 +9,7 @@ CLOCK = ("turn_ms", "match_ms", "asap_ms")
 
 
 def policy_difference(one: Policy, other: Policy) -> str:
-    """Such as `clock.turn_ms is 200 and 1500`; empty if they may be rated together."""
+    """The difference, such as `clock.turn_ms is 200 and 1500`; empty if they may be rated together."""
     return ", ".join(_differences(one, other))
 
 

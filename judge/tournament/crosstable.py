@@ -16,7 +16,7 @@ class Cell:
 
 
 def crosstable(agents: Sequence[str], played: Iterable[PlayedPairing]) -> list[list[Cell | None]]:
-    """In the order of `agents`; None for pairs that never met."""
+    """The table in the order of `agents`; None for pairs that never met."""
     met: dict[frozenset[str], list[PlayedPairing]] = {}
     for each in played:
         if each.pairing.second is not None:

@@ -26,7 +26,7 @@ def seats(pairing: Pairing, game: int) -> tuple[str, str]:
 
 
 def opening_number(pairing: Pairing, game: int, games: int) -> int:
-    """Number from 0, for `judge.tournament.openings.schedule`.
+    """The opening's number from 0, for `judge.tournament.openings.schedule`.
 
     Two consecutive games share one, also across meetings. All pairings use the same openings, as at Gomocup.
     """
@@ -34,7 +34,7 @@ def opening_number(pairing: Pairing, game: int, games: int) -> int:
 
 
 def by_seed(entries: Iterable[Competitor]) -> list[Competitor]:
-    """Best first."""
+    """Entries, best first."""
     return sorted(entries, key=lambda entry: entry.seed)
 
 

@@ -236,7 +236,7 @@ def records_of(agents: Iterable[str], played: Iterable[PlayedPairing]) -> Record
 
 
 def tiers_of(values: Values) -> Tiers:
-    """Best first; equal ones by id."""
+    """Agents, best first; equal ones by id."""
     return sorted(_equal(values), key=lambda tier: values[tier[0]], reverse=True)
 
 

@@ -208,7 +208,7 @@ def diagnose(talk: RecordedTalk) -> Diagnosis:
 
 
 def fix_for(verdict: Verdict, said: str, form: str = "") -> str:
-    """Empty: see the checks' table. `form` replaces the advice on unreadable answers."""
+    """The fix; empty: see the checks' table. `form` replaces the advice on unreadable answers."""
     if verdict is Verdict.UNREADABLE and form:
         return form
     if verdict is Verdict.REFUSED and _NO_FILE.search(said):

@@ -34,7 +34,7 @@ _AT_FAULT = {
 }
 _NOT_UNDERSTOOD = (Verdict.REFUSED, Verdict.UNREADABLE)
 _UNHEARD = (*_TIMES, Verdict.CRASH)
-"""Of an agent that misses a command's end."""
+"""Faults of an agent that misses a command's end."""
 _NAMES = {"crlf": "CR LF", "lf": "LF alone"}
 _WELL_ALONE = "this happened late in a long conversation; in a new process, as in every contest game, it answered"
 _FLUSH_PYTHON = "flush after every line, for other managers do not run Python so: print(move, flush=True)"
@@ -339,7 +339,7 @@ def restart_of(results: QuestionResults) -> Iterator[Finding]:
 
 
 def opening_of(examinee: Examinee, policy: Policy) -> Iterator[Finding]:
-    """Check both seats. The agent's error message is the preferred fix."""
+    """Check the opening in both seats. The agent's error message is the preferred fix."""
     faults, complaints = [], []
     for seat in (0, 1):
         question = Question("opening", f"seat {seat}", seat=seat, turns=4)

@@ -77,5 +77,5 @@ _ORDER = (Grade.PASS, Grade.WARNING, Grade.FAIL)
 
 
 def worst_grade(grades: Sequence[Grade]) -> Grade:
-    """By default PASS."""
+    """The worst; PASS if there is no grade."""
     return max(grades, key=_ORDER.index, default=Grade.PASS)

@@ -287,7 +287,7 @@ class Examinee:
 
     @cached_property
     def questions(self) -> Questions:
-        """Possibly empty."""
+        """Questions, possibly empty."""
         game = self.policy.game
         return game_entry(game.name).questions(game.options) or Questions((), _refuse, str)
 

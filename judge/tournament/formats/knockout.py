@@ -76,7 +76,7 @@ class Knockout(TournamentFormat):
         return max(0, len(left) - drawn + len(stages[-1]) - 1 - out)
 
     def stages(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing]) -> list[list[Tie]]:
-        """Up to the first undecided stage."""
+        """Stages up to the first undecided one."""
         meetings: dict[frozenset[str], list[PlayedPairing]] = {}
         for each in played:
             meetings.setdefault(each.pairing.agents, []).append(each)
@@ -91,7 +91,7 @@ class Knockout(TournamentFormat):
         return stages
 
     def order(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing]) -> Tiers:
-        """By stage, with shared places."""
+        """Entries by stage, with shared places."""
         reached = {entry.id: 0 for entry in entries}
         for number, stage in enumerate(self.stages(entries, played), 1):
             for tie in stage:
@@ -123,7 +123,7 @@ class Knockout(TournamentFormat):
 def bracket(agents: Sequence[Competitor]) -> list[Competitor | None]:
     """The first stage, two neighbours per pairing: 1-8, 4-5, 2-7, 3-6 for eight agents.
 
-    If agents are missing to a power of two, the first seeds have no opponent (None) and advance.
+    Unless the number of agents is a power of two, the first seeds have no opponent (None) and advance.
     """
     places = [0]
     while len(places) < len(agents):
