@@ -1,7 +1,7 @@
-"""Opens and closes submissions and starts a contest on schedule, while a service runs.
+"""Opens and closes submissions and starts a contest on schedule, in a service.
 
-Actions depend only on contest.toml, the clock and the journal, which has each action once. So a killed
-service resumes correctly. Schedule changes are also written to the journal.
+Actions depend only on contest.toml, the clock and the journal, which has each action once. So a killed service resumes
+correctly.
 """
 
 import subprocess
@@ -27,7 +27,7 @@ from judge.store.submissions import Register
 from judge.submissions.windows import BEGINS, CLOSED, OPENED, WINDOW, SubmissionGate, Windows, moment_text
 
 WHO = "the clock"
-"""Actor of scheduled actions in the journal."""
+"""Actor in the journal."""
 
 POLL_INTERVAL_S = 1.0
 
@@ -35,16 +35,16 @@ NEVER = -1
 """An impossible modification time."""
 
 RUN_LOG = "run.log"
-"""Output of `judge contest run` started by a service, in the contest's folder."""
+"""Output of the started `judge contest run`, in the contest's folder."""
 
 RETRY_INTERVAL_S, MOST_AGAIN_S = 30.0, 1800.0
-"""Pause before a failed `judge contest run` is restarted; doubled each time, up to the second value."""
+"""Pause before a failed run is restarted; doubled each time, up to the second value."""
 
 log = get_logger()
 
 
 class ContestProcess:
-    """A separate `judge contest run` process, which survives the service."""
+    """A `judge contest run` that survives the service."""
 
     def __init__(self, path: Path, clock: Callable[[], float] = time.monotonic) -> None:
         self._path = path.resolve()
@@ -53,10 +53,10 @@ class ContestProcess:
         self._not_before = 0.0
         self._failures = 0
         self.is_done = False
-        """Whether it ended with code 0: contest over, or stop requested."""
+        """Ended with code 0: contest over, or stop requested."""
 
     def ensure(self) -> bool:
-        """Start it unless it runs or failed recently; return whether it was started. Raises HostError."""
+        """Start it unless it runs or failed recently; return whether started. Raises HostError."""
         if self._process is not None:
             code = self._process.poll()
             if code is None:
@@ -88,7 +88,7 @@ class ContestProcess:
 
 
 class FileWindows:
-    """The schedule in a contest file. A file with a mistake does not change it."""
+    """The schedule in a contest file. A mistake in the file does not change it."""
 
     def __init__(self, planned: Planned) -> None:
         self._path = planned.path
@@ -211,7 +211,7 @@ class WindowKeeper:
 
 
 def remembered(planned: Planned) -> dict[str, str]:
-    """The scheduled actions in the journal, for the gate."""
+    """Scheduled actions in the journal."""
     with closing(open_store(planned)) as store:
         found = {event: store.last_lines(planned.name, 1, event) for event in (OPENED, CLOSED)}
     return {event: lines[0].text for event, lines in found.items() if lines}

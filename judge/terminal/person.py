@@ -1,5 +1,5 @@
-"""A person at a seat of `judge match`. The process `judge.terminal.player` asks the person and writes the answers to a
-pipe for `judge.sandbox.process.person_box`.
+"""A person at a seat of `judge match`: `judge.terminal.player` asks, and writes answers to a pipe for
+`judge.sandbox.process.person_box`.
 """
 
 import hashlib
@@ -21,7 +21,7 @@ from judge.terminal.output import note
 from judge.terminal.presenters import Presenter, Shown
 
 LEFT = 130
-"""Exit code when a person leaves; the same as for Ctrl-C."""
+"""Exit code when a person leaves; as for Ctrl-C."""
 
 _NO_FILES = hashlib.sha256().hexdigest()
 
@@ -31,7 +31,7 @@ class GameAbortedError(KeyboardInterrupt):
 
 
 class PersonAgent(Agent):
-    """A person in place of an agent; it has no files."""
+    """A person, without files."""
 
     def seat(self, policy: Policy) -> SeatSpec:  # noqa: ARG002 a person plays under every policy
         """Return the seat for a game's spec."""
@@ -40,7 +40,7 @@ class PersonAgent(Agent):
 
 
 def stage(named: str, staging: Path) -> Agent:
-    """Return the person, or stage the agent `named` as `stage_agent` does."""
+    """Return the person, or stage the agent `named`."""
     if named != ME:
         return stage_agent(named, staging)
     manifest = AgentManifest(name=ME, command=(ME,), runtime=PERSON, protocol=PERSON)
@@ -48,12 +48,12 @@ def stage(named: str, staging: Path) -> Agent:
 
 
 def is_person(seat: SeatSpec) -> bool:
-    """Whether the seat is a person's."""
+    """Whether a person has the seat."""
     return seat.protocol == PERSON
 
 
 def seated(seats: Sequence[SeatSpec], has_clock: bool) -> tuple[SeatSpec, SeatSpec]:
-    """Return the seats of a game with one person, of whom the agent is informed if its protocol allows it."""
+    """The seats of a game with one person, of whom the agent is informed if its protocol allows it."""
     if all(map(is_person, seats)):
         raise InputError("a person plays an agent: give an agent for one of the seats")
     first, second = (
@@ -68,7 +68,7 @@ def _with(seat: SeatSpec, **options: int) -> SeatSpec:
 
 
 class PersonPresenter(Shown):
-    """Asks the person, shows the games, and prints the results at the end."""
+    """Asks the person and shows the games; prints the results at the end."""
 
     def __init__(self, has_clock: bool, lines: Presenter | None) -> None:
         """If `lines` is given, only it writes to stdout. `has_clock`: the policy's clock limits the person."""
@@ -99,7 +99,7 @@ class PersonPresenter(Shown):
         return self._player
 
     def build(self, kind: BoxKind, tenant: Tenant, limits: Limits, policy: BoxPolicy) -> Box:
-        """Return the box of a seat: the person's, or an agent's."""
+        """The box of a person or an agent."""
         if tenant.runtime == PERSON:
             return PersonBox(self._answers, self._leave)
         return open_box(kind, tenant, limits, policy)
@@ -119,7 +119,7 @@ class PersonPresenter(Shown):
 
 @contextmanager
 def may_leave() -> Iterator[None]:
-    """Context manager: if the person leaves the game, print that there is no record."""
+    """Context manager: if the person leaves, print that there is no record."""
     try:
         yield
     except KeyboardInterrupt:

@@ -41,7 +41,7 @@ class LinePresenter(Presenter):
         self._agents = (seats[0].name, seats[1].name)
 
     def begin(self, spec: GameSpec, attempt: int) -> None:
-        """Print the heading of a game; not repeated for further attempts."""
+        """Print the heading, once per game."""
         self._names = (spec.seats[0].name, spec.seats[1].name)
         self._count = spec.opening_moves
         if attempt == 1:
@@ -55,7 +55,7 @@ class LinePresenter(Presenter):
         self._print(f"{self._count:4}. {name:<20} {said:<12} {ply.charged_ns / 1e6:10.1f} ms")
 
     def end(self, record: GameRecord, path: Path, *, is_last: bool) -> None:  # noqa: ARG002 a void is also printed
-        """Print the result, the usual manager's result line, and the record's path."""
+        """Print result, usual manager's result line, and record's path."""
         without_winner = "yellow" if record.verdict is Verdict.VOID else "cyan"
         colour = without_winner if record.winner is None else "green"
         text = escape(outcome_text(record.verdict, record.winner, self._names))
@@ -66,7 +66,7 @@ class LinePresenter(Presenter):
         self._print(f"record {escape(str(path))}")
 
     def score(self, records: Sequence[GameRecord]) -> None:
-        """Print wins and draws if there was more than one game."""
+        """Print wins and draws of several games."""
         if len(records) < 2:
             return
         winners = [record.seats[record.winner].name for record in records if record.winner is not None]
@@ -80,7 +80,7 @@ class LinePresenter(Presenter):
 
 
 class Shown(Presenter):
-    """Shows running games on the whole terminal; prints the results at the end."""
+    """Shows games on the whole terminal; prints results at the end."""
 
     def __init__(self, lines: Presenter | None = None) -> None:
         self._lines = lines or LinePresenter(moves=False)

@@ -1,7 +1,7 @@
 """`judge contest verify`: checks that an export is the correct result of its contest.
 
 It checks the signature of all files, replays every record, recomputes schedule and tables, and compares all with the
-log, which must continue an old checkpoint. Pages, PGN and the columns' description are covered only by the signature.
+log, which must continue an old checkpoint. Only the signature covers pages, PGN and the columns' description.
 """
 
 import csv
@@ -51,19 +51,19 @@ from judge.verify.witnesses import Witnessed, drawn_without, read_witness_keys, 
 MAX_ANSWER_BYTES = 64 << 10
 
 TOLERANCE = 1e-9
-"""Relative or absolute, for floats computed on another machine."""
+"""Relative or absolute tolerance for floats computed on another machine."""
 
 
 ROUNDED = 2e-6
-"""For estimates, which are rounded to six decimals."""
+"""Tolerance for estimates, which are rounded to six decimals."""
 
 
 @dataclass(frozen=True, slots=True)
 class VerificationReport:
-    """The result of a verification: `replayed` records, `uncounted` attempts among them, `unfinished` games.
+    """Result of a verification: `replayed` records, `uncounted` attempts among them, `unfinished` games.
 
-    `is_over`: no game or round remains. `decisions` are the organiser's and cannot be verified. `chance` is the source
-    of randomness, checked only when revealed. `fairness` are the recomputed tests; None without a certificate.
+    `is_over`: no game or round remains. `decisions` are the organiser's and cannot be verified. `chance`: source of
+    randomness, checked when revealed. `fairness`: recomputed tests; None without a certificate.
     """
 
     manifest: ManifestCheck
@@ -76,17 +76,17 @@ class VerificationReport:
     decisions: Sequence[str] = ()
     chance: str = ""
     joined: Sequence[FormerContest] = ()
-    """The former contests used to recompute rating histories."""
+    """Former contests used to recompute rating histories."""
     fairness: Sequence[FairnessTest] | None = None
     freeze: Freeze | None = None
-    """The part of the log that the draw depends on; None without a log."""
+    """Part of the log that the draw depends on; None without a log."""
     log: Checkpoint | None = None
     """Checkpoint of the verified log; None without a log."""
     witnesses: Sequence[Witnessed] = ()
-    """The announced or named witnesses with their signed sizes."""
+    """Announced or named witnesses with signed sizes."""
     receipt: Receipt | None = None
     sampled_of: int | None = None
-    """With a sample: the number of finished games, of which `replayed - uncounted` were replayed. Else None."""
+    """With a sample: number of finished games, of which `replayed - uncounted` were replayed."""
 
 
 def verify_export(
@@ -101,10 +101,10 @@ def verify_export(
     """Verify an export. Its log must continue `since`, contain the upload of `receipt`, and be signed by the witnesses
     in `witness`.
 
-    With a `sample` only its games are replayed. The results of the others are taken from games.json, and the states of
-    folders and the fairness certificate are not checked.
+    With a `sample` only its games are replayed. Other results are taken from games.json; folder states and fairness
+    certificate are not checked.
 
-    Raises InputError for a missing export, key, checkpoint or receipt. All other errors become problems in the report.
+    Raises InputError for a missing export, key, checkpoint or receipt. Other errors become problems.
     """
     old = None if since is None else read_checkpoint(read_bounded(since, MAX_CHECKPOINT_BYTES), str(since))
     given = None if receipt is None else read_receipt(read_bounded(receipt, MAX_ANSWER_BYTES), str(receipt))
@@ -178,7 +178,7 @@ def verify_export(
 
 
 def _jobs(directory: Path, contest: PublishedContest, chosen: Collection[int] | None) -> Iterator[VerifiedRecord]:
-    """`chosen` are the numbers of the games to replay; None: all."""
+    """`chosen`: games to replay; None: all."""
     entries = contest.snapshot.by_name()
     openings = contest.tournament.openings(contest.pairings)
 
@@ -217,7 +217,7 @@ def _chain_problems(contest: PublishedContest, records: Sequence[VerifiedRecord]
 def _with_results(
     contest: PublishedContest, records: Sequence[VerifiedRecord], claims: Mapping[int, GameResult | None]
 ) -> PublishedContest:
-    """`claims` are the results of games that were not replayed."""
+    """`claims`: results of games that were not replayed."""
     by_number = {record.number: record for record in records}
     games = []
     for game in contest.games:
@@ -245,7 +245,7 @@ def _state_problems(contest: PublishedContest) -> Iterator[str]:
 
 
 def _pairing_problems(contest: PublishedContest) -> Iterator[str]:
-    """Each round must follow from the earlier results and the agents disqualified by then."""
+    """Rounds must follow from earlier results and the agents disqualified by then."""
     pairings, gone = list(contest.pairings), 0
     paired: list[Pairing] = []
     while len(paired) < len(pairings):
@@ -261,7 +261,7 @@ def _pairing_problems(contest: PublishedContest) -> Iterator[str]:
 def _next_pairings(
     contest: PublishedContest, paired: Sequence[Pairing], left: Sequence[Pairing], gone: int
 ) -> tuple[int, Sequence[Pairing]] | None:
-    """How many agents were disqualified when `left` was paired, and its first pairings; None if they do not follow."""
+    """Number of agents disqualified when `left` was paired, and its first pairings; None if they do not follow."""
     tournament, out = contest.tournament, list(contest.out)
     rounds = {pairing.round for pairing in paired}
     results = [result for result in contest.results if result.round in rounds]
@@ -274,7 +274,7 @@ def _next_pairings(
 
 
 _LOTS = range(16)
-"""Seeds that give each lot between two both results, for use while the secret is unknown."""
+"""Seeds that give each lot between two both results, while the secret is unknown."""
 
 
 def _chance_problems(contest: PublishedContest) -> Iterator[str]:
@@ -341,7 +341,7 @@ def _has_certificate(directory: Path) -> bool:
 
 
 def difference(name: str, table: bytes, expected: bytes) -> str:
-    """Return the first difference of a CSV or JSON table from the expected one, or "".
+    """First difference of a CSV or JSON table from the expected one, or "".
 
     Texts and integers must be equal. Floats may differ by `TOLERANCE`.
     """

@@ -1,4 +1,4 @@
-"""Verifies the log of an export: it equals the journal and has every result, void and decision of the tables."""
+"""Verifies an export's log: it equals the journal and has every result, void and decision of the tables."""
 
 import hashlib
 import json
@@ -26,19 +26,19 @@ from judge.transparency.receipt import Receipt
 from judge.transparency.tiles import CHECKPOINT, MAX_TILE_BYTES, read_leaves, tile_files
 
 Attempts = Mapping[tuple[int, int], str]
-"""SHA-256 of each published record, by game number and attempt."""
+"""SHA-256 of published records, by game number and attempt."""
 
 
 @dataclass(slots=True)
 class ReadLog:
-    """A verified log: checkpoint, tree, and the journal with the digests in the leaves."""
+    """A verified log: checkpoint, tree, and the journal with the leaves' digests."""
 
     checkpoint: Checkpoint
     tree: Tree
     lines: Sequence[JournalLine]
     problems: list[str] = field(default_factory=list)
     files: list[str] = field(default_factory=list)
-    """The paths of its tiles."""
+    """Paths of its tiles."""
 
 
 def has_log(directory: Path) -> bool:
@@ -47,7 +47,7 @@ def has_log(directory: Path) -> bool:
 
 
 def read_log(directory: Path, contest: PublishedContest, key: Ed25519PublicKey) -> ReadLog:
-    """Read the log of an export and compare it with checkpoint, tiles and journal. Raises InputError."""
+    """Compare the log of an export with checkpoint, tiles and journal. Raises InputError."""
     checkpoint = read_checkpoint(read_bounded(directory / LOG / CHECKPOINT, MAX_CHECKPOINT_BYTES), LOG + CHECKPOINT)
     if checkpoint.size != len(contest.journal):
         raise InputError(f"{LOG}{CHECKPOINT}: {checkpoint.size} leaves, but the journal has {len(contest.journal)}")
@@ -213,7 +213,7 @@ MAX_NAMED = 20
 
 
 def log_problems(contest: PublishedContest, log: ReadLog, records: Attempts) -> Iterator[str]:
-    """Yield all differences between log and tables."""
+    """Yield differences between log and tables."""
     story = _SubmissionHistory(contest)
     for number, line in enumerate(log.lines):
         for problem in story.take(line):
@@ -222,7 +222,7 @@ def log_problems(contest: PublishedContest, log: ReadLog, records: Attempts) -> 
 
 
 class _SubmissionHistory:
-    """Reads a log line by line; each line must be possible after the previous ones."""
+    """Reads a log; each line must be possible after the previous ones."""
 
     def __init__(self, contest: PublishedContest) -> None:
         self._contest = contest

@@ -1,4 +1,4 @@
-"""Verifies one published record: it is of the scheduled game, and its replay gives the claimed result."""
+"""Verifies a published record: it is of the scheduled game, and its replay gives the claimed result."""
 
 import hashlib
 import re
@@ -31,10 +31,10 @@ States = Mapping[FolderKind, str]
 
 @dataclass(frozen=True, slots=True)
 class VerifiedRecord:
-    """A record with its expected game (id, spec as JSON, attempt) and, after the replay, what it gave.
+    """A record with its expected game (id, spec as JSON, attempt) and, after the replay, its results.
 
-    `seed` is None before the secret is revealed. `openings` are the game's possible ones. `outcome` stays None after a
-    problem. `begun` and `left` are the kept folders' states before and after the game, by seat.
+    `seed` is None before the secret is revealed. `openings`: possible ones. `outcome` is None after a problem. `begun`
+    and `left`: kept folders' states before and after the game, by seat.
     """
 
     number: int
@@ -45,7 +45,7 @@ class VerifiedRecord:
     attempt: int
     state: str
     names: tuple[str, str]
-    """The name that each agent gives itself, by seat; it names the temporary folder."""
+    """What each agent calls itself, by seat; names the temporary folder."""
     seed: Seed | None
     openings: Sequence[Opening]
     is_replayed: bool = True
@@ -60,13 +60,13 @@ class VerifiedRecord:
 
 
 def check_record(expected: VerifiedRecord) -> VerifiedRecord:
-    """Read and, if `is_replayed`, replay one record; all errors become problems of the result."""
+    """Read and, if `is_replayed`, replay one record; errors become problems."""
     try:
         data = read_bounded(expected.directory / expected.name, MAX_RECORD_BYTES)
     except InputError as error:
         return replace(expected, problems=[f"{expected.name}: no record: {error}"])
     checked = _replayed(expected, data) if expected.is_replayed else expected
-    # Drop the spec to save memory and transfers.
+    # Saves memory and transfers.
     return replace(checked, spec="", digest=hashlib.sha256(data).hexdigest())
 
 
@@ -80,7 +80,7 @@ def _replayed(expected: VerifiedRecord, data: bytes) -> VerifiedRecord:
     except InputError as error:
         return refused(str(error))
     record = file.record
-    # A spec is untrusted, so only a scheduled one is replayed.
+    # Specs are untrusted: only a scheduled one is replayed.
     if bare(record.spec) != bare(GameSpec.model_validate_json(expected.spec)):
         return refused(f"{name}: a record of another game than the scheduled one")
     if record.spec.opening not in expected.openings:
@@ -89,7 +89,7 @@ def _replayed(expected: VerifiedRecord, data: bytes) -> VerifiedRecord:
     if not is_seed_due:
         return refused(f"{name}: has another seed than the contest's seed gives")
     problems = list(_attempt_problems(record, expected))
-    # The policy determines the kept folders, the agent their name. `chain_problems` checks their states.
+    # The policy determines kept folders, the agent their name. `chain_problems` checks states.
     kinds = set(record.spec.policy.folders.kept)
     for seat, called in zip(record.spec.seats, expected.names, strict=True):
         folders = seat.folders or KeptFolders(name=called)
@@ -166,7 +166,7 @@ class _VoidWire(ReplayWire):
 
     @property
     def is_cut_off(self) -> bool:
-        """Whether no input or output of an agent follows the last used entry."""
+        """Whether no agent's input or output follows the last used entry."""
         return not any(entry.kind in (EntryKind.WROTE, EntryKind.READ) and entry.data for entry in self.unused)
 
 
@@ -180,7 +180,7 @@ def void_problems(file: RecordFile) -> Iterator[str]:
         wire = _VoidWire(unseal(file.transcript))
         referee = build_replay(record, wire)
     except (InputError, ValueError, LookupError, TypeError):
-        return  # reported by `verify`
+        return  # Reported by `verify`.
     end = None
     try:
         with replaying():
@@ -206,10 +206,10 @@ def void_problems(file: RecordFile) -> Iterator[str]:
 def chain_problems(
     replayed: Sequence[VerifiedRecord], agents: Sequence[tuple[str, str]], begins: Mapping[str, str]
 ) -> list[str]:
-    """Return problems of folders that start from a state that no earlier game of the agent produced.
+    """Return problems of folders, which must start from states that earlier games of the agent produced.
 
-    `replayed` are games in order, `agents` the agents of each. After an annulment a game may start from an older state.
-    `begins` are the initial states of non-empty persistent folders, by agent.
+    `replayed` are games in order, `agents` those of each. After an annulment a game may start from an older state.
+    `begins`: initial states of non-empty persistent folders, by agent.
     """
     known = {(name, FolderKind.PERSISTENT): {state} for name, state in begins.items()}
     problems = []

@@ -1,4 +1,4 @@
-"""Verifies the witnesses' signatures of an export's log, and that its draw follows from them."""
+"""Verifies witnesses' signatures of an export's log, and that its draw follows from them."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -30,7 +30,7 @@ _MAX_KEYS_BYTES = 64 << 10
 
 @dataclass(frozen=True, slots=True)
 class Witnessed:
-    """The largest size that a witness has signed, and the Unix time; None without a signature."""
+    """Largest size that a witness has signed, and the Unix time; None without a signature."""
 
     name: str
     size: int = 0
@@ -38,7 +38,7 @@ class Witnessed:
 
 
 def read_witness_keys(path: Path) -> list[Key]:
-    """Read a file with one key per line. Raises InputError."""
+    """One key per line. Raises InputError."""
     lines = read_bounded(path, _MAX_KEYS_BYTES).decode("utf-8", "replace").splitlines()
     keys = [read_witness_key(line) for line in lines if line.strip()]
     if not keys:
@@ -56,8 +56,8 @@ def witness_problems(
 ) -> Iterator[str]:
     """Yield problems of witnesses' signatures; append each witness, announced or `named`, to `found`.
 
-    `key` is the organiser's. A missing signature of an announced witness is not a problem. Raises InputError for
-    invalid checkpoints.
+    `key` is the organiser's. A missing signature of an announced witness is no problem. Raises InputError for invalid
+    checkpoints.
     """
     place = directory / WITNESSED
     files = sorted(place.iterdir())[:_MAX_FILES] if place.is_dir() else []
@@ -101,7 +101,7 @@ def _draw_problems(snapshot: Snapshot, log: ReadLog) -> Iterator[str]:
 
 
 def drawn_without(snapshot: Snapshot, log: ReadLog, old: Checkpoint | None) -> Iterator[str]:
-    """Yield the witnesses whose signatures the draw lacks, with contrary evidence from `old`."""
+    """Witnesses whose signatures the draw lacks, with contrary evidence from `old`."""
     freeze = snapshot.freeze
     keys = {each.name: read_witness_key(each.key)[1] for each in snapshot.witnesses if each.draw}
     for name, why in _away(snapshot, log).items():
