@@ -82,8 +82,11 @@ class ContestEstimate:
         return turns * game_s / 3600
 
 
-def estimate_contest(planned: Planned) -> ContestEstimate:
-    """Check all requirements without changes. Missing ones are returned, not raised."""
+def estimate_contest(planned: Planned, later: int = 0) -> ContestEstimate:
+    """Check all requirements without changes. Missing ones are returned, not raised.
+
+    `later`: number of agents that are not known yet.
+    """
     with tempfile.TemporaryDirectory(prefix="judge-plan-") as staging:
         missing: list[str] = []
         absent: list[InputError] = []
@@ -91,7 +94,7 @@ def estimate_contest(planned: Planned) -> ContestEstimate:
         missing += map(str, absent)
         names = [each.name for each in entered]
         # Missing agents are expected to be there at the start.
-        count = len(entered) + len(absent)
+        count = len(entered) + len(absent) + later
         if (why := planned.lacks_agents(count)) is not None:
             missing.append(why)
         missing += _why_not(lambda: distinct(names, planned.path))

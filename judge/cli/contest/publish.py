@@ -147,7 +147,7 @@ def export(
                 if why:
                     note(f"judge: the witness {printable(witness.name)} has not signed the current log: {why[:300]}")
         exported = publish(
-            found, directory, authors, signing, _page_options(address, language or CODES, former), progress_bar()
+            found, directory, authors, signing, page_options(address, language or CODES, former), progress_bar()
         )
     if exported.unfinished:
         note(f"judge: {exported.unfinished} games have no result yet; the pages show them as unfinished")
@@ -158,7 +158,8 @@ def export(
     print("Announce both in a place where only you can write.")
 
 
-def _page_options(address: str, languages: Sequence[str], former: Path | None) -> PageOptions:
+def page_options(address: str, languages: Sequence[str], former: Path | None) -> PageOptions:
+    """Return the options of pages. Raises InputError."""
     for code in languages:
         if code not in CODES:
             raise InputError(f"--language {printable(code, 20)}: {suggest(code, CODES)}")
