@@ -64,6 +64,10 @@ MAY_IMPORT = {
         "base", "translations", "protocols", "referee", "records", "catalog", "contest_games", "statistics",
         "transparency", "contest", "publish", "site",
     },
+    "cup": {
+        "base", "translations", "host", "referee", "agents", "contest_games", "transparency", "submissions",
+        "tournament", "contest", "publish", "site", "verify", "export",
+    },
     "web": {
         "base", "translations", "sandbox", "host", "referee", "records", "catalog", "contest_games", "render",
         "broadcast", "statistics", "store", "notices", "transparency", "submissions", "tournament", "contest",
@@ -76,7 +80,7 @@ MAY_IMPORT = {
     "cli": {
         "api", "base", "translations", "games", "sandbox", "host", "referee", "agents", "records", "catalog",
         "contest_games", "render", "broadcast", "statistics", "store", "transparency", "submissions", "tournament",
-        "contest", "cluster", "publish", "terminal", "attacks", "site", "verify", "export", "web",
+        "contest", "cluster", "publish", "terminal", "attacks", "site", "verify", "export", "cup", "web",
     },
 }  # fmt: skip
 """For each package the packages that it imports: no more and no fewer."""

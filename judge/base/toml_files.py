@@ -6,6 +6,7 @@ import re
 import tomllib
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import date, time
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -62,6 +63,21 @@ def decode_text(path: Path, data: bytes, why: str) -> str:
 def toml_quoted(text: str) -> str:
     """Like JSON, but without surrogate pairs."""
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def toml_value(value: object) -> str:
+    """Return a value of `parse` as TOML. Tables are inline."""
+    if isinstance(value, str):
+        return toml_quoted(value)
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, date | time):
+        return value.isoformat()
+    if isinstance(value, Mapping):
+        return f"{{ {', '.join(f'{toml_quoted(key)} = {toml_value(inner)}' for key, inner in value.items())} }}"
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(toml_value, value))}]"
+    return repr(value)
 
 
 def parse(path: Path, text: str) -> dict[str, Any]:

@@ -81,8 +81,8 @@ class ContestEstimate:
         return turns * game_s / 3600
 
 
-def estimate_contest(planned: Planned) -> ContestEstimate:
-    """Check all requirements without changes. Returns missing ones."""
+def estimate_contest(planned: Planned, later: int = 0) -> ContestEstimate:
+    """Check all requirements without changes. Returns missing ones. `later`: number of agents that are not known yet."""
     with tempfile.TemporaryDirectory(prefix="judge-plan-") as staging:
         missing: list[str] = []
         absent: list[InputError] = []
@@ -90,7 +90,7 @@ def estimate_contest(planned: Planned) -> ContestEstimate:
         missing += map(str, absent)
         names = [each.name for each in entered]
         # Missing agents are expected at the start.
-        count = len(entered) + len(absent)
+        count = len(entered) + len(absent) + later
         if (why := planned.lacks_agents(count)) is not None:
             missing.append(why)
         missing += _why_not(lambda: distinct(names, planned.path))

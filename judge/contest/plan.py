@@ -372,11 +372,15 @@ def load_plan(path: Path) -> Planned:
         path /= PLAN_FILE
     text = read_text(path, "a contest file; judge contest init NAME --policy POLICY makes one")
     plan = validated(Plan, parse(path, text), path, text)
-    planned = Planned(path, text, plan, policy_of(path, plan.policy, plan.change))
-    folders = planned.policy.folders
-    if plan.order == "lowest" and folders.kept and folders.round == "each":
+    policy = policy_of(path, plan.policy, plan.change)
+    refuse_order(path, plan, policy)
+    return Planned(path, text, plan, policy)
+
+
+def refuse_order(path: Path, plan: Plan, policy: Policy) -> None:
+    """Raise InputError, which begins with `path`, if the policy does not allow the plan's order of games."""
+    if plan.order == "lowest" and policy.folders.kept and policy.folders.round == "each":
         raise InputError(
             f'{path}: order = "lowest": under this policy agents pass folders from game to game in schedule order; add '
             '"folders.round=first" to change, or leave order out'
         )
-    return planned

@@ -4,12 +4,14 @@ Actions depend only on contest.toml, the clock and the journal, which has each a
 correctly.
 """
 
+import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from threading import Event, Thread
 from types import TracebackType
@@ -18,6 +20,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from judge.base.errors import HostError, InputError
 from judge.base.logs import get_logger
+from judge.base.worker_processes import die_with_parent
 from judge.contest.contest import has_begun, open_store
 from judge.contest.plan import Planned, load_plan
 from judge.contest.run_lock import player_of
@@ -35,7 +38,7 @@ NEVER = -1
 """An impossible modification time."""
 
 RUN_LOG = "run.log"
-"""Output of the started `judge contest run`, in the contest's folder."""
+"""Output of `judge contest run` started by another process, in the contest's folder."""
 
 RETRY_INTERVAL_S, MOST_AGAIN_S = 30.0, 1800.0
 """Pause before a failed run is restarted; doubled each time, up to the second value."""
@@ -75,16 +78,25 @@ class ContestProcess:
         return True
 
     def _start(self) -> None:
-        place = self._path.parent / RUN_LOG
-        try:
-            with place.open("ab") as out:
-                command = [sys.executable, "-m", "judge.cli", "contest", "run", str(self._path)]
-                self._process = subprocess.Popen(
-                    command, stdin=subprocess.DEVNULL, stdout=out, stderr=out, start_new_session=True
-                )
-        except OSError as error:
-            raise HostError(f"{error.filename or place}: {error.strerror}: the contest was not started") from None
+        self._process = start_run(self._path)
         log.info("contest run started", process=self._process.pid)
+
+
+def start_run(path: Path, arguments: Sequence[str] = (), *, dies_with_parent: bool = False) -> subprocess.Popen[bytes]:
+    """Start `judge contest run` in a new session, with `RUN_LOG` for its output. Raises HostError."""
+    place = path.parent / RUN_LOG
+    try:
+        with place.open("ab") as out:
+            return subprocess.Popen(
+                [sys.executable, "-m", "judge.cli", "contest", "run", str(path), *arguments],
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=out,
+                start_new_session=True,
+                preexec_fn=partial(die_with_parent, os.getpid()) if dies_with_parent else None,
+            )
+    except OSError as error:
+        raise HostError(f"{error.filename or place}: {error.strerror}: the contest was not started") from None
 
 
 class FileWindows:

@@ -73,13 +73,8 @@ def publish(
 
     Raises InputError if one exists or a record was changed, HostError if writing fails.
     """
-    inside, outside = private.resolve(), directory.resolve()
-    if inside.is_relative_to(outside) or outside.is_relative_to(inside):
-        raise InputError(f"{private}: the private directory must be outside the public one, and must not contain it")
-    for place in (directory, private):
-        if place.exists() and not (place.is_dir() and not any(place.iterdir())):
-            raise InputError(f"{place}: exists; an export is never overwritten, name another directory")
-    partial, partial_private = _partial(directory), _partial(private)
+    refuse_places(directory, private)
+    partial, partial_private = empty_partial(directory), empty_partial(private)
     try:
         summary = _write(contest, partial, partial_private, key, options, track)
         for made, place in ((partial_private, private), (partial, directory)):
@@ -92,7 +87,18 @@ def publish(
     return summary
 
 
-def _partial(place: Path) -> Path:
+def refuse_places(directory: Path, private: Path) -> None:
+    """Raise InputError if the directories of an export contain each other, or have files."""
+    inside, outside = private.resolve(), directory.resolve()
+    if inside.is_relative_to(outside) or outside.is_relative_to(inside):
+        raise InputError(f"{private}: the private directory must be outside the public one, and must not contain it")
+    for place in (directory, private):
+        if place.exists() and not (place.is_dir() and not any(place.iterdir())):
+            raise InputError(f"{place}: exists; an export is never overwritten, name another directory")
+
+
+def empty_partial(place: Path) -> Path:
+    """Return the directory in which an export is written before it is renamed to `place`, without earlier files."""
     partial = place.absolute().with_name(f".{place.name}.partial")
     shutil.rmtree(partial, ignore_errors=True)
     return partial

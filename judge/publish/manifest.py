@@ -10,7 +10,7 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -78,17 +78,18 @@ class ManifestCheck:
     key: Ed25519PublicKey
 
 
-def write_manifest(directory: Path, contest: str, key: Ed25519PrivateKey) -> str:
-    """List and sign all files of `directory`, add the public key; return the manifest's digest.
+def write_manifest(directory: Path, contest: str, key: Ed25519PrivateKey, parts: Collection[str] = ()) -> str:
+    """List and sign all files of `directory`, add the public key, and return the manifest's digest.
 
-    Raises InputError for links and for names outside `_PART`.
+    `parts` are folders with their own manifests, the only files of theirs that are listed. Raises InputError for links
+    and for names outside `_PART`.
     """
     (directory / PUBLIC_KEY).write_bytes(public_pem(key.public_key()))
     problems: list[str] = []
     files = tuple(
         ListedFile(path=name, sha256=sha256_of(directory / name), size=(directory / name).stat().st_size)
         for name in sorted(file_names(directory, problems))
-        if name not in _UNLISTED
+        if name not in _UNLISTED and _is_listed(name, parts)
     )
     if problems:
         raise InputError(f"{directory}: {problems[0]}")
@@ -106,8 +107,10 @@ def read_signed_manifest(directory: Path, key: Ed25519PublicKey) -> ExportManife
     return parse_foreign(ExportManifest, data, f"{directory / MANIFEST}: not a manifest")
 
 
-def check_manifest(directory: Path, public_key: Path | None, track: Tracker = untracked) -> ManifestCheck:
-    """Compare `directory` with its manifest and check the signature.
+def check_manifest(
+    directory: Path, public_key: Path | None, track: Tracker = untracked, parts: Collection[str] = ()
+) -> ManifestCheck:
+    """Compare `directory` with its manifest, and check the signature. Files of `parts` are in their own manifests.
 
     `public_key` None: use the directory's own key, which does not prove who signed. Raises InputError if directory,
     manifest or key is missing.
@@ -125,7 +128,7 @@ def check_manifest(directory: Path, public_key: Path | None, track: Tracker = un
         problems.append(f"{SIGNATURE}: not signed by {where} (fingerprint {fingerprint(key)[:16]})")
     manifest = _parsed(data, problems)
     if manifest is not None:
-        problems += _differences(directory, manifest, track)
+        problems += _differences(directory, manifest, track, parts)
     if len(problems) > MAX_PROBLEMS:
         problems[MAX_PROBLEMS:] = [f"and {len(problems) - MAX_PROBLEMS} more"]
     return ManifestCheck(
@@ -157,10 +160,15 @@ def _parsed(data: bytes, problems: list[str]) -> ExportManifest | None:
     return manifest
 
 
-def _differences(directory: Path, manifest: ExportManifest, track: Tracker) -> list[str]:
+def _is_listed(name: str, parts: Collection[str]) -> bool:
+    folder, _, rest = name.partition("/")
+    return folder not in parts or rest == MANIFEST
+
+
+def _differences(directory: Path, manifest: ExportManifest, track: Tracker, parts: Collection[str]) -> list[str]:
     problems: list[str] = []
     listed = {file.path: file for file in manifest.files}
-    names = set(file_names(directory, problems)) - _UNLISTED
+    names = {name for name in file_names(directory, problems) if _is_listed(name, parts)} - _UNLISTED
     problems += [f"{name}: missing" for name in sorted(listed.keys() - names)]
     problems += [f"{name}: not in the manifest" for name in sorted(names - listed.keys())]
     both = sorted(names & listed.keys())

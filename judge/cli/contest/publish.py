@@ -108,7 +108,7 @@ def export(
         print(f"{directory}: {count} files")
         return
     authors = private or directory.with_name(f"{directory.name}-private")
-    options = _page_options(address, language or CODES, former)
+    options = page_options(address, language or CODES, former)
     exported = contest_of(contest).export(
         directory, key=key, private=authors, options=options, progress=progress_bar(), notify=print_notice
     )
@@ -121,7 +121,8 @@ def export(
     print("Announce both in a place where only you can write.")
 
 
-def _page_options(address: str, languages: Sequence[str], former: Path | None) -> PageOptions:
+def page_options(address: str, languages: Sequence[str], former: Path | None) -> PageOptions:
+    """Return the options of pages. Raises InputError."""
     for code in languages:
         if code not in CODES:
             raise InputError(f"--language {printable(code, 20)}: {suggest(code, CODES)}")
