@@ -37,10 +37,22 @@ CATALOGUES = ROOT / "judge/translations"
 
 WORDS = {
     None: [text for criterion in CRITERIA.values() for text in (criterion.head, criterion.meaning)],
-    "state": [*GameState, *AttemptState, "open", "paused", "stopped", *State, *Stage, "admitted", *Grade],
+    "state": [
+        *GameState,
+        *AttemptState,
+        "open",
+        "paused",
+        "stopped",
+        "over",
+        "not begun",
+        *State,
+        *Stage,
+        "admitted",
+        *Grade,
+    ],
     "unit": ["ms", "s", "min", "h"],
     "fairness": [*FAIRNESS_WORDS],
-    SENTENCE: [*Verdict, "or", "hidden", "unknown", *STONES, *ARMIES, *SIDES, *PieceType],
+    SENTENCE: [*Verdict, "or", "hidden", "unknown", *STONES, *ARMIES, *SIDES, *PieceType, *State],
 }
 """Messages that are values of the code, by context."""
 

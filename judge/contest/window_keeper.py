@@ -8,15 +8,17 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
-from contextlib import closing
+from contextlib import closing, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from threading import Event, Thread
 from types import TracebackType
+from typing import IO
 
 from sqlalchemy.exc import SQLAlchemyError
 
 from judge.base.errors import HostError, InputError
+from judge.base.locks import try_lock, try_lock_directory
 from judge.base.logs import get_logger
 from judge.contest.contest import has_begun, open_store
 from judge.contest.plan import Planned, load_plan
@@ -36,6 +38,9 @@ NEVER = -1
 
 RUN_LOG = "run.log"
 """Output of `judge contest run` started by a service, in the contest's folder."""
+
+KEEPER_DIRECTORY = "submissions/schedule"
+"""Locked by the service that performs the scheduled actions, below the contest's folder."""
 
 RETRY_INTERVAL_S, MOST_AGAIN_S = 30.0, 1800.0
 """Pause before a failed `judge contest run` is restarted; doubled each time, up to the second value."""
@@ -110,6 +115,15 @@ class FileWindows:
         return self._windows
 
 
+def has_window_keeper(planned: Planned) -> bool:
+    """Whether a service on this machine performs the contest's scheduled actions."""
+    try:
+        with (planned.folder / KEEPER_DIRECTORY / "lock").open("rb") as file:
+            return not try_lock(file, shared=True)
+    except OSError:
+        return False
+
+
 class WindowKeeper:
     """Performs scheduled actions; as a context manager periodically, in a thread."""
 
@@ -134,8 +148,10 @@ class WindowKeeper:
         self._end = Event()
         self._thread: Thread | None = None
         self._said = ""
+        self._lock: IO[bytes] | None = None
 
     def __enter__(self) -> "WindowKeeper":
+        self._lock_directory()
         self._thread = Thread(target=self._run, name="windows", daemon=True)
         self._thread.start()
         return self
@@ -146,9 +162,17 @@ class WindowKeeper:
         self._end.set()
         if self._thread is not None:
             self._thread.join()
+        if self._lock is not None:
+            self._lock.close()
+
+    def _lock_directory(self) -> None:
+        """Mark this process as the keeper; `has_window_keeper` may delay it."""
+        with suppress(OSError):
+            self._lock = self._lock or try_lock_directory(self._planned.folder / KEEPER_DIRECTORY)
 
     def _run(self) -> None:
         while True:
+            self._lock_directory()
             try:
                 self.look()
                 self._said = ""

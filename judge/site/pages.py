@@ -61,6 +61,8 @@ class PagePlace:
     path: str
     language: Language = ENGLISH
     languages: Sequence[Language] = (ENGLISH,)
+    query: str = ""
+    """Query of the links to other languages."""
 
     @classmethod
     def of_file(cls, file: str, languages: Sequence[Language]) -> "PagePlace":
@@ -89,7 +91,8 @@ class PagePlace:
     @property
     def others(self) -> Sequence[tuple[Language, str]]:
         """The page in every language of the site, with relative paths."""
-        return [(language, f"{self.top}{self._folder(language)}{self.path}") for language in self.languages]
+        path = f"{self.path}?{self.query}" if self.query else self.path
+        return [(language, f"{self.top}{self._folder(language)}{path}") for language in self.languages]
 
     def _folder(self, language: Language) -> str:
         return "" if language.code == self.languages[0].code else f"{language.code}/"

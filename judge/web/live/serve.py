@@ -161,7 +161,7 @@ def create_service(
         parts = dict.fromkeys(intake.PATHS, Part.limited("intake", limits))
         parts |= dict.fromkeys(authors.PATHS, Part.limited("authors", limits, OWN_HEADERS))
         if console is not None:
-            parts[organisers.FOLDER] = Part.limited("organisers", limits, OWN_HEADERS)
+            parts |= dict.fromkeys(organisers.PATHS, Part.limited("organisers", limits, OWN_HEADERS))
     public = Part("pages", PUBLIC_HEADERS, planned.plan.broadcast.requests_per_minute)
     app = create_app(planned, site, state, console)
     return Middleware(app, public, parts, (metrics or Metrics()).answered)

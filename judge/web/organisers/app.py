@@ -6,7 +6,7 @@ once, even if sent repeatedly.
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, FastAPI, Query, Request
@@ -21,6 +21,7 @@ from judge.site.pages import PagePlace
 from judge.store.orders import OrganiserOrder, new_order_id
 from judge.store.submission_types import UnknownSubmissionError
 from judge.store.tokens import TokenHolder, TokenRole
+from judge.translations.language import CODES, languages
 from judge.web.intake.app import MAX_ID, Number, stored_file
 from judge.web.kit.answers import attachment, download, page
 from judge.web.kit.errors import MayNotActError, UnauthorizedError, route_with_errors, status_of
@@ -31,7 +32,9 @@ from judge.web.organisers.actions import ACTIONS, Preview, action_of
 from judge.web.organisers.console import Console
 from judge.web.organisers.files import export_of
 
-FOLDER = ORGANISER.folder
+FOLDER = "organiser"
+
+PATHS = (FOLDER, *(f"{code}/{FOLDER}" for code in CODES[1:]))
 
 REASON_CHARACTERS = 1000
 TARGET_CHARACTERS = 128
@@ -86,10 +89,10 @@ def visitor_of(request: Request) -> Visitor:
     return visitor
 
 
-def _path_of(request: Request) -> str:
-    """Its depth determines the page's relative links."""
-    path = request.url.path.removeprefix(f"{request.scope.get('root_path', '')}/{FOLDER}").lstrip("/")
-    return path or "index.html"
+def _place_of(request: Request) -> PagePlace:
+    path = request.url.path.removeprefix(f"{request.scope.get('root_path', '')}/")
+    path = f"{path.rstrip('/')}/index.html" if path.rstrip("/") in PATHS else path
+    return replace(PagePlace.of_file(path, languages(CODES)), query=request.url.query)
 
 
 def _page(
@@ -97,17 +100,17 @@ def _page(
 ) -> Response:
     common = {
         "here": "",
+        "tab": "",
         "contest_name": _console_of(request).planned.name,
         "visitor": visitor,
         "may_act": visitor is not None and visitor.may_act,
     }
-    place = PagePlace(f"{FOLDER}/{_path_of(request)}")
-    return page(__package__, template, place, FOLDER, {**common, **values}, status)
+    return page(__package__, template, _place_of(request), FOLDER, {**common, **values}, status)
 
 
 def _refused(request: Request, error: InputError) -> Response:
     if isinstance(error, UnauthorizedError):
-        is_first = request.method == "GET" and _path_of(request) == "index.html"
+        is_first = request.method == "GET" and _place_of(request).path == f"{FOLDER}/index.html"
         return _page("organiser_sign_in.html", request, None, {}, 200 if is_first else 401)
     visitor = getattr(request.state, "visitor", None)
     return _page("organiser_refused.html", request, visitor, {"error": str(error)}, status_of(error))
@@ -125,7 +128,8 @@ def add_paths(app: FastAPI, console: Console) -> None:
     """Add the pages to an application."""
     app.state.console = console
     app.state.health = views.HealthCheck()
-    app.include_router(router, include_in_schema=False)
+    for code in CODES:
+        app.include_router(router, prefix="" if code == CODES[0] else f"/{code}", include_in_schema=False)
 
 
 @router.post("/session")
@@ -149,25 +153,30 @@ def end(request: Request) -> Response:
 @router.get("/index.html")
 def index(who: Someone) -> Response:
     """Show the contest's state."""
-    return who.page("organiser.html", views.overview(who.console))
+    return who.page("organiser.html", {"tab": "index", **views.overview(who.console)})
 
 
 @router.get("/games.html")
-def games(who: Someone, after: After = 0) -> Response:
-    """Show the schedule."""
-    return who.page("organiser_games.html", views.games(who.console, after))
+def games(
+    who: Someone,
+    after: After = 0,
+    agent: Annotated[str, Query(max_length=TARGET_CHARACTERS)] = "",
+    show: Annotated[str, Query(max_length=16)] = "",
+) -> Response:
+    """Show the games with their results."""
+    return who.page("organiser_games.html", {"tab": "games", **views.games(who.console, after, agent, show)})
 
 
 @router.get("/submissions.html")
 def submissions(who: Someone, before: Before = None) -> Response:
     """Show the submissions."""
-    return who.page("organiser_submissions.html", views.submissions(who.console, before))
+    return who.page("organiser_submissions.html", {"tab": "submissions", **views.submissions(who.console, before)})
 
 
 @router.get("/submissions/{number}.html")
 def submission(who: Someone, number: Number) -> Response:
     """Show a submission."""
-    return who.page("organiser_submission.html", views.submission(who.console, number))
+    return who.page("organiser_submission.html", {"tab": "submissions", **views.submission(who.console, number)})
 
 
 @router.get("/submissions/{number}.log")
@@ -189,13 +198,13 @@ def submission_report(who: Someone, number: Number) -> Response:
 def host(who: Someone) -> Response:
     """Show the machine's capabilities and resources."""
     health: views.HealthCheck = who.request.app.state.health
-    return who.page("organiser_health.html", health.values(who.console))
+    return who.page("organiser_health.html", {"tab": "health", **health.values(who.console)})
 
 
 @router.get("/journal.html")
 def journal(who: Someone, before: Before = None) -> Response:
     """Show the journal."""
-    return who.page("organiser_journal.html", views.journal(who.console, before))
+    return who.page("organiser_journal.html", {"tab": "journal", **views.journal(who.console, before)})
 
 
 @router.get("/exports/{number}/{part}.tar")
@@ -213,7 +222,7 @@ def exported(who: Someone, number: OrderId, part: Literal["public", "private"]) 
 @router.get("/orders.html")
 def orders(who: Someone) -> Response:
     """Show the orders."""
-    return who.page("organiser_orders.html", views.orders(who.console))
+    return who.page("organiser_orders.html", {"tab": "orders", **views.orders(who.console)})
 
 
 @router.get("/order.html")
@@ -255,7 +264,9 @@ def done(who: Someone, number: OrderId) -> Response:
     found = who.console.orders.get(number) if _ORDER_ID.fullmatch(number) else None
     if found is None:
         raise UnknownSubmissionError("there is no such order")
-    return who.page("organiser_done.html", {"done": found})
+    action = found.order.action
+    label = ACTIONS[action].label if action in ACTIONS else action
+    return who.page("organiser_done.html", {"done": found, "label": label})
 
 
 @router.get("", include_in_schema=False)
