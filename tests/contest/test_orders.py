@@ -37,7 +37,7 @@ def test_a_pause_leaves_games_that_were_set_aside_for_the_end(contest: Contest) 
     contest.store.set_state(contest.name, "paused", "others measure")
 
     assert "Stopped games that are played again: 0." in effect_of_resume(contest).words
-    assert "1 that were set aside are tried after all others" in effect_of_resume(contest).words
+    assert "tried after all others: 1." in effect_of_resume(contest).note
     assert "cup is open" == resumed(contest)
     assert 1 == held(contest)
     assert not [line for line in contest.store.journal(contest.name) if line.event == "released"]
