@@ -35,20 +35,17 @@ from judge.translations.sentences import SENTENCE
 ROOT = Path(__file__).parents[1]
 CATALOGUES = ROOT / "judge/translations"
 
+EVENTS = (
+    *("announced", "frozen", "created", "scheduled", "started", "released", "disqualified"),
+    *("opened", "closed", "begins", "window", "settings"),
+)
+"""Events of a journal that are no states."""
+
 WORDS = {
     None: [text for criterion in CRITERIA.values() for text in (criterion.head, criterion.meaning)],
     "state": [
-        *GameState,
-        *AttemptState,
-        "open",
-        "paused",
-        "stopped",
-        "over",
-        "not begun",
-        *State,
-        *Stage,
-        "admitted",
-        *Grade,
+        *(*GameState, *AttemptState, *EVENTS, *State, *Stage, *Grade),
+        *("open", "paused", "stopped", "over", "not begun", "admitted"),
     ],
     "unit": ["ms", "s", "min", "h"],
     "fairness": [*FAIRNESS_WORDS],

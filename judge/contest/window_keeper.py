@@ -21,7 +21,7 @@ from judge.base.errors import HostError, InputError
 from judge.base.locks import try_lock, try_lock_directory
 from judge.base.logs import get_logger
 from judge.contest.contest import has_begun, open_store
-from judge.contest.plan import Planned, load_plan
+from judge.contest.plan import Plan, Planned, load_plan
 from judge.contest.run_lock import player_of
 from judge.contest_games import GameState
 from judge.store.submission_types import State
@@ -92,16 +92,20 @@ class ContestProcess:
         log.info("contest run started", process=self._process.pid)
 
 
-class FileWindows:
-    """The schedule in a contest file. A file with a mistake does not change it."""
+class PlanFile:
+    """The current plan of a contest file. A file with a mistake does not change it."""
 
     def __init__(self, planned: Planned) -> None:
         self._path = planned.path
-        self._windows = planned.plan.windows
+        self._plan = planned.plan
         self._read_at = NEVER  # the file may be newer than the plan
 
-    def look(self) -> Windows:
+    def windows(self) -> Windows:
         """Return the schedule; read a changed file again."""
+        return self.look().windows
+
+    def look(self) -> Plan:
+        """Return the plan; read a changed file again."""
         try:
             changed_at = self._path.stat().st_mtime_ns
         except OSError:
@@ -109,10 +113,10 @@ class FileWindows:
         if changed_at != self._read_at:
             self._read_at = changed_at
             try:
-                self._windows = load_plan(self._path).plan.windows
+                self._plan = load_plan(self._path).plan
             except InputError as error:
-                log.error("the contest file has a mistake; the schedule is unchanged", error=str(error))  # noqa: TRY400
-        return self._windows
+                log.error("the contest file has a mistake; it has no effect", error=str(error))  # noqa: TRY400
+        return self._plan
 
 
 def has_window_keeper(planned: Planned) -> bool:
@@ -143,7 +147,7 @@ class WindowKeeper:
         self._ensure_run = ensure_run
         self._is_done = is_done
         self._now = now
-        self._file = FileWindows(planned)
+        self._file = PlanFile(planned)
         self._told: set[tuple[str, str]] = set()
         self._end = Event()
         self._thread: Thread | None = None
@@ -185,7 +189,7 @@ class WindowKeeper:
 
     def look(self) -> None:
         """Perform due actions. Raises InputError and HostError; the next call continues."""
-        windows = self._file.look()
+        windows = self._file.windows()
         self._gate.change(windows)
         self._tell(WINDOW, windows.words or "none")
         for event, text in self._gate.happened().items():

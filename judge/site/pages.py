@@ -188,7 +188,7 @@ def render_for(
     contest: PublishedContest, template: str, here: str, place: PagePlace, values: Mapping[str, Any]
 ) -> bytes:
     """Render a page of a contest. `here` is its tab in the navigation."""
-    common: dict[str, Any] = {"contest_name": contest.name, "here": here, "contest": contest}
+    common: dict[str, Any] = {"contest_name": contest.snapshot.shown_name, "here": here, "contest": contest}
     return render(template, place, {**common, **values}, contest.stream)
 
 

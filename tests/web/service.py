@@ -8,6 +8,7 @@ from typing import Any
 from judge.contest.entries import intake_directory
 from judge.contest.event_log.store_changes import stamp_of
 from judge.contest.plan import load_plan
+from judge.contest.window_keeper import PlanFile
 from judge.store.tokens import Tokens
 from judge.web.intake.app import AppState
 from judge.web.intake.upload import Receiver
@@ -44,7 +45,7 @@ def service_of(folder: Path) -> Iterator[tuple[Asgi, Console]]:
             pages = stack.enter_context(closing(LivePages(planned, hub.painter, has_authors=True)))
             return BegunContest(hub, pages, stamp_of(planned))
 
-        site = Site(planned.name, begun)
+        site = Site(planned.name, begun, plan=PlanFile(planned).look)
         console = stack.enter_context(opened_console(planned, state, publish_once))
         yield create_service(planned, site, state, console), console
 

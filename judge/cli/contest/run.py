@@ -75,6 +75,8 @@ def run(
         ExitStack() as stack,
     ):
         is_new = not has_begun(store, planned)
+        if is_new and load_plan(contest).text != planned.text:
+            raise InputError(f"{planned.path} was changed just now; run the same command again")
         is_early = is_new and _begins_early(why_not_yet(store, planned), now)
         make_ready(planned.plan.box, planned.policy, [])
         witnesses = stack.enter_context(periodic_cosigning(planned))

@@ -12,7 +12,7 @@ from fastapi import FastAPI
 from judge.base.scheduling import lower_priority
 from judge.contest.event_log.store_changes import stamp_of
 from judge.contest.plan import Planned, load_plan
-from judge.contest.window_keeper import ContestProcess, FileWindows, WindowKeeper, remembered
+from judge.contest.window_keeper import ContestProcess, PlanFile, WindowKeeper, remembered
 from judge.store.queries import Reader
 from judge.tournament.snapshot import read_snapshot
 from judge.transparency.log import SignedLog
@@ -88,7 +88,7 @@ def serve(
         if not planned.has_no_store:
             log = stack.enter_context(closing(SignedLog(planned.store_url, planned.name, planned.folder)))
         counted = Metrics()
-        site = Site(planned.name, begin, log, FileWindows(planned).look, has_authors=state is not None)
+        site = Site(planned.name, begin, log, PlanFile(planned).look, has_authors=state is not None)
         if metrics is not None:
             counted.registry.register(StoreNumbers(planned, site.viewers))
             stack.enter_context(served_metrics(counted, metrics))

@@ -7,6 +7,7 @@ once, even if sent repeatedly.
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, FastAPI, Query, Request
@@ -16,9 +17,11 @@ from starlette.concurrency import run_in_threadpool
 
 from judge.base.errors import InputError
 from judge.base.logs import get_logger
+from judge.base.text import sentence
 from judge.base.tree_tar import tree_chunks
+from judge.contest.settings import FINAL, Settings, change_settings
 from judge.site.pages import PagePlace
-from judge.store.orders import OrganiserOrder, new_order_id
+from judge.store.orders import DoneOrder, OrganiserOrder, new_order_id
 from judge.store.submission_types import UnknownSubmissionError
 from judge.store.tokens import TokenHolder, TokenRole
 from judge.translations.language import CODES, languages
@@ -42,6 +45,9 @@ TARGET_CHARACTERS = 128
 METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
 
 ORDER_FORM = "judge: a form of an organiser"
+
+LABELS = {"settings": sentence("Change the settings")}
+"""Of orders with their own forms."""
 
 _ORDER_ID = re.compile(r"[0-9a-f]{32}")
 
@@ -67,9 +73,9 @@ class Visitor:
         if not self.may_act:
             raise MayNotActError("your token is good for watching: ask for one with --role act to give orders")
 
-    def page(self, template: str, values: Mapping[str, Any]) -> Response:
+    def page(self, template: str, values: Mapping[str, Any], status: int = 200) -> Response:
         """Return a page for this organiser."""
-        return _page(template, self.request, self, values)
+        return _page(template, self.request, self, values, status)
 
 
 def _console_of(request: Request) -> Console:
@@ -101,7 +107,7 @@ def _page(
     common = {
         "here": "",
         "tab": "",
-        "contest_name": _console_of(request).planned.name,
+        "contest_name": _console_of(request).shown_name,
         "visitor": visitor,
         "may_act": visitor is not None and visitor.may_act,
     }
@@ -225,6 +231,48 @@ def orders(who: Someone) -> Response:
     return who.page("organiser_orders.html", {"tab": "orders", **views.orders(who.console)})
 
 
+@router.get("/settings.html")
+def settings(who: Someone) -> Response:
+    """Show the settings; a form until the start."""
+    return _settings_page(who, views.settings(who.console))
+
+
+def _settings_page(
+    who: Visitor, current: Settings, given: Mapping[str, str] = MappingProxyType({}), problem: str = ""
+) -> Response:
+    values = {
+        "settings": current,
+        "values": {**current.values, **given},
+        "order_id": new_order_id(),
+        "proof": proof_of(who.token, ORDER_FORM),
+        "most": REASON_CHARACTERS,
+        "is_final": who.console.state.register.is_locked_in(),
+        "final": FINAL,
+        "problem": problem,
+    }
+    return who.page("organiser_settings.html", {"tab": "settings", **values}, 422 if problem else 200)
+
+
+@router.post("/settings.html")
+async def change(request: Request, who: Someone) -> Response:
+    """Change settings, once."""
+    sent = await _sent_form(request, who)
+    return await run_in_threadpool(_change, who, sent)
+
+
+def _change(who: Visitor, sent: Mapping[str, str]) -> Response:
+    console = who.console
+    try:
+        order, _ = _order_of({**sent, "action": "settings", "target": ""}, who.organiser)
+        done = change_settings(console.planned, console.state.register, order, sent, sent.get("version", ""))
+    except InputError as error:
+        current = views.settings(console)
+        given = {name: text for name, text in sent.items() if name in current.values}
+        return _settings_page(who, current, given, str(error))
+    _log_order(done)
+    return RedirectResponse(f"orders/{order.id}.html", 303)
+
+
 @router.get("/order.html")
 def form(
     who: Someone,
@@ -239,23 +287,34 @@ def form(
 @router.post("/orders")
 async def give(request: Request, who: Someone) -> Response:
     """Carry out an order, once."""
+    sent = await _sent_form(request, who)
+    order, attempt = _order_of(sent, who.organiser)
+    action_of(order.action)
+    done = await run_in_threadpool(ACTIONS[order.action].carry_out, who.console, order, attempt)
+    _log_order(done)
+    return RedirectResponse(f"orders/{order.id}.html", 303)
+
+
+async def _sent_form(request: Request, who: Visitor) -> Mapping[str, str]:
     check_site(request)
     who.check_may_act()
     sent = await form_fields(request)
     if not is_proof(who.token, ORDER_FORM, sent.get("proof", "")):
         raise InputError("this form is not from a page that was sent to you: open it again, and send it there")
-    order, attempt = _order_of(sent, who.organiser)
-    done = await run_in_threadpool(ACTIONS[order.action].carry_out, who.console, order, attempt)
+    return sent
+
+
+def _log_order(done: DoneOrder) -> None:
+    order = done.order
     log.info(
         "order",
-        organiser=who.organiser.name,
+        organiser=order.who,
         action=order.action,
         target=order.target,
         why=order.why,
         done=done.done,
         repeated=done.is_repeated,
     )
-    return RedirectResponse(f"orders/{order.id}.html", 303)
 
 
 @router.get("/orders/{number}.html")
@@ -265,7 +324,7 @@ def done(who: Someone, number: OrderId) -> Response:
     if found is None:
         raise UnknownSubmissionError("there is no such order")
     action = found.order.action
-    label = ACTIONS[action].label if action in ACTIONS else action
+    label = ACTIONS[action].label if action in ACTIONS else LABELS.get(action, action)
     return who.page("organiser_done.html", {"done": found, "label": label})
 
 
@@ -298,7 +357,6 @@ def _order_of(sent: Mapping[str, str], who: TokenHolder) -> tuple[OrganiserOrder
     """Also returns the game's attempt. Raises InputError."""
     action, target, number = (sent.get(name, "") for name in ("action", "target", "id"))
     why, attempt = " ".join(sent.get("why", "").split()), sent.get("attempt", "0")
-    action_of(action)
     if not _ORDER_ID.fullmatch(number):
         raise InputError("this form has no number: open it again")
     if not why:

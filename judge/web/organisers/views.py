@@ -4,14 +4,16 @@ import shutil
 import threading
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
 from judge.contest.contest import Contest
 from judge.contest.hosts import contest_hosts
+from judge.contest.plan import load_plan
 from judge.contest.run_lock import player_of
+from judge.contest.settings import Settings, settings_of
 from judge.contest_games import GameState, PublishedGame
 from judge.host.doctor import NAMES, HostFinding, run_checks, worst_light
 from judge.host.host import read_host
@@ -41,7 +43,7 @@ def overview(console: Console) -> Mapping[str, Any]:
         "begun": contest is not None,
         "reason": "",
         "path": str(console.planned.path),
-        "moments": console.state.receiver.gate.windows.moments,
+        "moments": console.file.windows().moments,
     }
     if contest is None:
         return {**values, **_before(console), "state": "not begun"}
@@ -73,7 +75,7 @@ def overview(console: Console) -> Mapping[str, Any]:
 
 
 def _before(console: Console) -> Mapping[str, Any]:
-    register, plan = console.state.register, console.planned.plan
+    register, plan = console.state.register, console.file.look()
     entries = register.entries()
     newest = register.submissions(limit=SUBMISSIONS)
     return {
@@ -81,7 +83,7 @@ def _before(console: Console) -> Mapping[str, Any]:
         "entries": entries,
         "waiting": [each for each in newest if each.state in (State.RECEIVED, State.PROCESSING)],
         "refused": [each for each in newest if each.state in (State.REFUSED, State.FAILED)],
-        "starts": console.state.receiver.gate.windows.starts,
+        "starts": plan.windows.starts,
     }
 
 
@@ -109,6 +111,16 @@ def _given(agent: str, show: str) -> Mapping[str, str]:
     return {key: value for key, value in (("agent", agent), ("show", show)) if value}
 
 
+def settings(console: Console) -> Settings:
+    """Return the settings: until the start those of the file. Raises InputError for an invalid file."""
+    planned, contest = load_plan(console.planned.path), console.contest()
+    if contest is not None:
+        snapshot = contest.snapshot
+        plan = planned.plan.model_copy(update={"title": snapshot.title, "about": snapshot.about})
+        planned = replace(planned, plan=plan, policy=snapshot.policy)
+    return settings_of(planned)
+
+
 def submissions(console: Console, before: int | None) -> Mapping[str, Any]:
     """Newest first."""
     found = console.state.register.submissions(before=before, limit=SUBMISSIONS)
@@ -134,7 +146,7 @@ def journal(console: Console, before: int | None) -> Mapping[str, Any]:
 
 
 def _before_start(console: Console, contest: Contest | None) -> Mapping[str, Any]:
-    return {"not_begun": contest is None, "moments": console.state.receiver.gate.windows.moments}
+    return {"not_begun": contest is None, "moments": console.file.windows().moments}
 
 
 def _with_games(contest: Contest, lines: Sequence[JournalLine]) -> list[tuple[JournalLine, int | None]]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlencode
 
+from judge.cli.submit import open_intake
 from judge.store.submission_types import ProcessingResult, Upload
 from judge.store.tokens import TokenRole
 from judge.submissions.service import IntakeDirectory
@@ -125,6 +126,7 @@ def unbegun(folder: Path, keys: str = "", tables: str = "") -> Iterator[Office]:
     """A contest that has not begun."""
     folder.mkdir()
     (folder / "contest.toml").write_text(PLAN.format(keys=keys, tables=tables) + PATIENCE.format(strangers=1000))
+    open_intake(folder)
     with office_in(folder, None) as found:
         yield found
 

@@ -14,7 +14,7 @@ from tests.web.live.serving import serving_all
 from tests.web.organisers.office import CAST, PATIENCE
 
 PAGES = (
-    *(f"{page}.html" for page in ("index", "games", "submissions", "orders", "journal")),
+    *(f"{page}.html" for page in ("index", "games", "submissions", "orders", "journal", "settings")),
     "order.html?action=pause",
 )
 
