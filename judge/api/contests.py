@@ -121,6 +121,8 @@ class ContestFolder:
             ExitStack() as stack,
         ):
             is_new = not has_begun(store, planned)
+            if is_new and load_plan(planned.path).text != planned.text:
+                raise InputError(f"{planned.path} was changed just now; run the same command again")
             waits = why_not_yet(store, planned) if is_new else ""
             is_early = bool(waits) and begin_early(waits)
             make_ready(planned.plan.box, planned.policy, [], notify)

@@ -82,7 +82,10 @@ class ContestEstimate:
 
 
 def estimate_contest(planned: Planned, later: int = 0) -> ContestEstimate:
-    """Check all requirements without changes. Returns missing ones. `later`: number of agents that are not known yet."""
+    """Check all requirements without changes. Returns missing ones.
+
+    `later`: number of agents that are not known yet.
+    """
     with tempfile.TemporaryDirectory(prefix="judge-plan-") as staging:
         missing: list[str] = []
         absent: list[InputError] = []

@@ -160,6 +160,8 @@ class Plan(_Table):
 
     name: str = Field(pattern=NAME)
     """Name of the contest."""
+    title: str = Field(default="", max_length=48)
+    """Title on the pages; empty: the name."""
     about: str = ""
     """One sentence for the pages."""
     policy: str

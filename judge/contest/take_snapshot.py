@@ -69,6 +69,7 @@ def take_snapshot(
     terms = Snapshot(
         judge=judge.__version__,
         name=plan.name,
+        title=plan.title,
         about=plan.about,
         frozen_at=datetime.now(UTC).isoformat(timespec="seconds"),
         plan_sha256=hashlib.sha256(planned.text.encode()).hexdigest(),

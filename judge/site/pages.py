@@ -60,6 +60,8 @@ class PagePlace:
     path: str
     language: Language = ENGLISH
     languages: Sequence[Language] = (ENGLISH,)
+    query: str = ""
+    """Query of the links to other languages."""
 
     @classmethod
     def of_file(cls, file: str, languages: Sequence[Language]) -> "PagePlace":
@@ -87,8 +89,9 @@ class PagePlace:
 
     @property
     def others(self) -> Sequence[tuple[Language, str]]:
-        """Relative paths of the page in every language."""
-        return [(language, f"{self.top}{self._folder(language)}{self.path}") for language in self.languages]
+        """The page in every language of the site, with relative paths."""
+        path = f"{self.path}?{self.query}" if self.query else self.path
+        return [(language, f"{self.top}{self._folder(language)}{path}") for language in self.languages]
 
     def _folder(self, language: Language) -> str:
         return "" if language.code == self.languages[0].code else f"{language.code}/"
@@ -183,8 +186,8 @@ def render(
 def render_for(
     contest: PublishedContest, template: str, here: str, place: PagePlace, values: Mapping[str, Any]
 ) -> bytes:
-    """Render a page of a contest; `here` is its tab in the navigation."""
-    common: dict[str, Any] = {"contest_name": contest.name, "here": here, "contest": contest}
+    """Render a page of a contest. `here` is its tab in the navigation."""
+    common: dict[str, Any] = {"contest_name": contest.snapshot.shown_name, "here": here, "contest": contest}
     return render(template, place, {**common, **values}, contest.stream)
 
 

@@ -98,6 +98,15 @@ class Reader(Database):
         with self._reading() as connection:
             return [game_result(row) for row in connection.execute(query)]
 
+    def results_by_number(self, contest: str, numbers: Collection[int]) -> Mapping[int, GameResult]:
+        """The results of these games by number."""
+        query = (
+            select(*RESULT_COLUMNS)
+            .join(results, results.c.game == games.c.id)
+            .where(games.c.contest == contest, games.c.number.in_(numbers))
+        )
+        return {row.number: game_result(row) for row in self._rows(query)}
+
     def results_of(self, contest: str, agents: Collection[str]) -> list[GameResult]:
         """Results of all games of some agents."""
         query = (
@@ -150,12 +159,30 @@ class Reader(Database):
         return [(value_of(ScheduledGame, row, games), value_of(Attempt, row, attempts)) for row in self._rows(query)]
 
     def listed(
-        self, contest: str, state: GameState | None = None, after: int = 0, limit: int | None = None
+        self,
+        contest: str,
+        state: GameState | None = None,
+        after: int = 0,
+        limit: int | None = None,
+        agent: str = "",
+        *,
+        failed: bool = False,
+        repeated: bool = False,
     ) -> list[ScheduledGame]:
-        """At most `limit` games with this state and numbers above `after`, in schedule order, without specs."""
+        """At most `limit` games with this state and numbers above `after`, in schedule order, without specs.
+
+        Optionally only games of an agent, those in which an agent failed, or those with several attempts.
+        """
         query = select(*WITHOUT_SPEC).where(games.c.contest == contest, games.c.number > after)
         if state is not None:
             query = query.where(games.c.state == state)
+        if agent:
+            query = query.where(or_(games.c.first == agent, games.c.second == agent))
+        if failed:
+            has_fault = or_(results.c.fault_0.is_not(None), results.c.fault_1.is_not(None))
+            query = query.where(games.c.id.in_(select(results.c.game).where(has_fault)))
+        if repeated:
+            query = query.where(games.c.attempt > 1)
         return [value_of(ScheduledGame, row) for row in self._rows(query.order_by(games.c.number).limit(limit))]
 
     def counts(self, contest: str) -> Mapping[GameState, int]:

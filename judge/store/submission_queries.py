@@ -15,12 +15,13 @@ from judge.store.tables import (
     contests,
     entries,
     games,
+    journal,
     results,
     submission_journal,
     submission_steps,
     submissions,
 )
-from judge.store.types import ANNOUNCED
+from judge.store.types import ANNOUNCED, FROZEN
 
 
 class RegisterReader(ContestDatabase):
@@ -66,6 +67,11 @@ class RegisterReader(ContestDatabase):
     def has_begun(self) -> bool:
         """Whether entries are locked in, so that new submissions do not play."""
         return self.document() is not None
+
+    def is_locked_in(self) -> bool:
+        """Whether the contest's terms are locked in, also if it has not begun yet."""
+        query = select(journal.c.id).where(journal.c.contest == self._contest, journal.c.event == FROZEN)
+        return self.has_begun() or self._first(query.limit(1)) is not None
 
     def document(self) -> str | None:
         """None before the contest begins."""

@@ -248,6 +248,12 @@ class Register(RegisterReader, Queue[Submission]):
             inner = self._inside(connection)
             return once(connection, self._contest, order, self._stamp, lambda: do(inner))
 
+    def note_settings(self, text: str) -> None:
+        """Write changed settings to the contest's journal."""
+        with self._writing() as connection:
+            announced_row(connection, self._contest, locked=True)
+            self._tell(connection, self._contest, "settings", text)
+
     def withdraw(self, number: int, who: str, why: str, author: str | None = None) -> Submission:
         """Withdraw a submission, also during processing. Can be repeated.
 

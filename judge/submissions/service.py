@@ -17,7 +17,7 @@ from typing import Any
 from judge.agents.agents import Agent, AgentManifest
 from judge.base.errors import HostError, InputError, NotReadyError
 from judge.base.locks import lock, try_lock
-from judge.base.text import is_printable, printable
+from judge.base.text import is_printable, printable, sentence
 from judge.referee.policy import Policy
 from judge.sandbox.machine import core_locks
 from judge.store.files import Files
@@ -314,7 +314,8 @@ def decide(register: Register, order: OrganiserOrder) -> DoneOrder:
 
 
 def state_line(submission: Submission) -> str:
-    """A line such as `submission 3, five version 2: approved`."""
-    version = f" version {submission.version}" if submission.version else ""
-    name = printable(submission.name) or "no name yet"
-    return f"submission {submission.id}, {name}{version}: {submission.state.value}"
+    """Return such as `submission 3, five version 2: approved`."""
+    number, name, state = submission.id, printable(submission.name) or "no name yet", submission.state.value
+    if submission.version:
+        return sentence(f"submission {number}, {name} version {submission.version}: {state}")
+    return sentence(f"submission {number}, {name}: {state}")

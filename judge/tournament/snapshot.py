@@ -91,6 +91,8 @@ class Snapshot(_Value):
     document: Literal["judge-contest-1"] = "judge-contest-1"
     judge: str
     name: str
+    title: str = Field(default="", exclude_if=lambda title: not title)
+    """Title on the pages; empty: the name."""
     about: str = ""
     frozen_at: str
     """UTC."""
@@ -126,6 +128,11 @@ class Snapshot(_Value):
         if (self.seed is None) == (self.commitment is None):
             raise ValueError("a contest has either a seed or a commitment")
         return self
+
+    @property
+    def shown_name(self) -> str:
+        """The title, or else the name."""
+        return self.title or self.name
 
     @property
     def hides_openings(self) -> bool:

@@ -20,7 +20,7 @@ from fastapi import APIRouter, FastAPI
 
 from judge.contest.event_log.store_changes import stamp_of
 from judge.contest.plan import Planned, load_plan
-from judge.contest.window_keeper import FileWindows
+from judge.contest.window_keeper import PlanFile
 from judge.submissions.intake import IntakePolicy
 from judge.translations.language import CODES
 from judge.transparency.add_checkpoint import PATH
@@ -172,7 +172,7 @@ def routes_text(folder: Path, exported: Path) -> str:
     read_only = "judge serve --read-only"
     with ExitStack() as stack:
         later = _planned(folder / "later")
-        site = Site(later.name, lambda: None, windows=FileWindows(later).look, has_authors=False)
+        site = Site(later.name, lambda: None, plan=PlanFile(later).look, has_authors=False)
         paths = addresses((), create_app(later, site)) | shown
         before = _section(
             f"{read_only}, before the contest begins", create_service(later, site, None), later, paths, READS

@@ -71,7 +71,8 @@ class _Shown:
 
     @property
     def moments(self) -> Sequence[tuple[str, datetime]]:
-        return self.hosted.site.windows().moments
+        plan = self.hosted.site.plan
+        return () if plan is None else plan().windows.moments
 
     def events(self) -> Iterator[tuple[str, str]]:
         """Yield each change of state with its time in UTC."""

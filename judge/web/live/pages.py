@@ -20,7 +20,7 @@ from judge.catalog.steps import steps_of
 from judge.contest.contest import Contest, open_store
 from judge.contest.hosts import ContestHost, contest_hosts
 from judge.contest.plan import Planned
-from judge.contest.window_keeper import FileWindows
+from judge.contest.window_keeper import PlanFile
 from judge.contest_games import GameConditions, PublishedGame
 from judge.publish.conditions import conditions_of
 from judge.publish.joined import JOINED, Joined
@@ -129,12 +129,12 @@ class LivePages:
         self._languages = languages(CODES)
         self._certificate = Certificate(planned.files)
         self._joined = _joined(self._contest)
-        self._windows = FileWindows(planned)
+        self._file = PlanFile(planned)
         self._hosts: tuple[float, Sequence[ContestHost]] = (-HOSTS_S, ())
         self.games = RunningPages(
-            self._contest.name,
+            self._contest.snapshot.shown_name,
             painter,
-            self._windows.look,
+            self._file.windows,
             self.hosts,
             is_static=is_static,
             has_authors=has_authors,
@@ -246,7 +246,7 @@ class LivePages:
         shown_seq = live.seq  # later events are not in the contest
         contest = replace(
             load_store(self._contest),
-            moments=self._windows.look().moments,
+            moments=self._file.windows().moments,
             stream=self._stream(live),
             joined=self._joined,
         )
@@ -288,7 +288,7 @@ class LivePages:
             by_name = edition.contest.by_name
             agents = (by_name[game.first].stem, by_name[game.second].stem)
             context = GamePageContext(
-                edition.contest.name,
+                edition.contest.snapshot.shown_name,
                 game,
                 agents,
                 before,
@@ -319,7 +319,7 @@ class LivePages:
 
 
 def waiting_page(
-    path: str, contest: str, moments: Sequence[tuple[str, datetime]], *, has_authors: bool
+    path: str, contest: str, moments: Sequence[tuple[str, datetime]], about: str = "", *, has_authors: bool
 ) -> LivePage | None:
     """Page or file before the contest begins, with the schedule; None if unknown."""
     if path == WAITING_SCRIPT or path in ASSETS:
@@ -327,7 +327,7 @@ def waiting_page(
     place = PagePlace.of_file(path, languages(CODES))
     if place.path not in NAVIGATION:
         return None
-    values = {"here": "", "contest_name": contest, "has_authors": has_authors, "moments": moments}
+    values = {"here": "", "contest_name": contest, "has_authors": has_authors, "moments": moments, "about": about}
     data = render("waiting.html", place, {**values, "policy": LIVE_POLICY}, package=__package__)
     return LivePage(data, kind_of(path))
 
@@ -374,7 +374,7 @@ def _verify(contest: PublishedContest, place: PagePlace, has_log: bool, folder: 
     }
     values = {
         "here": "verify",
-        "contest_name": contest.name,
+        "contest_name": contest.snapshot.shown_name,
         "contest": contest,
         "digests": list(digests.items()),
         "has_log": has_log,

@@ -12,7 +12,7 @@ from fastapi import FastAPI
 from judge.base.scheduling import lower_priority
 from judge.contest.event_log.store_changes import stamp_of
 from judge.contest.plan import Planned, load_plan
-from judge.contest.window_keeper import ContestProcess, FileWindows, WindowKeeper, remembered
+from judge.contest.window_keeper import ContestProcess, PlanFile, WindowKeeper, remembered
 from judge.store.queries import Reader
 from judge.submissions.intake import IntakePolicy
 from judge.tournament.snapshot import read_snapshot
@@ -146,7 +146,7 @@ def opened_service(
         log = None
         if not planned.has_no_store:
             log = stack.enter_context(closing(SignedLog(planned.store_url, planned.name, planned.folder)))
-        site = Site(planned.name, begin, log, FileWindows(planned).look, has_authors=state is not None)
+        site = Site(planned.name, begin, log, PlanFile(planned).look, has_authors=state is not None)
         console = None
         if state is not None:
             console = stack.enter_context(opened_console(planned, state, publish_once))
@@ -207,7 +207,7 @@ def create_service(
         parts = dict.fromkeys(intake.PATHS, Part.limited("intake", limits))
         parts |= dict.fromkeys(authors.PATHS, Part.limited("authors", limits, OWN_HEADERS))
         if console is not None:
-            parts[organisers.FOLDER] = Part.limited("organisers", limits, OWN_HEADERS)
+            parts |= dict.fromkeys(organisers.PATHS, Part.limited("organisers", limits, OWN_HEADERS))
     public = Part("pages", PUBLIC_HEADERS, planned.plan.broadcast.requests_per_minute)
     app = create_app(planned, site, state, console)
     return Middleware(app, public, parts, (metrics or Metrics()).answered)
