@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from judge.base.text import quote
+from judge.base.text import quote, sentence
 from judge.catalog.entry import GameEntry, Openings, Partner, Question, Questions
 from judge.games import GameRules
 from judge.games.gomoku import Gomoku
@@ -130,8 +130,8 @@ def questions(rules: GameRules, options: Mapping[str, Any]) -> Questions:
     game = rules.new({**options, **PLAIN}).describe()
     width, height = game["width"], game["height"]
     asked = [
-        Question("begin", "an empty board", seat=0, turns=2),
-        Question("turn", "the opponent began", seat=1),
+        Question("begin", sentence("an empty board"), seat=0, turns=2),
+        Question("turn", sentence("the opponent began"), seat=1),
     ]
     for position in positions(game["rule"], width, height):
         stones, answers = (squares_of(text, width, height) for text in (position.stones, position.answers))
@@ -149,16 +149,19 @@ def _mistakes(width: int, height: int) -> Mapping[str, Callable[[Decision], Deci
     def corrected(change: Callable[[int, int], Square]) -> Callable[[Decision], Decision]:
         return lambda decision: Stone(*change(decision.x, decision.y)) if isinstance(decision, Stone) else decision
 
-    largest = f"the largest are {width - 1},{height - 1}"
+    largest = sentence(f"the largest are {width - 1},{height - 1}")
     return {
-        f"its answers count from 1: column and row count from 0, {largest}": corrected(lambda x, y: (x - 1, y - 1)),
-        "its answers have x and y exchanged: x is the column and comes first": corrected(lambda x, y: (y, x)),
-        "its answers have x and y exchanged and count from 1: the column comes first, and both count from 0": corrected(
-            lambda x, y: (y - 1, x - 1)
+        sentence(f"its answers count from 1: column and row count from 0, {largest}"): corrected(
+            lambda x, y: (x - 1, y - 1)
         ),
-        "its answers count rows from the other side of the board: the row of a move is numbered as in TURN and BOARD": (
-            corrected(lambda x, y: (x, height - 1 - y))
-        ),
+        sentence("its answers have x and y exchanged: x is the column and comes first"): corrected(lambda x, y: (y, x)),
+        sentence(
+            "its answers have x and y exchanged and count from 1: the column comes first, and both count from 0"
+        ): corrected(lambda x, y: (y - 1, x - 1)),
+        sentence(
+            "its answers count rows from the other side of the board: the row of a move is numbered as in TURN and "
+            "BOARD"
+        ): corrected(lambda x, y: (x, height - 1 - y)),
     }
 
 

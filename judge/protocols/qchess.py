@@ -30,7 +30,7 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from judge.base.text import quote
+from judge.base.text import quote, sentence
 from judge.games.quantum_chess.board import COLOURS
 from judge.games.quantum_chess.words import Destination, Moved, Selected, Selection, TurnLost, announcement, read_square
 from judge.games.types import Event, Reply, ReplyKind, Request
@@ -188,5 +188,5 @@ ENTRY = ProtocolEntry(
     QchessOptions,
     Qchess,
     games=("quantum-chess",),
-    answer_forms={"": "two numbers with a blank between them, column and row from 0, such as 4 6"},
+    answer_forms={"": sentence("two numbers with a blank between them, column and row from 0, such as 4 6")},
 )

@@ -20,6 +20,7 @@ from typing import ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from judge.base.text import sentence
 from judge.games.stratego.types import COLOURS, Confirmed, HalfMove, SetUpRow, SetupRow, Started, one_word, read_reply
 from judge.games.types import Event, Reply, Request, decided
 from judge.protocols.entry import ProtocolEntry
@@ -168,6 +169,8 @@ ENTRY = ProtocolEntry(
     StrategoProtocol,
     games=("stratego",),
     answer_forms={
-        "": "a row of the set-up such as 8BFB887B95, later COLUMN ROW DIRECTION, counted from 0, in capitals: 3 6 UP"
+        "": sentence(
+            "a row of the set-up such as 8BFB887B95, later COLUMN ROW DIRECTION, counted from 0, in capitals: 3 6 UP"
+        )
     },
 )

@@ -136,7 +136,16 @@ def _environment(language: Language, package: str) -> Environment:
         shown = escape(plain_text(text if translated is None else translated, limit))
         return shown if translated is not None else Markup('<span lang="en">{}</span>').format(shown)
 
+    def explanation_in(text: str, limit: int = MAX_SENTENCE_CHARACTERS) -> Markup:
+        """As `sentence_in`, for sentences that `; ` joins."""
+        shown = [
+            escape(part) if is_own else Markup('<span lang="en">{}</span>').format(part)
+            for part, is_own in language.explanation(plain_text(text, limit))
+        ]
+        return Markup("; ").join(shown)
+
     environment.filters |= {
+        "explanation": explanation_in,
         "name": short_name,
         "cut": plain_text,
         "points": points_in,

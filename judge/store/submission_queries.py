@@ -42,9 +42,12 @@ class RegisterReader(ContestDatabase):
         rows = self._rows(query.order_by(submissions.c.id.desc()).limit(limit))
         return [value_of(Submission, row) for row in rows]
 
-    def entries(self) -> list[Submission]:
-        """The entries if the contest began now: each agent's latest passed or approved submission, by name."""
-        query = self._all().where(submissions.c.state.in_(ENTERS)).order_by(submissions.c.id)
+    def entries(self, author: str | None = None) -> list[Submission]:
+        """The entries of all authors or one if the contest began now: each agent's latest passed or approved
+        submission, by name.
+        """
+        submitted = self._all() if author is None else self._of(author)
+        query = submitted.where(submissions.c.state.in_(ENTERS)).order_by(submissions.c.id)
         latest = {(row.author, row.name.lower()): value_of(Submission, row) for row in self._rows(query)}
         return sorted(latest.values(), key=lambda entry: entry.name.lower())
 

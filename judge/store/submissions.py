@@ -27,6 +27,7 @@ from judge.store.submission_types import (
     State,
     Submission,
     TooMuchError,
+    UnknownSubmissionError,
     Upload,
     UploadStep,
 )
@@ -264,6 +265,24 @@ class Register(RegisterReader, Queue[Submission]):
             if row.state != State.WITHDRAWN:
                 self._change(connection, row, State.WITHDRAWN, why, who=who, due_at=None)
             return self._value(connection, number)
+
+    def withdraw_agent(self, name: str, author: str, why: str) -> None:
+        """Withdraw all versions of an author's agent, also during processing.
+
+        Raises NotNowError after the contest has begun, UnknownSubmissionError without such a version.
+        """
+        with self._writing() as connection:
+            announced_row(connection, self._contest, locked=True)
+            if self._inside(connection).has_begun():
+                raise NotNowError("the contest has begun: ask the organiser to disqualify the agent")
+            query = self._of(author).where(
+                func.lower(submissions.c.name) == name.lower(), submissions.c.state.in_((*ENTERS, *_UNDERWAY))
+            )
+            rows = connection.execute(query.order_by(submissions.c.id)).all()
+            if not name or not rows:
+                raise UnknownSubmissionError(f"you have no agent {name[:80]!r} that takes part")
+            for row in rows:
+                self._change(connection, row, State.WITHDRAWN, why, who=author, due_at=None)
 
     def approve(self, number: int, who: str, why: str) -> Submission:
         """Approve a refused submission. Raises NotNowError unless an agent was built."""

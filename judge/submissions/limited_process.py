@@ -17,6 +17,7 @@ from contextlib import contextmanager, suppress
 from typing import Any, ParamSpec, TypeVar
 
 from judge.base.errors import HostError, InputError
+from judge.base.text import sentence
 from judge.submissions.path_checks import RefusedError
 
 P = ParamSpec("P")
@@ -49,8 +50,8 @@ class LimitedProcess:
         if not answer:
             code = self._process.wait()
             if code == -signal.SIGXCPU:
-                what = "reading its agent.toml and its sources"
-                raise RefusedError(f"{what} took more than {self._cpu_s:g} s of CPU time: make them smaller")
+                what = sentence("reading its agent.toml and its sources")
+                raise RefusedError(sentence(f"{what} took more than {self._cpu_s:g} s of CPU time: make them smaller"))
             raise HostError(f"the process that reads an upload ended with {code}")
         result, error = pickle.loads(answer)  # noqa: S301 - pickled by this program
         if error is not None:
@@ -121,10 +122,10 @@ def _done(task: Callable[..., object], args: tuple[Any, ...], kwargs: dict[str, 
         return None, error
     except MemoryError:
         return None, RefusedError(
-            f"reading its files takes more than {MEMORY_BYTES} bytes of memory: make them smaller"
+            sentence(f"reading its files takes more than {MEMORY_BYTES} bytes of memory: make them smaller")
         )
     except RecursionError:
-        return None, RefusedError("its files are nested too deeply")
+        return None, RefusedError(sentence("its files are nested too deeply"))
     except OSError as error:
         return None, error
 

@@ -38,7 +38,7 @@ from judge.agents.programs import kind_of
 from judge.agents.recipe import is_built
 from judge.agents.store import AgentStore
 from judge.base.errors import HostError, InputError, NotReadyError
-from judge.base.text import printable
+from judge.base.text import printable, sentence
 from judge.referee.play import Slot
 from judge.referee.policy import Policy
 from judge.referee.setup import check_playable
@@ -187,14 +187,16 @@ class _UploadPipeline:
             except OSError as error:
                 raise HostError(f"{job.upload}: {error.strerror}: the upload is not there") from error
             if size > self.limits.upload_bytes:
-                raise RefusedError(f"it has {size} bytes; an upload may have {self.limits.upload_bytes}")
+                raise RefusedError(sentence(f"it has {size} bytes; an upload may have {self.limits.upload_bytes}"))
             if job.name and not is_name(job.name):
-                raise InputError(f"the name {job.name!r}: A-Z, a-z, 0-9, dash, underscore and dot, at most 64")
+                raise InputError(
+                    sentence(f"the name {job.name!r}: A-Z, a-z, 0-9, dash, underscore and dot, at most 64")
+                )
             with job.upload.open("rb") as file:
                 digest = hashlib.file_digest(file, "sha256").hexdigest()
             filename = trees.name_of(job.filename)
             self._note_origin(upload=digest, filename=printable(filename, 300))
-            words.append(f"{shown(filename)}, {size} bytes, SHA-256 {digest[:16]}")
+            words.append(sentence(f"{shown(filename)}, {size} bytes, SHA-256 {digest[:16]}"))
 
     def _unpack(self) -> Path:
         with self._step(Stage.UNPACKED) as words:
@@ -211,7 +213,7 @@ class _UploadPipeline:
         with self._step(Stage.BUILT, tree) as words:
             recipe = self.reader.run(trees.recipe_of, tree, self._upload_name)
             if recipe is None:
-                words.append("there is nothing to build")
+                words.append(sentence("there is nothing to build"))
                 return tree
             image = image_that_builds(recipe.kind)
             self.need(image)
@@ -225,9 +227,11 @@ class _UploadPipeline:
                 raise RefusedError(built.failure)
             if not any((target / name).exists() for name in (MANIFEST, INFO)) and not brains_of(target):
                 missing = self.reader.run(nothing_plays, target)
-                raise RefusedError(f"{recipe.kind} was done: {missing}".replace(f"{target}/", ""))
-            command = shlex.join(recipe.commands[0]) if recipe.commands else "nothing was to be done"
-            words.append(f"built as {recipe.kind}: {printable(command, 120)}")
+                raise RefusedError(sentence(f"{recipe.kind} was done: {missing}").replace(f"{target}/", ""))
+            if recipe.commands:
+                words.append(sentence(f"built as {recipe.kind}: {printable(shlex.join(recipe.commands[0]), 120)}"))
+            else:
+                words.append(sentence(f"built as {recipe.kind}: there was nothing to do"))
             return target
 
     def _stage(self, tree: Path) -> Agent:
@@ -250,7 +254,7 @@ class _UploadPipeline:
             self.outcome = replace(self.outcome, runtime_image=image)
             self._note_origin(runtime=images.image_content(seat.runtime))
             agent = self._put(agent)
-            words.append(f"{agent.manifest.name}, {seat.protocol}, {seat.runtime}, files {agent.digest[:16]}")
+            words.append(sentence(f"{agent.manifest.name}, {seat.protocol}, {seat.runtime}, files {agent.digest[:16]}"))
             return agent
 
     def _copy(self, tree: Path, staging: str) -> Agent:
@@ -287,9 +291,14 @@ class _UploadPipeline:
             self.outcome = replace(self.outcome, report=report)
             failed = [finding.check for finding in report.findings if finding.grade is Grade.FAIL]
             if failed:
-                raise RefusedError(f"it failed the check of {', '.join(failed)}: see the report")
+                raise RefusedError(sentence(f"it failed the check of {', '.join(failed)}: see the report"))
             warned = sum(finding.grade is Grade.WARNING for finding in report.findings)
-            words.append(f"it passed {len(report.findings)} checks" + (f", {warned} with a warning" if warned else ""))
+            count = len(report.findings)
+            words.append(
+                sentence(f"it passed {count} checks, {warned} with a warning")
+                if warned
+                else sentence(f"it passed {count} checks")
+            )
 
     def _end_lines_so(self, report: CheckReport, ending: str, agent: Agent, tree: Path) -> CheckReport:
         """Store the agent with the line ending that all other questions used."""
@@ -304,7 +313,7 @@ class _UploadPipeline:
         file.write_text(f"{line}\n{rest}", encoding="utf-8")
         said = {
             "grade": Grade.WARNING,
-            "fix": f"none is needed: it takes part with {line}; keep that line in your agent.toml",
+            "fix": sentence(f"none is needed: it takes part with {line}; keep that line in your agent.toml"),
         }
         findings = tuple(
             finding.model_copy(update=said) if finding.check == "line-ending" else finding
@@ -360,7 +369,9 @@ def _agent_folder(tree: Path, name: str) -> Path:
         return tree
     if len(folders) > 1 and name not in folders:
         raise RefusedError(
-            f"there are the agents {', '.join(map(shown, folders))}: call the archive, or the agent, like the one that "
-            "plays"
+            sentence(
+                f"there are the agents {', '.join(map(shown, folders))}: call the archive, or the agent, like the one "
+                "that plays"
+            )
         )
     return folders.get(name) or next(iter(folders.values()))

@@ -25,7 +25,7 @@ from judge.agents.agents import (
 from judge.agents.recipe import AT, BuildRecipe, Sources, recipe_for
 from judge.base.bookkeeping import is_bookkeeping
 from judge.base.errors import HostError
-from judge.base.text import SENTENCE_CHARACTERS, decode, printable
+from judge.base.text import SENTENCE_CHARACTERS, decode, printable, sentence
 from judge.base.tree_tar import TreeError, TreeMember, unpack_stream
 from judge.sandbox.box import BoxPolicy, ProcessReport
 from judge.sandbox.docker.run_in_box import Command, CommandEnd, CommandResult, run_in_box
@@ -112,7 +112,7 @@ def receive_tree(stream: BinaryIO, target: Path, limits: TreeLimits) -> None:
     try:
         unpack_stream(stream, target, path_of, limits.path_bytes)
     except TreeError as error:
-        raise RefusedError(f"the output of the box {error}") from None
+        raise RefusedError(sentence(f"the output of the box {error}")) from None
 
 
 IMAGE = "unpacker"
@@ -143,11 +143,11 @@ def unpack_upload(upload: Path, filename: str, target: Path, limits: IntakeLimit
     if is_archive(name):
         return _unpack_archive(upload, target, limits, host)
     if OTHER_ARCHIVES.search(name):
-        raise RefusedError(f"{shown(name)}: archives are .zip, .tar, .tar.gz, .tar.xz or .tar.zst")
+        raise RefusedError(sentence(f"{shown(name)}: archives are .zip, .tar, .tar.gz, .tar.xz or .tar.zst"))
     PathChecker(limits.tree.bounds).file(name, upload.stat().st_size)
     target.mkdir(mode=0o755)
     shutil.copyfile(upload, target / name)
-    return f"one file, {shown(name)}"
+    return sentence(f"one file, {shown(name)}")
 
 
 def root_of(tree: Path) -> Path:
@@ -182,24 +182,25 @@ def _unpack_archive(upload: Path, target: Path, limits: IntakeLimits, host: Task
         raise RefusedError(refusal)
     files = [path for path in target.rglob("*") if path.is_file()]
     if not files:
-        raise RefusedError("it holds no files")
+        raise RefusedError(sentence("it holds no files"))
     total = sum(path.stat().st_size for path in files)
     note = printable(decode(result.stderr.first).strip(), SENTENCE_CHARACTERS)
-    return f"{len(files)} {'file' if len(files) == 1 else 'files'}, {total} bytes" + (f"; {note}" if note else "")
+    held = sentence(f"1 file, {total} bytes") if len(files) == 1 else sentence(f"{len(files)} files, {total} bytes")
+    return f"{held}; {note}" if note else held
 
 
 def _unpack_failure(result: CommandResult, limits: IntakeLimits) -> str:
     match result.end:
         case CommandEnd.TIME:
-            return f"it takes more than {limits.unpack.seconds:g} s to unpack"
+            return sentence(f"it takes more than {limits.unpack.seconds:g} s to unpack")
         case CommandEnd.MEMORY:
-            return f"it takes more than {limits.unpack.memory_bytes} bytes of memory to unpack"
+            return sentence(f"it takes more than {limits.unpack.memory_bytes} bytes of memory to unpack")
         case CommandEnd.OUTPUT:
-            return f"it becomes more than {limits.tree.total_bytes} bytes"
+            return sentence(f"it becomes more than {limits.tree.total_bytes} bytes")
     refusal = decode(result.stderr.first).strip()
     if result.report.number == REFUSED and result.report.kind == "exited" and refusal:
         return printable(refusal, SENTENCE_CHARACTERS)
-    return f"it cannot be read as an archive: the reader {result.report.kind} {result.report.number}"
+    return sentence(f"it cannot be read as an archive: the reader {result.report.kind} {result.report.number}")
 
 
 EPOCH_S = 1700000000
@@ -254,7 +255,7 @@ def build_tree(tree: Path, recipe: BuildRecipe, target: Path, limits: IntakeLimi
     if not result.is_success:
         return Built(log, _build_failure(result, log, limits.build, tree))
     if refusal:
-        return Built(log, f"the build result is refused: {refusal}")
+        return Built(log, sentence(f"the build result is refused: {refusal}"))
     if recipe.manifest:
         sent = tree / MANIFEST
         rest = manifest_text(sent) if sent.exists() else ""
@@ -265,16 +266,20 @@ def build_tree(tree: Path, recipe: BuildRecipe, target: Path, limits: IntakeLimi
 def _build_failure(result: CommandResult, log: str, limits: BuildLimits, tree: Path) -> str:
     match result.end:
         case CommandEnd.TIME:
-            return f"the build took more than {limits.seconds:g} s"
+            return sentence(f"the build took more than {limits.seconds:g} s")
         case CommandEnd.MEMORY:
-            return f"the build took more memory than it may: {limits.box().cap_bytes} bytes, its files included"
+            return sentence(
+                f"the build took more memory than it may: {limits.box().cap_bytes} bytes, its files included"
+            )
         case CommandEnd.OUTPUT:
-            return "the build left more than an agent may have"
+            return sentence("the build left more than an agent may have")
         case CommandEnd.STDERR:
-            return f"the build printed more than {limits.log_bytes} bytes"
+            return sentence(f"the build printed more than {limits.log_bytes} bytes")
     report = result.report
     log = log.rpartition(AGAIN)[2]
     last = printable(log.rpartition("\n")[2], SENTENCE_CHARACTERS) or f"{report.kind} {report.number}"
     if report == ProcessReport("exited", UNFIT):
         return last
-    return "; ".join(part for part in (f"the build failed: {last}", first_error(log), advice(log, tree)) if part)
+    return "; ".join(
+        part for part in (sentence(f"the build failed: {last}"), first_error(log), advice(log, tree)) if part
+    )

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Mapping, Sequence
 
-from judge.base.text import quote
+from judge.base.text import quote, sentence
 from judge.games.types import Decision
 from judge.protocols import protocol_entry
 from judge.submissions.check.probe_game import ProbeAnswer
@@ -44,16 +44,18 @@ def form_advice(said: str, awaited: str, protocol: str) -> str:
         return ""
     wrote = quote(said, 60)
     if not expected.startswith(_PAIR_FORM):
-        return f"it wrote {wrote}; the protocol {protocol} expects here: {expected}"
+        return sentence(f"it wrote {wrote}; the protocol {protocol} expects here: {expected}")
     if found := _TRAILING.fullmatch(said):
-        return f"{wrote} has {quote(found[2].strip(), 40)} after the move: write only {_pair(found[1])} on the line"
+        return sentence(
+            f"{wrote} has {quote(found[2].strip(), 40)} after the move: write only {_pair(found[1])} on the line"
+        )
     if found := _BARE_NUMBER.fullmatch(said):
-        return f"{wrote} is one number, not a move: answer with {expected}"
+        return sentence(f"{wrote} is one number, not a move: answer with {expected}")
     square = intended_square(said)
     if square is None:
-        return f"{wrote} is not a move: answer with {expected}"
+        return sentence(f"{wrote} is not a move: answer with {expected}")
     x, y = square
-    return f"{wrote} is not a move: answer with column and row from 0, alone on the line: {x},{y}"
+    return sentence(f"{wrote} is not a move: answer with column and row from 0, alone on the line: {x},{y}")
 
 
 def _pair(text: str) -> str:

@@ -10,6 +10,8 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
+from judge.base.text import sentence
+
 
 class Grade(StrEnum):
     """Result of a check."""
@@ -46,6 +48,14 @@ def warned(check: str, evidence: str, fix: str = "") -> Finding:
 def failed(check: str, evidence: str, fix: str = "", stderr: tuple[str, ...] = ()) -> Finding:
     """See `warned`."""
     return Finding(check=check, grade=Grade.FAIL, evidence=evidence, fix=fix, stderr=stderr)
+
+
+def turns_text(turns_ms: Sequence[float], limit_ms: float) -> str:
+    """Describe the times of an agent's turns."""
+    slowest = max(turns_ms)
+    if len(turns_ms) == 1:
+        return sentence(f"one turn, {slowest:.0f} of {limit_ms:.0f} ms")
+    return sentence(f"{len(turns_ms)} turns, the longest {slowest:.0f} of {limit_ms:.0f} ms")
 
 
 class CheckReport(BaseModel):
