@@ -26,7 +26,7 @@ class Deadline(NamedTuple):
 
 
 class Limit(NamedTuple):
-    """Of a wait; `missed` is the cause if it is exceeded."""
+    """Limit and tolerance of a wait; `missed` is the cause if it is exceeded."""
 
     limit_ns: int
     tolerance_ns: int

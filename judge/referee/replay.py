@@ -54,7 +54,7 @@ class ReplayWire:
 
     @property
     def now_ns(self) -> int:
-        """Of the last used entry."""
+        """Time of the last used entry."""
         return self._entries[self._next - 1].ns if self._next else 0
 
     def start(self, seat: int) -> int:

@@ -28,7 +28,7 @@ def derived(key: str, *purpose: str | int) -> str:
 
 
 def numbers(seed: Seed, *purpose: str | int) -> random.Random:
-    """For a purpose, or of the seed itself. Integer seeds use Python's generator."""
+    """Random numbers for a purpose, or of the seed itself. Integer seeds use Python's generator."""
     if isinstance(seed, int):
         return random.Random(" ".join(map(str, (seed, *purpose))) if purpose else seed)
     return _Keyed(derived(seed, *purpose) if purpose else seed)

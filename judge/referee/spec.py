@@ -244,7 +244,7 @@ class RecordFile(BaseModel):
 
 
 def public_part(file: RecordFile) -> RecordFile:
-    """Without private entries; it can still be verified."""
+    """The record without private entries, which can still be verified."""
     return RecordFile(record=file.record, transcript=withhold(file.transcript))
 
 

@@ -80,14 +80,14 @@ MEMORY_DIGITS = 18
 
 
 def decode_span(data: bytes) -> int:
-    """Of a PAUSED or OVERSLEPT entry. Raises ValueError."""
+    """Nanoseconds of a PAUSED or OVERSLEPT entry. Raises ValueError."""
     if not data.isdigit() or len(data) > MEMORY_DIGITS:
         raise ValueError(f"not a number of nanoseconds: {data[:40]!r}")
     return int(data)
 
 
 def decode_memory(data: bytes) -> int | None:
-    """Of a FROZEN entry, if it has one. Raises ValueError."""
+    """Memory of a FROZEN entry, if it has one. Raises ValueError."""
     if not data:
         return None
     if len(data) > MEMORY_DIGITS or not data.isdigit():
@@ -254,7 +254,7 @@ def unseal(sealed: SealedTranscript) -> list[Entry]:
 
 
 def withhold(sealed: SealedTranscript) -> SealedTranscript:
-    """Without private parts; the digest is unchanged."""
+    """The transcript without private parts; its digest is unchanged."""
     blocks = [block.model_copy(update={"private": None}) for block in sealed.blocks]
     return SealedTranscript(sha256=sealed.sha256, blocks=blocks)
 

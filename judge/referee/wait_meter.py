@@ -23,7 +23,7 @@ before others could take enough time for a void.
 
 
 class Shares(NamedTuple):
-    """Of one wait and of all waits; see `judge.referee.blame.Evidence`."""
+    """Shares of one wait and of all waits; see `judge.referee.blame.Evidence`."""
 
     others_share: float | None = None
     waited_share: float | None = None
@@ -66,7 +66,7 @@ class _FormerWaits:
 
 
 class WaitMeter:
-    """For two boxes of a slot, one wait at a time."""
+    """Measures the waits for two boxes of a slot, one at a time."""
 
     def __init__(self, boxes: Sequence[Box], use: CoreUse | None, cores: int, stalls: StallWatch | None) -> None:
         """`boxes` is the wire's list. For the other arguments see `LiveWire`."""
