@@ -50,7 +50,7 @@ class DockerBox(Box):
         self._over = False
         """PID 1 runs no agent any more, or has ended."""
         self._ended = False
-        """PID 1 has reaped all other processes and reported the agent's end."""
+        """It has reaped all other processes and reported the agent's end."""
 
     def __str__(self) -> str:
         return str(self._container)
@@ -62,7 +62,6 @@ class DockerBox(Box):
     # --- before the agent runs --------------------------------------------------------------------
 
     def prepare(self) -> None:
-        """PID 1 runs and waits; the agent does not run yet."""
         self._reuse = self.open_reuse(self._tenant, self._limits, self._policy)
         if (container := self._reuse.take()) is not None:
             self._take_over(container)
@@ -236,7 +235,7 @@ class DockerBox(Box):
         return self._container.is_held()
 
     def nearby(self) -> Nearby:
-        """Disks of program and, if readable, image; with cgroup version 1 also the parent cgroup."""
+        """Disks of program and, if readable, image; with cgroup v1 also the parent cgroup."""
         if self._container.program and self._container.directory:
             files = [mark_of(self._container.directory)]  # the copy's disk; agents cannot watch it
         else:

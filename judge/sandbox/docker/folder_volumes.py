@@ -36,7 +36,7 @@ log = get_logger()
 ROOT = "/folders"
 
 OWN_MEMORY_BYTES = 64 << 20
-"""Memory of the container's programs, in addition to the pages of the volumes that it fills."""
+"""In addition to the pages of the volumes that the container fills."""
 
 MARK_BYTES = 16
 

@@ -29,7 +29,7 @@ ANCESTORS = 5
 
 
 class CoreLocks:
-    """Context manager: locks the whole cores of some processors; can be entered repeatedly.
+    """Locks the whole cores of some processors; can be entered repeatedly.
 
     Cores are locked in ascending order, which prevents deadlocks. Several judges can have `shared` locks.
     """
