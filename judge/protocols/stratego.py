@@ -80,7 +80,6 @@ class StrategoProtocol:
         self._has_dropped = False
 
     def feed(self, stimulus: Stimulus) -> Sequence[Effect]:
-        """See `AgentProtocol`."""
         match stimulus:
             case Bytes(data=data):
                 return self._read(data)
