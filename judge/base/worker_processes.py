@@ -85,11 +85,11 @@ class Worker(Generic[Result]):
         self._sender.start()
 
     def exception(self) -> Exception | None:
-        """Waits for the task. WorkerLostError if the process is gone."""
+        """Wait for the task: its exception, WorkerLostError if the process is gone, or None."""
         return self._ended()[1]
 
     def result(self) -> Result:
-        """Waits for the task. Raises its exception, or WorkerLostError."""
+        """Wait for the task's result. Raises its exception, or WorkerLostError."""
         result, error = self._ended()
         if error is not None:
             raise error
@@ -238,7 +238,7 @@ def wait(workers: Collection[AnyWorker], timeout_s: float) -> list[AnyWorker]:
 
 
 def kill(workers: Iterable["Worker[Any]"], polite_s: float = 0) -> None:
-    """Wait until the workers' processes are gone. Unfinished tasks are lost.
+    """Kill the workers' processes, and wait until they are gone. Unfinished tasks are lost.
 
     If `polite_s` is not 0, send SIGTERM first, and wait up to `polite_s` seconds for all of them together.
     """

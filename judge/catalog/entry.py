@@ -36,7 +36,7 @@ class Openings:
     """The notation of openings for a game with given options."""
 
     parse: Callable[[str], Opening]
-    """An opening may be empty. InputError names the token and the fix."""
+    """Parses an opening, which may be empty. InputError names the token and the fix."""
     example: str
     turns: Sequence[Turn] = NOT_TURNED
     """Symmetries for repeated openings of squares, the identity first."""
@@ -58,7 +58,7 @@ class ResultWords:
     every: frozenset[str]
     """All possible words."""
     read: Callable[[str], ResultWord | None]
-    """None for other lines."""
+    """The word of a result line; None for other lines."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,9 +102,9 @@ class GameEntry(GameRules):
     """A game. The docstrings of optional methods describe the default."""
 
     partners: Sequence[Partner] = ()
-    """In `judge check`: the first that supports the policy. Without one there is no check."""
+    """Opponents in `judge check`: the first that supports the policy. Without one there is no check."""
     practice: Sequence[Partner] = ()
-    """Of practice games, in turn; empty: those of the check."""
+    """Opponents of practice games, in turn; empty: those of the check."""
     words_are_public: bool = False
     """Agents have no secrets from each other; then public messages are shown during the game."""
 
@@ -120,11 +120,11 @@ class GameEntry(GameRules):
         return None
 
     def formats(self) -> FileFormats[Any] | None:
-        """None: only records."""
+        """The game's file formats; None: only records."""
         return None
 
     def managers(self) -> Mapping[str, ContestManager]:
-        """For import, export and comparison, by name."""
+        """Contest managers for import, export and comparison, by name."""
         return {}
 
     def write_pgn(
@@ -156,9 +156,9 @@ class GameEntry(GameRules):
         return None
 
     def openings(self, options: Mapping[str, Any]) -> Openings | None:  # noqa: ARG002 optional
-        """None: unsupported."""
+        """The notation of openings; None: unsupported."""
         return None
 
     def questions(self, options: Mapping[str, Any]) -> Questions | None:  # noqa: ARG002 optional
-        """None: `judge check` only plays whole games."""
+        """Questions of `judge check`; None: only whole games."""
         return None

@@ -204,4 +204,4 @@ class Game(Protocol):
         """
 
     def result(self, names: tuple[str, str]) -> str:
-        """Of the game's own manager; may be empty."""
+        """Result line of the game's own manager; may be empty."""

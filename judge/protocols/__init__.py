@@ -47,7 +47,7 @@ def new_protocol(
 
 
 def not_carried(name: str, game: GameRules) -> str:
-    """ "carries gomoku, renju, not GAME" if `name` does not support `game`, else "".
+    """Empty if `name` supports `game`, else such as "carries gomoku, renju, not GAME".
 
     Protocols support the games that they name and those that name them.
     """
