@@ -128,7 +128,6 @@ class Agi:
     # --- stimuli -----------------------------------------------------------------------------------------------------
 
     def feed(self, stimulus: Stimulus) -> Sequence[Effect]:
-        """See `AgentProtocol`."""
         match stimulus:
             case Bytes(data, clock):
                 self._clock = clock

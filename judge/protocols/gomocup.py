@@ -150,7 +150,6 @@ class Gomocup:
     # --- stimuli -----------------------------------------------------------------------------------------------------
 
     def feed(self, stimulus: Stimulus) -> Sequence[Effect]:
-        """See `AgentProtocol`."""
         match stimulus:
             case Bytes(data, clock):
                 self._clock = clock

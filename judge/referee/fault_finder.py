@@ -41,8 +41,6 @@ class FaultFinder:
         self._thresholds = Thresholds(clock.starved_share, clock.waited_share)
         self._still_ns, self._ran_on_ns = clock.still_ms * MS, clock.ran_on_ms * MS
 
-    # --- time while a seat is stopped --------------------------------------------------------------------------------
-
     def await_still(self, seat: int) -> None:
         """Wait until a seat is stopped, before the other seat's clock starts.
 
@@ -82,8 +80,6 @@ class FaultFinder:
                 self._plies[number] = ply._replace(charged_ns=ply.charged_ns + ran_ns)
                 return
 
-    # --- events of a seat -------------------------------------------------------------------------------------------
-
     def note(self, happening: Happening) -> None:
         """The event is judged at the seat's next request."""
         if happening.seat >= 0:
@@ -122,8 +118,6 @@ class FaultFinder:
             deadline = min(talk.deadline.ns, now + REPORT_GRACE_NS)
             missed = talk.deadline.missed or Verdict.TURN_TIME
             talk.deadline = Deadline(deadline, missed, talk.deadline.allowed_ms)
-
-    # --- the verdict -------------------------------------------------------------------------------------------------
 
     def missed_deadline(self, seat: int, talk: Dialogue, now: int) -> FaultError:
         """The verdict if no answer arrived by the deadline, or can arrive any more."""

@@ -93,8 +93,6 @@ class LiveWire:
         """The longest time without a poll, or lateness at a deadline."""
         return self._late_ns
 
-    # --- actions of the referee --------------------------------------------------------------------------------------
-
     def start(self, seat: int) -> int:
         self._meter.look()
         now = time.monotonic_ns()
@@ -223,8 +221,6 @@ class LiveWire:
         for seat in SEATS:
             for box in self._stopped.all_of(seat):
                 box.close()
-
-    # --- polling -----------------------------------------------------------------------------------------------------
 
     def _poll(self, until_ns: int) -> None:
         began = time.monotonic_ns()

@@ -160,9 +160,6 @@ class ImageRecipe:
         )
 
 
-# ---- ours ---------------------------------------------------------------------------------------
-
-
 @cache
 def recipes() -> dict[str, ImageRecipe]:
     """Our images by name, first those always built. Raises InputError."""
@@ -203,9 +200,6 @@ def _packages(file: ImageFile, files: dict[str, ImageFile]) -> tuple[str, ...]:
 
 def _script_for(release: str) -> Path:
     return RELEASE_SCRIPT if release else ROOTFS_SCRIPT
-
-
-# ---- an organiser's -----------------------------------------------------------------------------
 
 
 def load_runtime(name: str, path: Path) -> ImageRecipe:
@@ -266,9 +260,6 @@ def _file_digest(program: Path, path: Path) -> str:
         return hashlib.sha256(program.read_bytes()).hexdigest()
     except OSError as error:
         raise InputError(f"{path}: programs: {program}: {error.strerror}") from None
-
-
-# ---- paths --------------------------------------------------------------------------------------
 
 
 def path_for(runtime: str, path: str) -> str:

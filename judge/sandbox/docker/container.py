@@ -134,8 +134,6 @@ class Container:
         if self.engine and not cgroup.move_to_cores(self.groups, cores):
             self.engine.move(self.id, cores)
 
-    # --- freezing ---------------------------------------------------------------------------------
-
     def freeze(self) -> None:
         """Includes PID 1, which therefore reports nothing until the thaw."""
         self._is_thawed = False
@@ -155,8 +153,6 @@ class Container:
                 return self._is_thawed and bool(self.engine.state(self.id)["Paused"])
             return self.engine.count_events(self.id, "pause", time.time()) > 0
         return None
-
-    # --- its end ----------------------------------------------------------------------------------
 
     def kill(self) -> None:
         """PID 1 is not asked, because the agent can send it the same signal."""

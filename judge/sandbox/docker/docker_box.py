@@ -59,8 +59,6 @@ class DockerBox(Box):
     def is_reused(self) -> bool:
         return self._container.is_reused
 
-    # --- before the agent runs --------------------------------------------------------------------
-
     def prepare(self) -> None:
         self._reuse = self.open_reuse(self._tenant, self._limits, self._policy)
         if (container := self._reuse.take()) is not None:
@@ -183,8 +181,6 @@ class DockerBox(Box):
         if self._container.first:
             self._container.first.spread()
 
-    # --- while it runs ----------------------------------------------------------------------------
-
     @property
     def sources(self) -> Sequence[EventSource]:
         pipes: Sequence[EventSource] = self._pipes.sources if self._pipes else ()
@@ -253,8 +249,6 @@ class DockerBox(Box):
     def is_gone(self) -> bool:
         return self._container.is_gone()
 
-    # --- at its end -------------------------------------------------------------------------------
-
     def leave(self) -> float:
         """Ends processes on the parking cores if possible."""
         if self._tenant.parking_cores:
@@ -279,8 +273,6 @@ class DockerBox(Box):
     def _is_at_rest(self) -> bool:
         first = self._container.first
         return self._ended and not self._container.is_killed and first is not None and first.is_running()
-
-    # --- reports of PID 1, and its end -----------------------------------------------
 
     def _on_report(self, said: bytes) -> ProcessReport:
         if self._pipes:

@@ -2,7 +2,7 @@
 
 `base` is a bare file system, `keeper` keeps agents' folders. Agents run in the others: ours
 (`judge.sandbox.runtimes.recipes`) or an organiser's, found by its label. These have the judge's PID 1 at /judge/init;
-another image gets it in a derived copy. `judge.host.build_images` builds them.
+another image gets it in a derived copy.
 """
 
 from __future__ import annotations
@@ -115,9 +115,6 @@ def _id(image: Image) -> str:
     return str(image.attrs["Id"])
 
 
-# ---- existing images ------------------------------------------------------------------------------
-
-
 def listing() -> list[ImageState]:
     """Our images, then an organiser's runtimes. Raises `HostError`."""
     with engine_client("list images") as client:
@@ -193,9 +190,6 @@ def missing_images(names: Iterable[str]) -> list[str]:
     """Images of ours that are missing or outdated. Raises `HostError`."""
     wanted = {*names} & {*recipes()}
     return [state.name for state in listing() if state.name in wanted and not state.current]
-
-
-# ---- what a box runs in -------------------------------------------------------------------------
 
 
 def runtime_image(name: str) -> str:

@@ -1,10 +1,9 @@
 """Renews a container between two games of its agent, and verifies that it is as new. See decision 0011.
 
-Renewed: PID 1 ends all other processes and leaves the agent's folders (`images/init/init.c`). A helper that runs as
-root mounts empty file systems over the writable ones and a new copy of the program over the old one, and restarts
-process numbers after PID 1 (`judge.sandbox.docker.inside`). Compared with the start, from outside: processes and
-threads in the container's cgroups, memory, changeable attributes of PID 1, mounts, named sockets, keys, message queues,
-semaphores and shared memory. Hidden, because they cannot be reset: cgroup counters, and PID 1's files in /proc.
+PID 1 ends all other processes and leaves the agent's folders (`images/init/init.c`). A helper that runs as root mounts
+empty file systems over the writable ones and a new copy of the program over the old one, and restarts process numbers
+(`judge.sandbox.docker.inside`). Everything that an agent can change is then compared with the start, from outside.
+Cgroup counters and PID 1's files in /proc cannot be reset, so they are hidden.
 """
 
 import json
@@ -196,8 +195,6 @@ class Renewal:
                 raise UncleanError(f"{name}: it was {was}, and is {is_now}")
         if (more := self._used_bytes() - self._memory_bytes) > ROOM_BYTES:
             raise UncleanError(f"{more} bytes of memory are not given back")
-
-    # --- parts -------------------------------------------------------------------------------------------------------
 
     @property
     def _first(self) -> FirstProcess:

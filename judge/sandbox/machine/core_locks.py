@@ -170,9 +170,6 @@ def is_waited_for(pid: int) -> bool:
     return any(words[0] in held and words[1] == "->" for words in lines)
 
 
-# --- holders ---------------------------------------------------------------------------------------------------------
-
-
 def holder_of(path: Path) -> str:
     """Describe the holder of a core's lock, as far as visible: command, PID and start time."""
     for pid in _holders(path):

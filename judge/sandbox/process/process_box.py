@@ -52,8 +52,6 @@ class ProcessBox(Box):
         self._streams: tuple[PipeSource, ...] = ()
         self._reports: ReportSource | None = None
 
-    # --- before the agent runs --------------------------------------------------------------------
-
     def prepare(self) -> None:
         log.warning(
             "no isolation, no quota on its folders: this agent can do whatever you can", agent=self._tenant.name
@@ -84,8 +82,6 @@ class ProcessBox(Box):
         self._fds.append(ours)
         os.set_blocking(ours, False)
         return ours
-
-    # --- while it runs ----------------------------------------------------------------------------
 
     @property
     def sources(self) -> Sequence[EventSource]:
@@ -155,8 +151,6 @@ class ProcessBox(Box):
         self._signal(signal.SIGKILL)
         if self._directory:
             kill_marked(self._directory)
-
-    # --- at its end -------------------------------------------------------------------------------
 
     def is_gone(self) -> bool:
         return not (self._meter and self._runs) or all(fields[0] in "ZX" for fields in self._meter.family())
