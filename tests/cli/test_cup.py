@@ -234,3 +234,26 @@ def test_ctrl_c_finishes_the_running_games_of_all_leagues(judge: Judge, tmp_path
     leagues = document(judge, "status", "cup")["leagues"]
     assert 0 == sum(league["games"]["running"] for league in leagues.values() if "games" in league)
     assert 0 < sum(done(judge).values()) < sum(GAMES.values())
+
+
+def test_leagues_share_a_core_game_by_game(judge: Judge, tmp_path: Path) -> None:
+    """The kernel gives the core's lock to the game that has waited longest."""
+    (tmp_path / "cup").mkdir()
+    names = ("a", "b", "c")
+    league = 'policy = "gomocup-fastgame"\nformat = { name = "round-robin", games = 4 }\n'
+    text = 'name = "cup"\n' + "".join(f'[[leagues]]\nname = "{name}"\nchange = {CHANGE}\n{league}' for name in names)
+    for agent in ("house-instant", "house-stamp"):
+        text += f'[[entries]]\npath = "{agent}"\nleagues = {json.dumps(names)}\n'
+    (tmp_path / "cup/cup.toml").write_text(text)
+
+    ran = judge("cup", "run", "cup", "--workers", "1")
+
+    assert 0 == ran.code, ran.err
+    results = []
+    for name in names:
+        journal = json.loads(judge("contest", "log", f"cup/{name}", "--json").out)
+        results += [(line["at"], name) for line in journal if line["event"] == "accepted"]
+    order = [name for _, name in sorted(results)]
+    assert 12 == len(order)
+    # A league that begins a moment earlier may play two games before the others wait.
+    assert all(2 >= order[at : at + 3].count(name) for at in range(10) for name in names), order
