@@ -8,6 +8,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -283,3 +284,20 @@ def test_submitted_agent_is_promoted_with_its_files(judge: Judge, tmp_path: Path
         with closing(open_store(planned := load_plan(tmp_path / "cup" / name))) as store:
             digests.append(Contest(store, planned).snapshot.by_name()["newcomer"].seat.digest)
     assert digests[0] == digests[1]
+
+
+def test_league_waits_for_its_moment_while_another_one_plays(judge: Judge, tmp_path: Path) -> None:
+    (tmp_path / "cup").mkdir()
+    starts = datetime.now(UTC) + timedelta(seconds=10)
+    text = CUP.replace("medals = false", f"contest = {{ starts = {starts.isoformat(timespec='seconds')} }}")
+    (tmp_path / "cup/cup.toml").write_text(text)
+
+    ran = judge("cup", "run", "cup", "--workers", "1")
+
+    assert 0 == ran.code, ran.err
+    begun = {}
+    for name in ("fast", "second", "first"):
+        journal = json.loads(judge("contest", "log", f"cup/{name}", "--json").out)
+        begun[name] = datetime.fromisoformat(next(line["at"] for line in journal if line["event"] == "started"))
+    assert begun["fast"] < begun["second"] < begun["first"]
+    assert begun["second"] >= starts.replace(microsecond=0)
