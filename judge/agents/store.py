@@ -82,11 +82,13 @@ class AgentStore:
                 self._add(new, path)
         return path
 
-    def remove(self, digest: str) -> None:
-        """Raises HostError."""
+    def remove_damaged(self, digest: str) -> None:
+        """Remove an agent if its files were changed. Raises HostError."""
+        path = self.path(digest)
         with self._writing():
-            if self.path(digest).is_dir():
-                _remove(self.path(digest))
+            # Another thread may have stored it since the caller's check.
+            if path.is_dir() and program_digest(path) != digest:
+                _remove(path)
 
     @contextmanager
     def _writing(self) -> Iterator[None]:

@@ -219,7 +219,7 @@ class Machine:
         try:
             return self._agents.get(digest)
         except InputError:
-            self._agents.remove(digest)
+            self._agents.remove_damaged(digest)
             return None
 
     @contextmanager

@@ -7,12 +7,15 @@ import signal
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from judge.contest.contest import Contest, open_store
+from judge.contest.plan import load_plan
 from judge.host.build_images import build_images
 from judge.publish.manifest import write_manifest
 from judge.sandbox.machine.procfs import started_ticks
@@ -23,6 +26,8 @@ from tests.forked import ForkedProcess
 from tests.patience import PATIENCE_S
 
 pytestmark = [pytest.mark.docker]
+
+ROOT = Path(__file__).parents[2]
 
 CHANGE = json.dumps([*SMALL, "clock.turn_ms=2000"])
 
@@ -234,3 +239,65 @@ def test_ctrl_c_finishes_the_running_games_of_all_leagues(judge: Judge, tmp_path
     leagues = document(judge, "status", "cup")["leagues"]
     assert 0 == sum(league["games"]["running"] for league in leagues.values() if "games" in league)
     assert 0 < sum(done(judge).values()) < sum(GAMES.values())
+
+
+def test_leagues_share_a_core_game_by_game(judge: Judge, tmp_path: Path) -> None:
+    """The kernel gives the core's lock to the game that has waited longest."""
+    (tmp_path / "cup").mkdir()
+    names = ("a", "b", "c")
+    league = 'policy = "gomocup-fastgame"\nformat = { name = "round-robin", games = 4 }\n'
+    text = 'name = "cup"\n' + "".join(f'[[leagues]]\nname = "{name}"\nchange = {CHANGE}\n{league}' for name in names)
+    for agent in ("house-instant", "house-stamp"):
+        text += f'[[entries]]\npath = "{agent}"\nleagues = {json.dumps(names)}\n'
+    (tmp_path / "cup/cup.toml").write_text(text)
+
+    ran = judge("cup", "run", "cup", "--workers", "1")
+
+    assert 0 == ran.code, ran.err
+    results = []
+    for name in names:
+        journal = json.loads(judge("contest", "log", f"cup/{name}", "--json").out)
+        results += [(line["at"], name) for line in journal if line["event"] == "accepted"]
+    order = [name for _, name in sorted(results)]
+    assert 12 == len(order)
+    # A league that begins a moment earlier may play two games before the others wait.
+    assert all(2 >= order[at : at + 3].count(name) for at in range(10) for name in names), order
+
+
+@pytest.mark.long
+def test_submitted_agent_is_promoted_with_its_files(judge: Judge, tmp_path: Path) -> None:
+    (tmp_path / "cup").mkdir()
+    text = CUP.replace("promoted = 1", "promoted = 2").replace('"fast", "second"', '"second"', 1)
+    (tmp_path / "cup/cup.toml").write_text(text.replace('leagues = ["fast", "second"]', 'leagues = ["fast"]'))
+    archive = shutil.make_archive(str(tmp_path / "mine"), "gztar", ROOT / "images/starter-gomocup-python")
+    sent = judge("cup", "submit", archive, "cup", "--league", "second", "--name", "newcomer", "--author", "ada")
+    assert 0 == sent.code, sent.out + sent.err
+
+    ran = judge("cup", "run", "cup", "--workers", "1")
+
+    assert 0 == ran.code, ran.err
+    leagues = {league["name"]: league for league in document(judge, "standings", "cup")["leagues"]}
+    assert {"house-instant", "newcomer"} == {agent for _, agent in leagues["second"]["places"]}
+    assert {"holder", "house-instant", "newcomer"} == {agent for _, agent in leagues["first"]["places"]}
+    digests = []
+    for name in ("second", "first"):
+        with closing(open_store(planned := load_plan(tmp_path / "cup" / name))) as store:
+            digests.append(Contest(store, planned).snapshot.by_name()["newcomer"].seat.digest)
+    assert digests[0] == digests[1]
+
+
+def test_league_waits_for_its_moment_while_another_one_plays(judge: Judge, tmp_path: Path) -> None:
+    (tmp_path / "cup").mkdir()
+    starts = datetime.now(UTC) + timedelta(seconds=10)
+    text = CUP.replace("medals = false", f"contest = {{ starts = {starts.isoformat(timespec='seconds')} }}")
+    (tmp_path / "cup/cup.toml").write_text(text)
+
+    ran = judge("cup", "run", "cup", "--workers", "1")
+
+    assert 0 == ran.code, ran.err
+    begun = {}
+    for name in ("fast", "second", "first"):
+        journal = json.loads(judge("contest", "log", f"cup/{name}", "--json").out)
+        begun[name] = datetime.fromisoformat(next(line["at"] for line in journal if line["event"] == "started"))
+    assert begun["fast"] < begun["second"] < begun["first"]
+    assert begun["second"] >= starts.replace(microsecond=0)

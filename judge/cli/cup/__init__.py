@@ -10,8 +10,12 @@ app = lazy_group(
             "Print the pairs and games of each league, the hours, and problems. Exits with 1 if any.",
         ),
         "submit": (
-            "judge.cli.cup.run:submit",
+            "judge.cli.cup.submissions:submit_to_leagues",
             "Submit FILE to leagues of a cup: each league checks it under its own policy.",
+        ),
+        "tokens": (
+            "judge.cli.cup.submissions:tokens",
+            "Create a token for each author of FILE in each league, and print the links as CSV: author, league, link.",
         ),
         "run": (
             "judge.cli.cup.run:run",

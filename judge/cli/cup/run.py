@@ -1,25 +1,22 @@
-"""`judge cup run` and `submit`: play all leagues, and enter an agent in several of them."""
+"""`judge cup run`: play all leagues."""
 
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from types import FrameType
 from typing import Annotated
 
 import typer
 
 from judge.base.errors import HostError, InputError
-from judge.base.text import printable, quote, suggest
+from judge.base.text import printable
 from judge.cli.cup.options import CUP_HERE, CupArgument
 from judge.cli.options import SLOTS_HELP, TlsOption, require_dask
-from judge.cli.submit import submit as submit_to_contest
 from judge.cup.plan import load_cup
 from judge.cup.run import CupRun, LeagueEnd, alone
 from judge.terminal.output import note
 
-EXAMPLES = {
-    "run": """
+EXAMPLES = """
 Examples:
 
 judge cup run gomocup-2026
@@ -29,9 +26,7 @@ judge cup run gomocup-2026 --cluster tls://10.0.0.1:8786 --tls keys/10.0.0.1
 Ctrl-C once finishes the running games, twice abandons them. The same command continues.
 
 Exit codes: 0 the cup is over or the organiser stopped it; 1 a league failed; 2 the command or the file was wrong.
-""",
-    "submit": "Example: judge cup submit my-agent.zip gomocup-2026 --league fastgame --league renju --author 'Ada L.'",
-}
+"""
 
 
 def run(
@@ -78,32 +73,3 @@ def _interrupts(running: CupRun) -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGINT, before)
-
-
-def submit(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="An archive of programs or sources, or one program.")],
-    cup: CupArgument = CUP_HERE,
-    league: Annotated[list[str] | None, typer.Option(help="A league that the agent enters. Repeatable.")] = None,
-    name: Annotated[str, typer.Option(help="The agent's name; default: the name in its manifest.")] = "",
-    author: Annotated[str, typer.Option(help="The author's name; default: the organiser.")] = "",
-) -> None:
-    """Submit FILE to leagues of a cup: each league checks it under its own policy."""
-    planned = load_cup(cup)
-    names = [each.name for each in planned.cup.leagues]
-    chosen = list(dict.fromkeys(league or []))
-    if not chosen:
-        raise InputError(f"--league is missing: name one or more of {', '.join(names)}")
-    for each in chosen:
-        if each not in names:
-            raise InputError(f"--league {quote(each)}: no such league; {suggest(each, names)}")
-    failed = []
-    for each in chosen:
-        contest = planned.write(each, is_complete=not planned.cup.by_name[each].after)
-        print(f"{each}:", flush=True)
-        try:
-            submit_to_contest(file, contest.path, name, author)
-        except SystemExit:
-            failed.append(each)
-    if failed:
-        print(f"refused by {', '.join(failed)}")
-        raise SystemExit(1)

@@ -1,5 +1,7 @@
 """Several contests under one address: the page that lists them, its feed, and each contest in its folder."""
 
+import json
+import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -13,6 +15,7 @@ from tests import forked
 from tests.broadcast.logs import PAIR, accept, play_next, recorder
 from tests.forked import ForkedProcess
 from tests.publish.cups import Cup
+from tests.web.live.serving import serving_all
 from tests.web.live.watching import free_port
 
 ATOM = "{http://www.w3.org/2005/Atom}"
@@ -107,13 +110,54 @@ def test_each_contest_is_complete_in_its_folder(front: str) -> None:
         assert "data: " in next(text for text in stream.iter_text() if "data:" in text)
 
 
+CUP = """
+name = "spring"
+[intake]
+requests_per_minute = 100000
+address_requests_per_minute = 100000
+[[leagues]]
+name = "fast"
+policy = "gomocup-fastgame"
+format = { name = "round-robin" }
+[[leagues]]
+name = "standard"
+policy = "gomocup-standard"
+format = { name = "round-robin" }
+"""
+
+
+def judge(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    return forked.run([sys.executable, "-m", "judge.cli", *words], cwd=folder, text=True)
+
+
+def test_author_submits_once_to_several_leagues_of_a_served_cup(tmp_path: Path) -> None:
+    (tmp_path / "cup.toml").write_text(CUP)
+    (tmp_path / "authors.txt").write_text("ada\n")
+    (tmp_path / "mine.bin").write_bytes(b"good mine")
+    with serving_all(tmp_path) as service:
+        assert "spring" in httpx.get(f"{service.url}/").text
+        made = judge(tmp_path, "cup", "tokens", "authors.txt", "--url", service.url)
+        assert 0 == made.returncode, made.stderr
+        (tmp_path / "links.csv").write_text(made.stdout)
+        words = ("cup", "submit", "mine.bin", "--links", "links.csv", "--wait", "--league")
+        sent = judge(tmp_path, *words, "fast", "--league", "standard")
+        assert 0 == sent.returncode, sent.stdout + sent.stderr
+        unknown = judge(tmp_path, *words, "fats")
+        assert (2, True) == (unknown.returncode, "no such league; did you mean 'fast'?" in unknown.stderr)
+        (tmp_path / "mine.bin").write_bytes(b"bad mine")
+        refused = judge(tmp_path, *words, "standard")
+        assert (1, True) == (refused.returncode, "refused by standard" in refused.stdout), refused.stderr
+    status = json.loads(judge(tmp_path, "cup", "status", "--json").stdout)
+    entries = {name: league["entries"] for name, league in status["leagues"].items()}
+    assert entries == {name: [{"name": "mine", "author": "ada"}] for name in ("fast", "standard")}
+
+
 def test_two_contests_of_one_name_are_refused(tmp_path: Path) -> None:
     for folder in ("a", "b"):
         (tmp_path / folder).mkdir()
         (tmp_path / folder / "contest.toml").write_text(COMING)
 
-    words = ["serve", "a", "b", "--read-only", "--listen", "127.0.0.1:0"]
-    ran = forked.run([sys.executable, "-m", "judge.cli", *words], cwd=tmp_path, text=True)
+    ran = judge(tmp_path, "serve", "a", "b", "--read-only", "--listen", "127.0.0.1:0")
 
     assert 2 == ran.returncode
     assert "two contests are named next-cup" in ran.stderr
