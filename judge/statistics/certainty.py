@@ -31,7 +31,7 @@ from judge.statistics.draw_models import Davidson
 from judge.statistics.rating_model import GOMOCUP_MODEL, RatingModel
 from judge.statistics.scales import CONFIDENCE_95, ELO
 from judge.statistics.significance import SIGNIFICANCE, holm, normal_tail
-from judge.statistics.simulated_fits import LeagueFits
+from judge.statistics.simulated_fits import MAX_STEP, LeagueFits
 
 _MODEL = RatingModel(draws="davidson", advantage=0)
 
@@ -383,7 +383,10 @@ class _League:
         while True:
             slope = fits.slope(at, no_draws, wins, none, losses)[0]
             step, c = np.linalg.solve(fits.information(at, no_draws)[0], np.stack([slope, lead_of], axis=1)).T
-            at = at + step[:-1]
+            if abs(step).max() > MAX_STEP:
+                at, _ = fits.fit(wins, none, losses, at[0], Davidson.NO_DRAWS)
+            else:
+                at = at + step[:-1]
             lead = at[0, first] - np.delete(at[0], first).max()
             if lead < _NEARLY_FIRST:
                 at, _ = fits.fit(wins, none, losses, at[0], Davidson.NO_DRAWS)

@@ -17,8 +17,11 @@ from judge.statistics.draw_models import Davidson, share
 _CLOSE = 1e-5
 """Largest change of a rating in the last step, in logistic units."""
 
-_MAX_STEP = 1.0
+MAX_STEP = 1.0
 """Largest change of a rating in one step, in logistic units."""
+
+_RIDGE = 1e-9
+"""Added to the information of each rating: far from the maximum all chances are 0 or 1, and it would be singular."""
 
 _SHARED_STEPS = 8
 """Steps with the information at the start; then each league has its own."""
@@ -64,7 +67,7 @@ class LeagueFits:
             else:
                 step = np.linalg.solve(self.information(here, there), slope[..., None])[..., 0].astype(np.float64)
             largest = abs(step).max(axis=1)
-            step *= np.minimum(1, _MAX_STEP / np.maximum(largest, _CLOSE))[:, None]
+            step *= np.minimum(1, MAX_STEP / np.maximum(largest, _CLOSE))[:, None]
             at[going] += step[:, :-1]
             d[going] += step[:, -1]
             going = going[largest > _CLOSE]
@@ -98,7 +101,7 @@ class LeagueFits:
         block[:, first, second] -= uu
         block[:, second, first] -= uu
         places = np.arange(agents)
-        block[:, places, places] += uu @ abs(self._incidence)
+        block[:, places, places] += uu @ abs(self._incidence) + _RIDGE
         information[:, -1, :-1] = information[:, :-1, -1] = -(found.ud @ self._incidence)
         drawn = _drawn_by_equals(d)
         bend = self.prior_draws * drawn * (1 - drawn) - found.dd.sum(axis=1)
