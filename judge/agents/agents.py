@@ -63,9 +63,9 @@ PYTHON_2 = "python2"
 ARCHIVES = frozenset({".zip", ".tar", ".tgz", ".txz", ".tzst", ".gz", ".xz", ".zst", ".7z", ".rar"})
 """Only `judge submit` handles them."""
 MAX_TEXT_BYTES = 1 << 16
-"""Of agent.toml and `info` files."""
+"""Size limit of agent.toml and `info` files."""
 MAX_WORDS = 256
-"""In a command or in `[build]` flags."""
+"""Limit in a command or in `[build]` flags."""
 MAX_WORD_BYTES = 4096
 """As for paths."""
 MAX_FILES = 10_000
@@ -211,7 +211,7 @@ def _document(path: Path) -> dict[str, Any]:
 
 
 def manifest_text(path: Path) -> str:
-    """Without byte order mark. Raises InputError."""
+    """Text without byte order mark. Raises InputError."""
     return read_text(path, "an agent.toml", MAX_TEXT_BYTES)
 
 

@@ -21,7 +21,7 @@ _PURPOSE = re.compile(rf"_({'|'.join(_RULES)})(?:-([0-9]{{1,2}}))?$|_()([0-9]{{1
 
 
 def brain_name(executable: str) -> str:
-    """Without `pbrain-`, ending, purpose and width."""
+    """A file name without `pbrain-`, ending, purpose and width."""
     return _PURPOSE.sub("", _stem(executable)).removeprefix(PREFIX)
 
 

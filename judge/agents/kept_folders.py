@@ -45,7 +45,7 @@ class _Intent(BaseModel):
 
 
 def owner_of(name: str, digest: str) -> str:
-    """By name and files."""
+    """An owner, by name and files."""
     return f"{name}-{digest[:32]}"
 
 
@@ -112,7 +112,7 @@ class FolderStore:
             ) from None
 
     def put(self, owner: str, state: Archive) -> None:
-        """Without effect until the state is a head. Raises HostError if the disk is full."""
+        """The state has no effect until it is a head. Raises HostError if the disk is full."""
         path = self._path(owner, state.digest)
         with self._writing(owner):
             if state is not EMPTY and not path.exists():

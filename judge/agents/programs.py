@@ -30,7 +30,7 @@ ELF_MACHINES = {
     0xF3: "RISC-V",
     0x102: "LoongArch",
 }
-"""By e_machine."""
+"""Names by e_machine."""
 _THIS = {"x86_64": 0x3E, "aarch64": 0xB7, "riscv64": 0xF3, "s390x": 0x16, "ppc64le": 0x15, "loongarch64": 0x102}
 _RELOCATABLE, _CORE = 1, 4
 _PT_INTERP = 3
@@ -88,7 +88,7 @@ def read_elf(path: Path) -> ElfProgram | None:
 
 
 PE_WIDTHS = {0x014C: 32, 0x8664: 64}
-"""In bits, by machine."""
+"""Bits by machine."""
 _OTHERS = {0x01C4: "32-bit ARM", 0xAA64: "ARM64", 0x0200: "Itanium"}
 _PE = b"PE\0\0"
 _IS_DLL = 0x2000

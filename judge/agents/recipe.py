@@ -63,9 +63,9 @@ else:
 
 NOT_BUILT = f"no source that is built here ({', '.join(LANGUAGES)}): send a program instead"
 _MAX_READ_BYTES = 1 << 20
-"""Per file."""
+"""Limit per file."""
 _MAX_SEARCHED_BYTES = 8 << 20
-"""For the main file."""
+"""Limit for the main file."""
 SIDE_FOLDERS = frozenset(
     {
         *("test", "tests", "testing", "unittest", "unittests", "spec", "bench", "benchmark", "benchmarks", "perf"),
@@ -83,7 +83,7 @@ _EXECUTABLE = re.compile(r"(?i)\badd_executable\s*\(\s*([\w.$\{\}-]+)")
 _PROJECT_NAME = re.compile(r"\$\{(?:CMAKE_)?PROJECT_NAME\}")
 _PROJECT = re.compile(r"(?i)\bproject\s*\(\s*([\w.-]+)")
 _MAIN_JAVA, _MAIN_RESOURCES = "src/main/java", "src/main/resources"
-"""Of the program in Maven and Gradle."""
+"""Program folders in Maven and Gradle."""
 _PACKAGE = re.compile(r"(?m)^[ \t]*package[ \t]+([A-Za-z_][\w.]*)[ \t]*;")
 
 

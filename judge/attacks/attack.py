@@ -48,7 +48,7 @@ class Observed:
     found: tuple[str, ...] = ()
     grown_bytes: int = 0
     judge_cpu_ms: float = 0.0
-    """Of the judge's main thread in all games, divided by the suite's slowdown."""
+    """CPU time of the judge's main thread in all games, divided by the suite's slowdown."""
     seat: int = 0
     peace: "Observed | None" = None
     """The same opponent against a harmless agent, if it measures itself."""

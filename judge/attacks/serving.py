@@ -108,7 +108,7 @@ def serving(
 
 
 def make_contest(folder: Path, intake: str = "", broadcast: str = "") -> Planned:
-    """With further lines of [intake] and [broadcast]."""
+    """A contest with further lines of [intake] and [broadcast]."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "contest.toml").write_text(CONTEST.format(intake=intake, broadcast=broadcast), encoding="ascii")
     return load_plan(folder)

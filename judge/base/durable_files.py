@@ -87,12 +87,12 @@ def sync(path: Path) -> None:
 
 
 def is_file(path: Path) -> bool:
-    """Also for a link to a regular file; False for an invalid name."""
+    """True also for a link to a regular file; False for an invalid name."""
     return os.path.isfile(path)  # noqa: PTH113 - Path.is_file raises OSError for a name of more than 255 bytes
 
 
 def is_directory(path: Path) -> bool:
-    """Also for a link to a directory; False for an invalid name."""
+    """True also for a link to a directory; False for an invalid name."""
     return os.path.isdir(path)  # noqa: PTH112 - as in is_file
 
 

@@ -78,7 +78,7 @@ class Registry(Generic[Entry]):
 
 
 def _registered(group: str) -> Mapping[str, tuple[EntryPoint, ...]]:
-    """By name; the judge's own come first among duplicates."""
+    """Entry points by name; the judge's own come first among duplicates."""
     points, has_own = _scan()[group]
     if not has_own:
         raise HostError(
@@ -90,7 +90,7 @@ def _registered(group: str) -> Mapping[str, tuple[EntryPoint, ...]]:
 
 @cache
 def _scan() -> Mapping[str, tuple[Mapping[str, tuple[EntryPoint, ...]], bool]]:
-    """By group, and whether the judge's own are there. Takes about 20 ms."""
+    """Entry points by group, and whether the judge's own are there. Takes about 20 ms."""
     installed = entry_points()
     groups = {}
     for group in GROUPS:

@@ -24,7 +24,7 @@ def code_parts() -> list[Path]:
 
 
 def build_directory() -> Path:
-    """For compiled programs; it may not exist yet.
+    """Folder for compiled programs; it may not exist yet.
 
     It is `.build` of a checkout, else `judge/VERSION` in XDG_CACHE_HOME, or in ~/.cache if that is not absolute.
     """

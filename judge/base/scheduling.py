@@ -34,14 +34,14 @@ def woken_at_once() -> Iterator[None]:
 
 
 def lower_priority() -> None:
-    """For the calling thread, and threads that it starts later."""
+    """Applies to the calling thread, and threads that it starts later."""
     thread = threading.get_native_id()
     with suppress(OSError):
         os.setpriority(os.PRIO_PROCESS, thread, max(SERVICE_NICENESS, os.getpriority(os.PRIO_PROCESS, thread)))
 
 
 def set_scheduling(pid: int, policy: int) -> None:
-    """For all threads of a process, if permitted."""
+    """Applies to all threads of a process, if permitted."""
     with suppress(OSError):
         for thread in Path(f"/proc/{pid}/task").iterdir():
             os.sched_setscheduler(int(thread.name), policy, os.sched_param(0))

@@ -38,7 +38,7 @@ def printable(text: str, limit: int | None = 200, *, mark: str | None = None, cu
 
 
 def file_word(name: str) -> str:
-    """For a part of a file name: at most 40 letters, digits and `_`."""
+    """A part of a file name: at most 40 letters, digits and `_`."""
     return re.sub(r"[^A-Za-z0-9_]+", "_", name)[:40] or "_"
 
 
@@ -98,14 +98,14 @@ def printable_lines(data: bytes | bytearray, limit: int = 400) -> list[str]:
 
 
 def number(value: float, decimals: int = 1) -> str:
-    """Without trailing zeros: 3, 2.5."""
+    """A number without trailing zeros: 3, 2.5."""
     # Avoids -0.
     text = f"{round(value, decimals) + 0.0:.{decimals}f}"
     return (text.rstrip("0").rstrip(".") if "." in text else text).replace("-", "\N{MINUS SIGN}")
 
 
 def count_text(value: float) -> str:
-    """From 0 to 10**18: 12, 3.4K, 345K, 1.2M."""
+    """A number from 0 to 10**18, briefly: 12, 3.4K, 345K, 1.2M."""
     units = iter("KMGTPE")
     unit = ""
     while value >= 999.5:

@@ -32,7 +32,7 @@ _SAVE_AS_UTF8 = "save it as UTF-8 (in Notepad: Save as, Encoding: UTF-8)"
 
 
 def read_text(path: Path, what: str, max_bytes: int = MAX_BYTES) -> str:
-    """Without a byte order mark. `what` describes the file (`a policy file`).
+    """Text without a byte order mark. `what` describes the file (`a policy file`).
 
     Raises InputError if it cannot be read, is too long, or is not UTF-8.
     """
@@ -47,7 +47,7 @@ def read_text(path: Path, what: str, max_bytes: int = MAX_BYTES) -> str:
 
 
 def decode_text(path: Path, data: bytes, why: str) -> str:
-    """Without the byte order mark. Raises InputError, which ends with `why`."""
+    """Text without the byte order mark. Raises InputError, which ends with `why`."""
     encoding = next((name for mark, name in _OTHER_ENCODINGS if data.startswith(mark)), "")
     if not encoding and b"\0" in data[:4]:
         encoding = "UTF-16"

@@ -35,11 +35,11 @@ FEW = 64
 """Up to this number, short tasks run in this process."""
 CHUNK = 16
 AHEAD = 4
-"""Per process, including the running one."""
+"""Chunks per process, including the running one."""
 MAX_PROCESSES = 32
 
 EXIT_S = 60.0
-"""For a process after its pipe was closed. It may still have to remove containers through a slow Engine."""
+"""Timeout of a process after its pipe was closed. It may still have to remove containers through a slow Engine."""
 
 _PR_SET_PDEATHSIG = 1
 _SIGNALS = {signal.SIGINT, signal.SIGTERM}

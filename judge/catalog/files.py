@@ -60,7 +60,7 @@ def recognise(data: bytes) -> tuple[GameEntry, FileFormats[Any]] | None:
 
 
 def format_names() -> list[str]:
-    """Of all installed games."""
+    """Formats of all installed games."""
     return list(dict.fromkeys(name for _, formats in _with_formats() for name in formats.by_name))
 
 
@@ -93,7 +93,7 @@ def _with_formats() -> list[tuple[GameEntry, FileFormats[Any]]]:
 
 
 def contest_managers() -> Mapping[str, ContestManager]:
-    """Of all loadable games, by name."""
+    """Managers of all loadable games, by name."""
     found: dict[str, ContestManager] = {}
     for entry in GAMES.working():
         for name, manager in entry.managers().items():

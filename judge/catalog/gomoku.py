@@ -182,7 +182,7 @@ def answer_harmlessly(request: Request) -> Reply:
 OPENED = 5
 """Stones after which every opening stage is over."""
 APART = 3
-"""Of the opponent's later stones from all others, which avoids threats and fouls."""
+"""Distance of the opponent's later stones from all others, which avoids threats and fouls."""
 
 
 def _free(request: StonesRequest) -> list[Square]:

@@ -20,7 +20,7 @@ from judge.referee.transcript import unseal
 
 
 def read_steps(path: Path) -> Stepped:
-    """Of a record or a game file. Raises InputError."""
+    """Steps of a record or a game file. Raises InputError."""
     data = read_bytes(path)
     if is_record(data):
         return steps_of(read_record(path))

@@ -164,7 +164,6 @@ class StrategoEntry(GameEntry):
         return FileFormats(lambda file: log_of_record(file.record), {"log": log})
 
     def read_log(self, data: bytes, source: str) -> Stepped:
-        """By the first rule set that fits the log."""
         from judge.records.stratego.log import read_log
         from judge.records.stratego.view import stratego_steps
 

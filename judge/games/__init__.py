@@ -19,7 +19,7 @@ class GameRules(ABC):
 
     @abstractmethod
     def new(self, options: Mapping[str, Any]) -> Game:
-        """Before the first request. Raises InputError."""
+        """A game before its first request. Raises InputError."""
 
     def person(self) -> PersonWords | None:
         """Texts for a human player; None if unsupported."""

@@ -21,7 +21,7 @@ BUSY_FIELDS = (0, 1, 2, 5, 6, 7)
 
 
 class Light(StrEnum):
-    """In ascending severity."""
+    """Lights in ascending severity."""
 
     GREEN = "green"
     YELLOW = "yellow"
@@ -49,7 +49,7 @@ FIXED_RUNC = (1, 3, 6)
 """First version that fixes CVE-2026-41579 (1.4.3 also does)."""
 STEAL_INDEX = 7
 BUSY_SHARE = 0.1
-"""Of a core; above it a time loss is void. The policies' default."""
+"""Share of a core; above it a time loss is void. The policies' default."""
 STEAL_SHARE = 0.01
 CHEAP_CLOCKS = ("tsc", "kvm-clock", "hyperv_clocksource_tsc_page", "arch_sys_counter")
 FIXED_STALLS = (6, 3)
@@ -373,7 +373,7 @@ def last_level_caches(files: Mapping[str, str]) -> set[frozenset[int]]:
 
 
 def hyperthread_groups(files: Mapping[str, str]) -> list[str]:
-    """In the kernel's notation: `0,4` or `0-1`."""
+    """Groups in the kernel's notation: `0,4` or `0-1`."""
     lists = {text.strip() for path, text in files.items() if path.endswith("thread_siblings_list")}
     return sorted(group for group in lists if not group.isdigit() and group)
 

@@ -53,7 +53,7 @@ class Host:
     cores: tuple[int, ...] = ()
     files: Mapping[str, str] = field(default_factory=dict)
     settings: Mapping[str, str] = field(default_factory=dict)
-    """By name: `kernel.core_pattern`."""
+    """Values by name: `kernel.core_pattern`."""
     users: Mapping[int, str] = field(default_factory=dict)
     samples: tuple[str, str] = ("", "")
     """/proc/stat twice, at most a second apart, while the judge was idle."""

@@ -48,7 +48,6 @@ class ImageFacts(BaseModel):
     architecture: str = Field(max_length=40)
     """In the Engine's notation."""
     codename: str = Field(default="", pattern=r"^[a-z]{0,40}$")
-    """Of its packages."""
     document: str = Field(default="", max_length=1 << 16)
     """Label of an organiser's runtime."""
 

@@ -27,7 +27,7 @@ class Derived:
     source: str
     names: frozenset[str]
     own_bytes: int
-    """Without the source's layers."""
+    """Size without the source's layers."""
 
     def __str__(self) -> str:
         known = sorted(name for name in self.names if not name.startswith(f"{DERIVED}:"))

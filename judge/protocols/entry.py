@@ -37,4 +37,4 @@ class ProtocolEntry:
     checks: tuple[Check, ...] = CHECKS
     """In report order."""
     answer_forms: Mapping[str, str] = field(default_factory=dict)
-    """By the first word of a command, with an example; "": every other command."""
+    """Forms by the first word of a command, with an example; "": every other command."""

@@ -34,7 +34,7 @@ class LineReader:
         return public
 
     def take_private(self) -> list[bytes]:
-        """Since the last call."""
+        """Private lines since the last call."""
         private, self._private = self._private, []
         return private
 

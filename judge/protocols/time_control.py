@@ -9,7 +9,7 @@ from judge.base.errors import InputError
 from judge.base.text import number, quote
 
 MAX_MS = 2_000_000_000
-"""At the beginning."""
+"""Maximum time at the beginning."""
 MAX_ANSWERS = 100_000
 MAX_PERIODS = 1000
 MAX_TEXT = 100
@@ -29,14 +29,13 @@ class TimeControl:
     moves: int = 0
     increment_ms: int = 0
     delay_ms: int = 0
-    """Of each answer; uncharged."""
+    """Uncharged time of each answer."""
     periods: int = 0
     """Of Japanese byo-yomi."""
     period_ms: int = 0
     period_moves: int = 0
-    """Of Canadian byo-yomi."""
+    """Answers per period of Canadian byo-yomi."""
     turn_ms: int | None = None
-    """Of each answer."""
 
     @classmethod
     def parse(cls, text: str) -> Self:
@@ -51,7 +50,7 @@ class TimeControl:
 
     @property
     def total_ms(self) -> int | None:
-        """Until the flag falls, if none is added."""
+        """Time until the flag falls, if none is added."""
         return None if self.main_ms is None else self.main_ms + self.delay_ms + self.overtime_ms
 
     def longest_ms(self, answers: int, tolerance_ms: int = 0) -> int | None:

@@ -42,7 +42,7 @@ class Exchange:
 
 @dataclass(frozen=True, slots=True)
 class PolicyKey:
-    """Of the policy file."""
+    """A key of the policy file."""
 
     key: str
     value: Any

@@ -52,7 +52,7 @@ class FileFormat(Generic[FormatGame]):
 
 @dataclass(frozen=True)
 class FileFormats(Generic[FormatGame]):
-    """By name, the most certain first."""
+    """Formats by name, the most certain first."""
 
     of_record: Callable[[RecordFile], FormatGame]
     """Raises InputError if the record cannot be replayed."""

@@ -31,7 +31,7 @@ def score_text(verdict: str, winner: int | None, between: str = " : ") -> str:
 
 
 def outcome_text(verdict: str, winner: int | None, names: tuple[str, str]) -> str:
-    """In words."""
+    """The outcome in words."""
     if verdict == Verdict.VOID:
         return sentence("void: does not count")
     if winner is not None:

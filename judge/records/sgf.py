@@ -76,7 +76,7 @@ def write_node(properties: Mapping[str, str | Iterable[str] | None]) -> str:
 
 
 def escape(text: str) -> str:
-    """On one line as a value."""
+    """`text` on one line as a value."""
     return re.sub(r"([\]\\:])", r"\\\1", one_line(text))
 
 
@@ -176,7 +176,7 @@ def _plain(raw: str) -> str:
 
 
 def root_of(nodes: Sequence[SgfNode]) -> SgfNode:
-    """With each property's first occurrence."""
+    """A node with each property's first occurrence."""
     root = SgfNode()
     for name, values in (item for node in nodes for item in node.items()):
         root.setdefault(name, values)

@@ -23,7 +23,7 @@ class ReplayStep:
     messages: tuple[str, ...] = ()
     """Since the previous answer, with the judge's notes. Callers must escape them."""
     left_ms: tuple[int | None, int | None] = (None, None)
-    """By seat; None: unlimited or unknown."""
+    """Times by seat; None: unlimited or unknown."""
     memory_bytes: int | None = None
     at_ns: int | None = None
     """Transcript time, if known."""

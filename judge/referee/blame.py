@@ -78,10 +78,10 @@ class Evidence(BaseModel):
     allowed_ms: int = 0
     """Limit of the wait, including the tolerance."""
     ran_on_ms: float | None = None
-    """In its opponent's time."""
+    """Time that it ran in its opponent's time."""
     ran_on_cpu_ms: float | None = None
     bytes_read: int = 0
-    """Since the last answer or in the game. A line counts at least `bytes.least_bytes`."""
+    """Output since the last answer or in the game. A line counts at least `bytes.least_bytes`."""
     detail: str = ""
     """The host's error, or the place of the judge's."""
 

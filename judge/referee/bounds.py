@@ -17,7 +17,7 @@ MAX_RECORD_BYTES = 448 << 20
 SAID_BYTES = 5120
 """Per answer; protocols cut longer lines."""
 READ_BYTES = 1 << 17
-"""Of one read, which may exceed an output limit."""
+"""Size of one read, which may exceed an output limit."""
 JSON = 6
 """Characters per byte."""
 ECHO = 12
@@ -42,7 +42,7 @@ class RecordBounds:
     entries: int
     record_bytes: int
     memory_bytes: int
-    """Of a process that plays or verifies the game."""
+    """Memory of a process that plays or verifies the game."""
 
 
 def bounds(longest: int | None, game_bytes: int, stderr_bytes: int, least_bytes: int) -> RecordBounds:

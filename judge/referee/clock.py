@@ -71,7 +71,7 @@ class SeatClock:
         return self._main_ns + self._delay_ns + overtime
 
     def left_ns(self) -> int | None:
-        """Until the flag falls; negative if overrun, None if unlimited."""
+        """Time until the flag falls; negative if overrun, None if unlimited."""
         return self._bank_ns - self._turn_ns if self._has_limit else None
 
     def _is_paid(self, wait: Wait | None) -> bool:

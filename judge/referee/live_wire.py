@@ -79,7 +79,7 @@ class LiveWire:
         self._is_elsewhere = is_elsewhere
         self._suspended_ns = 0 if pulse is None else pulse.suspended_ns
         self._looked_at = self._ran_at = time.monotonic_ns()
-        """Of the last poll, and of the last run during an agent's clock."""
+        """Times of the last poll, and of the last run during an agent's clock."""
         self._late_ns = 0
         for seat in SEATS:
             self._watch(seat)

@@ -30,7 +30,6 @@ class Pause(NamedTuple):
     began_ns: int
     ended_ns: int
     worked_ns: int
-    """Of the process."""
     waited_ns: int
     """The thread was runnable without a core."""
 

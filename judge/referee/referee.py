@@ -109,8 +109,6 @@ class Referee:
             self._wire.fail(self.unclosed)
         return end
 
-    # --- the game ----------------------------------------------------------------------------------------------------
-
     def _step(self) -> None:
         request = self.game.pending()
         if request.seat == NATURE:
@@ -250,8 +248,6 @@ class Referee:
         self._wire.kill(seat)
         self.sides[seat].is_ended = True
 
-    # --- one conversation --------------------------------------------------------------------------------------------
-
     def _converse(self, seat: int, stimulus: Stimulus, started: int | None = None) -> tuple[Ready | Answer, Dialogue]:
         """Writes are queued while the agent is frozen; its clock starts at the thaw."""
         side = self.sides[seat]
@@ -368,8 +364,6 @@ class Referee:
                 pass
             case _:
                 raise TypeError(f"{effect!r} outside a conversation")
-
-    # --- unrequested output ------------------------------------------------------------------------------------------
 
     def _receive_unrequested(self, happening: Happening) -> None:
         """A seat that prints too much is no longer read, and is judged at its next request."""

@@ -39,7 +39,7 @@ class KeptFolders(_Value):
     """An agent's kept folders, with digests of their start states."""
 
     name: str = Field(pattern=r"^[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}$")
-    """Of the agent and its temporary folder."""
+    """Name of the agent and its temporary folder."""
     temporary: str | None = Field(default=None, pattern=_DIGEST)
     """SHA-256 of the state's archive. None: start without the folder."""
     persistent: str | None = Field(default=None, pattern=_DIGEST)
@@ -125,7 +125,7 @@ class PlyRecord(_Value):
     search: dict[str, str] = Field(default_factory=dict)
     """Latest values of the agent's search report (`depth`, `score`, `pv`)."""
     memory_bytes: int | None = None
-    """Of its box after the answer, as counted for the cap; None: unknown."""
+    """Memory of its box after the answer, as counted for the cap; None: unknown."""
 
 
 class FolderRecord(_Value):
@@ -134,7 +134,7 @@ class FolderRecord(_Value):
     digest: str
     """The final state; the initial one if the game is void or nothing could be kept."""
     used_bytes: int | None = None
-    """Of the whole file system; None: unknown."""
+    """Use of the whole file system; None: unknown."""
     used_inodes: int | None = None
     notes: tuple[str, ...] = ()
     """Files that are not stored, with reasons; names are escaped."""

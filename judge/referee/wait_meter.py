@@ -47,7 +47,7 @@ class _Look(NamedTuple):
 
 
 class _CloserLook(NamedTuple):
-    """Of the active seat, and of work outside its box that it may cause."""
+    """Counters of the active seat, and of work outside its box that it may cause."""
 
     look: _Look
     waited_ns: int | None
@@ -119,7 +119,7 @@ class WaitMeter:
         return deadline
 
     def shares(self, seat: int) -> Shares:
-        """Of the current wait and of all waits."""
+        """Shares of the current wait and of all waits."""
         then, now = self._closer if seat == self._asked else None, self._look_closer(seat, {})
         first, look = self._snapshot, now.look
         if then is None:  # the wait was short, or the judge did not run

@@ -64,7 +64,7 @@ class Measured(NamedTuple):
     others_share: float | None
     held_by_others: bool | None
     opponent_cpu_ns: int | None = None
-    """Of the other seat; only in older records, without STOPPED_CPU entries."""
+    """CPU time of the other seat; only in older records, without STOPPED_CPU entries."""
     waited_share: float | None = None
     stalled_share: float | None = None
     slept_share: float | None = None
@@ -107,7 +107,7 @@ class Wire(Protocol):
         """Wait at most `bound_ns` until a frozen seat is stopped. None: it was stopped at once."""
 
     def stopped_cpu(self, seat: int, asked: int) -> int:
-        """In ns, of a stopped seat, since `await_still` or the last call.
+        """CPU time in ns of a stopped seat since `await_still` or the last call.
 
         `asked` is as in `StoppedCpu`. 0 if the seat is running, if the time is unknown, or if the freeze itself
         may have taken it.
@@ -120,7 +120,7 @@ class Wire(Protocol):
         """The next event, or one of kind EXPIRED at `until_ns`."""
 
     def measure(self, seat: int) -> Measured:
-        """For a verdict: its box, the use of its cores by others, and whether it was paused."""
+        """Readings for a verdict: its box, the use of its cores by others, and whether it was paused."""
 
     def respawn(self, seat: int) -> int:
         """Restart the agent in a new box; returns the start of its time."""

@@ -43,7 +43,7 @@ class Capacity:
 
     @property
     def stream_bytes(self) -> int:
-        """Of a full folder with names of ordinary length."""
+        """Maximum of a full folder with names of ordinary length."""
         return self.size_bytes + self.inodes * (512 + 512 + 512 + MAX_PATH + 512) + 20 * 512
 
 

@@ -17,7 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field
 BoxKind = Literal["docker", "process"]
 
 NO_FREEZER = "none"
-"""Of a box that is never stopped."""
+"""Freezer of a box that is never stopped."""
 
 
 class FolderKind(StrEnum):
@@ -43,7 +43,7 @@ class Channel(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ProcessReport:
-    """From PID 1, which the agent cannot influence.
+    """State from PID 1, which the agent cannot influence.
 
     `exec-failed` has the errno, `exited` the code, `signalled` the signal number; `lost`: the container disappeared
     without a report.
@@ -202,7 +202,7 @@ class Tenant:
     runs_scratch: bool = False
     """Programs in scratch space may be executed; only for builds, never for agents."""
     digest: str = ""
-    """Of the agent's files; empty: its box is not kept."""
+    """SHA-256 of the agent's files; empty: its box is not kept."""
     uid: int | None = None
     """Owner of its kept folders. None: the box reserves one."""
     folders: Mapping[FolderKind, str] = field(default_factory=dict)
@@ -226,7 +226,7 @@ class Meter:
         """Set if the kernel killed the box for memory and removed its cgroup before this could be counted."""
 
     def readings(self) -> Readings:
-        """Also the last ones of an ended box, until `Box.close`."""
+        """All counters, also the last ones of an ended box, until `Box.close`."""
         read, cap = self._read(), self.exhausted_cap
         if cap is None or read.oom_kills:
             return read
@@ -294,7 +294,7 @@ class Box(ABC):
     @property
     @abstractmethod
     def sources(self) -> Sequence[EventSource]:
-        """To poll, from `prepare` on."""
+        """Event sources to poll, from `prepare` on."""
 
     @abstractmethod
     def write(self, data: bytes) -> int:
@@ -302,7 +302,7 @@ class Box(ABC):
 
     @property
     def stdin_fd(self) -> int:
-        """To poll for room to write; -1 without a reader."""
+        """Descriptor to poll for room to write; -1 without a reader."""
         return -1
 
     def prepare(self) -> None:

@@ -18,7 +18,7 @@ from judge.sandbox.machine.owner import make_directory, remove_directory
 DIRECTORIES = {FolderKind.TEMPORARY: "home", FolderKind.PERSISTENT: "persistent"}
 
 PACKING = ("--create", "--file=-", "--format=gnu", "--sort=name", "--numeric-owner")
-"""Of tar. Holes are written as bytes, so that a small archive cannot make a large folder."""
+"""Options of tar. Holes are written as bytes, so that a small archive cannot make a large folder."""
 
 FolderKey = tuple[int, FolderKind]
 
@@ -40,7 +40,7 @@ class Folder:
 
     @property
     def room(self) -> Capacity:
-        """Without the inodes of the file system's root and of the named directory."""
+        """Capacity without the inodes of the file system's root and of the named directory."""
         return Capacity(self.size_bytes, self.inodes - (1 if self.name == "." else 2))
 
 
@@ -65,7 +65,7 @@ class Keeper:
         self.places: dict[FolderKey, str] = {}
         """Volumes or directories; set by `make`."""
         self.uids: dict[int, int] = {}
-        """By seat; agents in containers run as these users; set by `make`."""
+        """Owners by seat; agents in containers run as these users; set by `make`."""
 
     def make(self) -> None:
         """Create the empty folders. Raises `HostError`."""
@@ -74,7 +74,7 @@ class Keeper:
         """Possibly while boxes are prepared. Raises `HostError`."""
 
     def collect(self) -> Mapping[FolderKey, CollectedFolder]:
-        """After the boxes are closed. Never raises; unreadable folders are not stored."""
+        """States after the boxes are closed. Never raises; unreadable folders are not stored."""
         return {}
 
     def close(self) -> None:

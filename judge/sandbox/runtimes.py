@@ -29,7 +29,7 @@ INIT_SOURCES = IMAGES / "init"
 WINDOWS_ROOT = "Z:"
 """Wine's drive of the root directory."""
 NAME = r"[a-z0-9][a-z0-9._-]{0,39}"
-"""Of an organiser's runtime; the Engine does not accept capitals."""
+"""Name of an organiser's runtime; the Engine does not accept capitals."""
 
 Package = Annotated[
     str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9+.-]*(:[a-z0-9]+)?(\|[a-z0-9][a-z0-9+.-]*)*$", max_length=200)
@@ -117,7 +117,7 @@ class ImageRecipe:
     has_init: bool = True
     """Agents run in it: it has PID 1 of a box."""
     programs: tuple[Path, ...] = ()
-    """For /usr/bin; no package brings them."""
+    """Scripts for /usr/bin; no package brings them."""
     is_optional: bool = False
     script: Path = ROOTFS_SCRIPT
     """Others have their own folder with all that they need."""

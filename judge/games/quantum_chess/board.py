@@ -197,7 +197,7 @@ class ChessBoard:
         return sum(piece.colour == colour for piece in self._at.values())
 
     def targets(self, piece: Piece) -> list[Square]:
-        """In the current type; empty while open."""
+        """Target squares in the current type; empty while open."""
         match piece.current:
             case None:
                 return []

@@ -169,7 +169,6 @@ class StrategoBoard:
         return self._owners[at] == _EMPTY
 
     def advance(self, seat: int, start: int, at: int) -> None:
-        """To a free square."""
         own, other = self._views[seat], self._views[1 - seat]
         own[at] = own[start]
         other[at] = _HASH

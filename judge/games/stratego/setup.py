@@ -26,7 +26,6 @@ class SetupPhase:
 
     @property
     def fault(self) -> AgentFault | BothAtFault | None:
-        """Of bad set-ups."""
         red, blue = self.faults
         return BothAtFault((red, blue)) if red is not None and blue is not None else red or blue
 

@@ -264,7 +264,7 @@ def _agents(file: _Tournament) -> tuple[ImportedAgent, ...]:
 
 
 def agent_name(file_name: str) -> str:
-    """Without ending, with `_` for invalid characters."""
+    """A file name without ending, with `_` for invalid characters."""
     stem = re.sub(r"(?<=.)\.[^.]*$", "", file_name)
     return re.sub(r"[^A-Za-z0-9._-]", "_", stem).lstrip(".")[:64] or "agent"
 

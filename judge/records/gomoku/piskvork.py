@@ -97,7 +97,7 @@ def _winner_if_to_move_lost(record: FiveRecord) -> Outcome:
 
 
 def split_lines(text: str) -> list[Line]:
-    """Without blank ones. Line ends must be LF."""
+    """Lines without blank ones. Line ends must be LF."""
     # str.splitlines also splits at control characters.
     numbered = enumerate(text.split("\n"), 1)
     return [(number, line.strip(" \t")) for number, line in numbered if line.strip(" \t")]

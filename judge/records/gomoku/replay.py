@@ -60,7 +60,7 @@ def five_of(file: RecordFile) -> FiveRecord:
 
 
 def five_of_steps(record: GameRecord, replay: Stepped) -> FiveRecord:
-    """Without times."""
+    """A record without times."""
     view = replay.steps[-1].view
     black, white = (replay.names[seat] for seat in view.seats)
     outcome: Outcome = ""

@@ -20,7 +20,7 @@ def stones_view(game: Gomoku) -> BoardView:
 
 
 def bare_stones_view(width: int, height: int, stones: Sequence[Placed]) -> BoardView:
-    """In play order, without rules."""
+    """Stones in play order, without rules."""
     return _view(width, height, stones, (), SEATS, {})
 
 

@@ -81,7 +81,7 @@ _RESULT = re.compile(r"(?:white|black)(?: .*)?|DRAW")
 
 
 def read_log(data: bytes, source: str = "log") -> QchessLog:
-    """Of several concatenated short logs the last.
+    """The last of several concatenated short logs.
 
     Raises InputError for an unknown line or an announcement after the result.
     """

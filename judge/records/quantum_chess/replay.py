@@ -56,7 +56,6 @@ class Replayed:
     fault: AgentFault | None
 
     def replies(self, seat: int) -> list[Reply]:
-        """In order."""
         return [answered.reply for answered in self.answers if answered.seat == seat]
 
     def chance(self) -> Callable[[Request], Reply]:

@@ -130,7 +130,7 @@ def read_result(line: str) -> ResultLine | None:
 
 
 def read_log(data: bytes, source: str = "log") -> StrategoLog:
-    """By this judge or by UCC's managers of 2011 and 2012. Raises InputError.
+    """A log by this judge or by UCC's managers of 2011 and 2012. Raises InputError.
 
     It may break off during play, and may have traces of a dead agent after its end.
     """

@@ -22,7 +22,7 @@ from judge.sandbox.machine.users import User
 log = get_logger()
 
 END_TIMEOUT_S = 1.0
-"""After it the Engine is also asked to kill a container."""
+"""Time after which the Engine is also asked to kill a container."""
 
 POLL_INTERVAL_S = 0.05
 
@@ -32,7 +32,7 @@ SIGKILLED = 137
 """Exit code of a killed PID 1."""
 
 EVENT_DELAY_S = 0.5
-"""Until the Engine has recorded who killed an ended container."""
+"""Delay until the Engine has recorded who killed an ended container."""
 
 OOM_TIMEOUT_S = 10.0
 

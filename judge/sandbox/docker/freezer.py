@@ -133,7 +133,7 @@ FROZEN.
 
 
 def choose_freezer(wish: str, directories: Mapping[str, Path], engine: Engine, container: str) -> Freezer:
-    """For `auto` the first that this host permits."""
+    """The policy's; for `auto` the first that this host permits."""
     if wish == NO_FREEZER:
         return Freezer()
     for name, (hierarchy, order, words, state, sign) in FILES.items():

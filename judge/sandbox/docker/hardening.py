@@ -10,7 +10,7 @@ from judge.sandbox.layout import ACCOUNT_FILES, FOLDERS, HOME, PERSISTENT, PROGR
 
 INIT = "/judge/init"
 INIT_FILES = 300
-"""Of PID 1, which uses up the epoll watches that an agent must not have."""
+"""Open files of PID 1, which uses up the epoll watches that an agent must not have."""
 PIPES = "/io"
 SHARED_MEMORY = "/dev/shm"  # noqa: S108 - a mount point inside the container
 PAGE_BYTES = 4096
@@ -104,7 +104,7 @@ MASKED_WHY: Mapping[str, tuple[str, ...]] = {
         "/sys/fs/cgroup/pids.events",
     ),
 }
-"""By reason. Replaces the Engine's default."""
+"""Masked paths by reason. Replaces the Engine's default."""
 
 MASKED = tuple(path for paths in MASKED_WHY.values() for path in paths)
 """Appear empty to an agent; missing ones are ignored."""

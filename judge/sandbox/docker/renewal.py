@@ -40,7 +40,7 @@ ROOM_BYTES = 2 << 20
 """Allowed growth since before the first game: program pages and batched counters."""
 
 FREED_S, FREED_LOOK_S = 1.0, 0.01
-"""For the kernel to free memory of ended processes, and the polling interval."""
+"""Timeout for the kernel to free memory of ended processes, and the polling interval."""
 
 STATUS = (
     "Umask", "Uid", "Gid", "Groups", "NSpid", "TracerPid", "Threads", "SigPnd", "ShdPnd", "SigBlk", "SigIgn", "SigCgt",
@@ -266,7 +266,6 @@ class Renewal:
         yield from ((f"limit {name}", _text(path)) for name, path in self._limits.items())
 
     def _shown(self) -> Mapping[str, str]:
-        """By path below the cgroup directory."""
         points = parse_mounts(_text(f"/proc/{self._first.pid}/mountinfo"))
         self._limits = {
             str((points[hierarchy][1] / name).relative_to(inside.CGROUPS)): str(self.container.groups[hierarchy] / name)

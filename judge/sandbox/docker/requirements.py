@@ -74,6 +74,6 @@ def refuse_stack(label: str) -> None:
 
 
 def security_options(info: Mapping[str, Any]) -> set[str]:
-    """Of the Engine: apparmor, seccomp, userns, rootless, selinux, cgroupns."""
+    """Options of the Engine: apparmor, seccomp, userns, rootless, selinux, cgroupns."""
     options = info.get("SecurityOptions") or []
     return {option.split(",")[0].removeprefix("name=") for option in options}

@@ -44,7 +44,7 @@ class Use(NamedTuple):
     stolen_ns: int
     """The process on the core did not run."""
     interrupts_ns: int | None = None
-    """Of any cause, not part of `busy_ns`. None if the kernel does not measure them."""
+    """Interrupts of any cause, not part of `busy_ns`. None if the kernel does not measure them."""
 
 
 class CoreUse:
@@ -55,7 +55,7 @@ class CoreUse:
         self._own = OwnTime(self.cores)
 
     def now(self) -> Use:
-        """Without the judge's own processes.
+        """Use without the judge's own processes.
 
         Computed from idle time, because the kernel samples busy time at its ticks. Interrupts and softirq threads are
         excluded: an agent can cause them.

@@ -30,9 +30,9 @@ PAUSES = 50
 """Short pauses before they become longer: short stalls matter less in a long wait."""
 
 TRANSFER_NS = 20_000_000
-"""Per transfer: a busy disk completes at least 50 per second."""
+"""Allowed per transfer: a busy disk completes at least 50 per second."""
 SECTOR_NS = 25_600
-"""Per sector of 512 bytes (20 MB/s)."""
+"""Allowed per sector of 512 bytes (20 MB/s)."""
 
 PAGES = 128
 """More than the kernel charges to a cgroup in advance."""
@@ -144,7 +144,7 @@ def spent_ns(statistics: Sequence[str]) -> int:
 
 
 STEAL = 8
-"""In a line of /proc/stat."""
+"""Index in a line of /proc/stat."""
 
 
 def stolen_ns(stat: str, cores: Container[int]) -> int:

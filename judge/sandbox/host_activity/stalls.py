@@ -117,7 +117,7 @@ class StallWatch:
                 self._waiting.add(game)
 
     def stalled_ns(self, *, most: bool = False) -> int | None:
-        """In total; None if unknown.
+        """The probe's total; None if unknown.
 
         A probe without a core cannot be measured. It gets a short time to continue; otherwise its current operation
         does not count. With `most` it counts immediately: use it for baseline readings.
