@@ -23,6 +23,7 @@ from judge.site.pages import PagePlace, asset
 from judge.store.submission_types import NotNowError, TooMuchError, UnknownSubmissionError
 from judge.tournament.snapshot import Snapshot, read_snapshot
 from judge.translations.language import CODES, languages
+from judge.web.authors import unsubscribe
 from judge.web.authors.games import (
     author_game_page,
     own_lines,
@@ -205,6 +206,7 @@ def index(own: Signed) -> Response:
         "chosen": {"opponent": opponent, "outcome": outcome},
         "more_games": len(games) > MAX_GAMES,
         "has_begun": register.has_begun(),
+        "messages": own.state.notices.messages(MAX_NOTICES),
         "hosts": own.site.hosts(),
         "most_bytes": own.state.directory.intake.upload_bytes,
     }
@@ -222,6 +224,7 @@ def _notices_page(own: Own, problem: str = "") -> Response:
     values = {
         "targets": stored.targets(own.author),
         "notices": stored.of(own.author, MAX_NOTICES),
+        "messages": stored.messages(MAX_NOTICES),
         "problem": problem,
     }
     return own.page("author_notices.html", values, 422 if problem else 200)
@@ -229,8 +232,12 @@ def _notices_page(own: Own, problem: str = "") -> Response:
 
 @pages.post("/notices.html", dependencies=FORM)
 async def set_webhook(own: Signed) -> Response:
-    """Set or remove the webhook."""
-    url = (await form_fields(own.request)).get("webhook", "").strip()
+    """Set or remove the webhook, or stop mails."""
+    fields = await form_fields(own.request)
+    if "stop" in fields:
+        await run_in_threadpool(own.state.notices.set_email, own.author, "")
+        return RedirectResponse("notices.html", 303)
+    url = fields.get("webhook", "").strip()
     try:
         if url:
             parse_target(url, own.state.directory.intake.notices)
@@ -346,4 +353,5 @@ def add_paths(app: FastAPI, site: AuthorsSite) -> None:
     app.state.authors_site = site
     app.include_router(common, include_in_schema=False)
     for code in CODES:
+        app.include_router(unsubscribe.router, prefix="" if code == CODES[0] else f"/{code}", include_in_schema=False)
         app.include_router(pages, prefix="" if code == CODES[0] else f"/{code}", include_in_schema=False)
