@@ -42,8 +42,8 @@ def hub_of(planned: Planned) -> Hub:
     return Hub(planned.folder, snapshot.policy)
 
 
-def follow(planned: Planned, directory: Path, *, once: bool, interval_s: float = 0.5) -> None:
-    """Write a contest's pages and events to a directory, until it is over or `once`.
+def follow(planned: Planned, directory: Path, *, once: bool, interval_s: float = 0.5) -> bool:
+    """Write a contest's pages and events to a directory, until it is over or `once`; return whether it is over.
 
     Raises InputError before it begins or if the directory has other files, HostError if the disk fails.
     """
@@ -51,8 +51,9 @@ def follow(planned: Planned, directory: Path, *, once: bool, interval_s: float =
     stamp = stamp_of(planned)
     with closing(hub), closing(LivePages(planned, hub.painter, is_static=True)) as pages:
         site = StaticSite(hub, pages, directory)
-        while not site.write(stamp()) and not once:
+        while not (is_over := site.write(stamp())) and not once:
             time.sleep(interval_s)
+        return is_over
 
 
 def serve(
@@ -121,9 +122,9 @@ def _has_begun(planned: Planned) -> bool:
         return planned.name in reader.contest_names()
 
 
-def publish_once(plan: Path, directory: Path) -> None:
-    """Raises as `follow`."""
-    follow(load_plan(plan), directory, once=True)
+def publish_once(plan: Path, directory: Path) -> bool:
+    """Return whether the contest is over. Raises as `follow`."""
+    return follow(load_plan(plan), directory, once=True)
 
 
 def create_app(
