@@ -9,6 +9,7 @@ import ast
 import io
 import re
 from collections.abc import Iterator
+from copy import deepcopy
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -147,7 +148,8 @@ def main() -> None:
     """Write all catalogues."""
     for code in CODES[1:]:
         catalogue = read_catalogue(code)
-        catalogue.update(template(), no_fuzzy_matching=True)
+        # An update takes the template's objects, which must not get the translations of two languages.
+        catalogue.update(deepcopy(template()), no_fuzzy_matching=True)
         write_catalogue(code, catalogue)
         missing = sum(not message.string for message in catalogue if message.id)
         print(f"{code}.po: {len(catalogue)} messages, {missing} without a translation")

@@ -21,7 +21,7 @@ WIDE = Control(
     policy={"bytes": {"turn_bytes": 8 << 20, "game_bytes": 16 << 20, "least_bytes": 1}},
 )
 SIPS = "6000"
-"""Writes of 128 bytes: three times a turn's limit under `NARROW`."""
+"""Of 128 bytes: three times a turn's limit under `NARROW`."""
 MORE_SIPS = "30000"
 """Many entries although a busy judge reads several lines at once."""
 MANY = 2100

@@ -244,7 +244,7 @@ def tokens(
 ) -> None:
     """Create a token for each author of FILE, and print them as CSV: author, token, link."""
     address = checked_address(url) if url else ""
-    authors = _authors_in(file)
+    authors = authors_in(file)
     directory = open_intake(contest)
     with closing(Tokens(directory.store_url, directory.contest)) as stored:
         made = [(author, stored.make(author, operator())) for author in authors]
@@ -255,7 +255,8 @@ def tokens(
     note("the tokens are shown only once: send each author only the own one, by a private channel")
 
 
-def _authors_in(file: str) -> list[str]:
+def authors_in(file: str) -> list[str]:
+    """Return the names in a text file; - means stdin. Raises InputError with the line."""
     try:
         if file == "-":
             text = sys.stdin.read(MAX_AUTHORS_BYTES + 1)

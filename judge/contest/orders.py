@@ -1,6 +1,4 @@
-"""The organiser's orders, from a terminal or a page. An order takes effect once or not at all, and is in the
-journal with its reason. `Effect` previews the changes of the table.
-"""
+"""The organiser's orders. Each takes effect at most once and is in the journal with its reason."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -17,7 +15,7 @@ from judge.tournament.schedule import Table
 
 @dataclass(frozen=True, slots=True)
 class PlaceChange:
-    """An agent whose place or points change, with old and new values."""
+    """Old and new place and points of an agent."""
 
     agent: str
     places: tuple[int, int]
@@ -40,7 +38,7 @@ NO_PLACE_CHANGES = sentence("No place changes.")
 
 
 def pause(contest: Contest, order: OrganiserOrder) -> DoneOrder:
-    """Pause a contest: no further game is started."""
+    """Start no further game."""
 
     def do(store: Store) -> str:
         store.set_state(contest.name, "paused", order.why)
@@ -51,7 +49,7 @@ def pause(contest: Contest, order: OrganiserOrder) -> DoneOrder:
 
 
 def resume(contest: Contest, order: OrganiserOrder) -> DoneOrder:
-    """Resume a paused or stopped contest, and replay the games stopped after too many voids.
+    """Resume a contest and replay the games stopped after too many voids.
 
     Games set aside before a pause are tried after all others.
     """
@@ -68,7 +66,7 @@ def resume(contest: Contest, order: OrganiserOrder) -> DoneOrder:
 
 
 def _set_aside(contest: Contest) -> set[str]:
-    """The games of a paused contest that were set aside since its last stop."""
+    """Games of a paused contest that were set aside since its last stop."""
     if contest.store.state(contest.name) != "paused":
         return set()
     aside: set[str] = set()
@@ -81,9 +79,9 @@ def _set_aside(contest: Contest) -> set[str]:
 
 
 def replay(contest: Contest, order: OrganiserOrder) -> DoneOrder:
-    """Replay the target, a game stopped after too many voids.
+    """Replay the target, a held game. Resumes a stopped contest.
 
-    This resumes a stopped contest; other held games stay held. Raises InputError if the game is not held.
+    Other held games stay held. Raises InputError if the game is not held.
     """
     game = find_game(contest, order.target)
 
@@ -101,8 +99,7 @@ def replay(contest: Contest, order: OrganiserOrder) -> DoneOrder:
 def void(contest: Contest, order: OrganiserOrder, attempt: int | None = None) -> DoneOrder:
     """Withdraw the result of the target and replay the game.
 
-    Raises InputError if the game is unknown, neither played nor running, or if `attempt` is not the current
-    one.
+    Raises InputError if the game is unknown, neither played nor running, or `attempt` is not current.
     """
     game = find_game(contest, order.target)
 
@@ -152,7 +149,7 @@ def effect_of_resume(contest: Contest) -> Effect:
 
 
 def effect_of_replay(contest: Contest, word: str) -> tuple[ScheduledGame, Effect]:
-    """Return the game with this number or id and the preview of `replay`. Raises InputError if it is not held."""
+    """Preview `replay`. Raises InputError if the game is not held."""
     game = find_game(contest, word)
     if game.state is not GameState.HELD:
         raise InputError(_not_held(game.number, game.state))
@@ -170,9 +167,7 @@ def _not_held(number: int, state: str) -> str:
 
 
 def effect_of_void(contest: Contest, word: str) -> tuple[ScheduledGame, Effect]:
-    """Return the game with this number or id and the preview of `void`. Raises InputError if it cannot be void
-    now.
-    """
+    """Preview `void`. Raises InputError if the game cannot be void now."""
     game = find_game(contest, word)
     if game.state not in (GameState.DONE, GameState.RUNNING):
         raise InputError(sentence(f"game {game.number} is {game.state}: it has no result to withdraw"))
@@ -206,7 +201,7 @@ def effect_of_disqualify(contest: Contest, agent: str) -> Effect:
 
 
 def _changes(contest: Contest, out: Mapping[str, str], without: str = "") -> Sequence[PlaceChange]:
-    """Changes of the table without the agents `out` and game `without`; later rounds stay as drawn."""
+    """Later rounds stay as drawn."""
     now = contest.standing().table
     left = [result for result in contest.results() if result.id != without]
     played = contest.tournament.played(contest.store.pairings(contest.name), left)

@@ -1,15 +1,17 @@
-"""Opens and closes submissions and starts a contest on schedule, while a service runs.
+"""Opens and closes submissions and starts a contest on schedule, in a service.
 
-Actions depend only on contest.toml, the clock and the journal, which has each action once. So a killed
-service resumes correctly. Schedule changes are also written to the journal.
+Actions depend only on contest.toml, the clock and the journal, which has each action once. So a killed service resumes
+correctly.
 """
 
+import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import closing, suppress
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from threading import Event, Thread
 from types import TracebackType
@@ -20,6 +22,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from judge.base.errors import HostError, InputError
 from judge.base.locks import try_lock, try_lock_directory
 from judge.base.logs import get_logger
+from judge.base.worker_processes import die_with_parent
 from judge.contest.contest import has_begun, open_store
 from judge.contest.plan import Plan, Planned, load_plan
 from judge.contest.run_lock import player_of
@@ -29,7 +32,7 @@ from judge.store.submissions import Register
 from judge.submissions.windows import BEGINS, CLOSED, OPENED, WINDOW, SubmissionGate, Windows, moment_text
 
 WHO = "the clock"
-"""Actor of scheduled actions in the journal."""
+"""Actor in the journal."""
 
 POLL_INTERVAL_S = 1.0
 
@@ -37,19 +40,19 @@ NEVER = -1
 """An impossible modification time."""
 
 RUN_LOG = "run.log"
-"""Output of `judge contest run` started by a service, in the contest's folder."""
+"""Output of `judge contest run` started by another process, in the contest's folder."""
 
 KEEPER_DIRECTORY = "submissions/schedule"
 """Locked by the service that performs the scheduled actions, below the contest's folder."""
 
 RETRY_INTERVAL_S, MOST_AGAIN_S = 30.0, 1800.0
-"""Pause before a failed `judge contest run` is restarted; doubled each time, up to the second value."""
+"""Pause before a failed run is restarted; doubled each time, up to the second value."""
 
 log = get_logger()
 
 
 class ContestProcess:
-    """A separate `judge contest run` process, which survives the service."""
+    """A `judge contest run` that survives the service."""
 
     def __init__(self, path: Path, clock: Callable[[], float] = time.monotonic) -> None:
         self._path = path.resolve()
@@ -58,10 +61,10 @@ class ContestProcess:
         self._not_before = 0.0
         self._failures = 0
         self.is_done = False
-        """Whether it ended with code 0: contest over, or stop requested."""
+        """Ended with code 0: contest over, or stop requested."""
 
     def ensure(self) -> bool:
-        """Start it unless it runs or failed recently; return whether it was started. Raises HostError."""
+        """Start it unless it runs or failed recently; return whether started. Raises HostError."""
         if self._process is not None:
             code = self._process.poll()
             if code is None:
@@ -80,16 +83,25 @@ class ContestProcess:
         return True
 
     def _start(self) -> None:
-        place = self._path.parent / RUN_LOG
-        try:
-            with place.open("ab") as out:
-                command = [sys.executable, "-m", "judge.cli", "contest", "run", str(self._path)]
-                self._process = subprocess.Popen(
-                    command, stdin=subprocess.DEVNULL, stdout=out, stderr=out, start_new_session=True
-                )
-        except OSError as error:
-            raise HostError(f"{error.filename or place}: {error.strerror}: the contest was not started") from None
+        self._process = start_run(self._path)
         log.info("contest run started", process=self._process.pid)
+
+
+def start_run(path: Path, arguments: Sequence[str] = (), *, dies_with_parent: bool = False) -> subprocess.Popen[bytes]:
+    """Start `judge contest run` in a new session, with `RUN_LOG` for its output. Raises HostError."""
+    place = path.parent / RUN_LOG
+    try:
+        with place.open("ab") as out:
+            return subprocess.Popen(
+                [sys.executable, "-m", "judge.cli", "contest", "run", str(path), *arguments],
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=out,
+                start_new_session=True,
+                preexec_fn=partial(die_with_parent, os.getpid()) if dies_with_parent else None,
+            )
+    except OSError as error:
+        raise HostError(f"{error.filename or place}: {error.strerror}: the contest was not started") from None
 
 
 class PlanFile:
@@ -239,7 +251,7 @@ class WindowKeeper:
 
 
 def remembered(planned: Planned) -> dict[str, str]:
-    """The scheduled actions in the journal, for the gate."""
+    """Scheduled actions in the journal."""
     with closing(open_store(planned)) as store:
         found = {event: store.last_lines(planned.name, 1, event) for event in (OPENED, CLOSED)}
     return {event: lines[0].text for event, lines in found.items() if lines}

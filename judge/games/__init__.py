@@ -15,11 +15,11 @@ class GameRules(ABC):
     name: str
 
     protocol: str = ""
-    """Default protocol if neither the policy nor the agent names one."""
+    """If neither the policy nor the agent names one."""
 
     @abstractmethod
     def new(self, options: Mapping[str, Any]) -> Game:
-        """A game before its first request. Raises InputError."""
+        """Before the first request. Raises InputError."""
 
     def person(self) -> PersonWords | None:
         """Texts for a human player; None if unsupported."""

@@ -34,19 +34,18 @@ class LineReader:
         return public
 
     def take_private(self) -> list[bytes]:
-        """Private lines since the last call."""
+        """Since the last call."""
         private, self._private = self._private, []
         return private
 
     def clear(self) -> bool:
-        """Drop an unfinished line. Return whether there was one."""
+        """Whether there was an unfinished line, which is dropped."""
         had_rest = bool(self._rest)
         self._forgotten = (self._forgotten + self._rest)[: self._limit]
         self._rest = b""
         return had_rest
 
     def begin(self) -> None:
-        """Reset for another process."""
         self._rest = self._forgotten = b""
 
     def _cut(self, line: bytes) -> bytes:

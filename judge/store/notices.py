@@ -1,7 +1,7 @@
 """Queue of webhook and e-mail notices to authors.
 
-`derive` reads new journal lines, and inserts notices and its position in one transaction. So each event produces one
-notice even after a kill. Receivers can drop repeats by the notice id.
+`derive` inserts notices of new journal lines and its position in one transaction. So each event produces one notice
+even after a kill. Receivers can drop repeats by id.
 """
 
 import json
@@ -58,7 +58,7 @@ class NoticeTargets:
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """A notice to one target; `text` is a sentence, `body` the webhook's JSON."""
+    """`text` is a sentence, `body` the webhook's JSON."""
 
     id: str
     author: str
@@ -111,18 +111,18 @@ class Notices(Queue[Notice]):
     # --- targets -----------------------------------------------------------------------------------------------------
 
     def targets(self, author: str) -> NoticeTargets:
-        """The addresses of an author."""
+        """An author's addresses."""
         with self._reading() as connection:
             return self._targets(connection, author)
 
     def set_webhook(self, author: str, url: str, secret: str) -> None:
-        """Set or remove (empty) an author's webhook and send a first notice to it. Notices to the former one are
+        """Set or remove (empty) an author's webhook, and send a first notice. Notices to the former one are
         given up.
         """
         self._set(author, WEBHOOK, url, webhook=url, secret=secret if url else "")
 
     def set_email(self, author: str, address: str) -> None:
-        """Set or remove (empty) an author's e-mail address and send a first notice to it."""
+        """Set or remove (empty) an author's e-mail address, and send a first notice."""
         self._set(author, MAIL, address, email=address)
 
     def unsubscribe(self, notice: str) -> bool:
@@ -331,7 +331,7 @@ class Notices(Queue[Notice]):
         return found
 
     def _is_third_failure(self, connection: Connection, agent: str, line: int) -> bool:
-        """Whether `FAILURES_IN_A_ROW` failures end at this journal line. The same run is not reported twice."""
+        """Whether exactly `FAILURES_IN_A_ROW` failures end at this line, so that a run is reported once."""
         query = (
             select(games.c.first, results.c.fault_0, results.c.fault_1)
             .join(games, journal.c.game == games.c.id)
@@ -389,10 +389,10 @@ class Notices(Queue[Notice]):
     # --- delivery ----------------------------------------------------------------------------------------------------
 
     def due(self, busy: Collection[tuple[str, str]] = (), digest_s: float = 0) -> list[Notice]:
-        """The next due notice of each author and channel that is not `busy`.
+        """The next due notice of each author and channel not in `busy`.
 
-        E-mailed results wait until the oldest is `digest_s` seconds old, no scheduled game is left, or an organiser
-        sends them; `digest` returns those sent together.
+        E-mailed results wait until the oldest is `digest_s` old, no game is left, or an organiser sends them; `digest`
+        returns those sent together.
         """
         found = []
         with self._reading() as connection:
@@ -434,7 +434,7 @@ class Notices(Queue[Notice]):
             self._change(connection, self._row(connection, notice), SENT, "")
 
     def try_again(self) -> None:
-        """Make all waiting notices due now, and those given up because of the organiser's mail server."""
+        """Make due now: waiting notices, and those given up because of the organiser's mail server."""
         with self._writing() as connection:
             ours, now = notices.c.contest == self._contest, self._stamp()
             connection.execute(update(notices).where(ours, notices.c.state == WAITING).values(due_at=now))

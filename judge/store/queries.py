@@ -63,16 +63,16 @@ class Reader(Database):
             return contest_row(connection, contest)
 
     def entries(self, contest: str) -> list[EntryRow]:
-        """The entries, by rank."""
+        """Entries by rank."""
         query = select(entries).where(entries.c.contest == contest).order_by(entries.c.rank)
         return [value_of(EntryRow, row) for row in self._rows(query)]
 
     def pairings(self, contest: str) -> list[Pairing]:
-        """The pairings including byes, by round and table."""
+        """Pairings, including byes, by round and table."""
         return [value_of(Pairing, row) for row in self._rows(pairings_of(contest))]
 
     def last_record(self, contest: str, agent: str, before: int) -> tuple[str, int] | None:
-        """Record and seat of an agent in its last game with a result before number `before`."""
+        """Record and seat of an agent's last game with a result before number `before`."""
         query = (
             select(results.c.record, games.c.first)
             .join(games, results.c.game == games.c.id)
@@ -88,7 +88,7 @@ class Reader(Database):
         return None if row is None else (row.record, int(row.first != agent))
 
     def results(self, contest: str) -> list[GameResult]:
-        """The results in schedule order. No spec is read, for there may be 100,000."""
+        """Results in schedule order, without specs: there may be 100,000."""
         query = (
             select(*RESULT_COLUMNS)
             .join(results, results.c.game == games.c.id)
@@ -108,7 +108,7 @@ class Reader(Database):
         return {row.number: game_result(row) for row in self._rows(query)}
 
     def results_of(self, contest: str, agents: Collection[str]) -> list[GameResult]:
-        """The results of all games of some agents."""
+        """Results of all games of some agents."""
         query = (
             select(*RESULT_COLUMNS)
             .join(results, results.c.game == games.c.id)
@@ -119,16 +119,13 @@ class Reader(Database):
             return [game_result(row) for row in connection.execute(query)]
 
     def games(self, contest: str) -> list[ScheduledGame]:
-        """All games in schedule order."""
+        """Games in schedule order."""
         query = select(games).where(games.c.contest == contest).order_by(games.c.number)
         with self._reading() as connection:
             return [value_of(ScheduledGame, row) for row in connection.execute(query)]
 
     def schedule_of(self, contest: str) -> list[ScheduledGame]:
-        """All games in schedule order, without spec and state.
-
-        There may be 100,000; an index covers this query.
-        """
+        """All games in schedule order, without spec and state. An index covers this query."""
         columns = [games.c[name] for name in ("id", "number", "round", "table", "leg", "first", "second")]
         query = select(*columns, literal("")).where(games.c.contest == contest).order_by(games.c.number)
         with self._reading() as connection:
@@ -140,7 +137,7 @@ class Reader(Database):
         return None if row is None else value_of(Attempt, row)
 
     def attempts(self, contest: str) -> list[Attempt]:
-        """All attempts of all games in schedule order."""
+        """Attempts in schedule order."""
         query = _attempts(contest, *attempts.c).order_by(games.c.number, attempts.c.number)
         return [value_of(Attempt, row) for row in self._rows(query)]
 
@@ -151,7 +148,7 @@ class Reader(Database):
         return [(host, state, count) for host, state, count in self._rows(query)]
 
     def running(self, contest: str) -> list[tuple[ScheduledGame, Attempt]]:
-        """Running games and their attempts, in schedule order."""
+        """Running games and attempts, in schedule order."""
         is_current = (attempts.c.game == games.c.id) & (attempts.c.number == games.c.attempt)
         query = (
             select(games, attempts)
@@ -223,7 +220,7 @@ class Reader(Database):
         return [(row.id, value_of(JournalLine, row)) for row in self._rows(query)]
 
     def leaves(self, contest: str, start: int, end: int) -> list[JournalLine]:
-        """Lines of the leaves `start` to before `end`; works for an announced contest."""
+        """Lines of leaves `start` to before `end`, also of an announced contest."""
         query = _lines(contest, journal.c.number.between(start, end - 1)).order_by(journal.c.id)
         return [value_of(JournalLine, row) for row in self._rows(query)]
 
@@ -237,7 +234,7 @@ def _lines(contest: str, *chosen: ColumnElement[bool]) -> Select[Any]:
 
 
 def pairings_of(contest: str) -> Select[Any]:
-    """The pairings by round and table."""
+    """Pairings by round and table."""
     return select(pairings).where(pairings.c.contest == contest).order_by(pairings.c.round, pairings.c.table)
 
 
@@ -250,7 +247,7 @@ def contest_row(connection: Connection, name: str, *, locked: bool = False) -> R
 
 
 def announced_row(connection: Connection, name: str, *, locked: bool = False) -> Row[Any] | None:
-    """The row of an announced or begun contest, or None.
+    """Row of an announced or begun contest.
 
     Every write to a contest locks its row first. So no two hosts get the same game, and the log's leaves are
     in one order.

@@ -35,7 +35,7 @@ from judge.submissions.windows import Windows
 FILENAME_CHARACTERS = 255
 CHUNK = 1 << 20
 FILENAME = r"^[^/\\\x00-\x1f\x7f-\x9f]*[^./\\\x00-\x1f\x7f-\x9f][^/\\\x00-\x1f\x7f-\x9f]*$"
-"""Every character must also be printable."""
+"""Characters must also be printable."""
 AGENT_NAME = r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}"
 
 
@@ -50,9 +50,9 @@ class IntakeDirectory:
     intake: IntakePolicy = field(default_factory=IntakePolicy)
     windows: Windows = field(default_factory=Windows)
     plan: Path | None = None
-    """The contest's file, from which a running service applies some changes."""
+    """The contest's file; a running service applies some changes."""
     agents_per_author: int = 0
-    """Maximum number of agents of one author; 0: no limit."""
+    """Per author; 0: no limit."""
 
     @property
     def uploads(self) -> Path:
@@ -61,7 +61,7 @@ class IntakeDirectory:
 
     @property
     def practice(self) -> Path:
-        """Folder of practice records, separate because they expire."""
+        """Separate, because practice records expire."""
         return self.folder / "practice"
 
     @property
@@ -120,7 +120,7 @@ def check_name(name: str) -> str:
 def receive_file(
     directory: IntakeDirectory, register: Register, path: Path, name: str, author: str, worker: str
 ) -> Submission:
-    """Store a local file for processing by this worker. Only its size is limited. Raises InputError."""
+    """Store a local file for processing by this worker, limited only in size. Raises InputError."""
     check_filename(path.name)
     check_name(name)
     if path.is_dir():
@@ -154,9 +154,9 @@ def process_claimed(
     tell: OnStep = lambda _: None,
     practice: int = 0,
 ) -> Submission:
-    """Process a claimed submission and register the result, also if the judge or host fails.
+    """Process a claimed submission and register the result, also if judge or host fails.
 
-    `tell` is called with each stored step. `practice` is the number of practice games after a pass.
+    `tell` gets each stored step. `practice`: number of practice games after a pass.
     """
 
     def keep(step: UploadStep) -> None:
@@ -166,7 +166,7 @@ def process_claimed(
     def failed(why: str) -> Submission:
         return register.fail(taken.id, taken.attempt, why, directory.intake.tries, directory.intake.again_s)
 
-    # An organiser uploads for others: the manifest names the author.
+    # An organiser uploads for others; the manifest names the author.
     author = "" if taken.author == ORGANISER else taken.author
     try:
         directory.agents.mkdir(parents=True, exist_ok=True)
@@ -235,7 +235,7 @@ def agent_of(directory: IntakeDirectory, submission: Submission) -> Agent:
 
 @contextmanager
 def working(directory: IntakeDirectory) -> Iterator[str]:
-    """Register this process as a worker, locked while alive, and yield its name. Raises HostError."""
+    """Register this process as a worker, locked while alive; yield its name. Raises HostError."""
     name = secrets.token_hex(16)
     path = _mark(directory, name)
     try:
@@ -269,7 +269,7 @@ def waits_for_a_core(pid: int) -> bool:
 
 
 def is_in_the_way(pid: int) -> bool:
-    """Whether another process waits for a core of this one or its children."""
+    """Whether another process waits for its or its children's cores."""
     return core_locks.is_waited_for(pid)
 
 
@@ -303,7 +303,7 @@ DECISIONS: Mapping[str, Decision] = {
 
 
 def decide(register: Register, order: OrganiserOrder) -> DoneOrder:
-    """Raises as the register's method, without any change."""
+    """Raises as the register's method; then nothing changes."""
     number = int(order.target)
 
     def do(inner: Register) -> str:

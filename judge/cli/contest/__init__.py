@@ -91,7 +91,7 @@ app = lazy_group(
             "Write the live pages as files, unsigned; after the end the final pages. For verifiable results: export.",
         ),
         "verify": (
-            "judge.cli.contest.publish:verify",
+            "judge.cli.contest.verify:verify",
             "Verify an export: check files and signature, replay every game, recompute schedule and tables.",
         ),
     },

@@ -44,7 +44,7 @@ def status(
     """Show the progress of a contest, its hosts, agents that fail, and games that are void or stopped."""
     planned = load_plan(contest)
     with opened_if_begun(planned) as found:
-        document = status_before(planned) if found is None else _status(found, games, hosts)
+        document = status_before(planned) if found is None else status_of(found, games, hosts)
     if as_json:
         print(json.dumps(document))
         return
@@ -171,7 +171,8 @@ def _time_left(left: timedelta) -> str:
     return f"{left.days} d {hours} h" if left.days else f"{hours} h {minutes} min" if hours else f"{minutes + 1} min"
 
 
-def _status(contest: Contest, games: bool, tested: bool) -> dict[str, Any]:
+def status_of(contest: Contest, games: bool = False, tested: bool = False) -> dict[str, Any]:
+    """Return the state of a contest; `games`: with all games, `tested`: with the tests of its hosts."""
     tests = _fairness(contest) if tested else ()
     # There may be 100,000 results, so they are read once.
     results = contest.results()

@@ -16,11 +16,13 @@ from starlette.concurrency import run_in_threadpool
 
 from judge.base.errors import InputError
 from judge.contest.hosts import ContestHost
+from judge.contest.plan import Plan
 from judge.contest_games import PublishedGame
 from judge.notices.sender import new_secret
 from judge.notices.targets import parse_target
 from judge.site.pages import PagePlace, asset
 from judge.store.submission_types import NotNowError, TooMuchError, UnknownSubmissionError
+from judge.submissions.starters import starter_zip, starters_of
 from judge.tournament.snapshot import Snapshot, read_snapshot
 from judge.translations.language import CODES, languages
 from judge.web.authors import unsubscribe
@@ -31,9 +33,10 @@ from judge.web.authors.games import (
     practice_page,
     private_file,
 )
+from judge.web.authors.home import home_values
 from judge.web.authors.submissions import practice_values, submission_values
 from judge.web.intake.app import AgentName, AppState, Filename, Number, ask_practice, stored_file
-from judge.web.kit.answers import AsciiJSON, download, html, page
+from judge.web.kit.answers import AsciiJSON, attachment, download, html, page
 from judge.web.kit.errors import UnauthorizedError, route_with_errors
 from judge.web.kit.forms import check_site, form_fields
 from judge.web.kit.session import AUTHOR, sign_in
@@ -49,13 +52,21 @@ MAX_NOTICES = 50
 
 
 class AuthorsSite:
-    """Shared state: `state` of the intake, `files` with records, `hosts` that play."""
+    """Shared state: `state` of the intake, `files` with records, `hosts` that play, `plan` the current contest file."""
 
-    def __init__(self, state: AppState, files: Path, hosts: Callable[[], Sequence[ContestHost]]) -> None:
+    def __init__(
+        self, state: AppState, files: Path, hosts: Callable[[], Sequence[ContestHost]], plan: Callable[[], Plan]
+    ) -> None:
         self.state = state
         self.files = files
         self.hosts = hosts
+        self.plan = plan
         self._snapshot: Snapshot | None = None
+
+    def shown_name(self) -> str:
+        """The contest's title, or else its name."""
+        snapshot = self.snapshot()
+        return (self.plan().title or self.state.directory.contest) if snapshot is None else snapshot.shown_name
 
     def snapshot(self) -> Snapshot | None:
         """The contest; None before it begins."""
@@ -81,7 +92,7 @@ def _place_of(request: Request) -> PagePlace:
 
 
 def _page(template: str, request: Request, values: Mapping[str, Any], status: int = 200) -> Response:
-    common = {"here": "author", "contest_name": authors_site_of(request).state.directory.contest}
+    common = {"here": "author", "contest_name": authors_site_of(request).shown_name()}
     return page(__package__, template, _place_of(request), FOLDER, {**common, **values}, status)
 
 
@@ -149,6 +160,7 @@ FORM = [Depends(from_own_site)]
 
 Signed = Annotated[Own, Depends(own_of)]
 Stem = Annotated[str, PathPart(pattern="^[0-9]{5,18}$")]
+StarterName = Annotated[str, PathPart(pattern="^starter-[a-z0-9-]{1,60}$")]
 Attempt = Annotated[int, PathPart(ge=0, lt=10**9)]
 Seat = Annotated[int, PathPart(ge=0, le=1)]
 Ending = Annotated[Literal["json", "stderr", "debug"], PathPart()]
@@ -191,9 +203,32 @@ def end(request: Request) -> Response:
     return AUTHOR.sign_out(request)
 
 
+@common.get("/starters/{name}.zip")
+def starter(request: Request, name: StarterName) -> Response:
+    """Return a starter of the contest's protocol."""
+    if name not in starters_of(authors_site_of(request).state.directory.policy):
+        raise UnknownSubmissionError("there is no such starter")
+    return Response(starter_zip(name), media_type="application/zip", headers=attachment(f"{name}.zip"))
+
+
 @pages.get("/index.html")
 def index(own: Signed) -> Response:
-    """Show submissions and games."""
+    """Show the contest, the author's agents, submissions and games."""
+    return _index_page(own)
+
+
+@pages.post("/agents", dependencies=FORM)
+async def change_agent(own: Signed) -> Response:
+    """Withdraw an agent."""
+    name = (await form_fields(own.request)).get("name", "")
+    try:
+        await run_in_threadpool(own.state.register.withdraw_agent, name, own.author, "withdrawn by its author")
+    except (NotNowError, UnknownSubmissionError) as error:
+        return await run_in_threadpool(_index_page, own, str(error))
+    return RedirectResponse("index.html#agents", 303)
+
+
+def _index_page(own: Own, problem: str = "") -> Response:
     register = own.state.register
     games = register.own_games(own.author, MAX_GAMES + 1)
     lines = own_lines(games[:MAX_GAMES], own.agents)
@@ -205,12 +240,13 @@ def index(own: Signed) -> Response:
         "opponents": sorted({line.opponent for line in lines}),
         "chosen": {"opponent": opponent, "outcome": outcome},
         "more_games": len(games) > MAX_GAMES,
-        "has_begun": register.has_begun(),
         "messages": own.state.notices.messages(MAX_NOTICES),
+        **home_values(own.state, own.author, own.site.snapshot(), _place_of(own.request).language),
+        "about": own.site.plan().about,
         "hosts": own.site.hosts(),
-        "most_bytes": own.state.directory.intake.upload_bytes,
+        "problem": problem,
     }
-    return own.page("author.html", values)
+    return own.page("author.html", values, 409 if problem else 200)
 
 
 @pages.get("/notices.html")

@@ -39,6 +39,6 @@ def _notices_of(request: Request) -> Notices:
 def _page(request: Request, state: str) -> Response:
     path = request.url.path.removeprefix(f"{request.scope.get('root_path', '')}/")
     place = PagePlace.of_file(path, languages(CODES), request.url.query)
-    contest = request.app.state.authors_site.state.directory.contest
+    contest = request.app.state.authors_site.shown_name()
     values = {"here": "author", "contest_name": contest, "state": state, "query": request.url.query}
     return page(__package__, "author_unsubscribe.html", place, FOLDER, values, 404 if state == "unknown" else 200)

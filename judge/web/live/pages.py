@@ -42,7 +42,11 @@ from judge.web.live.running_pages import RunningPages
 
 _log = get_logger()
 
-SCRIPT, WAITING_SCRIPT, RUNNING, INDEX = "live.js", "waiting.js", "live.html", "index.html"
+SCRIPT, WAITING_SCRIPT, MOMENTS_SCRIPT = "live.js", "waiting.js", "moments.js"
+
+SCRIPTS = (SCRIPT, MOMENTS_SCRIPT)
+
+RUNNING, INDEX = "live.html", "index.html"
 
 NAVIGATION = tuple(
     f"{name}.html" for name in ("live", "index", "crosstable", "rounds", "journal", "fairness", "verify")
@@ -153,7 +157,7 @@ class LivePages:
     def get(self, path: str, live: Live, version: object) -> LivePage | None:
         """File at a path from the top of the site, or None."""
         with self._lock:
-            if path == SCRIPT or path in ASSETS:
+            if path in SCRIPTS or path in ASSETS:
                 return _asset(path)
             place = self.place(path)
             if place.path.startswith("games/"):
@@ -191,7 +195,7 @@ class LivePages:
             edition = self._read(live, version)
             names = [*tables(edition.contest), *CERTIFICATE]
             fairness = [place.file for place in self.places("fairness.html")]
-            return [*ASSETS, SCRIPT, *edition.writers, *fairness, *(f"data/{name}" for name in names)]
+            return [*ASSETS, *SCRIPTS, *edition.writers, *fairness, *(f"data/{name}" for name in names)]
 
     def played(self, live: Live, version: object) -> list[PublishedGame]:
         """Return games with results."""
@@ -329,7 +333,7 @@ def waiting_page(
     path: str, contest: str, moments: Sequence[tuple[str, datetime]], about: str = "", *, has_authors: bool
 ) -> LivePage | None:
     """Page or file before the contest begins, with the schedule; None if unknown."""
-    if path == WAITING_SCRIPT or path in ASSETS:
+    if path in (WAITING_SCRIPT, MOMENTS_SCRIPT) or path in ASSETS:
         return _asset(path)
     place = PagePlace.of_file(path, languages(CODES))
     if place.path not in NAVIGATION:

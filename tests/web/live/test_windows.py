@@ -114,7 +114,7 @@ def test_deadlines_are_shown_before_and_during_the_contest(tmp_path: Path, monke
                 assert waiting is not None
                 for shown in (waiting.data.decode(), page(f"{folder}index.html", 1), page(f"{folder}live.html", 1)):
                     assert [] == [each for each in words if each not in shown]
-                    assert '<time datetime="2027-03-01T08:30:00+00:00">' in shown
+                    assert '<time datetime="2027-03-01T08:30:00+00:00" data-moment>' in shown
             plan = cup.planned.path.read_text()
             cup.planned.path.write_text(plan.replace("2027-03-31T23:59:59Z", "2027-04-02T12:00:00Z"))
             assert "2027-04-02, 12:00 UTC" in page("index.html", 2)
