@@ -21,14 +21,13 @@ from judge.contest.plan import load_plan
 from judge.referee.play import Slot
 from judge.sandbox.machine.core_locks import CoreLocks, Tell
 from judge.sandbox.machine.cores import CorePlacement
-from judge.store.submission_types import ENTERS, State, Submission, UploadStep
+from judge.store.submission_types import ENTERS, ORGANISER, State, Submission, UploadStep
 from judge.store.submissions import Register
 from judge.store.tokens import checked_author
 from judge.submissions.check import CheckReport
 from judge.submissions.pipeline import Processor, process_upload
 from judge.submissions.practice import PracticeHost
 from judge.submissions.service import (
-    ORGANISER,
     IntakeDirectory,
     process_claimed,
     receive_file,

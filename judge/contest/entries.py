@@ -16,7 +16,7 @@ from judge.base.errors import InputError
 from judge.base.text import quote
 from judge.contest.plan import Planned
 from judge.host.house_agents import house_agent_names
-from judge.store.submission_types import State, Submission
+from judge.store.submission_types import ORGANISER, State, Submission
 
 if TYPE_CHECKING:
     from judge.submissions.service import IntakeDirectory
@@ -85,7 +85,7 @@ def entrants(planned: Planned, staging: Path, miss: Callable[[InputError], None]
 
 
 def _sent(directory: IntakeDirectory, submission: Submission) -> Entrant:
-    from judge.submissions.service import ORGANISER, agent_of
+    from judge.submissions.service import agent_of
 
     agent = agent_of(directory, submission)
     is_checked = submission.state is State.PASSED

@@ -52,13 +52,15 @@ class Participant:
 class Stream:
     """Makes a page update itself: the event log's name and the page's last event.
 
-    `is_static`: the events are files next to the pages. `has_authors`: author pages exist.
+    `is_static`: the events are files next to the pages. `has_authors`: author pages exist. `is_final`: the contest is
+    over, and pages request no events.
     """
 
     log: str
     seq: str
     is_static: bool = False
     has_authors: bool = False
+    is_final: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -64,13 +64,13 @@ class PagePlace:
     """Query of the links to other languages."""
 
     @classmethod
-    def of_file(cls, file: str, languages: Sequence[Language]) -> "PagePlace":
+    def of_file(cls, file: str, languages: Sequence[Language], query: str = "") -> "PagePlace":
         """Return the place of a path from the top of the site."""
         folder, _, path = file.partition("/")
         for language in languages[1:]:
             if folder == language.code:
-                return cls(path, language, languages)
-        return cls(file, languages[0], languages)
+                return cls(path, language, languages, query)
+        return cls(file, languages[0], languages, query)
 
     @property
     def file(self) -> str:

@@ -21,6 +21,9 @@ class State(StrEnum):
     WITHDRAWN = "withdrawn"
 
 
+ORGANISER = "organiser"
+"""Author of what an organiser submits on the machine."""
+
 ENTERS = (State.PASSED, State.APPROVED)
 
 

@@ -26,7 +26,7 @@ from judge.store.notices import Notices
 from judge.store.orders import DoneOrder, OrganiserOrder
 from judge.store.practice_games import PracticeGames
 from judge.store.queue import Queue
-from judge.store.submission_types import ProcessingResult, Submission, Upload, UploadStep
+from judge.store.submission_types import ORGANISER, ProcessingResult, Submission, Upload, UploadStep
 from judge.store.submissions import Register
 from judge.submissions.intake import IntakePolicy
 from judge.submissions.pipeline import OnStep, Processor, UploadJob, UploadOutcome
@@ -34,7 +34,6 @@ from judge.submissions.windows import Windows
 
 FILENAME_CHARACTERS = 255
 CHUNK = 1 << 20
-ORGANISER = "organiser"
 FILENAME = r"^[^/\\\x00-\x1f\x7f-\x9f]*[^./\\\x00-\x1f\x7f-\x9f][^/\\\x00-\x1f\x7f-\x9f]*$"
 """Characters must also be printable."""
 AGENT_NAME = r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}"

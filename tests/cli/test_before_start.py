@@ -101,3 +101,20 @@ def test_status_reports_whether_a_service_starts_the_contest(judge: Judge, tmp_p
 
     assert "judge serve is running here and starts it then" in served.out
     assert "judge serve is not running here" in ended.out
+
+
+def test_email_of_an_unknown_author_is_refused(judge: Judge, tmp_path: Path) -> None:
+    make_cup(tmp_path)
+    assert 0 == judge("submissions", "token", "Dana", "cup").code
+
+    unknown = judge("submissions", "email", "Danna", "danna@example.org", "cup")
+    known = judge("submissions", "email", "Dana", "dana@example.org", "cup")
+
+    assert 2 == unknown.code
+    assert "no author 'Danna' in cup: did you mean 'Dana'?; judge submissions token adds one" in unknown.err
+    assert 0 == known.code
+    message = judge("submissions", "message", "We start at 19:00.", "cup")
+    assert (0, "message to all authors; authors: 1, with an address for notices: 1\n") == (message.code, message.out)
+    sent = judge("submissions", "send", "cup")
+    assert (0, "waiting notices that are sent now: 2\n") == (sent.code, sent.out)
+    assert 2 == judge("submissions", "message", " ", "cup").code

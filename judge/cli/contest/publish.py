@@ -91,7 +91,7 @@ def export(
         ),
     ] = "",
 ) -> None:
-    """Write the tables, records, pages and signed manifest of a contest, for publication and verification.
+    """Write the signed results, which everybody can verify: tables, records, pages. Live pages: publish.
 
     DEBUG lines and stderr are not published: they go to a separate directory for each agent, for its author.
     """

@@ -66,8 +66,8 @@ class Site:
         self,
         name: str,
         begin: Callable[[], BegunContest | None],
+        plan: Callable[[], Plan],
         log: SignedLog | None = None,
-        plan: Callable[[], Plan] | None = None,
         *,
         has_authors: bool = True,
     ) -> None:
@@ -114,8 +114,6 @@ class Site:
 
     def waiting_page(self, path: str) -> LivePage | None:
         """Page or file before the contest begins; None if unknown."""
-        if self.plan is None:
-            return waiting_page(path, self.name, (), has_authors=self.has_authors)
         plan = self.plan()
         title = plan.title or self.name
         return waiting_page(path, title, plan.windows.moments, plan.about, has_authors=self.has_authors)

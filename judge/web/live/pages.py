@@ -4,6 +4,7 @@ A page is rendered once per state of the contest. Its script continues from its 
 """
 
 import hashlib
+import math
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
@@ -65,10 +66,13 @@ READ_S = 0.25
 
 
 class Certificate:
-    """The fairness certificate of the games so far. Each record is read once, for a bounded time per request."""
+    """The fairness certificate of the games so far. Each record is read once, for a bounded time per request, except
+    for files after the end.
+    """
 
-    def __init__(self, files: Path) -> None:
+    def __init__(self, files: Path, *, is_static: bool = False) -> None:
         self._files = files
+        self._is_static = is_static
         self._conditions: dict[str, GameConditions] = {}
         self._tested: PublishedContest | None = None
         self._of = 0
@@ -81,7 +85,7 @@ class Certificate:
         enough = len(played) if contest.is_over else (1 + NEW_SHARE) * self._of
         if self._tested is not None and (len(played) == self._of or len(played) < enough):
             return self._tested
-        known = self._read(played)
+        known = self._read(played, math.inf if self._is_static and contest.is_over else READ_S)
         games = [
             game if game.result is None else replace(game, conditions=self._conditions.get(game.result.record))
             for game in contest.games
@@ -95,8 +99,8 @@ class Certificate:
         """The latest tests; initially empty."""
         return () if self._tested is None else self._tested.fairness
 
-    def _read(self, records: Sequence[str]) -> int:
-        until = time.monotonic() + READ_S
+    def _read(self, records: Sequence[str], limit_s: float) -> int:
+        until = time.monotonic() + limit_s
         for known, record in enumerate(records):
             if record not in self._conditions:
                 if time.monotonic() > until:
@@ -131,7 +135,7 @@ class LivePages:
         self._stored: OrderedDict[tuple[object, ...], bytes] = OrderedDict()
         self._lock = Lock()
         self._languages = languages(CODES)
-        self._certificate = Certificate(planned.files)
+        self._certificate = Certificate(planned.files, is_static=is_static)
         self._joined = _joined(self._contest)
         self._file = PlanFile(planned)
         self._hosts: tuple[float, Sequence[ContestHost]] = (-HOSTS_S, ())
@@ -162,14 +166,14 @@ class LivePages:
                 return log_page(self.log, path)
             edition = self._read(live, version)
             seq = None if edition.version == version else edition.seq
-            if path in edition.written:
-                return LivePage(edition.written[path], kind_of(path), seq=seq)
-            if path.startswith("records/"):
-                return self._record(path, edition)
             if path.startswith("data/fairness."):
                 # Tests change while records are read.
                 data = certificate_files(self._certificate.tested(edition.contest)).get(path.removeprefix("data/"))
                 return None if data is None else LivePage(data, kind_of(path))
+            if path in edition.written:
+                return LivePage(edition.written[path], kind_of(path), seq=seq)
+            if path.startswith("records/"):
+                return self._record(path, edition)
             if place.path == "fairness.html":
                 tested = self._certificate.tested(edition.contest)
                 known = sum(game.conditions is not None for game in tested.games)
@@ -239,8 +243,9 @@ class LivePages:
             self._hosts = time.monotonic(), hosts
         return hosts
 
-    def _stream(self, live: Live) -> Stream:
-        return Stream(live.log, SEQ, self._is_static, self._has_authors)
+    def _stream(self, live: Live, contest: PublishedContest) -> Stream:
+        is_final = self._is_static and contest.is_over and not live.games
+        return Stream(live.log, SEQ, self._is_static, self._has_authors, is_final)
 
     def _read(self, live: Live, version: object) -> _Edition:
         now = time.monotonic()
@@ -248,10 +253,11 @@ class LivePages:
         if edition is not None and (edition.version == version or now < self._load_at):
             return edition
         shown_seq = live.seq  # later events are not in the contest
+        loaded = load_store(self._contest)
         contest = replace(
-            load_store(self._contest),
+            loaded,
             moments=self._file.windows().moments,
-            stream=self._stream(live),
+            stream=self._stream(live, loaded),
             joined=self._joined,
         )
         writers = dict(pages(contest, {}, self._languages))
@@ -285,7 +291,8 @@ class LivePages:
         at = played.index(stem)
         before = played[at - 1] if at else ""
         after = played[at + 1] if at + 1 < len(played) else ""
-        key = (place.file, game.result.record, before, after, live.log)
+        stream = edition.contest.stream
+        key = (place.file, game.result.record, before, after, live.log, stream is not None and stream.is_final)
         page = self._stored.pop(key, None)
         if page is None:
             public = public_part(read_stored(self._contest.planned.files, game.result.record))
@@ -297,7 +304,7 @@ class LivePages:
                 agents,
                 before,
                 after,
-                stream=self._stream(live),
+                stream=stream,
                 stage=edition.contest.stage_of(game),
             )
             page = game_page(steps_of(public), public.record, context, place)

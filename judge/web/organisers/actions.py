@@ -26,7 +26,7 @@ class Preview:
     note: str = ""
     changes: Sequence[PlaceChange] = ()
     attempt: int = 0
-    readers: Literal["everybody", "author", "organisers"] = "everybody"
+    readers: Literal["everybody", "author", "authors", "organisers"] = "everybody"
     """Who can read the reason."""
 
 
@@ -112,6 +112,21 @@ def _preview_publish(console: Console, _: str) -> Preview:
     )
 
 
+# --- authors ---------------------------------------------------------------------------------------------------------
+
+
+def _preview_message(console: Console, _: str) -> Preview:
+    count = len(console.state.notices.authors())
+    words = sentence(f"The message is on the page of each author, and is sent to their addresses. Authors: {count}.")
+    return Preview(sentence("Message to all authors"), words, readers="authors")
+
+
+def _preview_send(console: Console, _: str) -> Preview:
+    waiting = sum(each.waiting for each in console.state.notices.by_author())
+    words = sentence(f"Waiting notices that are sent at once: {waiting}. Results are collected for a day otherwise.")
+    return Preview(sentence("Send notices now"), words, readers="organisers")
+
+
 # --- submissions -----------------------------------------------------------------------------------------------------
 
 
@@ -168,6 +183,16 @@ ACTIONS: Mapping[str, Action] = {
     ),
     "export": Action(sentence("Export"), _preview_export, lambda console, order, _: export(console, order)),
     "publish": Action(sentence("Publish"), _preview_publish, lambda console, order, _: publish_pages(console, order)),
+    "message": Action(
+        sentence("Send the message"),
+        _preview_message,
+        lambda console, order, _: console.state.notices.send_message(replace(order, target="")),
+    ),
+    "send": Action(
+        sentence("Send notices now"),
+        _preview_send,
+        lambda console, order, _: console.state.notices.send_now(replace(order, target="")),
+    ),
     "approve": _of_submission("approve", sentence("Approve"), _says_approve),
     "refuse": _of_submission("refuse", sentence("Refuse"), _says_out),
     "withdraw": _of_submission("withdraw", sentence("Withdraw"), _says_out),

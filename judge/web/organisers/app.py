@@ -6,7 +6,7 @@ once, even if sent repeatedly.
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Annotated, Any, Literal
 
@@ -98,7 +98,7 @@ def visitor_of(request: Request) -> Visitor:
 def _place_of(request: Request) -> PagePlace:
     path = request.url.path.removeprefix(f"{request.scope.get('root_path', '')}/")
     path = f"{path.rstrip('/')}/index.html" if path.rstrip("/") in PATHS else path
-    return replace(PagePlace.of_file(path, languages(CODES)), query=request.url.query)
+    return PagePlace.of_file(path, languages(CODES), request.url.query)
 
 
 def _page(
@@ -177,6 +177,12 @@ def games(
 def submissions(who: Someone, before: Before = None) -> Response:
     """Show the submissions."""
     return who.page("organiser_submissions.html", {"tab": "submissions", **views.submissions(who.console, before)})
+
+
+@router.get("/authors.html")
+def authors(who: Someone) -> Response:
+    """Show the authors and their notices."""
+    return who.page("organiser_authors.html", {"tab": "authors", **views.authors(who.console)})
 
 
 @router.get("/submissions/{number}.html")

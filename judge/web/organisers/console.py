@@ -16,8 +16,8 @@ from judge.store.submission_types import NotNowError
 from judge.store.types import JournalLine
 from judge.web.intake.app import AppState
 
-Publish = Callable[[Path, Path], None]
-"""Writes live pages to a directory; importable by name."""
+Publish = Callable[[Path, Path], bool]
+"""Writes pages to a directory and returns whether they are final; importable by name."""
 
 
 @dataclass(slots=True)

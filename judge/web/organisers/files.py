@@ -79,5 +79,6 @@ def publish_pages(console: Console, order: OrganiserOrder) -> DoneOrder:
 def write_pages(write: Publish, plan: str, directory: str) -> str:
     """Return a description."""
     target = Path(directory)
-    write(Path(plan), target)
+    if write(Path(plan), target):
+        return sentence(f"{target.name} has the final pages")
     return sentence(f"{target.name} has the current pages and events")

@@ -127,6 +127,12 @@ def submissions(console: Console, before: int | None) -> Mapping[str, Any]:
     return {"submissions": found, "next": found[-1].id if len(found) == SUBMISSIONS else None}
 
 
+def authors(console: Console) -> Mapping[str, Any]:
+    """Authors with their notices."""
+    has_mail = bool(console.file.look().intake.notices.smtp)
+    return {"authors": console.state.notices.by_author(), "has_mail": has_mail}
+
+
 def submission(console: Console, number: int) -> Mapping[str, Any]:
     """Return a submission and its history. Raises UnknownSubmissionError."""
     register = console.state.register

@@ -14,8 +14,9 @@ from tests.web.live.serving import serving_all
 from tests.web.organisers.office import CAST, PATIENCE
 
 PAGES = (
-    *(f"{page}.html" for page in ("index", "games", "submissions", "orders", "journal", "settings")),
+    *(f"{page}.html" for page in ("index", "games", "submissions", "orders", "journal", "settings", "authors")),
     "order.html?action=pause",
+    "order.html?action=message",
 )
 
 

@@ -19,7 +19,7 @@ from judge.web.organisers import views
 from tests.publish.cups import Cup
 from tests.web.organisers.office import CAST, FORM, PATIENCE, Office, office, office_of, proof, submit, unbegun
 
-PAGES = ("index", "games", "submissions", "orders", "journal")
+PAGES = ("index", "games", "submissions", "authors", "orders", "journal", "settings")
 
 
 @pytest.fixture(scope="module")
