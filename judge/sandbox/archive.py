@@ -43,7 +43,6 @@ class Capacity:
 
     @property
     def stream_bytes(self) -> int:
-        """Maximum of a full folder with names of ordinary length."""
         return self.size_bytes + self.inodes * (512 + 512 + 512 + MAX_PATH + 512) + 20 * 512
 
 
@@ -129,7 +128,6 @@ def _members(data: bytes, leftovers: "_Leftovers") -> Iterator[tuple[bytes, byte
 
 
 def _relative(name: bytes) -> bytes | None:
-    """Empty for the folder itself, None if the name leads out."""
     parts = [part for part in name.split(b"/") if part != b"."]
     if parts == [] or parts == [b""]:
         return b"" if not name.startswith(b"/") else None

@@ -13,7 +13,6 @@ PERSISTENT = "/persistent"
 FOLDERS = {FolderKind.TEMPORARY: HOME, FolderKind.PERSISTENT: PERSISTENT}
 SCRATCH = "/tmp"  # noqa: S108 - a mount point inside the container
 USER_NAME = "agent"
-"""Independent of the user id."""
 ACCOUNT_FILES = ("passwd", "group")
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 

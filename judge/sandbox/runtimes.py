@@ -99,7 +99,6 @@ class BuiltRuntime(_Model):
     environment: dict[str, str] = Field(default_factory=dict)
     seccomp: str = ""
     programs: dict[str, str] = Field(default_factory=dict)
-    """SHA-256 (hex) by name."""
     provides: tuple[str, ...] = ()
 
     @model_validator(mode="after")
@@ -115,16 +114,12 @@ class ImageRecipe:
     name: str
     packages: tuple[str, ...]
     has_init: bool = True
-    """Agents run in it: it has PID 1 of a box."""
     programs: tuple[Path, ...] = ()
-    """Scripts for /usr/bin; no package brings them."""
     is_optional: bool = False
     script: Path = ROOTFS_SCRIPT
-    """Others have their own folder with all that they need."""
     release: str = ""
     wheels: tuple[str, ...] = ()
     wheel_folder: Path | None = None
-    """Its wheels are preferred to an index."""
     environment: dict[str, str] = field(default_factory=dict)
     seccomp: str = ""
     is_windows: bool = False
@@ -133,7 +128,6 @@ class ImageRecipe:
     about: str = ""
     provides: tuple[str, ...] = ()
     document: str = ""
-    """An organiser's definition as JSON."""
 
     @property
     def tag(self) -> str:

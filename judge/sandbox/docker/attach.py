@@ -60,7 +60,6 @@ class EndMark:
         self._held = b""
 
     def feed(self, data: bytes) -> tuple[bytes, bool]:
-        """The agent's bytes, and whether they were the last."""
         data = self._held + data
         if data.endswith(self.mark):
             self._held = b""
@@ -176,7 +175,6 @@ class AttachStream:
             return -1
 
     def close(self) -> None:
-        """PID 1 sees the end of its stdin."""
         self.ended = True
         if self.stdin_fd >= 0:
             os.close(self.stdin_fd)

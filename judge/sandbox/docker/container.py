@@ -29,7 +29,6 @@ POLL_INTERVAL_S = 0.05
 LOG_INTERVAL_S = 10.0
 
 SIGKILLED = 137
-"""Exit code of a killed PID 1."""
 
 EVENT_DELAY_S = 0.5
 """Delay until the Engine has recorded who killed an ended container."""
@@ -71,7 +70,7 @@ class Container:
         self.engine = engine
         self.id = ""
         self.user: User | None = None
-        """Claimed as long as the container exists. None if the folders have an owner."""
+        """None if the folders have an owner."""
         self.directory: Path | None = None
         self.program: ProgramCopy | None = None
         """None: the box uses the staged files."""
@@ -155,7 +154,7 @@ class Container:
         return None
 
     def kill(self) -> None:
-        """PID 1 is not asked, because the agent can send it the same signal."""
+        """PID 1 is not asked: the agent can send it the same signal."""
         if self.is_killed or not self.id:
             return
         self.thaw()
@@ -220,7 +219,7 @@ class Container:
                 while not (state := self.engine.state(self.id)).get("OOMKilled"):
                     recorded = datetime.fromisoformat(state["FinishedAt"]).timestamp() + EVENT_DELAY_S
                     if state["ExitCode"] != SIGKILLED or self.engine.count_events(self.id, "kill", recorded):
-                        return False  # exited, or killed by another process
+                        return False
                     if time.monotonic() > deadline:
                         return False
                 return True

@@ -44,13 +44,11 @@ class DockerBox(Box):
         self.open_reuse: Callable[[Tenant, Limits, BoxPolicy], Reuse] = Reuse
         self._reuse: Reuse | None = None
         self._tmpfs: Mapping[str, str] = {}
-        """Mount options by path."""
         self._pipes: NamedPipes | None = None
         self._uses_pipes = False
         self._over = False
         """PID 1 runs no agent any more, or has ended."""
         self._ended = False
-        """It has reaped all other processes and reported the agent's end."""
 
     def __str__(self) -> str:
         return str(self._container)
@@ -162,7 +160,6 @@ class DockerBox(Box):
         return self._container.user.uid
 
     def _on_first_end(self) -> Sequence[tuple[Channel, bytes]]:
-        """An open stream reports the end itself and in order."""
         if self._over or not self._container.stream:
             return ()
         self.meter.readings()  # the cgroup disappears soon, and the Engine may miss the kill
@@ -250,7 +247,6 @@ class DockerBox(Box):
         return self._container.is_gone()
 
     def leave(self) -> float:
-        """Ends processes on the parking cores if possible."""
         if self._tenant.parking_cores:
             cgroup.move_to_cores(self._container.groups, self._tenant.parking_cores)
         began = time.monotonic()

@@ -33,8 +33,7 @@ REMOVALS, REMOVAL_PAUSE_S = 5, 0.1
 class Closable(Protocol):
     """An object with a connection."""
 
-    def close(self) -> None:
-        """Close it."""
+    def close(self) -> None: ...
 
 
 class EngineRefusalError(HostError):
@@ -49,13 +48,11 @@ class Engine:
     """Not thread-safe: each box has its own."""
 
     def __init__(self, timeout_s: float) -> None:
-        """Uses DOCKER_HOST and related variables."""
         with doing("answer"):
             self._client = connect(timeout_s).api
         self._hijacked: list[Closable] = []
 
     def info(self) -> Mapping[str, Any]:
-        """Requested once per process."""
         with doing("describe itself"):
             return _description(os.environ.get("DOCKER_HOST", ""))
 
@@ -87,7 +84,7 @@ class Engine:
             return dict(self._client.stats(container, stream=False, one_shot=True))
 
     def count_events(self, container: str, event: str, until_s: float) -> int:
-        """Wait until `until_s` of the Engine's clock, and count a container's events of a kind."""
+        """Count a container's events of a kind until `until_s` of the Engine's clock."""
         with doing(f"list the events of container {container[:12]}"):
             events = self._client.events(  # type: ignore[call-overload]
                 since=1,
@@ -126,7 +123,6 @@ class Engine:
             self._client.unpause(container)
 
     def move(self, container: str, cores: Sequence[int]) -> None:
-        """Takes about 15 ms."""
         with doing(f"move container {container[:12]}"):
             self._client.update_container(container, cpuset_cpus=",".join(map(str, cores)))
 
@@ -247,7 +243,7 @@ def _description(_host: str) -> Mapping[str, Any]:
 
 @functools.cache
 def _api_version(_host: str) -> str:
-    """A ping, because for its version the Engine runs runc, which takes longer than many requests."""
+    """A ping, because for its version the Engine runs runc, which is slow."""
     with closing(_client(".".join(map(str, OLDEST_API)), USUAL_TIMEOUT_S)) as client:
         answer = client.api.get(f"{client.api.base_url}/_ping", timeout=USUAL_TIMEOUT_S)
         answer.raise_for_status()

@@ -77,7 +77,6 @@ class VolumeKeeper(Keeper):
     """Keeps the folders of one game in volumes of the Engine."""
 
     def __init__(self, folders: Sequence[Folder], game_id: str, cores: Sequence[int], policy: BoxPolicy) -> None:
-        """The container runs on `cores`, not the slot's if possible."""
         super().__init__()
         self._folders = folders
         self._game_id = game_id
@@ -225,7 +224,6 @@ class VolumeKeeper(Keeper):
 
 
 def _left(answer: bytes, folder: Folder) -> CollectedFolder:
-    """Parse the answer to `pack`: file system numbers, the bytes next to the folder, a line of words, a tar file."""
     numbers, beside, found, packed = [*answer.split(b"\n", 3), b"", b"", b""][:4]
     try:
         blocks, blocks_free, block_bytes, inodes, inodes_free = map(int, numbers.split())

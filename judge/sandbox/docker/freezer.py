@@ -17,17 +17,14 @@ class Freezer:
 
     name: str = NO_FREEZER
 
-    def freeze(self) -> None:
-        """Stop everything in the container."""
+    def freeze(self) -> None: ...
 
-    def thaw(self) -> None:
-        """Let everything continue."""
+    def thaw(self) -> None: ...
 
     def is_frozen(self) -> bool:
         return True
 
-    def close(self) -> None:
-        """Close its files."""
+    def close(self) -> None: ...
 
 
 class FileFreezer(Freezer):
@@ -87,7 +84,6 @@ class EnginePause(Freezer):
         return self
 
     def freeze(self) -> None:
-        """Processes in uninterruptible system calls may still run on return."""
         self._is_wanted = True
         self.is_frozen()
 

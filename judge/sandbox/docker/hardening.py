@@ -232,7 +232,6 @@ def _ulimit(name: str, value: int) -> dict[str, Any]:
 def _files(
     tenant: Tenant, limits: Limits, program: Path, pipes: Path | None, accounts: Path | None, uid: int
 ) -> dict[str, Any]:
-    """A full tmpfs gives ENOSPC at the exact byte."""
     mounts = [_mount(program.resolve(), PROGRAM)]
     if pipes is not None:
         mounts.append(_mount(pipes, PIPES))

@@ -14,7 +14,6 @@ from judge.base.logs import get_logger
 from judge.sandbox.machine.procfs import PROC
 
 MAX_IMAGE_BYTES = 1 << 30
-"""Larger images are not loaded."""
 
 RELOAD_S = 60.0
 """Load an image again after this, because a host may drop pages."""
@@ -23,11 +22,10 @@ log = get_logger()
 
 _LOCK = Lock()
 _LOADED: dict[str, float] = {}
-"""Monotonic time by image id."""
 
 
 def load_image(pid: int, image: str) -> None:
-    """Load the image of process `pid` unless it was loaded recently; nothing without root."""
+    """Load the image of process `pid` unless loaded recently; nothing without root."""
     with _LOCK:
         if time.monotonic() - _LOADED.get(image, -RELOAD_S) < RELOAD_S or os.geteuid() != 0:
             return

@@ -161,7 +161,6 @@ def image_contents(names: Iterable[str]) -> dict[str, str]:
 
 
 def _content(client: docker.DockerClient, name: str) -> str:
-    """The id of another image: equal on Engines that loaded the same."""
     recipe = recipe_called(client, name)
     if recipe is None:
         image = find_image(client, name)
@@ -172,7 +171,6 @@ def _content(client: docker.DockerClient, name: str) -> str:
 
 def image_state(recipe: ImageRecipe, image: Image | None) -> ImageState:
     """`image` is None if the Engine does not have it."""
-
     if image is None:
         return ImageState("", False, "", 0, 0, recipe)
     labels = image.labels
@@ -211,7 +209,7 @@ def find_runtime(name: str) -> RuntimeImage:
 
 
 def keeper_image() -> str:
-    """Image id; `HostError` if it is missing or outdated."""
+    """Raises `HostError` if it is missing or outdated."""
     with engine_client("find an image") as client:
         recipe = recipes()["keeper"]
         return _ours(recipe, find_image(client, recipe.tag))

@@ -1,7 +1,7 @@
 """Idle containers that wait for the next game of their agents. See decision 0011.
 
-Each is renewed after a game (`judge.sandbox.docker.renewal`), moved to its parking cores, and checked again before the
-next. Idle containers end with this process; after a kill the reaper removes them.
+Each is renewed after a game (`judge.sandbox.docker.renewal`) and checked again before the next. After a kill the reaper
+removes them.
 """
 
 import os
@@ -129,7 +129,6 @@ class Reuse:
         return self._renewal.container if self._renewal else None
 
     def begin(self, container: Container, profile: str, tmpfs: Mapping[str, str]) -> bool:
-        """If False, the container is unusable."""
         if self._is_wanted and profile != CHECKED_PROFILE:
             self._refuse(f"the seccomp profile {profile} of {self._runtime} allows more than is undone")
         if not self._is_wanted:

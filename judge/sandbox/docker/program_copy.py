@@ -15,18 +15,17 @@ from judge.sandbox.machine.owner import remove_directory
 
 @dataclass(frozen=True, slots=True)
 class ProgramCopy:
-    """Copies `source` to `path`."""
+    """Copy of `source` at `path`."""
 
     source: Path
     path: Path
 
     def make(self) -> None:
-        """Replaces an earlier copy. Raises HostError."""
+        """Raises HostError."""
         remove_directory(self.path)
         try:
             shutil.copytree(self.source, self.path, symlinks=True)  # resolved in the box
         except OSError as error:
-            # `shutil.Error` has a list of files with reasons.
             reason = error.args[0][0][-1] if isinstance(error, shutil.Error) else error.strerror
             raise HostError(
                 f"The files in {self.source} could not be copied for a box: {reason}: make room in "

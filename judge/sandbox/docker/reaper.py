@@ -85,7 +85,7 @@ def _reap_volumes(engine: Engine) -> Iterator[str]:
 
 
 def is_rubbish(container: Mapping[str, Any]) -> bool:
-    """Whether a listed container cannot belong to a running judge."""
+    """Whether a container cannot belong to a running judge."""
     try:
         fate = Owner.decode(container["Labels"]["judge.owner"]).fate()
     except ValueError:

@@ -1,9 +1,7 @@
 """Renews a container between two games of its agent, and verifies that it is as new. See decision 0011.
 
-PID 1 ends all other processes and leaves the agent's folders (`images/init/init.c`). A helper that runs as root mounts
-empty file systems over the writable ones and a new copy of the program over the old one, and restarts process numbers
-(`judge.sandbox.docker.inside`). Everything that an agent can change is then compared with the start, from outside.
-Cgroup counters and PID 1's files in /proc cannot be reset, so they are hidden.
+Everything that an agent can change is compared with the start, from outside. Cgroup counters and PID 1's files in /proc
+cannot be reset, so they are hidden.
 """
 
 import json
@@ -52,7 +50,6 @@ STAT = {"session": 3, "priority": 15, "nice": 16, "rt_priority": 37, "policy": 3
 """Such fields of /proc/PID/stat, by their position after the name."""
 
 FILES = ("limits", "oom_score_adj", "coredump_filter", "personality", "timerslack_ns", "cgroup", "loginuid")
-"""Other such files of /proc/PID."""
 
 SHOWN = {
     "memory": ("memory.limit_in_bytes", "memory.soft_limit_in_bytes", "memory.memsw.limit_in_bytes"),
@@ -66,7 +63,6 @@ SHOWN = {
 
 
 EPOLL = "anon_inode:[eventpoll]"
-"""Link text in /proc/PID/fd."""
 
 LAST_PID = 1
 """The agent is the first process after PID 1 in each game."""
@@ -91,7 +87,7 @@ class NamespaceHelper:
             self._process = subprocess.Popen(words, pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL)
 
     def ask(self, handle: int, request: Mapping[str, Any]) -> None:
-        """Carry out a request in the namespaces of a process. Raises UncleanError."""
+        """Raises UncleanError."""
         try:
             with self._lock:
                 socket.send_fds(self._socket, [json.dumps(request).encode()], [handle])
@@ -142,12 +138,10 @@ class Renewal:
 
     container: Container
     tmpfs: Mapping[str, str]
-    """Mount options by path."""
     program: ProgramCopy | None = None
     _before: Mapping[str, str] = field(default_factory=dict)
     _memory_bytes: int = 0
     _limits: Mapping[str, str] = field(default_factory=dict)
-    """By the path that the agent sees."""
 
     def begin(self) -> None:
         """Hide what cannot be renewed, renew the rest, and store the state.
@@ -285,7 +279,6 @@ class Renewal:
         return used
 
     def _give_memory_back(self) -> None:
-        """Drop memory of the former game, such as file pages, if it is much."""
         groups = self.container.groups
         is_v1 = "memory" in groups
         drop = groups["memory"] / "memory.force_empty" if is_v1 else groups[UNIFIED] / "memory.reclaim"
@@ -297,7 +290,7 @@ class Renewal:
 
 
 def _text(path: str) -> str:
-    """Faster than `Path.read_text`; each game reads dozens of kernel files."""
+    """Faster than `Path.read_text`."""
     fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
         parts = []

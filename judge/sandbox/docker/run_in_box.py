@@ -89,7 +89,7 @@ class Stderr:
 
 @dataclass(frozen=True, slots=True)
 class CommandResult:
-    """`report` is PID 1's; after a limit: signalled."""
+    """`report` is PID 1's."""
 
     end: CommandEnd
     report: ProcessReport

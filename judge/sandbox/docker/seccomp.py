@@ -78,7 +78,6 @@ class Profile(_Part):
 
     @property
     def calls(self) -> frozenset[str]:
-        """Allowed with at least some arguments."""
         parts = [*self.allow.values(), *(part.calls for part in self.only.values())]
         return frozenset(name for names in parts for name in names)
 
@@ -135,7 +134,6 @@ def engine_text(name: str) -> str | None:
 
 @cache
 def _shipped(name: str) -> str:
-    """Parsing takes 2 ms, for every box."""
     return _form(name)
 
 

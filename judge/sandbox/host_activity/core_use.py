@@ -40,7 +40,6 @@ class Use(NamedTuple):
     """Cumulative, summed over a set of processors."""
 
     busy_ns: int
-    """Processes and steal time."""
     stolen_ns: int
     """The process on the core did not run."""
     interrupts_ns: int | None = None
@@ -74,7 +73,6 @@ class CoreUse:
         return {pid: _run_ns(pid) for pid in _kernel_threads(self.cores, int(time.monotonic() / LISTED_S))}
 
     def kernel_ns(self, before: Mapping[int, int]) -> int:
-        """Growth since `before` of kernel threads that now run there."""
         grown = 0
         for pid, then in before.items():
             with suppress(OSError):
@@ -90,7 +88,6 @@ class OwnTime:
         self._cores = frozenset(cores)
         self._listed_at = float("-inf")
         self._last: dict[int, int] = {}
-        """Kept after a process ends."""
 
     def ns(self) -> int:
         now = time.monotonic()
@@ -117,7 +114,7 @@ def own_processes() -> list[int]:
     while (above := int(status_field(top, "PPid") or 0)) and _program_file(above) == ours:
         top = above
     found = [top]
-    for pid in found:  # grows in the loop
+    for pid in found:
         found += [child for child in children_of(pid) if _program_file(child) == ours]
     return found
 
@@ -157,14 +154,12 @@ def parse_ns(stat: str, cores: Iterable[int], counted: Sequence[int] = UNTAKEN_F
 
 @functools.cache
 def _softirq_threads(cores: tuple[int, ...]) -> tuple[int, ...]:
-    """Empty where they are hidden."""
     names = {f"ksoftirqd/{core}" for core in cores}
     return tuple(pid for pid in process_ids() if program_name(pid) in names)
 
 
 @functools.lru_cache(maxsize=8)
 def _kernel_threads(cores: tuple[int, ...], _when: int) -> tuple[int, ...]:
-    """Other kernel threads that may run there; empty where they are hidden."""
     found = []
     for pid in process_ids():
         with suppress(OSError):

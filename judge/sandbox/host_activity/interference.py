@@ -48,7 +48,7 @@ class FirstProcess:
         return self.on_end()
 
     def kill(self) -> bool:
-        """Also ends the container. False without permission, True also if it has ended."""
+        """False without permission, True also if it has ended."""
         with suppress(ProcessLookupError):
             try:
                 signal.pidfd_send_signal(self.fd, signal.SIGKILL)

@@ -48,10 +48,10 @@ class Doing(NamedTuple):
 
     stalled_ns: int
     began_ns: int = 0
-    """Start of the current operation, or the planned wake-up time; 0 if not started."""
+    """0 if not started."""
     waited_ns: int = 0
     disk: int = 0
-    """Number of the disk being read, from 1; 0 if none."""
+    """From 1; 0 if none."""
     spent_ns: int = 0
 
     def total_ns(self, now: int, waited_ns: int, spent_ns: int) -> int:
@@ -72,11 +72,9 @@ class SharedPage:
         self._numbers = memoryview(self._memory).cast("Q")
 
     def wanted_since(self) -> int:
-        """0 if there is no wait."""
         return self._numbers[_WANTED]
 
     def want(self, since: int) -> None:
-        """Only called by the judge."""
         self._numbers[_WANTED] = since
 
     def lists_taken(self) -> int:
@@ -121,7 +119,6 @@ class Disk:
             self._statistics, self._first = os.open("/proc/diskstats", os.O_RDONLY | os.O_CLOEXEC), 3
 
     def spent_ns(self) -> int:
-        """Time that all transfers so far may have taken (`TRANSFER_NS`, `SECTOR_NS`)."""
         lines = os.pread(self._statistics, 1 << 16, 0).decode("ascii").splitlines()
         return sum(spent_ns(line.split()[self._first :]) for line in lines)
 
@@ -144,7 +141,6 @@ def spent_ns(statistics: Sequence[str]) -> int:
 
 
 STEAL = 8
-"""Index in a line of /proc/stat."""
 
 
 def stolen_ns(stat: str, cores: Container[int]) -> int:

@@ -36,7 +36,6 @@ class StallWatch:
         places = list(near)
         self.cgroups = _cgroups_of(places)
         self._lock = Lock()
-        """For the following attributes."""
         self._disks: list[Disk] = []
         self._lists = 0
         self._waiting: set[Hashable] = set()
@@ -142,7 +141,6 @@ class StallWatch:
         return None
 
     def pressure_ns(self) -> int | None:
-        """Host-wide; see `Pressure`."""
         return self._pressure.read()
 
     def close(self) -> None:
@@ -162,8 +160,6 @@ class StallWatch:
 
 @dataclass(slots=True)
 class _Shared:
-    """Current games (files near their boxes), oldest first."""
-
     watch: StallWatch
     games: list[Sequence[Nearby]] = field(default_factory=list)
 

@@ -18,7 +18,6 @@ FULL = "full .*total="
 """Pattern of the "full" line of a pressure file: time in which no task ran."""
 
 SOME = "some .*total="
-"""At least one task waited."""
 
 MAX_OPEN_FILES = 64
 """Kept open between readings, one per thread."""
@@ -114,10 +113,8 @@ class Counter:
     factor: int = 1
     value: int | None = None
     base: int = 0
-    """Subtracted."""
 
     def read(self) -> int | None:
-        """None if it could never be read."""
         try:
             text = os.pread(self.fd, 4096, 0)
             if self.key:
@@ -275,7 +272,6 @@ class CgroupMeter(Meter):
                 counter.value = None
 
     def memory_bytes(self) -> int | None:
-        """None if the cgroup is gone. Takes less than 2 us."""
         try:
             return int(os.pread(self._used.fd, 32, 0)) if self._used else None
         except (OSError, ValueError):
@@ -285,7 +281,6 @@ class CgroupMeter(Meter):
         return self._cpu.read() if self._cpu else None
 
     def waited_ns(self) -> int | None:
-        """None before Linux 5.13."""
         return self._waited.read() if self._waited else None
 
     def is_busy(self) -> bool | None:
@@ -343,7 +338,6 @@ class OomSource:
 
     @classmethod
     def open(cls, directories: Mapping[str, Path]) -> "OomSource | None":
-        """None if this host does not allow it."""
         try:
             if "memory" in directories:
                 return cls._of_v1(directories["memory"])
@@ -364,7 +358,6 @@ class OomSource:
         return cls(fd, select.EPOLLIN, Counter(control, "oom_kill"), use)
 
     def read(self) -> Sequence[tuple[Channel, bytes]]:
-        """One event if memory ran out since the last call."""
         if self.ended:
             return ()
         if self._is_v1:

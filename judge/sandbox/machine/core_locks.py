@@ -60,7 +60,6 @@ class CoreLocks:
             lock(self._open(path), shared=self._shared)
 
     def take_if_free(self) -> bool:
-        """True on success."""
         if self._files:
             return True
         self.waited = False
@@ -71,7 +70,6 @@ class CoreLocks:
         return True
 
     def report_holders(self) -> None:
-        """Report each holder once."""
         for path in self._paths:
             text = f"waiting for core {path.name.removeprefix('cpu')}: {holder_of(path)} has it"
             if text not in self._told:
@@ -119,7 +117,7 @@ def is_free(core: Collection[int], tell: Tell) -> bool:
 
 
 def holders(cores: Collection[int]) -> Mapping[int, str]:
-    """Current holders, according to the kernel, without locking. Raises InputError if JUDGE_LOCKS lacks a core."""
+    """Current holders, without locking. Raises InputError if JUDGE_LOCKS lacks a core."""
     found = {}
     for path in _paths(cores, lambda _: None):
         if next(_holders(path), None) is not None:
@@ -139,7 +137,6 @@ def holders_here() -> Mapping[int, str]:
 
 
 def _paths(cores: Collection[int], tell: Tell) -> list[Path]:
-    """Ascending; empty, with a warning, if the kernel's directory is hidden."""
     chosen = os.environ.get(VARIABLE)
     directory = Path(chosen) if chosen else KERNELS
     paths = [directory / f"cpu{core}" for core in sorted(cores)]
@@ -171,7 +168,7 @@ def is_waited_for(pid: int) -> bool:
 
 
 def holder_of(path: Path) -> str:
-    """Describe the holder of a core's lock, as far as visible: command, PID and start time."""
+    """Describe the holder of a core's lock, as far as visible."""
     for pid in _holders(path):
         command = next(filter(None, map(_judge_command, _lineage(pid))), "")
         judges = [each for each in _lineage(pid) if command and _judge_command(each) == command]

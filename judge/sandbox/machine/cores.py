@@ -9,7 +9,6 @@ from pathlib import Path
 from judge.base.errors import InputError
 
 SIBLINGS = Path("/sys/devices/system/cpu")
-"""Lists the hyperthreads of each core."""
 
 Core = tuple[int, ...]
 """Processor numbers in ascending order; several with hyperthreads."""
@@ -79,7 +78,7 @@ def whole_cores() -> tuple[Core, ...]:
 
 
 def group_cores(available: Collection[int], siblings: Iterable[Collection[int]]) -> tuple[Core, ...]:
-    """`siblings` lists each core's processors; an unlisted processor is a core alone."""
+    """An unlisted processor is a core alone."""
     cores = {frozenset(core) & frozenset(available) for core in siblings} - {frozenset()}
     known = frozenset[int]().union(*cores)
     alone = {frozenset({processor}) for processor in available if processor not in known}

@@ -34,7 +34,6 @@ class Owner:
     uid: int
     pid: int
     started_ticks: int
-    """Since boot."""
     world: str
     """Boot and PID namespace."""
 
@@ -123,7 +122,7 @@ def kill_marked(directory: Path) -> None:
     """Kill a directory's processes in any session or group. Never raises."""
     mark = f"{MARK}={directory}\0".encode()
     while _kill_round(mark):
-        pass  # Repeat: a killed process may have started another.
+        pass  # A killed process may have started another.
 
 
 def _kill_round(mark: bytes) -> int:

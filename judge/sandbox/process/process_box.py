@@ -75,7 +75,6 @@ class ProcessBox(Box):
             raise HostError(f"No pipes or folders for the agent {self._tenant.name}: {error}") from error
 
     def _pipe(self, *, agent_reads: bool) -> int:
-        """Nonblocking; the agent's end is kept until its start."""
         reader, writer = os.pipe2(os.O_CLOEXEC)
         theirs, ours = (reader, writer) if agent_reads else (writer, reader)
         self._agent_fds.append(theirs)
@@ -139,7 +138,7 @@ class ProcessBox(Box):
         self._signal(signal.SIGCONT)
 
     def is_frozen(self) -> bool:
-        """All stopped, or waiting for a stopped vfork child."""
+        """Also true while it waits for a stopped vfork child."""
         if self.freezer == NO_FREEZER or not (self._process and self._meter and self._runs):
             return True
         group = str(self._process.pid)
@@ -193,7 +192,6 @@ class ProcessBox(Box):
         return ProcessReport("exited", code) if code >= 0 else ProcessReport("signalled", -code)
 
     def last_words(self) -> Sequence[tuple[Channel, bytes]]:
-        """Remaining output, then the ends of the pipes."""
         words: list[tuple[Channel, bytes]] = []
         for stream, channel in zip(self._streams, (Channel.OUT, Channel.ERR), strict=True):
             while not stream.ended and (read := stream.read()):
@@ -242,7 +240,6 @@ class ReportSource:
         self._epoll.register(self._pidfd, select.EPOLLIN)
 
     def read(self) -> Sequence[tuple[Channel, bytes]]:
-        """The agent's remaining output comes before the last report."""
         if self.ended:
             return ()
         with suppress(BlockingIOError):
@@ -265,7 +262,6 @@ class ReportSource:
 
 
 def _on_this_host(tenant: Tenant) -> Tenant:
-    """/agent becomes the staged directory."""
     program = tenant.program.resolve()
 
     def real(word: str) -> str:
