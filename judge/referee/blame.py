@@ -21,9 +21,7 @@ class Cause(StrEnum):
     """Why the referee could not continue with a seat."""
 
     HOST = "host"
-    """`detail` has the error."""
     JUDGE = "judge"
-    """`detail` has the place and the error."""
     MEMORY = "memory"
     TURN_BYTES = "turn-bytes"
     GAME_BYTES = "game-bytes"

@@ -42,7 +42,6 @@ class RecordBounds:
     entries: int
     record_bytes: int
     memory_bytes: int
-    """Memory of a process that plays or verifies the game."""
 
 
 def bounds(longest: int | None, game_bytes: int, stderr_bytes: int, least_bytes: int) -> RecordBounds:

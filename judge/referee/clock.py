@@ -62,7 +62,6 @@ class SeatClock:
         }
         self.charged_ns = 0
         self.added_ns = 0
-        """First bank + added - charged = left."""
         self.answers = 0
 
     @property
@@ -71,7 +70,7 @@ class SeatClock:
         return self._main_ns + self._delay_ns + overtime
 
     def left_ns(self) -> int | None:
-        """Time until the flag falls; negative if overrun, None if unlimited."""
+        """Negative if overrun, None if unlimited."""
         return self._bank_ns - self._turn_ns if self._has_limit else None
 
     def _is_paid(self, wait: Wait | None) -> bool:
@@ -102,7 +101,6 @@ class SeatClock:
         )
 
     def words(self) -> str:
-        """The time control and the rest of its period; "" without one."""
         if not self._is_start_free:
             return ""
         shown = self.shown()
@@ -112,13 +110,12 @@ class SeatClock:
         return f"{self.control}{state}"
 
     def charge(self, wait: Wait, elapsed_ns: int) -> None:
-        """Nothing if this kind of wait is not charged."""
         if self._is_paid(wait):
             self.charged_ns += elapsed_ns
             self._turn_ns += elapsed_ns
 
     def answered(self) -> None:
-        """Add the time that an answer earns. Later charges are of the next answer."""
+        """Later charges are of the next answer."""
         self.answers += 1
         if not self._has_limit:
             return

@@ -66,7 +66,6 @@ class FaultFinder:
             raise self._ran_on(seat, RanOn(span_ns, used_ns))
 
     def charge_stopped(self, seat: int, asked: int) -> int:
-        """Returns nanoseconds."""
         used_ns = self._wire.stopped_cpu(seat, asked)
         if used_ns:
             self._charge(seat, used_ns)
@@ -81,7 +80,6 @@ class FaultFinder:
                 return
 
     def note(self, happening: Happening) -> None:
-        """The event is judged at the seat's next request."""
         if happening.seat >= 0:
             self._sides[happening.seat].see(happening.kind, happening.data)
 
@@ -120,7 +118,6 @@ class FaultFinder:
             talk.deadline = Deadline(deadline, missed, talk.deadline.allowed_ms)
 
     def missed_deadline(self, seat: int, talk: Dialogue, now: int) -> FaultError:
-        """The verdict if no answer arrived by the deadline, or can arrive any more."""
         if self._sides[seat].stdout_ended or self._sides[seat].report is not None:
             return self.faulted(seat, Cause.DEATH, talk, now)
         return self.late(seat, talk, now)
@@ -129,10 +126,7 @@ class FaultFinder:
         return self.faulted(seat, _FAULT_OF_WAIT[talk.deadline.missed or Verdict.TURN_TIME], talk, now)
 
     def faulted(self, seat: int, cause: Cause, talk: Dialogue | None = None, now: int = 0) -> FaultError:
-        """The seat's time in `talk` is charged up to `now`.
-
-        A late or dead seat is not at fault if the other seat ran in its time.
-        """
+        """A late or dead seat is not at fault if the other seat ran in its time."""
         side = self._sides[seat]
         elapsed_ns, allowed_ms, paused_ns = 0, 0, 0
         if talk is not None and talk.wait is not None:
@@ -181,7 +175,6 @@ class FaultFinder:
         )
 
     def _found(self, seat: int, cause: Cause, evidence: Evidence) -> FaultError:
-        """Its protocol still waits for the late answer, so it receives no more output."""
         side = self._sides[seat]
         side.is_out, side.evidence = True, evidence
         return FaultError(judge(cause, evidence, self._thresholds, seat))

@@ -26,7 +26,7 @@ class Inbox:
         return len(self._news)
 
     def take_first(self) -> Happening:
-        """Remove and return the oldest event. Raises IndexError."""
+        """Raises IndexError."""
         return self._news.popleft()
 
     def take_all(self) -> Sequence[Happening]:
@@ -38,7 +38,6 @@ class Inbox:
         self._news.append(Happening(now, -1, kind, b"%d" % span_ns))
 
     def add(self, now: int, seat: int, kind: EntryKind, data: bytes) -> None:
-        """Empty data is the end of a stream."""
         if kind is EntryKind.READ and self._is_unended(seat, data):
             return
         kept = self._bounded(seat, data) if kind is EntryKind.STDERR else data
@@ -57,7 +56,7 @@ class Inbox:
         self._unended[seat].clear()
 
     def _is_unended(self, seat: int, data: bytes) -> bool:
-        """Keep incomplete lines back: writing single characters must not make more entries than writing lines."""
+        """Writing single characters must not make more entries than writing lines."""
         unended = self._unended[seat]
         if not data or b"\n" in data or b"\r" in data or len(unended) + len(data) > UNENDED_BYTES:
             return False

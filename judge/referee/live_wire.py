@@ -27,7 +27,7 @@ _IDLE_NS = 1_000_000
 """The judge's own work starts only after this time of a wait, so that it does not delay fast agents."""
 
 _MAX_POLL_S = 3600.0
-"""epoll refuses more than 2**31 - 1 ms, which is the Gomocup protocol's "no limit"."""
+"""epoll refuses more than 2**31 - 1 ms."""
 
 _STARTED = ProcessReport("started").encode()
 
@@ -58,9 +58,8 @@ class LiveWire:
     ) -> None:
         """`use` reads the use of the slot's `cores`, if it is distinguishable from the judge's.
 
-        For `spin_ns` of each wait the judge polls without sleeping; useful only with its own core, because waking up
-        takes longer than a fast answer. `stalls` reports host stalls; None where an agent could influence it. `pulse`
-        reports the judge's pauses. `is_elsewhere`: agents may run while this machine is suspended.
+        For `spin_ns` of each wait the judge polls without sleeping. `stalls` is None where an agent could influence it.
+        `is_elsewhere`: agents may run while this machine is suspended.
         """
         self._boxes = list(boxes)
         self._transcript = transcript
@@ -74,12 +73,10 @@ class LiveWire:
         self._outbox = [bytearray(), bytearray()]
         self._has_looked = False
         self._room: dict[int, int] = {}
-        """Seats whose stdin is polled, by descriptor."""
         self._pulse = pulse
         self._is_elsewhere = is_elsewhere
         self._suspended_ns = 0 if pulse is None else pulse.suspended_ns
         self._looked_at = self._ran_at = time.monotonic_ns()
-        """Times of the last poll, and of the last run during an agent's clock."""
         self._late_ns = 0
         for seat in SEATS:
             self._watch(seat)
@@ -193,7 +190,6 @@ class LiveWire:
         return self.start(seat)
 
     def mute(self, seat: int) -> None:
-        """A printing agent blocks on its pipe."""
         for fd in [fd for fd, (owner, _) in self._sources.items() if owner == seat]:
             self._unwatch(fd)
         self._inbox.forget(seat)
@@ -237,7 +233,7 @@ class LiveWire:
                 wait_ns = min(until_ns, closer_at) if is_idle else min(until_ns, closer_at, idle_at)
                 ready = self._poll_for(max(0.0, (wait_ns - now) / 1e9))
             if not ready and self._looked_at >= until_ns:
-                ready = self._poll_for(0.0)  # the deadline passed if nothing is ready
+                ready = self._poll_for(0.0)
             looked_at = self._looked_at
             if looked_at - self._ran_at >= PAUSE_NS or looked_at - until_ns >= _OVERSLEPT_NS:
                 self._note_absence(now, until_ns)
@@ -250,7 +246,6 @@ class LiveWire:
                 return
 
     def _is_stoppable(self, fd: int) -> bool:
-        """Other sources may write without end."""
         return fd in self._sources and self._boxes[self._sources[fd][0]].freezer != NO_FREEZER
 
     def _poll_for(self, span_s: float) -> list[tuple[int, int]]:
@@ -299,14 +294,13 @@ class LiveWire:
         if source.ended:
             self._unwatch_ended(seat)
         elif not chunks and mask & _BROKEN and not mask & select.EPOLLPRI:
-            self._unwatch(fd)  # it would be reported repeatedly
+            self._unwatch(fd)
         for channel, data in chunks:
             if channel is Channel.REPORT and data != _STARTED:
                 self._stopped.ends(seat)
             self._inbox.add(now, seat, _KIND_OF_CHANNEL[channel], data)
 
     def _flush(self, fd: int, mask: int) -> None:
-        """A full pipe without a reader is reported as broken, never as writable."""
         seat = self._room[fd]
         outbox = self._outbox[seat]
         taken = self._boxes[seat].write(bytes(outbox))

@@ -25,7 +25,6 @@ class RefereedGame:
     referee: Referee | None = None
     readings: tuple[Readings, Readings] = NO_READINGS
     lingered_s: Sequence[float] = (0.0, 0.0)
-    """Seconds that each seat's processes ran after the kill."""
     folders: Mapping[FolderKey, FolderRecord] = field(default_factory=dict)
 
 

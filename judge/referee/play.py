@@ -36,7 +36,7 @@ from judge.sandbox.runtimes import path_for
 LOGGED_BYTES = 4096
 
 SPIN_NS = 100_000
-"""A judge with its own core polls this long before sleeping."""
+"""Time of polling before sleeping, for a judge with its own core."""
 
 BoxBuilder = Callable[[BoxKind, Tenant, Limits, BoxPolicy], Box]
 """Attack tests use boxes without a defence."""
@@ -179,11 +179,10 @@ def play_until_scored(
 
 
 def _end_of(referee: Referee, spec: GameSpec, transcript: Transcript) -> End | Void:
-    """An error in the judge voids the attempt and keeps its transcript."""
     try:
         return referee.play()
     except (HostError, BrokenPipeError):
-        raise  # the host failed, or an observer disconnected
+        raise
     except Exception as error:  # noqa: BLE001 any error voids the game and keeps the transcript
         return _failed(spec, transcript, error)
 
@@ -282,7 +281,7 @@ def _tenant(spec: GameSpec, seat: int, programs: Mapping[str, Path], slot: Slot,
 
 
 def _paths_of_folders(spec: GameSpec, keeper: Keeper) -> Mapping[int, str]:
-    """By seat, for process boxes. Not paths with a blank, because INFO separates words by blanks."""
+    """Not paths with a blank, because INFO separates words by blanks."""
     if spec.box == "docker":
         return {}
     paths = {seat: path for (seat, kind), path in keeper.places.items() if kind is FolderKind.PERSISTENT}
@@ -290,7 +289,6 @@ def _paths_of_folders(spec: GameSpec, keeper: Keeper) -> Mapping[int, str]:
 
 
 def _do_at_once(*steps: Callable[[], None]) -> None:
-    """Most of the steps' time is spent waiting for the Engine."""
     with ThreadPoolExecutor(len(steps)) as pool:
         for done in [pool.submit(step) for step in steps]:
             done.result()

@@ -18,10 +18,10 @@ PAUSE_NS = 250_000_000
 """Minimum of a pause; interrupts and kernel work take less."""
 
 _PATIENCE_S, _NAP_S = 0.2, 0.0005
-"""Patience for an overdue beat: after a pause any thread may run first."""
+"""For an overdue beat: after a pause any thread may run first."""
 
 _KEPT = 256
-"""Stored pauses: more than fit in one wait."""
+"""More than fit in one wait."""
 
 
 class Pause(NamedTuple):
@@ -48,13 +48,12 @@ class Pulse:
         self._pauses: deque[Pause] = deque(maxlen=_KEPT)
         self._last = _Beat(time.monotonic_ns(), time.process_time_ns(), 0, _suspended_ns())
         self.suspended_ns = 0
-        """Total of the machine, which the monotonic clock excludes."""
+        """The monotonic clock excludes it."""
         self._is_over = threading.Event()
         self._thread = threading.Thread(target=self._run, name="pulse", daemon=True)
         self._thread.start()
 
     def pauses_since(self, ns: int) -> Sequence[Pause]:
-        """Those that ended after `ns`, oldest first."""
         until = time.monotonic() + _PATIENCE_S
         while time.monotonic_ns() - self._last.ns >= PERIOD_NS + PAUSE_NS and time.monotonic() < until:
             time.sleep(_NAP_S)
@@ -69,7 +68,6 @@ class Pulse:
         try:
             while not self._is_over.wait(PERIOD_NS / 1e9):
                 fields = os.pread(schedstat, 128, 0).split()
-                # 0 where the kernel does not count it.
                 self._beat(int(fields[1]) if len(fields) > 1 else 0)
         finally:
             os.close(schedstat)

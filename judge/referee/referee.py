@@ -71,9 +71,8 @@ class Referee:
         ]
         self.plies: list[Ply] = []
         self.has_unapplied_answer = False
-        """The game has not applied the last of `plies`; the other seat is read before that."""
+        """The other seat is read before that."""
         self.unclosed = ""
-        """Host failure after the end of the game, or ""."""
         self._unopened = list(SEATS)
         self._wire = wire
         self._faults = FaultFinder(self.sides, self.plies, wire, clock, bounds)
@@ -174,7 +173,6 @@ class Referee:
             raise FaultError(judge_start(seat, end.reply))
 
     def _reopen(self) -> None:
-        """The game changed its terms, so every seat gets a new process."""
         self._close()
         self._unopened = list(SEATS)
         for side in self.sides:
@@ -233,9 +231,7 @@ class Referee:
                 self._end(seat)
 
     def _replace(self, seat: int, talk: Dialogue, now: int) -> int:
-        """The old process has time to save its files. It is not charged, the other agent does not run, and its output
-        is no answer. Returns the start of the new one's time.
-        """
+        """The old process has time to save its files, which is not charged; its output is no answer."""
         side = self.sides[seat]
         talk.settle(side.clock, now)
         self._await_ends([seat], side.clock.deadline(Wait.CLOSE, now).ns)
@@ -298,7 +294,6 @@ class Referee:
         return end
 
     def _latest(self, talk: Dialogue) -> int:
-        """Last moment to read data that arrived by the deadline."""
         return talk.over_at + LOOK_GRACE_NS + talk.overslept_ns
 
     def _judge_lateness(self, seat: int, talk: Dialogue, now: int) -> bool:
@@ -329,7 +324,6 @@ class Referee:
     def _carry_out(
         self, seat: int, effects: Sequence[Effect], talk: Dialogue, now: int | None = None
     ) -> Ready | Answer | None:
-        """`now` is the time of the agent's action; None while its clock is stopped."""
         side = self.sides[seat]
         end: Ready | Answer | None = None
         for effect in effects:
@@ -354,7 +348,6 @@ class Referee:
         return end
 
     def _carry_out_idle(self, seat: int, effect: Effect) -> None:
-        """Outside a conversation, protocols may write and note, but not wait."""
         match effect:
             case Write(data):
                 self._wire.write(seat, data)

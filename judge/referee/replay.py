@@ -20,7 +20,6 @@ _SEEN = frozenset(
         EntryKind.OVERSLEPT,
     }
 )
-"""Observations; the other kinds are the referee's actions."""
 
 
 @contextmanager
@@ -54,7 +53,6 @@ class ReplayWire:
 
     @property
     def now_ns(self) -> int:
-        """Time of the last used entry."""
         return self._entries[self._next - 1].ns if self._next else 0
 
     def start(self, seat: int) -> int:
@@ -76,7 +74,6 @@ class ReplayWire:
         return RanOn.decode(self._take().data) if self._is_next(seat, EntryKind.RAN_ON) else None
 
     def stopped_cpu(self, seat: int, asked: int) -> int:
-        """0 if it was used in another step."""
         if not self._is_next(seat, EntryKind.STOPPED_CPU):
             return 0
         used = StoppedCpu.decode(self._entries[self._next].data)
@@ -86,7 +83,6 @@ class ReplayWire:
         return used.ns
 
     def look(self) -> Sequence[Happening]:
-        """Up to a LOOKED mark."""
         end = self._next
         while self._has(end) and self._entries[end].kind in _SEEN:
             end += 1
@@ -109,14 +105,12 @@ class ReplayWire:
         self._expect(seat, EntryKind.RESPAWNED)
         return self.start(seat)
 
-    def mute(self, seat: int) -> None:
-        """No later entries of the seat are recorded."""
+    def mute(self, seat: int) -> None: ...
 
     def kill(self, seat: int) -> None:
         self._expect(seat, EntryKind.KILLED)
 
-    def fail(self, why: str) -> None:
-        """The record has the failure."""
+    def fail(self, why: str) -> None: ...
 
     def _is_next(self, seat: int, kind: EntryKind) -> bool:
         return self._has(self._next) and (self._entries[self._next].seat, self._entries[self._next].kind) == (

@@ -52,8 +52,7 @@ class _Keyed(random.Random):
     def random(self) -> float:
         return self.getrandbits(53) * 2.0**-53
 
-    def seed(self, *_: Any, **__: Any) -> None:
-        """The key is the whole state."""
+    def seed(self, *_: Any, **__: Any) -> None: ...
 
     def getstate(self) -> NoReturn:
         raise NotImplementedError

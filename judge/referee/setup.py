@@ -19,7 +19,7 @@ from judge.sandbox import persistent_path
 
 
 def build_replay(record: GameRecord, wire: Wire, watch: Callable[[Ply], None] | None = None) -> Referee:
-    """A referee with the rules of the record's format."""
+    """The rules are those of the record's format."""
     return build_referee(record.spec, wire, watch, record_format=record.format_number)
 
 

@@ -53,7 +53,6 @@ class Side:
     fault: AgentFault | None = None
     evidence: Evidence | None = None
     turn_bytes: int = 0
-    """Since its last answer, as `counted`."""
     game_bytes: int = 0
     stdout_ended: bool = False
     report: ProcessReport | None = None
@@ -62,17 +61,14 @@ class Side:
     is_out: bool = False
     """Has a fault: its protocol gets no more requests and output."""
     is_ended: bool = False
-    """Killed by the judge; no longer read."""
     _room_for_notes: int = MAX_NOTE_CHARACTERS
 
     @property
     def is_dead(self) -> bool:
-        """No answer can arrive any more."""
         return self.stdout_ended and self.report is not None
 
     @property
     def is_living(self) -> bool:
-        """Its process may still run."""
         return self.has_started and not self.is_dead and not self.is_ended
 
     def see(self, kind: EntryKind, data: bytes) -> None:
@@ -98,7 +94,7 @@ class Side:
 
 
 class FaultError(Exception):
-    """Ends a conversation; has the verdict."""
+    """Ends a conversation with a verdict."""
 
     def __init__(self, verdict: AgentFault | Void) -> None:
         super().__init__(verdict.reason)
@@ -113,21 +109,17 @@ class Dialogue:
     since: int = 0
     deadline: Deadline = _NO_DEADLINE
     alarm_before_ns: int | None = None
-    """Before the deadline."""
     alarm_ns: int | None = None
     search: dict[str, str] = field(default_factory=dict)
-    """Latest value per keyword."""
     paused_ns: int = 0
     """Since `since`. Answers in a pause have no known time."""
     overslept_ns: int = 0
-    """Of an idle judge at the deadline."""
     charged_ns: int = 0
     """Without start-up and sync."""
     memory_bytes: int | None = None
 
     @property
     def alarm_at(self) -> int | None:
-        """When to wake the protocol, or None."""
         if self.alarm_ns is not None:
             return self.alarm_ns if self.alarm_ns < self.over_at else None
         return None if self.alarm_before_ns is None else self.deadline.ns - self.alarm_before_ns
@@ -145,11 +137,9 @@ class Dialogue:
 
     @property
     def over_at(self) -> int:
-        """The agent has had its full time without the judge's pauses."""
         return self.deadline.ns + self.paused_ns
 
     def elapsed_ns(self, now: int) -> int:
-        """Without pauses."""
         return now - self.since - self.paused_ns - self.overslept_ns
 
     def shown(self, clock: SeatClock, now: int) -> Clock:

@@ -26,13 +26,11 @@ class SeatView:
     """Visible state of one seat."""
 
     clock: Clock | None = None
-    """Of its last request."""
     is_asked: bool = False
     runs_since_ns: int | None = None
     """When its box was thawed, in transcript time; None while frozen."""
     ply: Ply | None = None
     search: dict[str, str] = field(default_factory=dict)
-    """Since its last request."""
     told: list[Event] = field(default_factory=list)
     messages: deque[str] = field(default_factory=lambda: deque(maxlen=MAX_STORED_MESSAGES))
     """Also the judge's public notes on it; unescaped."""
@@ -71,10 +69,7 @@ class Spectator:
 
 
 class _ReplayedProtocol:
-    """Notes the input and output of a protocol."""
-
     speaks: ClassVar[frozenset[type[Request] | type[Event]]] = frozenset()
-    """Not used: `build_referee` checks the wrapped protocol."""
 
     def __init__(self, inside: AgentProtocol, seen: SeatView) -> None:
         self._inside = inside
@@ -107,7 +102,6 @@ def collect_messages(referee: Referee) -> Sequence[deque[str]]:
 
 class _Overheard:
     speaks: ClassVar[frozenset[type[Request] | type[Event]]] = frozenset()
-    """Not used: `build_referee` checks the wrapped protocol."""
 
     def __init__(self, inside: AgentProtocol, messages: deque[str]) -> None:
         self._feed = inside.feed

@@ -9,7 +9,6 @@ from judge.referee.wire import RanOn, StoppedCpu
 from judge.sandbox.box import NO_FREEZER, Box
 
 _AT_ONCE_NS = 1_000_000
-"""Normally a freeze takes microseconds."""
 
 _SPIN_NS = 60_000
 """A judge with its own core checks this long without pauses."""
@@ -21,13 +20,12 @@ _REST_NS = 20_000_000
 """For an agent to become idle after its answer."""
 
 _REST_CPU_NS = 2_000_000
-"""Maximum for that; it is not charged."""
+"""Not charged."""
 
 _STOP_CPU_NS = 1_000_000
 """The kernel may count this late after it stopped a box."""
 
 _REPLACED_NS = 1_000_000_000
-"""Until a replaced box is gone."""
 
 
 class StoppedBoxes:
@@ -39,14 +37,11 @@ class StoppedBoxes:
         self._transcript = transcript
         self._may_spin = may_spin
         self._is_stopped: list[Callable[[], bool] | None] = [None, None]
-        """Per seat: how to verify that it is stopped (frozen, killed or exited). None while it may run."""
+        """How to verify that it is stopped (frozen, killed or exited). None while it may run."""
         self._replaced: tuple[list[Box], list[Box]] = ([], [])
-        """Not closed yet."""
         self._cpu_then: list[int | None] = [None, None]
-        """Per seat: last CPU time read while stopped. None while it may run."""
 
     def all_of(self, seat: int) -> tuple[Box, ...]:
-        """Includes unclosed replaced ones."""
         return (self._boxes[seat], *self._replaced[seat])
 
     def may_run(self, seat: int) -> None:
@@ -58,7 +53,6 @@ class StoppedBoxes:
         self._is_stopped[seat] = self._boxes[seat].is_frozen
 
     def ends(self, seat: int) -> None:
-        """Call after a kill or a reported exit."""
         self._is_stopped[seat] = self._boxes[seat].is_gone
 
     def let_rest(self, seat: int) -> bool:
@@ -95,7 +89,6 @@ class StoppedBoxes:
         return ran
 
     def used_cpu(self, seat: int, asked: int) -> int:
-        """Return and record it. `asked` is as in `StoppedCpu`."""
         before = self._cpu_then[seat]
         now = None if before is None else self._boxes[seat].meter.cpu_ns()
         if before is None or now is None or now - before <= _STOP_CPU_NS:
@@ -113,7 +106,6 @@ class StoppedBoxes:
         self._boxes[seat] = new_box(seat)
 
     def _note_stopped(self, seat: int) -> None:
-        """Later CPU time is charged to the seat, stopped or not."""
         box = self._boxes[seat]
         self._cpu_then[seat] = None if box.freezer == NO_FREEZER else box.meter.cpu_ns()
 
@@ -134,7 +126,6 @@ class StoppedBoxes:
         return not dying
 
     def _cpu(self, seat: int) -> int | None:
-        """Works for a running seat, even if the Engine is slow."""
         used = [box.meter.readings().cpu_ns for box in self.all_of(seat)]
         return None if None in used else sum(filter(None, used))
 
@@ -149,7 +140,6 @@ def _wait_for(condition: Callable[[], bool], span_ns: int, pause: Callable[[], N
 
 
 def _naps(spin_ns: int = 0) -> Iterator[None]:
-    """For `spin_ns` only yields to other threads, then increasing sleeps."""
     spin_until = time.monotonic_ns() + spin_ns
     while time.monotonic_ns() < spin_until:
         os.sched_yield()

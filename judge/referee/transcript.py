@@ -37,7 +37,7 @@ class EntryKind(StrEnum):
     WROTE = ">"
     """To the agent's pipe; it may be frozen."""
     READ = "<"
-    """Stdout; empty at its end."""
+    """Empty at the end of stdout."""
     STDERR = "!"
     REPORT = "?"
     OOM = "M"
@@ -76,7 +76,6 @@ class Entry(NamedTuple):
 
 
 MEMORY_DIGITS = 18
-"""Enough for an exabyte."""
 
 
 def decode_span(data: bytes) -> int:
@@ -140,7 +139,6 @@ class Transcript:
         self._followed = 0
 
     def add(self, ns: int, seat: int, kind: EntryKind, data: bytes = b"") -> None:
-        """`ns` is the monotonic clock's."""
         if self._origin < 0:
             self._origin = ns
         # A thaw may be earlier than the previous entry, but not than the start.
@@ -166,7 +164,6 @@ class Transcript:
         self._followed = 0
 
     def tell(self) -> None:
-        """Send new entries to the follower."""
         if self._follow is not None and self._followed < len(self._buffer):
             self._follow(bytes(self._buffer[self._followed :]))
             self._followed = len(self._buffer)
@@ -314,8 +311,6 @@ class _Stream:
 
 
 class _Cutter:
-    """Splits a seat's chunks, in order, at the borders of private spans."""
-
     def __init__(self, spans: Sequence[tuple[int, int]]) -> None:
         self._spans = deque(spans)
         self._at = 0

@@ -58,7 +58,6 @@ def _replay(file: RecordFile) -> list[str]:
     record = file.record
     entries = unseal(file.transcript)
     if record.verdict is Verdict.VOID:
-        # A void has no ruling to repeat.
         return [] if record.winner is None else ["a void game has no winner"]
     wire = ReplayWire(entries)
     referee = build_replay(record, wire)
@@ -101,7 +100,6 @@ def _replay(file: RecordFile) -> list[str]:
 
 
 def _other(side: Side, stated: SeatRecord) -> str:
-    """The first reading that differs; empty evidence counts as one."""
     if side.evidence is None or stated.evidence is None:
         return "it is missing in the record" if stated.evidence is None else "the replay has no evidence"
     made, written = side.evidence.model_dump(), stated.evidence.model_dump()

@@ -47,14 +47,10 @@ class _Look(NamedTuple):
 
 
 class _CloserLook(NamedTuple):
-    """Counters of the active seat, and of work outside its box that it may cause."""
-
     look: _Look
     waited_ns: int | None
     pressure_ns: int | None
-    """The whole box waited for memory or a disk."""
     any_pressure_ns: int
-    """Any of its tasks did."""
     host_pressure_ns: int | None
     threads: Mapping[int, int]
 
@@ -78,11 +74,9 @@ class WaitMeter:
         self._snapshot = _Look(0)
         self._former = (_FormerWaits(), _FormerWaits())
         self._since = 0
-        """0 outside a wait."""
         self._closer: _CloserLook | None = None
 
     def look(self) -> None:
-        """Read the counters for the next wait."""
         self._snapshot = self._look_around(is_first=True)
 
     def is_old(self, now: int) -> bool:
@@ -154,7 +148,6 @@ class WaitMeter:
         return _share_of(then.others_ns, now.others_ns, (now.ns - then.ns) * self._cores, -caused_ns)
 
     def _caused_ns(self, then: _CloserLook, now: _CloserLook) -> int:
-        """CPU time that may be work for the agent: kernel threads, and steal time for its disks."""
         stolen = now.look.stolen_ns - then.look.stolen_ns
         return min(stolen, now.any_pressure_ns - then.any_pressure_ns) + (
             self._use.kernel_ns(then.threads) if self._use else 0
@@ -183,7 +176,6 @@ class WaitMeter:
         )
 
     def _slept_share(self, seat: int, then: _CloserLook, now: _CloserLook, span: int) -> float | None:
-        """Memory reclaim runs while the box waits for memory or a disk."""
         ran = _share_of(then.look.cpu_ns[seat], now.look.cpu_ns[seat], span * self._cores)
         if ran is None:
             return None

@@ -24,7 +24,6 @@ from judge.statistics.scales import ELO
 
 _Key = TypeVar("_Key")
 _Counts = tuple[int, int, int]
-"""Wins, draws and losses."""
 _Vector = npt.NDArray[np.float64]
 _Places = npt.NDArray[np.intp]
 
@@ -34,7 +33,6 @@ OFFSET = 1600
 _DRAW_ELO = 0.01
 _MARGIN = 10 ** (_DRAW_ELO / 400)
 _PRIOR_DRAWS = 2
-"""Virtual draws per player."""
 
 _CLOSE = 1e-5
 """Maximum relative change |g' - g| / (g' + g) in the last round."""
@@ -42,7 +40,6 @@ _MAX_ROUNDS = 10_000
 
 _REACH_ELO = 1500
 _POINTS = 1001
-"""Points of a rating's distribution, from -`_REACH_ELO` to `_REACH_ELO` around the mean."""
 
 _TAIL = 0.025
 
@@ -97,7 +94,7 @@ def summed(results: Iterable[PairResult]) -> list[PairResult]:
 
 
 class _Opponents(NamedTuple):
-    """A player's opponents by number; `won` and `lost` are a_ij and a_ji."""
+    """`won` and `lost` are a_ij and a_ji."""
 
     numbers: _Places
     games: _Vector
@@ -106,12 +103,9 @@ class _Opponents(NamedTuple):
 
 
 class _Batch(NamedTuple):
-    """Players updated together, and their opponents, player by player."""
-
     players: _Places
     wins: _Vector
     lengths: _Places
-    """Number of opponents of each player."""
     starts: _Places
     opponents: _Places
     won: _Vector
@@ -120,8 +114,6 @@ class _Batch(NamedTuple):
 
 
 class _Table:
-    """Players, numbered by first appearance, and results."""
-
     def __init__(self, results: Iterable[PairResult]) -> None:
         self.number: dict[str, int] = {}
         met: list[dict[int, _Counts]] = []
@@ -136,7 +128,6 @@ class _Table:
             _add(met[second], first, (result.losses, result.draws, result.wins))
         counts = [np.array(list(each.values()), dtype=np.float64) for each in met]
         self.counts: list[_Vector] = [each.sum(axis=0) for each in counts]
-        """Wins, draws and losses of each player."""
         games = np.array([each.sum() for each in self.counts])
         self.opponents: list[_Opponents] = []
         for number, its_own in enumerate(counts):
@@ -147,7 +138,6 @@ class _Table:
             self.opponents.append(_Opponents(numbers, together, wins + drawn, losses + drawn))
 
     def ratings(self) -> _Vector:
-        """Ratings in Elo, with mean 0."""
         batches = self._batches()
         strengths = np.ones(len(self.opponents))
         for _ in range(_MAX_ROUNDS):
@@ -166,7 +156,7 @@ class _Table:
         return ratings
 
     def _batches(self) -> list[_Batch]:
-        """Players in order of update; those of a batch have not met."""
+        """Players of a batch have not met."""
         batch_of = [0] * len(self.opponents)
         for player in range(len(self.opponents) - 1, -1, -1):
             later = (int(each) for each in self.opponents[player].numbers if each > player)
@@ -211,7 +201,6 @@ def _add(sums: dict[_Key, _Counts], key: _Key, counts: _Counts) -> None:
 
 
 def _quantile(density: _Vector) -> float:
-    """Where the area from the left reaches `_TAIL`, in points."""
     before = np.concatenate([[0.0], density[:-1]])
     areas = np.cumsum((before + density) / 2)
     at = int(np.searchsorted(areas, _TAIL))

@@ -26,10 +26,8 @@ Matrix = npt.NDArray[np.float64]
 Places = npt.NDArray[np.intp]
 
 _CLOSE = 1e-9
-"""Minimum step: two millionths of an Elo."""
 
 _MAX_STEPS = 200
-"""Maximum number of Newton steps; about ten are usual."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +114,7 @@ class Fit:
         return self._draws.chances(self._leads(self._at)[1], self.draw)
 
     def slopes_of_score(self) -> Vector:
-        """Derivative of each pair's expected score by the first seat's lead, in logistic units."""
+        """Derivative of each pair's expected score by the first seat's lead."""
         lead, step = self._leads(self._at)[1], 1e-4
         (won, drawn, _), (won_less, drawn_less, _) = (
             self._draws.chances(lead + side * step, self.draw) for side in (1, -1)
@@ -135,7 +133,6 @@ class Fit:
         return at
 
     def _climb(self, at: Vector) -> Vector:
-        """Newton's method; steps that would decrease the likelihood are halved."""
         height = self._height(at)
         for _ in range(_MAX_STEPS):
             slope, curvature = self._slopes(at)
@@ -148,7 +145,7 @@ class Fit:
         return at
 
     def _inverse(self, curvature: Matrix) -> Matrix:
-        """Inverse of the information of free parameters; zero for fixed ones."""
+        """Zero for fixed parameters."""
         inverse = np.zeros_like(curvature)
         inverse[self._moving] = np.linalg.inv((self._anchor - curvature)[self._moving])
         return inverse
@@ -168,12 +165,10 @@ class Fit:
         return height
 
     def _equals(self, d: float) -> tuple[Vector, float, Vector, Vector, Vector]:
-        """Virtual games of the draw parameter."""
         half, none = np.array([self._model.prior_draws / 2]), np.zeros(1)
         return none, d, half, none, half
 
     def _slopes(self, at: Vector) -> tuple[Vector, Matrix]:
-        """Derivatives by ratings, advantage and draw parameter."""
         tally, (lead, u), d = self.tally, self._leads(at), float(at[-1])
         games = self._draws.slopes(u, d, tally.wins, tally.draws, tally.losses)
         by_lead = self._prior * (1 - 2 * share(lead))
@@ -199,7 +194,6 @@ class Fit:
         return slope, curvature
 
     def _spread(self, row: Vector, by_pair: Vector) -> None:
-        """Add to the pair's first agent, subtract from its second."""
         np.add.at(row, self.tally.first, by_pair)
         np.subtract.at(row, self.tally.second, by_pair)
 

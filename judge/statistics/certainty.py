@@ -1,19 +1,13 @@
-"""How certain the places of a contest are: an order of places is an estimate from a limited number of games.
+r"""How certain the places of a contest are. See docs/statistics.md.
 
-Davidson's model (`judge.statistics.bradley_terry`, without first-move advantage) gives ratings and their
-covariance C. From both follow:
+Davidson's model (`judge.statistics.bradley_terry`, without first-move advantage) gives ratings and their covariance C.
+From both follow:
 
 - **Inflation** phi: the deviance of the pairs' scores, divided by its mean in simulated contests without rings.
-  Rings make it larger than 1. phi = 1 answers "would a repetition give the same order?", the fitted phi "is it
-  stronger, against any opponents?".
 - **Separated agents**: i is above j if the difference, in standard errors sqrt(phi v), exceeds the 95 % quantile of
   the maximum over all pairs. Separated pairs are removed and the quantile is computed again (step-down; Romano and
-  Wolf, Exact and Approximate Stepdown Methods for Multiple Hypothesis Testing, 2005). All places are in their
-  ranges together with 95 %.
+  Wolf, Exact and Approximate Stepdown Methods for Multiple Hypothesis Testing, 2005).
 - **Groups**: a group ends where each agent so far is above each following one.
-- **Reversed games**: the smallest number of won games that, if lost, change the first place. A tie is a change.
-
-All random numbers have a fixed seed, so results are repeatable.
 """
 
 import itertools
@@ -39,13 +33,12 @@ _SIMULATIONS = 199, 999
 """Simulated contests of the deviance test: minimum and maximum."""
 
 _SIMULATED_PAIRS = 1_000_000
-"""Pairs in all of them, which limits the time; pairs in memory, if there are more."""
+"""Limits the time; pairs in memory, if there are more."""
 
 _DRAWN_RATINGS = 4_000, 20_000
 """Random rating vectors for quantile and chances: minimum and maximum."""
 
 _DRAWN_PAIRS = 40_000_000
-"""Ordered pairs of agents in all of them."""
 
 _SEED = 14
 
@@ -173,7 +166,7 @@ class Certainty:
 
 
 def pair_results(games: Iterable[GameResult]) -> list[PairResult]:
-    """One result per pair. Ignores games that both lost by faults."""
+    """Ignores games that both lost by faults."""
     return summed(
         PairResult(*game.agents, *(int(score == game.scores[0]) for score in (1, 0.5, 0)))
         for game in games
@@ -274,11 +267,9 @@ class _League:
         )
 
     def _lead(self, one: int, other: int) -> tuple[float, float]:
-        """Difference of two ratings and its standard error."""
         return float(self.fit.ratings[one] - self.fit.ratings[other]), math.sqrt(self.variance[one, other])
 
     def _deviances(self) -> tuple[float, Vector]:
-        """Deviances of the results, and of simulated contests."""
         chances = np.stack(self.fit.chances(), axis=-1)
         chances /= chances.sum(axis=-1, keepdims=True)
         # Pages of a running contest are written again and again.
@@ -300,13 +291,13 @@ class _League:
         return _deviance(self.games, self.tally.wins + self.tally.draws / 2, won + drawn / 2)
 
     def _drawn_ratings(self) -> Matrix:
-        """Random deviations of ratings, a row per agent. Only differences within a pool are meaningful."""
+        """A row per agent. Only differences within a pool are meaningful."""
         root = np.linalg.cholesky(self.fit.covariance + self.fits.anchor)
         agents = len(self.names)
         return root @ self.random.standard_normal((agents, _limited(_DRAWN_PAIRS // agents**2, _DRAWN_RATINGS)))
 
     def _separated(self, drawn: Matrix, maximum: float, phi: float) -> Truth:
-        """Whether the row's agent is above the column's. `maximum`: quantile over all pairs."""
+        """`maximum`: quantile over all pairs."""
         lead = (self.fit.ratings[:, None] - self.fit.ratings) / np.sqrt(phi * self.variance)
         tested = self.comparable.copy()
         while (found := tested & (lead > maximum)).any():
@@ -351,7 +342,6 @@ class _League:
         return even, likely
 
     def _reversals(self, order: Sequence[int], ratings: Vector) -> tuple[tuple[Reversal, ...], str | None]:
-        """Shortest list over the next agents, and the new first agent."""
         best: list[Reversal] = []
         new_first, most = None, math.inf
         for rival in order[1 : 1 + RIVALS]:
@@ -448,7 +438,6 @@ def _pools(tally: PairCounts) -> list[list[int]]:
 
 
 def _rated_places(ratings: Mapping[str, float]) -> Mapping[str, int]:
-    """Nearly equal ratings share a place."""
     places: dict[str, int] = {}
     before, place = math.inf, 0
     for number, (agent, elo) in enumerate(sorted(ratings.items(), key=lambda item: -item[1]), 1):
@@ -459,7 +448,7 @@ def _rated_places(ratings: Mapping[str, float]) -> Mapping[str, int]:
 
 
 def _deviance(games: Vector, scores: Matrix, expected: Matrix) -> Matrix:
-    """Deviance of each pair's score; `expected` is per game."""
+    """`expected` is per game."""
     mean = games * np.clip(expected, _LEAST_SHARE, 1 - _LEAST_SHARE)
     return np.maximum(0, 2 * (_log_ratio(scores, mean) + _log_ratio(games - scores, games - mean)))
 
@@ -472,7 +461,6 @@ def _maximum_quantile(drawn: Matrix, variance: Matrix, tested: Truth) -> float:
     """95 % quantile of the largest standardised difference of tested pairs."""
     maxima = np.zeros(drawn.shape[1])
     error = np.sqrt(variance)
-    # Pairs tested in both directions need one subtraction.
     both = np.triu(tested & tested.T)
     for pairs, is_both in ((both, True), (tested & ~(both | both.T), False)):
         for at in np.flatnonzero(pairs.any(axis=1)):

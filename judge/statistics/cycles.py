@@ -51,7 +51,7 @@ class RatingsCheck:
 
 
 def check_ratings(results: Iterable[GameResult]) -> RatingsCheck:
-    """Compare results with the expectations of ratings fitted to them."""
+    """Compare results with ratings fitted to them."""
     counted, pools, tally, fit = fit_games(results)
     if not counted:
         return RatingsCheck(0.0, 0, 1.0, ())
@@ -85,7 +85,6 @@ def _residuals(fit: Fit, agents: int) -> tuple[Matrix, Matrix, Matrix]:
 def _rings(off: Matrix, bend: Matrix, variance: Matrix, agents: list[int], names: list[str]) -> tuple[Ring, ...]:
     here = np.ix_(agents, agents)
     met = bend[here] > 0
-    # Lists are faster in a loop.
     lead = np.divide(off[here], bend[here], out=np.zeros_like(off[here]), where=met).tolist()
     error = np.divide(variance[here], bend[here] ** 2, out=np.full_like(off[here], math.inf), where=met).tolist()
     found = []

@@ -41,13 +41,13 @@ class DrawModel(Protocol):
     """The d without draws."""
 
     def height(self, u: Vector, d: float, wins: Vector, draws: Vector, losses: Vector) -> float:
-        """Log-likelihood; minus infinity for an impossible d."""
+        """Log-likelihood."""
 
     def slopes(self, u: Vector, d: float, wins: Vector, draws: Vector, losses: Vector) -> Slopes:
         """Derivatives of `height`."""
 
     def chances(self, u: Vector, d: float) -> tuple[Vector, Vector, Vector]:
-        """Probabilities of win, draw and loss of the first seat."""
+        """Probabilities of win, draw and loss."""
 
     def start(self, share: float) -> float:
         """d for this share of draws between equals, 0 < `share` < 1."""

@@ -60,7 +60,6 @@ ALONE, FEW, ALIKE = "nothing to compare", "too few games", "differs in too few g
 
 LEVELS, NUMBERS, SEAT = ("slot", "host", "hour"), ("order", "neighbours"), "seat"
 FAIRNESS_WORDS = (*LEVELS, *NUMBERS, SEAT, SCORE, TIME, OTHERS, ALONE, FEW, ALIKE)
-"""All texts in a test."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +112,7 @@ def fairness_tests(results: Sequence[GameResult], conditions: Sequence[GameCondi
 
 
 class _Games:
-    """As columns; missing values are NaN."""
+    """Missing values are NaN."""
 
     def __init__(self, results: Sequence[GameResult], conditions: Sequence[GameConditions]) -> None:
         agents = sorted({agent for result in results for agent in result.agents})
@@ -131,7 +130,6 @@ class _Games:
         self.slots = [f"{each.host} {each.slot}".strip() for each in conditions]
         self.hours = [each.hour for each in conditions]
         _, places = np.unique(np.array([each.began for each in conditions]), return_inverse=True)
-        # From 0 to 1; games with equal starts share a place.
         self.order: Vector = places / max(1, places.max(initial=0))
         self.neighbours = _neighbours(conditions)
 
@@ -142,7 +140,7 @@ def _log_time(result: GameResult, seat: int) -> float:
 
 
 def _neighbours(conditions: Sequence[GameConditions]) -> Vector:
-    """Other games on the host when each game began. Later starts depend on the game's own duration."""
+    """Later starts depend on the game's own duration."""
     counts = np.zeros(len(conditions))
     hosts: dict[str, list[int]] = {}
     for at, each in enumerate(conditions):
@@ -169,10 +167,7 @@ def _levels(names: Sequence[str]) -> tuple[list[str], Codes]:
 
 
 class _Sweep(ABC):
-    """Eliminates the untested unknowns from a column."""
-
     rank: int
-    """Number of unknowns."""
 
     def __call__(self, column: Vector) -> Vector:
         """Exactly zero where only rounding errors are left."""
@@ -180,8 +175,7 @@ class _Sweep(ABC):
         return left if float(left @ left) > 1e-12 * float(column @ column) else np.zeros(len(column))
 
     @abstractmethod
-    def left_of(self, column: Vector) -> Vector:
-        """The column minus its projection on the unknowns."""
+    def left_of(self, column: Vector) -> Vector: ...
 
 
 class _OfPairs(_Sweep):
@@ -218,7 +212,6 @@ class _OfAgents(_Sweep):
 
 
 _LEAST_LEFT, _LEAST_SHARE = 2 * FEWEST, 1 / 3
-"""Minimum number and share of games that blocks or pairs must leave to compare."""
 
 
 def _leaves_enough(unknowns: int, games: int) -> bool:
@@ -226,8 +219,8 @@ def _leaves_enough(unknowns: int, games: int) -> bool:
 
 
 def _sweep_of(games: _Games, used: npt.NDArray[np.bool_], sign: float, *, of_seats: bool) -> _Sweep:
-    """Choose blocks, pairs or agents by the games they leave. `sign` of the second agent's part of a value: 1 in sums,
-    -1 in differences. `of_seats`: no blocks, because a block has one seating.
+    """`sign` of the second agent's part of a value: 1 in sums, -1 in differences. `of_seats`: no blocks, because a
+    block has one seating.
     """
     first, second = games.first[used], games.second[used]
     low, high, count = np.minimum(first, second), np.maximum(first, second), len(first)
@@ -236,7 +229,6 @@ def _sweep_of(games: _Games, used: npt.NDArray[np.bool_], sign: float, *, of_sea
         return _OfPairs(block, np.ones(count))
     pairs, pair = np.unique(low * games.agents + high, return_inverse=True)
     if _leaves_enough(len(pairs), count):
-        # A difference changes its sign with the seats; against itself it is 0.
         return _OfPairs(pair, np.sign(second - first).astype(np.float64) if sign < 0 else np.ones(count))
     return _OfAgents(games.agents, first, second, sign)
 
@@ -249,7 +241,7 @@ class _Fitted:
     rank: int
 
     def off(self, weights: Vector, degrees: int, residual: int) -> tuple[float, float]:
-        """A weighted sum of coefficients, and its interval's half-width."""
+        """A weighted sum, and its interval's half-width."""
         variance = self.squares / residual * float(weights @ self.inverse @ weights)
         ratio = variance_ratio_point(SIGNIFICANCE, degrees, residual)
         return float(weights @ self.coefficients), math.sqrt(degrees * ratio * max(0.0, variance))
@@ -266,7 +258,7 @@ def _fit(sweep: _Sweep, columns: Sequence[Vector], values: Vector) -> _Fitted:
 
 
 def _compare(without: _Fitted, fitted: _Fitted, games: int, spread: float) -> tuple[float | None, float | None, str]:
-    """p, detectable effect, and why both are None. `spread`: squared length of an effect of 1."""
+    """`spread`: squared length of an effect of 1."""
     degrees, residual = fitted.rank - without.rank, games - fitted.rank
     if degrees < 1:
         return None, None, ALONE
@@ -279,7 +271,6 @@ def _compare(without: _Fitted, fitted: _Fitted, games: int, spread: float) -> tu
 
 
 _TESTS = 12
-"""Two responses times six factors."""
 
 
 def _test_levels(
@@ -293,13 +284,11 @@ def _test_levels(
     columns = [sweep((here == level).astype(np.float64)) for level in range(len(levels))]
     without, fitted = _fit(sweep, [sweep(np.ones(count))], swept), _fit(sweep, columns, swept)
     of_level = np.bincount(here, minlength=len(levels))
-    # For a level of average frequency, within the blocks.
     spread = sum(float(column @ column) for column in columns) / max(1, len(levels))
     p, found, why = _compare(without, fitted, count, spread)
     if p is None:
         return _unmade(factor, response, len(levels), count, why)
     effects = fitted.coefficients
-    # Compared with the mean of all other games.
     others = (of_level @ effects - of_level * effects) / np.maximum(1, count - of_level)
     off = np.where(of_level > 0, effects - others, 0.0)
     most = int(np.abs(off).argmax())
@@ -351,7 +340,7 @@ _MOST = 50.0
 
 
 def _sizes(response: str, effect: float, reach: float, found: float | None) -> tuple[float, float, float, float | None]:
-    """Effect, interval and detectable effect; logarithms of times become shares."""
+    """Logarithms of times become shares."""
 
     def size(value: float) -> float:
         return math.expm1(min(value, _MOST)) if response == TIME else value

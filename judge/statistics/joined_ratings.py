@@ -1,8 +1,7 @@
 """Rates several contests on one scale, and each agent's history from contest to contest.
 
 All games of all contests are rated at once, by programs (digests of files), so a program in two contests connects them.
-A new version of an agent is another program. The ratings of a name's versions are its history. They are independent, so
-a version with few games has a wide interval.
+A new version of an agent is another program.
 
 **Anchors** have a given rating. Each pool is shifted so that its anchors have it on average; pools with anchors share
 one scale. An anchor's own rating still follows from its games.
@@ -84,7 +83,7 @@ def join_contests(
 
 
 def _programs(contest: RatedContest) -> Mapping[str, str]:
-    """Digest by agent; the name is appended if others in the contest have the same files."""
+    """The name is appended if others have the same files."""
     count = Counter(contest.programs.values())
     return {name: digest if count[digest] == 1 else f"{digest} {name}" for name, digest in contest.programs.items()}
 
@@ -101,7 +100,7 @@ def _anchor_programs(names: Mapping[str, str], anchors: Mapping[str, float]) -> 
 
 
 def _anchored(rated: RatingList, anchors: Mapping[str, float]) -> RatingList:
-    """Shift each pool to its anchors. Pools with anchors get the largest one's number."""
+    """Pools with anchors get the largest one's number."""
     off: dict[int, list[float]] = {}
     for rating in rated.ratings:
         if rating.agent in anchors:

@@ -30,13 +30,11 @@ from collections.abc import Sequence
 
 _UNSEEN = 1e-3
 _MAX_STEPS = 200
-"""Steps per root; three to ten are usual."""
 _HALVE_AFTER = 30
 """After these steps, every other step halves the interval, which ends at float precision."""
 _CLOSE = 1e-5
 """Relative size of the last step, compared with the distance to a pole; the error is about its square."""
 _MAX_TANGENTS = 100
-"""Steps per maximum; four to eight are usual."""
 _SAME = 1e-7
 """Relative change of the spread in the last step; the ratio's error is its square."""
 _SECANTS = ((0.003, 100.0), (0.1, 4.0))
@@ -78,7 +76,6 @@ def _ratio(counts: Sequence[float], logs0: Sequence[float], logs1: Sequence[floa
 
 
 def _log_weights_of_t(shares: Sequence[float], leads: Sequence[float], t: float) -> list[float]:
-    """ln(q / p) for the likeliest p with this t-value; `leads`: scores minus 1/2."""
     if t < 0:
         return _log_weights_of_t(shares[::-1], leads, -t)[::-1]
     if t == 0:
@@ -118,7 +115,6 @@ def _maximum(
             longest = next((times for below, times in _SECANTS if abs(step) < below), 0.0)
             steps = [secant, *steps] if 0 < secant / step <= longest else steps
         before = spread, step
-        # A tangent step always leads to a function with both signs.
         spread += next((by for by in steps if left < spread + by < right and max(tangent(spread + by)) > 0), step)
     return logs
 
@@ -165,7 +161,6 @@ def _log_weights(
 
 
 def _sums(terms: Sequence[tuple[float, float, float]], e: float) -> tuple[float, float]:
-    """The sum of a / (alpha + e beta), and minus its derivative by e."""
     total = slope = 0.0
     for a, alpha, beta in terms:
         weight = alpha + e * beta

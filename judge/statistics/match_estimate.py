@@ -44,7 +44,7 @@ class MatchEstimate:
 
 
 def estimate_match(counts: MatchCounts) -> MatchEstimate | None:
-    """Return the estimate; None without results."""
+    """None without results."""
     n = counts.total
     if not n:
         return None
@@ -79,7 +79,6 @@ def interval_of_mean(counts: Sequence[int], scores: Sequence[float]) -> tuple[fl
 
 
 def _ends_of_one_kind(score: float, n: int, worst: float, best: float) -> tuple[float, float]:
-    """Interval if all n results have the same score."""
     certain = _TAIL ** (1 / n)
     return certain * score + (1 - certain) * worst, certain * score + (1 - certain) * best
 

@@ -88,7 +88,7 @@ class NameTables:
         return f"{found[1]} {'20' if is_year else ''}{digits}"
 
     def kept(self, record: LeagueRecord) -> list[RecordLine]:
-        """Lines without disqualified programs."""
+        """Without disqualified programs."""
         out = {name for name, league in self.blacklist if league == record.league}
         return [line for line in record.lines if out.isdisjoint((line.first, line.second))]
 

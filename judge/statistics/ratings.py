@@ -49,9 +49,7 @@ class Rating:
     high: float | None
     games: int
     score: float
-    """Wins plus half the draws."""
     pool: int
-    """Number of its pool, from 0 for the largest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,9 +64,9 @@ class RatingList:
     draw_share: float
     """Share of draws between equals without advantage, 0 to 1."""
     draw_low: float | None
-    """Lower end of its 95 % interval; None without draws."""
+    """None without draws."""
     draw_high: float | None
-    """Upper end; None if no game or every game was drawn."""
+    """None if no game or every game was drawn."""
 
     def of(self, agent: str) -> Rating:
         """Raises KeyError if the agent has no results."""
@@ -174,7 +172,6 @@ def _open_ends(games: Sequence[GameResult], pools: Sequence[set[str]]) -> tuple[
         members: dict[int, set[str]] = {group: groups.nodes[group]["members"] for group in groups}
         largest = max(map(len, members.values()), default=0)
         cores = [group for group, agents in members.items() if len(agents) == largest]
-        # Or all groups if several are the largest.
         references = frozenset(cores if len(cores) == 1 else members)
         for group in groups:
             seen_from = references - {group}

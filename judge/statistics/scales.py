@@ -16,7 +16,6 @@ import math
 from statistics import NormalDist
 
 ELO = 400 / math.log(10)
-"""Elo per logistic unit."""
 
 NORMALIZED_ELO = 800 / math.log(10)
 """Normalized Elo for a score one standard deviation of a game above 1/2."""
@@ -33,7 +32,7 @@ def expected_score(elo: float) -> float:
 
 
 def elo_of_score(score: float) -> float | None:
-    """Logistic Elo of a score; None unless 0 < `score` < 1."""
+    """None unless 0 < `score` < 1."""
     return ELO * math.log(score / (1 - score)) if 0 < score < 1 else None
 
 

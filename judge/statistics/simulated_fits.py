@@ -15,13 +15,12 @@ from judge.statistics.bradley_terry import Matrix, PairCounts, Places, Vector
 from judge.statistics.draw_models import Davidson, share
 
 _CLOSE = 1e-5
-"""Largest change of a rating in the last step, in logistic units."""
 
 MAX_STEP = 1.0
 """Largest change of a rating in one step, in logistic units."""
 
 _RIDGE = 1e-9
-"""Added to the information of each rating: far from the maximum all chances are 0 or 1, and it would be singular."""
+"""Far from the maximum all chances are 0 or 1, and the information would be singular."""
 
 _SHARED_STEPS = 8
 """Steps with the information at the start; then each league has its own."""
@@ -56,7 +55,6 @@ class LeagueFits:
         leagues = len(wins)
         at = np.tile(ratings, (leagues, 1))
         d: Vector = np.where(draws.any(axis=1), draw, _DRAWS.NO_DRAWS)
-        # Good enough near the start, with one inverse.
         inverse = np.linalg.inv(self.information(ratings[None], np.array([draw]))[0])
         going = np.arange(leagues)
         for number in range(_MAX_STEPS):
@@ -76,14 +74,13 @@ class LeagueFits:
         return at, d
 
     def slope(self, at: Matrix, d: Vector, wins: Matrix, draws: Matrix, losses: Matrix) -> Matrix:
-        """Derivatives by ratings and draw parameter, a row per league."""
+        """A row per league."""
         won, drawn, lost = self.chances(at, d)
         games = wins + draws + losses
         lead = won - lost
         by_u = (wins - losses - games * lead) / 2 - self.prior * lead / (won + lost)
         slope = np.empty((len(at), at.shape[1] + 1))
         slope[:, :-1] = by_u @ self._incidence
-        # Virtual games, as in `bradley_terry`: between equals.
         by_d = draws.sum(axis=1) - (games * drawn).sum(axis=1) - self.prior_draws * _drawn_by_equals(d)
         slope[:, -1] = np.where(np.isfinite(d), by_d, 0)
         return slope
@@ -109,7 +106,7 @@ class LeagueFits:
         return information
 
     def chances(self, at: Matrix, d: Vector) -> tuple[Matrix, Matrix, Matrix]:
-        """Probabilities of win, draw and loss of each pair's first agent."""
+        """Probabilities of win, draw and loss."""
         return _DRAWS.chances(self._leads(at), d[:, None])
 
     def _leads(self, at: Matrix) -> Matrix:
