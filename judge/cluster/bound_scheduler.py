@@ -115,7 +115,6 @@ class _Erred(_Message):
     stimulus_id: Text
 
     def for_dask(self) -> dict[str, Any]:
-        # The exception can be any object.
         texts = {"exception_text": "", "traceback_text": "", "traceback": None, "thread": None, "startstops": ()}
         return self.model_dump() | texts | {"status": "error", "exception": Serialize(b"")}
 
@@ -162,12 +161,12 @@ class BoundScheduler(Scheduler):
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
         self._refused: dict[str, str] = {}
-        """By certificate name. Logged once, because workers retry every second."""
+        """Logged once, because workers retry every second."""
         self._connections = Counter[str]()
         expect_answers(self._announced)
 
     async def gather(self, *words: Any, **named: Any) -> Any:
-        """A worker could report that it is busy forever. Late answers count as lost."""
+        """A worker could report that it is busy forever."""
         try:
             async with asyncio.timeout(GATHER_S):
                 return await super().gather(*words, **named)
@@ -229,7 +228,6 @@ class BoundScheduler(Scheduler):
         setattr(comm, "read", checked)  # noqa: B010 - a method
 
     def _may_send(self, worker: str, message: Any, moves: Counter[str]) -> bool:
-        """Whether the worker plays the game, and sends moves to the game's contest."""
         if not isinstance(message, dict) or message["op"] not in {LOGGED, "task-finished", "task-erred"}:
             return True
         is_logged = message["op"] == LOGGED
@@ -252,7 +250,6 @@ class BoundScheduler(Scheduler):
         return moves[key] <= MAX_MOVES_BYTES
 
     def _call(self, comm: Comm, worker: str, message: object) -> tuple[dict[str, Any], str]:
-        """The checked request, and why it is refused."""
         if not isinstance(message, dict) or not isinstance(message.get("op"), str) or message["op"] not in _CALLS:
             return {}, "it sent a request that workers may not send"
         address, source = str(message.get("address")), get_address_host(comm.peer_address)

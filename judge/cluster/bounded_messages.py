@@ -35,7 +35,7 @@ from judge.cluster.keys import WORKERS_NAME
 from judge.cluster.messages import MAX_ANSWER_BYTES
 
 WORKER_MESSAGE = 1 << 20
-"""Bytes of a worker's message, without an answer's."""
+"""Without an answer's bytes."""
 
 MAX_MESSAGE_BYTES = 2 * MAX_ANSWER_BYTES
 
@@ -85,7 +85,6 @@ def worker_of(comm: Comm) -> str | None:
 def bound_messages() -> None:
     """Limit new connections of this process and disable compression."""
     registry.backends.update(tcp=_TCPBackend(), tls=_TLSBackend())
-    # dask's names for no compression.
     plain = compression.Compression(None, _unchanged, _unchanged)
     compression.compressions.clear()
     compression.compressions.update({None: plain, False: plain, "auto": plain})
@@ -155,8 +154,6 @@ def _data(frames: Sequence[Any], place: int) -> Serialized:
 
 
 class _BoundedMsgpack:
-    """dask also reads parts' headers with it."""
-
     dumps = staticmethod(msgpack.dumps)
 
     @staticmethod

@@ -64,7 +64,7 @@ class _Attempt:
     longest_s: float
     max_answer: int
     worker: str = ""
-    """Address; empty while waiting for a slot."""
+    """Empty while waiting for a slot."""
     task: Future[Any] | None = None
     """None while agents are sent to the worker."""
     awaits: set[str] = field(default_factory=set)
@@ -107,7 +107,7 @@ class Cluster:
         remark: Callable[[str], None] = lambda _: None,
         place: Callable[[ScheduledGame, str], None] = lambda *_: None,
     ) -> None:
-        """Connect; raises HostError if the scheduler does not answer.
+        """Raises HostError if the scheduler does not answer.
 
         `close` also closes `parcels`. `remark` writes into the journal; `place` stores a game's worker.
         """
@@ -321,7 +321,7 @@ class Cluster:
             return []
         attempt.is_checked = False
         if task.cancelled():
-            return []  # `_look` reassigns it.
+            return []
         try:
             if self._roster.is_distrusted(worker):
                 raise InputError("an answer of this worker was refused before")
@@ -461,12 +461,10 @@ def open_cluster(
     pending: deque[str] = deque()
 
     def place(game: ScheduledGame, worker: str) -> None:
-        """Also stored at the end of the game."""
         with suppress(StoreLostError):
             store.played_by(game.id, game.attempt, worker)
 
     def remark(text: str) -> None:
-        """Queued while the store is unavailable."""
         pending.append(text)
         with suppress(StoreLostError):
             while pending:

@@ -27,7 +27,7 @@ class _Client(Client):
         try:
             super().__init__(address, **settings)  # type: ignore[no-untyped-call]
         except KeyboardInterrupt:
-            self.status = "closed"  # Does not wait for pending connections.
+            self.status = "closed"
             raise
 
     def _handle_task_erred(self, key: Any = None, exception: Any = None, traceback: Any = None) -> None:  # noqa: ARG002
@@ -40,7 +40,7 @@ class SchedulerConnection:
     def __init__(
         self, address: Address, security: Security, on_event: Callable[[tuple[float, Any]], None] = lambda _: None
     ) -> None:
-        """Connect; raises HostError if no scheduler answers.
+        """Raises HostError if no scheduler answers.
 
         `on_event` runs in a thread of dask and must not raise.
         """

@@ -150,7 +150,6 @@ async def _begin(worker: Worker) -> bool:
     try:
         await worker
     except (OSError, ValueError, RuntimeError) as error:
-        # The scheduler may still have this worker's predecessor.
         log_refusal(str(error.__cause__ or error))
         return False
     log_refusal.cache_clear()
@@ -170,7 +169,7 @@ def address_towards(scheduler: Address) -> str:
     """This host's address towards the scheduler. Raises OSError."""
     family, kind, _, _, there = socket.getaddrinfo(scheduler.host, scheduler.port, type=socket.SOCK_DGRAM)[0]
     with socket.socket(family, kind) as probe:
-        probe.connect(there)  # no packet is sent
+        probe.connect(there)
         return str(probe.getsockname()[0])
 
 

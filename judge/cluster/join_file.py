@@ -32,7 +32,6 @@ class JoinFile(BaseModel):
     name: str = Field(pattern=r"^[A-Za-z0-9:][A-Za-z0-9._:-]*$", max_length=254)
     """The scheduler accepts the worker under no other name."""
     authority: str
-    """Certificate of the authority of schedulers and contests."""
     certificate: str
     key: str
 

@@ -52,15 +52,14 @@ POLL_INTERVAL_S = 0.5
 log = get_logger()
 
 
-class _NotWantedError(Exception):
-    """The result is no longer wanted."""
+class _NotWantedError(Exception): ...
 
 
 class Arrivals:
     """Files that arrive in pieces, named by digest. Transfers continue after a restart and for another contest."""
 
     def __init__(self, folder: Path) -> None:
-        """Remove files that have not grown for `KEPT_S`. Raises OSError."""
+        """Raises OSError."""
         self._folder = folder
         folder.mkdir(exist_ok=True)
         for path in folder.iterdir():
@@ -148,7 +147,6 @@ class Machine:
             self._clear_away(containers=bool(order.images))
             return Stopped(why=f"{self.name} lost its scheduler, or the game was given up")
         except (HostError, InputError) as error:
-            # They would use the slot's cores.
             self._clear_away(containers=bool(order.images))
             return Broken(why=f"{self.name}: {error}"[:2000])
 

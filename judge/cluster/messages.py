@@ -45,10 +45,9 @@ class Order(_Message):
     contest: str
     game: ScheduledGame
     agents: tuple[str, ...]
-    """Digests."""
     states: Mapping[str, bytes]
     images: Mapping[str, str]
-    """By name; empty without containers."""
+    """Empty without containers."""
     code: str
     is_followed: bool = False
 
@@ -124,7 +123,6 @@ class ParcelPiece(_Message):
     parcel: Parcel
     begin: int = Field(ge=0, le=MAX_PARCEL_BYTES)
     digest: str = Field(pattern=rf"^{DIGEST}$")
-    """Of this piece."""
 
 
 class Arrived(_Message):

@@ -34,7 +34,6 @@ class AtMachine(WorkerPlugin):
     name = "judge"
 
     def __init__(self, machine: Machine, *, is_own: bool) -> None:
-        """`is_own`: close the machine with the worker."""
         self.machine = machine
         self._is_own = is_own
 
@@ -51,7 +50,6 @@ def play(order: bytes) -> bytes:
     name = str(task.key)
 
     def is_wanted() -> bool:
-        """Whether scheduler and contest are connected and the game was not given up."""
         return worker.status is Status.running and task.state == "executing"
 
     def send_moves(begin: int, data: bytes) -> None:
@@ -85,7 +83,6 @@ def receive(piece: bytes, data: bytes) -> bytes:
 
 
 def _machine(worker: Worker) -> Machine:
-    """A plain dask worker gets a machine with a one-core slot per resource."""
     with _making:
         if AtMachine.name not in worker.plugins:
             if multiprocessing.current_process().daemon:

@@ -37,7 +37,6 @@ RETRY_S = 30.0
 MAX_TRIES = 3
 
 ANSWER_S = 1800.0
-"""Includes the import of an image."""
 
 log = get_logger()
 
@@ -122,7 +121,6 @@ class Transfers:
         ended: Callable[[TransferEnd], None],
         report: Callable[[str], None],
     ) -> None:
-        """`ended` is called in another thread."""
         self._connection = connection
         self._roster = roster
         self._ended = ended

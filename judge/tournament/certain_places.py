@@ -160,7 +160,6 @@ def certain_places(
 def _reversed_by_points(
     lines: Sequence[TableLine], games: Sequence[GameResult], points: PointsTable
 ) -> tuple[tuple[Reversal, ...], str | None]:
-    """The fewest games whose reversal gives a rival the points of the first, and this rival."""
     first, best, new_first = lines[0], None, None
     for rival in lines[1 : 1 + RIVALS]:
         gains = []

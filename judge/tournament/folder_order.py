@@ -15,7 +15,6 @@ class FolderTurn:
     after: int | None
     """Game whose folders it continues; None: the initial ones."""
     commits: bool
-    """Whether its final folders are kept."""
 
 
 def folder_turns(schedule: Sequence[Sequence[str]], rule: Literal["each", "first"]) -> list[tuple[FolderTurn, ...]]:

@@ -23,11 +23,9 @@ DECIMALS = 9
 """So that 3 * 0.1 equals 0.3."""
 
 Points = tuple[float, float]
-"""Of named and other side, or of first and second seat."""
 
 
 Reader = Callable[[GameResult], ResultWord | None]
-"""None for an invalid result line."""
 
 
 VERDICT_POINTS: Mapping[str, Points] = {
@@ -45,7 +43,6 @@ VERDICT_POINTS: Mapping[str, Points] = {
     Verdict.CRASH: (0, 1),
     Verdict.REFUSED: (0, 1),
 }
-"""Default points."""
 
 
 _VERDICTS: frozenset[str] = frozenset(Verdict) - {Verdict.VOID}
@@ -112,7 +109,6 @@ def _points_of(policy: Policy) -> Mapping[str, Points]:
 
 
 def _words_of(policy: Policy) -> ResultWords | None:
-    """None: verdicts are scored."""
     game = policy.game
     return game_entry(game.name).result_words(game.options) if policy.points else None
 

@@ -50,17 +50,13 @@ class Tournament:
     """Games and standings of a contest."""
 
     def __init__(self, snapshot: Snapshot, secret: Key | None = None) -> None:
-        """`secret` None: unknown, so results that depend on it are missing.
-
-        Raises InputError for another secret, or a result word without points.
-        """
+        """`secret` None: unknown. Raises InputError for another secret, or a result word without points."""
         if secret is not None and commitment_to(secret) != snapshot.commitment:
             raise InputError("the secret does not match the contest's commitment")
         self.snapshot = snapshot
         self.seed: Seed | None = (
             snapshot.seed if secret is None else contest_key(secret, snapshot.name, snapshot.freeze)
         )
-        """Seed of all chance; None if unknown."""
         self._scoring = Scoring(points_table(snapshot.policy), snapshot.duel)
         self._turns = turns_of(snapshot.policy) if snapshot.transform else NOT_TURNED
         self._entries = snapshot.by_name()
@@ -117,7 +113,6 @@ class Tournament:
         return tuple(self._game(*place) for place in self._places(pairings, earlier))
 
     def _places(self, pairings: Iterable[Pairing], earlier: int = 0) -> Iterator[tuple[Pairing, int, int]]:
-        """Pairing, index from 0 and number of each game."""
         games = self.snapshot.format.games
         for before, pairing in enumerate(pairings, earlier):
             if pairing.second is not None:

@@ -17,7 +17,7 @@ from judge.tournament.points import DECIMALS
 from judge.tournament.results import PlayedPairing, SideScore
 
 Tiers = list[list[str]]
-"""Best first; agents of an inner list share a place."""
+"""Agents of an inner list share a place."""
 
 Values = Mapping[str, tuple[float, ...]]
 """Each agent's value per criterion; more is better."""
@@ -42,7 +42,6 @@ class Record:
     """An agent's pairings and the sum of its games."""
 
     def __init__(self, agent: str, played: Sequence[PlayedPairing]) -> None:
-        """Add up the agent's pairings."""
         self.agent = agent
         self.played = played
         self.points = _rounded(sum(each.points_of(agent) for each in played))
@@ -87,7 +86,6 @@ class Records(dict[str, Record]):
 
 @lru_cache(maxsize=8)
 def _ratings_of(results: tuple[tuple[str, str, int, int, int], ...]) -> Mapping[str, float]:
-    """The order and the values need the same ratings."""
     from judge.statistics.bayeselo import PairResult, strengths_of, summed
 
     return strengths_of(summed(PairResult(*result) for result in results))
@@ -187,10 +185,8 @@ def _rating(records: Records, equal: Sequence[str]) -> Mapping[str, float]:
 
 
 _RATING_TIE = 0.01
-"""Elo."""
 
 _ELO_DECIMALS = 6
-"""The precision of the fit."""
 
 _POOLS_APART = 1e5
 """More Elo than any difference within a pool."""
@@ -220,7 +216,6 @@ def _known(names: tuple[str, ...]) -> tuple[str, ...]:
 
 
 Ranking = Annotated[tuple[str, ...], AfterValidator(_known)]
-"""Names of criteria."""
 
 BY_POINTS: Ranking = ("points", "direct", "sonneborn-berger", "wins")
 BY_SWISS_POINTS: Ranking = ("points", "buchholz", "sonneborn-berger", "direct", "wins")

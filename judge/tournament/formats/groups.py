@@ -103,8 +103,7 @@ class _Staged(SkippingFormat):
 
     @property
     @abstractmethod
-    def first_stage(self) -> frozenset[str]:
-        """Groups with members known in advance."""
+    def first_stage(self) -> frozenset[str]: ...
 
     @property
     def counts_games(self) -> bool:
@@ -116,7 +115,6 @@ class _Staged(SkippingFormat):
         return 0 if played else sum(map(len, self.next_rounds(entries, played, 0)))
 
     def stages(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing]) -> list[list[Group]]:
-        """Up to the first stage with undrawn pairings."""
         stages: list[list[Group]] = []
         while (stage := self.stage_after(stages, entries, played)) is not None:
             stages.append(stage)
@@ -125,7 +123,6 @@ class _Staged(SkippingFormat):
         return stages
 
     def reached(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing]) -> list[list[Group]]:
-        """Drawn stages, and the next one if all games are over."""
         stages = self.stages(entries, played)
         active = {entry.id for entry in entries if entry.active}
         drawn = {each.pairing.group for each in played}
@@ -139,8 +136,7 @@ class _Staged(SkippingFormat):
     @abstractmethod
     def stage_after(
         self, stages: Sequence[list[Group]], entries: Sequence[Competitor], played: Sequence[PlayedPairing]
-    ) -> list[Group] | None:
-        """The next stage; None after the last."""
+    ) -> list[Group] | None: ...
 
     def groups_now(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing]) -> Mapping[str, str]:
         return {
@@ -154,7 +150,6 @@ class _Staged(SkippingFormat):
         return []
 
     def order(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing]) -> Tiers:
-        """By last stage, then by place; equal places of groups are shared."""
         stages = self.reached(entries, played)
         tiers = self.yet_to_play(stages, entries)
         listed = {agent for tier in tiers for agent in tier}

@@ -64,10 +64,9 @@ class _Standing:
     group: int
     place_in_group: int
     lean: int
-    """First minus second seats."""
     last_seat: int | None
     floated: int
-    """Last round: 1 down or a bye, -1 up, 0 neither."""
+    """In the last round: 1 down or a bye, -1 up, 0 neither."""
 
 
 class _Field:
@@ -105,7 +104,6 @@ class _Field:
             self._sizes[group] += 1
 
     def pair(self) -> list[tuple[_Standing, _Standing | None]]:
-        """The better agent is first; the bye is last."""
         costs = {(one.place, other.place): self._cost(one, other) for one, other in combinations(self.standings, 2)}
         import networkx as nx  # slow to import
 
@@ -155,7 +153,6 @@ class _Field:
 
 
 def _weights(costs: dict[tuple[int, int], Cost], agents: int) -> dict[tuple[int, int], int]:
-    """A unit of a part outweighs all later parts of a round."""
     tables = (agents + 1) // 2
     units = [1]
     for most in reversed([max(parts) for parts in zip(*costs.values(), strict=True)][1:]):
@@ -173,7 +170,6 @@ def _scores(played: Sequence[PlayedPairing]) -> dict[str, float]:
 
 
 def _last_floats(played: Sequence[PlayedPairing]) -> dict[str, int]:
-    """1: a bye or an opponent with fewer points, -1: with more."""
     last = next_number(each.pairing for each in played) - 1
     before = _scores([each for each in played if each.pairing.round < last])
     floats: dict[str, int] = {}
