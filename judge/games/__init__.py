@@ -15,14 +15,12 @@ class GameRules(ABC):
     name: str
 
     protocol: str = ""
-    """If neither the policy nor the agent names one."""
 
     @abstractmethod
     def new(self, options: Mapping[str, Any]) -> Game:
         """A game before its first request. Raises InputError."""
 
     def person(self) -> PersonWords | None:
-        """Texts for a human player; None if unsupported."""
         return None
 
 

@@ -164,16 +164,13 @@ class Game(Protocol):
     """
 
     @property
-    def requests(self) -> frozenset[type[Request]]:
-        """All possible types."""
+    def requests(self) -> frozenset[type[Request]]: ...
 
     @property
-    def events(self) -> frozenset[type[Event]]:
-        """All possible types."""
+    def events(self) -> frozenset[type[Event]]: ...
 
     @property
-    def end(self) -> End | None:
-        """None during the game."""
+    def end(self) -> End | None: ...
 
     @property
     def longest(self) -> int | None:

@@ -35,6 +35,5 @@ class ProtocolEntry:
     in_contest: Mapping[str, Any] = field(default_factory=dict)
     against_person: Mapping[str, int] = field(default_factory=dict)
     checks: tuple[Check, ...] = CHECKS
-    """In report order."""
     answer_forms: Mapping[str, str] = field(default_factory=dict)
     """Forms by the first word of a command, with an example; "": every other command."""

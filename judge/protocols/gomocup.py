@@ -281,7 +281,6 @@ class Gomocup:
             said = self._line(line)
             effects += said
             if any(isinstance(effect, Respawn) for effect in said):
-                # From the old process.
                 return effects + self._set_aside(lines[number + 1 :])
         if self._phase in UNWAITED:
             self._lines.clear()
@@ -313,7 +312,6 @@ class Gomocup:
         self._phase = GomocupPhase.GREETING
         self._excuses = len(self._info_lines)
         self._complaints = 0
-        # The answer to ABOUT includes the work of INFO max_memory, outside the turn.
         return [self._say(*self._info_lines, "ABOUT"), Await(Wait.COURTESY)]
 
     def _start_refused(self, _rest: bytes) -> Sequence[Effect]:
@@ -322,7 +320,6 @@ class Gomocup:
         return [Answer(Reply(ReplyKind.REFUSED, said))]
 
     def _about(self, rest: bytes) -> Sequence[Effect]:
-        # The brain has read every INFO before ABOUT.
         self._excuses = 0
         return self._greeted(parse_about(decode(rest[:ABOUT_CHARACTERS]).strip()))
 
@@ -401,7 +398,6 @@ class Gomocup:
         return self._answered(Swap(), "SWAP")
 
     def _set_stones(self, rest: bytes) -> Sequence[Effect]:
-        """The rules check their number."""
         squares = squares_in(rest)
         stays = len(squares) == 1 and isinstance(self._request, AnswerSwap)
         stones = Stone(*squares[0]) if stays else Stones(squares)

@@ -12,7 +12,6 @@ class Way(StrEnum):
 
     THINK = "think"
     TAKEBACK = "takeback"
-    """TAKEBACK, then compare again."""
     RESTART = "restart"
     """RESTART and BOARD (Gomoku AI protocol, BOARD: an open game is ended first). Also after a swap: no other command
     changes owners.
@@ -56,7 +55,7 @@ class BrainBoard:
         return Way.TAKEBACK if is_a_game and self._known[: len(before)] == before else Way.RESTART
 
     def question(self, stones: Sequence[Placed], own: int, opening: int, dead: Collection[Square]) -> list[str]:
-        """Lines that request a move. If `opening` stones are no moves, both brains get BOARD."""
+        """If `opening` stones are no moves, both brains get BOARD."""
         self._play_as(own)
         if not stones:
             return ["BEGIN"]

@@ -23,7 +23,6 @@ class LineReader:
         lines = text.split(b"\n")
         self._rest = lines.pop()
         if len(text) > self._limit:
-            # Detects truncation.
             self._rest = self._rest[: self._limit + 1]
             lines = [self._cut(line) for line in lines]
         public: list[bytes] = []
@@ -34,7 +33,6 @@ class LineReader:
         return public
 
     def take_private(self) -> list[bytes]:
-        """Private lines since the last call."""
         private, self._private = self._private, []
         return private
 

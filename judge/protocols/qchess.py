@@ -93,7 +93,6 @@ class Qchess:
         self._phase = QchessPhase.IDLE
         self._kept: deque[bytes] = deque()
         self._unasked: bytes | None = None
-        """The first unrequested line (strict)."""
 
     def feed(self, stimulus: Stimulus) -> Sequence[Effect]:
         match stimulus:
@@ -128,7 +127,6 @@ class Qchess:
         return [_say(question), Await(Wait.TURN)]
 
     def _position(self, game: dict[str, Any]) -> list[str]:
-        """The board, then later moves."""
         if "board" not in game:
             return []
         blank = " " if self._options.board_at == "spaced" else ""

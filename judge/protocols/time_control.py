@@ -9,7 +9,6 @@ from judge.base.errors import InputError
 from judge.base.text import number, quote
 
 MAX_MS = 2_000_000_000
-"""Maximum time at the beginning."""
 MAX_ANSWERS = 100_000
 MAX_PERIODS = 1000
 MAX_TEXT = 100
@@ -45,7 +44,6 @@ class TimeControl:
 
     @property
     def overtime_ms(self) -> int:
-        """All of byo-yomi."""
         return self.period_ms * (self.periods or bool(self.period_moves))
 
     @property
@@ -54,7 +52,6 @@ class TimeControl:
         return None if self.main_ms is None else self.main_ms + self.delay_ms + self.overtime_ms
 
     def longest_ms(self, answers: int, tolerance_ms: int = 0) -> int | None:
-        """Maximum of a number of answers."""
         turns = None if self.turn_ms is None else (self.turn_ms + tolerance_ms) * answers
         if self.main_ms is None:
             return turns
@@ -69,12 +66,10 @@ class TimeControl:
 
     @property
     def answer_ms(self) -> int | None:
-        """Maximum of the first answer."""
         return min((ms for ms in (self.turn_ms, self.total_ms) if ms is not None), default=None)
 
     @property
     def grows(self) -> bool:
-        """Answers add time."""
         return bool(self.increment_ms or self.delay_ms or self.moves or self.period_ms)
 
     def with_turn(self, ms: int) -> "TimeControl":

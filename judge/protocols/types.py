@@ -74,7 +74,6 @@ class Clock:
     periods_left: int = 0
     """Of Japanese byo-yomi."""
     period_ms: int = 0
-    """Of a Japanese period; left in the Canadian one."""
 
 
 @dataclass(slots=True)
@@ -91,7 +90,6 @@ class Ask:
     request: Request
     clock: Clock
     opponent: Clock | None = None
-    """None only in tests."""
 
 
 @dataclass(slots=True)
@@ -193,8 +191,6 @@ class AgentProtocol(Protocol):
     """One agent's side of a conversation."""
 
     @property
-    def speaks(self) -> frozenset[type[Request] | type[Event]]:
-        """Supported requests and events."""
+    def speaks(self) -> frozenset[type[Request] | type[Event]]: ...
 
-    def feed(self, stimulus: Stimulus) -> Sequence[Effect]:
-        """Effects in order."""
+    def feed(self, stimulus: Stimulus) -> Sequence[Effect]: ...

@@ -25,7 +25,6 @@ class GomokuBoard:
         return len(self.stones) == self.width * self.height
 
     def index(self, x: int, y: int) -> int:
-        """Index in `cells`."""
         return (y + 1) * self.stride + x + 1
 
     def square(self, at: int) -> Square:
@@ -33,11 +32,9 @@ class GomokuBoard:
         return column - 1, row - 1
 
     def free(self) -> Sequence[Square]:
-        """Free squares, row by row."""
         return [self.square(at) for at, cell in enumerate(self.cells) if cell == EMPTY]
 
     def objection(self, x: int, y: int) -> str | None:
-        """Why x, y is not allowed, or None."""
         if not (0 <= x < self.width and 0 <= y < self.height):
             return sentence(f"{say_square(x, y)} is off the {self.width}x{self.height} board")
         if self.cells[self.index(x, y)]:

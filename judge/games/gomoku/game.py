@@ -49,7 +49,7 @@ class Gomoku:
     """Black moves after an even number of stones."""
 
     def __init__(self, options: GomokuOptions) -> None:
-        """Raises OpeningError if the opening cannot be played."""
+        """Raises OpeningError."""
         self.options = options
         self.rule = options.rule
         self.requests = requests_of(options.swap, options.fifths)
@@ -75,7 +75,6 @@ class Gomoku:
         return cls(GomokuOptions.of(options))
 
     def describe(self) -> dict[str, Any]:
-        """Board size, and words of `GomokuOptions`."""
         options = self.options
         return {
             "width": self.width,
@@ -89,7 +88,6 @@ class Gomoku:
 
     @property
     def longest(self) -> int:
-        """Squares of the largest board, plus answers on colours and fifths."""
         sizes = [self.width * self.height, *(size * size for size in self._sizes)]
         return max(sizes) + OPENING_ANSWERS
 
@@ -119,12 +117,11 @@ class Gomoku:
 
     @property
     def stones(self) -> Sequence[Placed]:
-        """In play order, the opening's first. Shared and read-only."""
+        """In play order. Shared and read-only."""
         return self._board.stones
 
     @property
     def black(self) -> int:
-        """The seat that plays black."""
         return self._black
 
     @property
@@ -134,7 +131,6 @@ class Gomoku:
 
     @property
     def offers(self) -> Sequence[Square]:
-        """Until one is placed."""
         return self._offers if len(self.stones) == FIFTH_AT else ()
 
     def pending(self) -> StonesRequest:

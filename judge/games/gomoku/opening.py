@@ -40,11 +40,11 @@ class SwapRule(StrEnum):
 
     NONE = "none"
     FIRST = "first"
-    """After the first stone (`FIRSTCHANGE` of AGI)."""
+    """`FIRSTCHANGE` of AGI."""
     THIRD = "third"
-    """After three stones of one seat (`THIRDCHANGE` of AGI)."""
+    """`THIRDCHANGE` of AGI."""
     SWAP2 = "swap2"
-    """After three stones, or after two more (Gomocup's `SWAP2BOARD`)."""
+    """Gomocup's `SWAP2BOARD`: after three stones, or after two more."""
 
 
 class Geometry(StrEnum):
@@ -56,7 +56,6 @@ class Geometry(StrEnum):
 
     @classmethod
     def of(cls, rule: Rule) -> Self:
-        """Default of a rule."""
         return cls("renju" if rule is Rule.RENJU else "free")
 
 

@@ -18,7 +18,6 @@ from judge.games.gomoku.rules import Rule
 EXAMPLE = "h8i9j7 or 0,0, 1,1, 2,-1"
 
 Opening = tuple[Square, ...]
-"""Squares in play order."""
 
 Turn = Callable[[int, int], Square]
 
@@ -82,7 +81,6 @@ def _read_names(text: str, _middle: Square) -> list[_Token]:
 
 
 def _read_offsets(text: str, middle: Square) -> list[_Token]:
-    # As in Piskvork's files.
     numbers = [part.strip() for part in text.removesuffix(",").split(",")] if text else []
     for number in numbers:
         if not _OFFSET.fullmatch(number):

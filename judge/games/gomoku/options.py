@@ -43,7 +43,6 @@ class GomokuOptions(BaseModel):
         return parse(cls, dict(options), "gomoku options")
 
     def resized(self, size: int) -> Self:
-        """The opening is centred."""
         across, down = size // 2 - self.width // 2, size // 2 - self.height // 2
         opening = tuple((x + across, y + down) for x, y in self.opening)
         changes = {"width": size, "height": size, "opening": opening}
@@ -59,7 +58,6 @@ class GomokuOptions(BaseModel):
 
     @property
     def lays_as_renju(self) -> bool:
-        """Stones before a swap must be near the centre."""
         if self.swap not in (SwapRule.FIRST, SwapRule.THIRD):
             return False
         return (self.geometry or Geometry.of(self.rule)) is Geometry.RENJU

@@ -52,7 +52,6 @@ def foul(cells: bytes | bytearray, stride: int, at: int) -> Foul | None:
     """
     if cells[at]:
         raise ValueError(f"the square at index {at} is not free")
-    # Keeps the texts inside the array.
     margin = _BLOCKED * (_REACH * (stride + 1))
     board = bytearray(margin + cells.translate(_AS_TEXT) + margin)
     found = _Enquiry(board, stride).look(at + len(margin))
@@ -124,7 +123,6 @@ def _keys(at: int, step: int, line: _Line) -> list[int]:
 
 
 def _places(shape: str, line: str) -> list[int]:
-    """Matches without an adjoining black stone, which include the middle."""
     size = len(shape)
     return [
         first

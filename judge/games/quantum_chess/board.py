@@ -103,18 +103,15 @@ class Piece:
 
     @property
     def is_open(self) -> bool:
-        """A selection draws a type."""
         return self.current is None or self.index is None
 
     def collapse(self, index: int) -> PieceType:
-        """Type `index` becomes current and visible."""
         self.index = index
         self.shown[index] = True
         self.current = self.types[index]
         return self.current
 
     def release(self) -> None:
-        """End its turn: on a dark square it opens, unless its types are equal."""
         if (self.x + self.y) % 2 == 0:
             return
         if all(self.shown) and self.types[0] is self.types[1]:
@@ -186,11 +183,9 @@ class ChessBoard:
         return list(self._at.values())
 
     def at(self, x: int, y: int) -> Piece | None:
-        """The square may be off the board."""
         return self._at.get((x, y))
 
     def placed(self) -> tuple[PlacedPiece, ...]:
-        """Column by column."""
         return tuple(self._at[square].placed() for square in sorted(self._at))
 
     def count(self, colour: int) -> int:

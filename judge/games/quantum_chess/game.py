@@ -126,7 +126,7 @@ class QuantumChess:
     events: ClassVar[frozenset[type[Event]]] = frozenset({Selected, Moved, TurnLost})
 
     def __init__(self, options: QuantumChessOptions) -> None:
-        """Raises ContradictionError if `played` contradicts `position`."""
+        """Raises ContradictionError."""
         self.options = options
         self._turn = COLOURS.index(options.turn)
         self._moves = 0
@@ -150,7 +150,6 @@ class QuantumChess:
 
     @property
     def longest(self) -> int | None:
-        """Two answers per turn."""
         moves, passes = self.options.max_moves, self.options.max_passes
         return 2 * (moves + 1) * (passes + 1) if moves and passes else None
 
@@ -170,7 +169,6 @@ class QuantumChess:
 
     @property
     def undrawn(self) -> tuple[Piece, tuple[PieceType, ...]] | None:
-        """Piece for which a hidden type is drawn next, and its possible types."""
         if not self._undrawn:
             return None
         piece = self._undrawn[0]
@@ -214,7 +212,7 @@ class QuantumChess:
         return self._words
 
     def follow(self, text: str) -> list[Reply]:
-        """Play an announcement. Returns its answers. Raises ContradictionError if impossible."""
+        """Returns the answers. Raises ContradictionError."""
         heard = SELECTED.fullmatch(text) or MOVED.fullmatch(text)
         if heard is None:
             raise ContradictionError(f"{quote(text)} is neither a selection nor a move")
@@ -331,7 +329,6 @@ class QuantumChess:
                 return self._lose(Verdict.REFUSED, _GONE)
 
     def _refuse(self, verdict: Verdict, words: str) -> Sequence[Event]:
-        """A selected piece keeps its new type."""
         if self.options.illegal == "loses-game":
             return self._lose(verdict, words)
         seat = self._turn

@@ -70,7 +70,6 @@ def clash_of(attacker: str, defender: str, bomb_survives: bool) -> Clash:
 
 
 _STRIDE = SIZE + 1
-# A row's eleventh cell ends a line of a view and bounds steps.
 _STEPS = {Direction.UP: -_STRIDE, Direction.DOWN: _STRIDE, Direction.LEFT: -1, Direction.RIGHT: 1}
 _EMPTY, _LAKE, _EDGE = 0, 3, 4
 _DOT, _HASH, _SCOUT = b".#9"
@@ -90,7 +89,6 @@ class StrategoBoard:
 
     def __init__(self) -> None:
         edge_row, row = bytes([_EDGE] * _STRIDE), bytes(SIZE) + bytes([_EDGE])
-        # 0 empty, 1 RED, 2 BLUE, 3 lake, 4 edge.
         self._owners = bytearray(edge_row + row * SIZE + edge_row)
         empty = bytearray((b"." * SIZE + b"\n") * (SIZE + 2))
         for x, y in _LAKES:
@@ -101,7 +99,6 @@ class StrategoBoard:
         self.mobile = [0, 0]
 
     def seen_by(self, seat: int) -> str:
-        """Ten lines of ten characters."""
         return self._views[seat][_STRIDE:-_STRIDE].decode("ascii")
 
     def letter_at(self, seat: int, at: int) -> str:
@@ -129,7 +126,6 @@ class StrategoBoard:
         return sentence(f"pieces are missing: {missing}") if missing and not partial else None
 
     def rows_of(self, seat: int) -> tuple[str, ...]:
-        """Own pieces as letters, other squares as empty."""
         view, owners = self._views[seat], self._owners
         starts = [_index(0, _FIRST_ROW[seat] + row) for row in range(SETUP_ROWS)]
         return tuple(
@@ -184,7 +180,6 @@ class StrategoBoard:
         self._owners[at] = _EMPTY
 
     def can_move(self, seat: int) -> bool:
-        """Whether there is a legal move."""
         owners, view = self._owners, self._views[seat]
         targets = (_EMPTY, 2 - seat)
         return any(

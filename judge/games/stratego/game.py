@@ -57,7 +57,6 @@ from judge.games.types import (
 
 UNINTELLIGIBLE = "Unintelligable response"
 SURRENDERED = "This player has surrendered!"
-"""Reasons in a log, in the manager's spelling."""
 
 
 class Stratego:
@@ -69,7 +68,6 @@ class Stratego:
     def __init__(self, options: StrategoOptions) -> None:
         self.options = options
         self.turn = 0
-        """0 during the set-up."""
         self.half_moves: list[PlayedMove] = []
         self.outcome = ""
         self.named: int | None = None
@@ -89,12 +87,10 @@ class Stratego:
 
     @property
     def longest(self) -> int | None:
-        """Set-up rows plus two half-moves per turn."""
         limit = self.options.turn_limit
         return None if limit is None else 2 * (SETUP_ROWS + limit)
 
     def describe(self) -> dict[str, Any]:
-        """`width` and `height` in squares."""
         return {"width": SIZE, "height": SIZE}
 
     @property
@@ -103,16 +99,13 @@ class Stratego:
 
     @property
     def values(self) -> tuple[int, int]:
-        """RED's and BLUE's."""
         return self._board.values[RED], self._board.values[BLUE]
 
     @property
     def seat(self) -> int:
-        """To move, or the last one after the end."""
         return self._seat
 
     def seen_by(self, seat: int) -> str:
-        """Ten lines of ten characters."""
         return self._board.seen_by(seat)
 
     def renegotiate(self) -> bool:
@@ -136,7 +129,6 @@ class Stratego:
         return self._take_half_move(reply)
 
     def forfeit(self, fault: AgentFault) -> Sequence[Event]:
-        """The set-up is bad, or the game ends."""
         if self._end is not None:
             return ()
         if self.turn == 0:
@@ -357,7 +349,6 @@ class Stratego:
         return (Confirmed(None, self._seat, self.turn, text),)
 
     def _finish_on_turn(self, fault: AgentFault | BothAtFault, offender: int) -> None:
-        """The side to move lost (ILLEGAL), or the other one did (DEFAULT)."""
         self._finish(fault, "ILLEGAL" if offender == self._seat else "DEFAULT", self._seat)
 
     def _finish(self, end: End, outcome: str, named: int | None) -> None:

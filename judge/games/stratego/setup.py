@@ -14,7 +14,6 @@ class SetupPhase:
     def __init__(self, board: StrategoBoard, partial: bool) -> None:
         self.seat = RED
         self.placed: list[tuple[str, ...] | None] = [None, None]
-        """None until judged."""
         self.faults: list[AgentFault | None] = [None, None]
         self._board = board
         self._partial = partial
@@ -33,7 +32,6 @@ class SetupPhase:
         return SetupRow(self.seat, len(self._rows))
 
     def take(self, reply: Reply) -> None:
-        """The fourth row is judged."""
         row = reply.decision
         if reply.kind is not ReplyKind.DECIDED:
             self.fail(no_decision(self.seat, reply, "a row of a set-up"))
@@ -45,7 +43,6 @@ class SetupPhase:
                 self._judge()
 
     def fail(self, fault: AgentFault) -> None:
-        """A side's set-up is bad."""
         self.faults[fault.seat] = fault
         self._settle(fault.seat)
 
