@@ -61,7 +61,6 @@ class FileFormats(Generic[FormatGame]):
     names_of: Callable[[FormatGame], Sequence[str]] = _nameless
 
     def recognise(self, data: bytes) -> FileFormat[FormatGame] | None:
-        """None if unknown."""
         return next((form for form in self.by_name.values() if form.looks_like(data[:HEAD])), None)
 
     def read(self, data: bytes, source: str) -> Sequence[FormatGame]:
@@ -86,7 +85,6 @@ class FileFormats(Generic[FormatGame]):
         return b"".join(form.write(game) for game in games)
 
     def changed_names(self, game: FormatGame, name: str) -> Sequence[str]:
-        """Players' names that the format changes."""
         names = self.names_of(game)
         if not names:
             return ()

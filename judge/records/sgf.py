@@ -28,7 +28,6 @@ class SgfNode(dict[str, SgfValues]):
         return next(iter(self.texts(name)), "")
 
     def texts(self, name: str) -> list[str]:
-        """All values, each as `text`."""
         return [_plain(raw) for raw in self[name].texts] if name in self else []
 
     def line(self, name: str) -> int:

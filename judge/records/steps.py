@@ -49,7 +49,6 @@ class LogSteps(Generic[Played]):
         self._view = view
 
     def begin(self, game: Played) -> None:
-        """The start position is after the initial random choices."""
         if not self.steps:
             self.steps.append(ReplayStep(self._view(game)))
 
@@ -57,7 +56,6 @@ class LogSteps(Generic[Played]):
         self.steps.append(ReplayStep(self._view(game).since(self.steps[-1].view), seat, said))
 
     def see_effect(self, game: Played) -> None:
-        """Its random choice belongs to the last step."""
         if len(self.steps) > 1:
             last = self.steps.pop()
             view = self._view(game).since(self.steps[-1].view)

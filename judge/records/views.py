@@ -21,7 +21,6 @@ class Surface(StrEnum):
     LINES = "lines"
     SQUARES = "squares"
     CHEQUERED = "chequered"
-    """Light squares where x + y is even."""
 
 
 class Mark(StrEnum):
@@ -53,7 +52,6 @@ class Token:
     faces: tuple[Face, ...] = ()
     shows: int | None = None
     is_dead: bool = False
-    """No longer counts (continuous game)."""
 
 
 @dataclass(frozen=True, slots=True)

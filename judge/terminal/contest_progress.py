@@ -108,7 +108,7 @@ class JsonLines:
 
     def notify(self, sentence: str) -> None:
         """Print a notice, unbuffered because a signal handler may call it."""
-        with suppress(OSError):  # The next line raises the error.
+        with suppress(OSError):
             os.write(sys.stdout.fileno(), f"{json.dumps({'note': sentence})}\n".encode())
 
     def close(self) -> None:
@@ -142,7 +142,6 @@ class Panel:
     """Shows a panel at a fixed place on the terminal."""
 
     def __init__(self, contest: Contest, running: Callable[[], int]) -> None:
-        """`running` returns the number of running games; the tally has that of the last result."""
         self._contest = contest
         self._running = running
         self._tally = RunTally(contest)

@@ -42,7 +42,7 @@ class LiveView:
         given: Sequence[int] = (),
         stdout: IO[str] | None = None,
     ) -> None:
-        """The view `module` inherits the file descriptors `given`, its arguments."""
+        """The view `module` inherits the file descriptors `given`."""
         command = [sys.executable, "-m", module, *map(str, given)]
         self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=stdout, pass_fds=given)
         if self._process.stdin is None:
@@ -140,7 +140,6 @@ def main() -> None:
     # Ctrl-C is for the judge.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, stop_gracefully)
-    # The judge has priority on their core.
     set_scheduling(os.getpid(), os.SCHED_IDLE)
     view(Console(file=sys.stdout), sys.stdin.fileno())
 

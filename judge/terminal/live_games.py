@@ -51,7 +51,6 @@ class Follower:
         self._before: BoardView | None = None
         self._count = spec.opening_moves
         self._origin_ns: int | None = None
-        """Transcript's start on the host's monotonic clock."""
         self._thread = threading.Thread(target=self._referee, daemon=True)
         self._thread.start()
 
@@ -146,7 +145,6 @@ class GameViews(Generic[FollowerT]):
         self._began = time.monotonic()
         self._number = 0
         self.follower: FollowerT | None = None
-        """Current or last game."""
 
     def hear(self, kind: bytes, data: bytes) -> None:
         """Take a frame of the feed."""

@@ -32,12 +32,10 @@ class MemoryMonitor:
     """Reads in a thread, because an Engine may answer slowly."""
 
     def __init__(self, game_id: str, kind: BoxKind, judge_pid: int, seats: Sequence[int] = SEATS) -> None:
-        """`seats` are those of agents."""
         self.memory = NOTHING
         is_process = kind == "process"
         find = partial(_processes, judge_pid, seats) if is_process else partial(_containers, game_id, judge_pid)
         self._over = threading.Event()
-        # A container lasts for the whole game; a process may be replaced.
         most = 0 if is_process else len(seats)
         threading.Thread(target=self._watch, args=(find, most), daemon=True).start()
 

@@ -33,7 +33,6 @@ class Seated(Follower):
         self._typed: list[Reply] = []
         """Typed answers to be judged together with later ones."""
         self._prepared: list[str] = []
-        """Accepted answers to future requests."""
         words = game_entry(spec.policy.game.name).person()
         if words is None:
             raise InputError(f"a person cannot play {spec.policy.game.name}")

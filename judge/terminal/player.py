@@ -68,7 +68,7 @@ class Player:
     def _typed(self) -> bytes:
         try:
             return os.read(self._keyboard, 1 << 14)
-        except OSError:  # the terminal was closed
+        except OSError:
             return b""
 
 

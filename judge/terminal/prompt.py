@@ -31,7 +31,6 @@ class Prompt:
     text: str = ""
     cursor: Square | None = None
     helps: bool = False
-    """Whether help is shown."""
     _picked: int = 0
     _is_pointing: bool = field(default=False)
 

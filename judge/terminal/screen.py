@@ -34,10 +34,8 @@ class SeatShown:
     turn_ms: float | None = None
     turn_limit_ms: int | None = None
     left_ms: float | None = None
-    """Remaining game time."""
     match_ms: int | None = None
     control: str = ""
-    """With the answers or periods left."""
     memory_bytes: int | None = None
     memory_cap_bytes: int | None = None
     said: str = ""

@@ -28,7 +28,6 @@ RATING = {"advantage": 0.0, "draw_elo": 0.01, "mean": 1600.0}
 MESSAGES, STATE, PGN, RESULT, TABLE = "message.txt", "state.txt", "result.pgn", "_result.txt", "_table.html"
 
 BY_RULES, BY_FOUL, BY_TIME, BY_ILLEGAL, BY_FAILURE = range(5)
-"""Ends in state.txt."""
 
 _ENDS: Mapping[str, int] = {
     Verdict.WIN: BY_RULES,
@@ -66,8 +65,6 @@ class _Player:
 
 @dataclass(frozen=True, slots=True)
 class _Result:
-    """`winner`: player 1 or 2, 0 for a draw, None if not played."""
-
     round: int
     players: tuple[int, int]
     winner: int | None = None
@@ -101,7 +98,6 @@ def write_result_files(contest: FinishedContest) -> Iterator[tuple[str, bytes]]:
     yield PGN, b""
     for game in contest.games:
         movers = (game.first, game.second)
-        # A seat has a fixed colour until a swap.
         first, second = (numbers[name] for name in (movers[::-1] if len(game.opening) % 2 else movers))
         number = rounds[first, second] = rounds.get((first, second), -1) + 1
         planned = _Result(number, (first, second))
@@ -110,7 +106,6 @@ def write_result_files(contest: FinishedContest) -> Iterator[tuple[str, bytes]]:
             results.append(planned)
             continue
         if record.verdict == Verdict.FOUL:
-            # A .psq leaves out the forbidden stone.
             record = replace(record, moves=record.moves[:-1])
         result = _result(planned, record, [contest.agents[first], contest.agents[second]])
         results.append(result)

@@ -270,7 +270,7 @@ def agent_name(file_name: str) -> str:
 
 
 def _ratings(file: _Tournament, agents: Sequence[ImportedAgent]) -> tuple[int, Mapping[str, int]]:
-    """From this difference on pairs are left out (0: all pairs meet). The ratings are by agent."""
+    """From this difference on pairs are left out (0: all pairs meet)."""
     if file.fields.get("rating_diff", _Field(0, "0")).value in ("", "0"):
         return 0, {}
     difference = file.number("rating_diff", 0, 10_000, "Elo")

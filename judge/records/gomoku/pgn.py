@@ -145,7 +145,6 @@ def _tokens(text: str, source: str) -> Iterator[tuple[int, re.Match[str]]]:
 
 
 def _games(text: str, source: str) -> Iterator[_Game]:
-    """A game ends with its result, or where the next game's tags begin."""
     game: _Game | None = None
     for line, token in _tokens(text, source):
         tag = token["tag"]
@@ -154,7 +153,6 @@ def _games(text: str, source: str) -> Iterator[_Game]:
             game = None
         game = game or _Game(line)
         if tag:
-            # Other backslashes come from unescaped paths.
             value = re.sub(r'\\(["\\])', r"\1", token["value"]) if token["raw"] is None else token["raw"]
             game.tags[tag] = (line, value)
         elif token["end"]:

@@ -28,7 +28,6 @@ _CODES = {
     Verdict.MATCH_TIME: BY_TIME,
     Verdict.ILLEGAL: BY_FAULT,
     Verdict.UNREADABLE: BY_FAULT,
-    # Code 0 promises a row of five.
     Verdict.RESIGNED: BY_FAULT,
     Verdict.MEMORY: BY_FAULT,
     Verdict.OUTPUT: BY_FAULT,

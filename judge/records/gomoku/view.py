@@ -55,7 +55,6 @@ def _labels(width: int, height: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 @lru_cache(maxsize=64)
 def _live_stones(most: int) -> tuple[Sequence[Token], Sequence[Token]]:
-    """By colour and number; views share them."""
     if most <= 63:
         black, white = ([Token(colour, number) for number in range(most + 1)] for colour in (0, 1))
         return black, white

@@ -59,7 +59,6 @@ class Replayed:
         return [answered.reply for answered in self.answers if answered.seat == seat]
 
     def chance(self) -> Callable[[Request], Reply]:
-        """The random choices in order; RuntimeError at their end."""
         drawn: Iterator[Reply] = iter(self.replies(NATURE))
 
         def answer(request: Request) -> Reply:
@@ -130,7 +129,7 @@ class _Replayer:
         self._answers += [Answered(who, r) for who, r in zip((seat, NATURE), replies, strict=False)]
 
     def _lose_turns_before(self, said: Logged) -> None:
-        """They leave no line: infer them where the next line does not fit."""
+        """Lost turns leave no line: infer them where the next line does not fit."""
         while self._game.end is None:
             match self._game.pending():
                 case Destination() if not MOVED.fullmatch(said.text):

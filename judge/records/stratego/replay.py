@@ -71,7 +71,6 @@ def log_answers(log: StrategoLog, game: Stratego) -> Iterator[Reply | AgentFault
 
 
 def _answer_of(log: StrategoLog, line: HalfMoveLine, options: StrategoOptions) -> Reply | AgentFault:
-    """A reply that is not a move has no outcome."""
     is_last = line is log.half_moves[-1]
     if not line.text and is_last and log.reason != UNINTELLIGIBLE:
         died = log.reason.startswith("SIGPIPE")
@@ -116,7 +115,6 @@ def _check_end(log: StrategoLog, game: Stratego) -> None:
         return
     stated, found = log.result, read_result(game.result(log.names))
     if game.turn == 0 and found is not None:
-        # The log omits pieces of an invalid set-up.
         found = found._replace(red_value=stated.red_value, blue_value=stated.blue_value)
     if found != stated:
         raise InputError(
