@@ -29,7 +29,6 @@ class Cause(StrEnum):
     TURN_TIME = "turn-time"
     MATCH_TIME = "match-time"
     RAN_ON = "ran-on"
-    """The seat kept running after its turn."""
     DEATH = "death"
     """The process exited, or its stdout was closed."""
 
@@ -100,7 +99,6 @@ class BlameRow:
     verdict: Verdict
     because: Callable[[Evidence], str]
     when: str
-    """`causes` and `holds` in words."""
     example: Evidence
 
 
@@ -113,13 +111,11 @@ class Thresholds:
 
 
 LATE = frozenset({Cause.START_TIME, Cause.TURN_TIME, Cause.MATCH_TIME})
-"""No complete answer arrived before the deadline."""
 
 LATE_OR_DEAD = LATE | {Cause.DEATH}
 """These do not count if the opponent ran in the seat's time."""
 
 NO_SEAT = frozenset({Cause.HOST, Cause.JUDGE})
-"""No seat failed."""
 
 _ANY_FAULT = frozenset(Cause) - NO_SEAT
 

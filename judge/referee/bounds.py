@@ -19,7 +19,6 @@ SAID_BYTES = 5120
 READ_BYTES = 1 << 17
 """Size of one read, which may exceed an output limit."""
 JSON = 6
-"""Characters per byte."""
 ECHO = 12
 ENTRY_BYTES = 48
 """A transcript entry in JSON, without text."""

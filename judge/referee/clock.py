@@ -13,7 +13,6 @@ from judge.referee.policy import ClockPolicy
 MS = 1_000_000
 
 PAID = (Wait.START, Wait.SYNC, Wait.TURN, Wait.ROW)
-"""Waits that are charged to the game."""
 
 
 class Deadline(NamedTuple):
@@ -115,7 +114,7 @@ class SeatClock:
             self._turn_ns += elapsed_ns
 
     def answered(self) -> None:
-        """Later charges are of the next answer."""
+        """Add the time that an answer earns. Later charges are of the next answer."""
         self.answers += 1
         if not self._has_limit:
             return

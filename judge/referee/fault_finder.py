@@ -126,7 +126,10 @@ class FaultFinder:
         return self.faulted(seat, _FAULT_OF_WAIT[talk.deadline.missed or Verdict.TURN_TIME], talk, now)
 
     def faulted(self, seat: int, cause: Cause, talk: Dialogue | None = None, now: int = 0) -> FaultError:
-        """A late or dead seat is not at fault if the other seat ran in its time."""
+        """The seat's time in `talk` is charged up to `now`.
+
+        A late or dead seat is not at fault if the other seat ran in its time.
+        """
         side = self._sides[seat]
         elapsed_ns, allowed_ms, paused_ns = 0, 0, 0
         if talk is not None and talk.wait is not None:

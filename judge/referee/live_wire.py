@@ -246,6 +246,7 @@ class LiveWire:
                 return
 
     def _is_stoppable(self, fd: int) -> bool:
+        """Other sources may write without end."""
         return fd in self._sources and self._boxes[self._sources[fd][0]].freezer != NO_FREEZER
 
     def _poll_for(self, span_s: float) -> list[tuple[int, int]]:
@@ -294,13 +295,14 @@ class LiveWire:
         if source.ended:
             self._unwatch_ended(seat)
         elif not chunks and mask & _BROKEN and not mask & select.EPOLLPRI:
-            self._unwatch(fd)
+            self._unwatch(fd)  # it would be reported repeatedly
         for channel, data in chunks:
             if channel is Channel.REPORT and data != _STARTED:
                 self._stopped.ends(seat)
             self._inbox.add(now, seat, _KIND_OF_CHANNEL[channel], data)
 
     def _flush(self, fd: int, mask: int) -> None:
+        """A full pipe without a reader is reported as broken, never as writable."""
         seat = self._room[fd]
         outbox = self._outbox[seat]
         taken = self._boxes[seat].write(bytes(outbox))

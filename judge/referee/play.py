@@ -78,7 +78,6 @@ class Venue:
 
 
 ANYWHERE = Venue()
-"""No dedicated cores, no folders, no observers."""
 
 
 def play(
@@ -188,7 +187,6 @@ def _end_of(referee: Referee, spec: GameSpec, transcript: Transcript) -> End | V
 
 
 def _failed(spec: GameSpec, transcript: Transcript, error: Exception) -> Void:
-    """The public record only names the last entry."""
     entry = transcript.last_read()
     when = "before any output of an agent"
     if entry is not None:

@@ -18,10 +18,9 @@ PAUSE_NS = 250_000_000
 """Minimum of a pause; interrupts and kernel work take less."""
 
 _PATIENCE_S, _NAP_S = 0.2, 0.0005
-"""For an overdue beat: after a pause any thread may run first."""
+"""Patience for an overdue beat: after a pause any thread may run first."""
 
 _KEPT = 256
-"""More than fit in one wait."""
 
 
 class Pause(NamedTuple):
@@ -31,7 +30,6 @@ class Pause(NamedTuple):
     ended_ns: int
     worked_ns: int
     waited_ns: int
-    """The thread was runnable without a core."""
 
 
 class _Beat(NamedTuple):

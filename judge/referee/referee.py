@@ -71,7 +71,7 @@ class Referee:
         ]
         self.plies: list[Ply] = []
         self.has_unapplied_answer = False
-        """The other seat is read before that."""
+        """The game has not applied the last of `plies`; the other seat is read before that."""
         self.unclosed = ""
         self._unopened = list(SEATS)
         self._wire = wire
@@ -231,7 +231,9 @@ class Referee:
                 self._end(seat)
 
     def _replace(self, seat: int, talk: Dialogue, now: int) -> int:
-        """The old process has time to save its files, which is not charged; its output is no answer."""
+        """The old process has time to save its files. It is not charged, the other agent does not run, and its output
+        is no answer. Returns the start of the new one's time.
+        """
         side = self.sides[seat]
         talk.settle(side.clock, now)
         self._await_ends([seat], side.clock.deadline(Wait.CLOSE, now).ns)

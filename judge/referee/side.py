@@ -137,9 +137,11 @@ class Dialogue:
 
     @property
     def over_at(self) -> int:
+        """The agent has had its full time without the judge's pauses."""
         return self.deadline.ns + self.paused_ns
 
     def elapsed_ns(self, now: int) -> int:
+        """Without pauses."""
         return now - self.since - self.paused_ns - self.overslept_ns
 
     def shown(self, clock: SeatClock, now: int) -> Clock:

@@ -68,7 +68,6 @@ class SeatSpec(_Value):
 OpeningField = (
     tuple[tuple[int, int], ...] | Annotated[str, StringConstraints(min_length=1, max_length=MAX_POSITION_CHARACTERS)]
 )
-"""`judge.games.types.Opening` in a document."""
 
 
 class GameSpec(_Value):
@@ -99,7 +98,6 @@ class GameSpec(_Value):
         return self.scheduled_as or _id_of(self.model_dump(mode="json", exclude_unset=True))
 
     def is_called(self, name: str) -> bool:
-        """Whether this is its id, computed by this or an older judge."""
         return name in (self.id, self.id_as_read)
 
     def game_options(self) -> dict[str, Any]:
@@ -107,7 +105,6 @@ class GameSpec(_Value):
 
     @property
     def opening_moves(self) -> int:
-        """Moves before the first ply, as far as the opening states them."""
         return 0 if isinstance(self.opening, str) else len(self.opening)
 
 

@@ -11,7 +11,6 @@ from judge.sandbox.box import NO_FREEZER, Box
 _AT_ONCE_NS = 1_000_000
 
 _SPIN_NS = 60_000
-"""A judge with its own core checks this long without pauses."""
 
 _SHORT_NAP_S, _NAP_S = 0.00005, 0.0005
 """First and longest pause between checks; each is twice the previous one."""
@@ -20,7 +19,7 @@ _REST_NS = 20_000_000
 """For an agent to become idle after its answer."""
 
 _REST_CPU_NS = 2_000_000
-"""Not charged."""
+"""Maximum for that; it is not charged."""
 
 _STOP_CPU_NS = 1_000_000
 """The kernel may count this late after it stopped a box."""
@@ -106,6 +105,7 @@ class StoppedBoxes:
         self._boxes[seat] = new_box(seat)
 
     def _note_stopped(self, seat: int) -> None:
+        """Later CPU time is charged to the seat, stopped or not."""
         box = self._boxes[seat]
         self._cpu_then[seat] = None if box.freezer == NO_FREEZER else box.meter.cpu_ns()
 

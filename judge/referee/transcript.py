@@ -276,7 +276,6 @@ def mark_private(entries: Iterable[Entry], is_private: Callable[[int, bytes], bo
 def _private_spans(
     entries: Iterable[Entry], is_private: Callable[[int, bytes], bool]
 ) -> tuple[Sequence[tuple[int, int]], Sequence[tuple[int, int]]]:
-    """Per seat: (begin, end) offsets of private lines in its stdout."""
     streams = _Stream(), _Stream()
     for entry in entries:
         if entry.seat not in SEATS:

@@ -49,7 +49,6 @@ FAULTS: Mapping[Verdict, str] = {
         "includes the fix."
     ),
 }
-"""Advice on verdicts of the blame table."""
 
 
 def fix_of(verdict: Verdict) -> str:

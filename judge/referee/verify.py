@@ -58,6 +58,7 @@ def _replay(file: RecordFile) -> list[str]:
     record = file.record
     entries = unseal(file.transcript)
     if record.verdict is Verdict.VOID:
+        # A void has no ruling to repeat.
         return [] if record.winner is None else ["a void game has no winner"]
     wire = ReplayWire(entries)
     referee = build_replay(record, wire)

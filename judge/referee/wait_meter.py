@@ -50,6 +50,7 @@ class _CloserLook(NamedTuple):
     look: _Look
     waited_ns: int | None
     pressure_ns: int | None
+    """The whole box waited for memory or a disk."""
     any_pressure_ns: int
     host_pressure_ns: int | None
     threads: Mapping[int, int]
@@ -65,7 +66,6 @@ class WaitMeter:
     """Measures the waits for two boxes of a slot, one at a time."""
 
     def __init__(self, boxes: Sequence[Box], use: CoreUse | None, cores: int, stalls: StallWatch | None) -> None:
-        """`boxes` is the wire's list. For the other arguments see `LiveWire`."""
         self._boxes = boxes
         self._use = use
         self._cores = max(1, cores)
@@ -113,7 +113,6 @@ class WaitMeter:
         return deadline
 
     def shares(self, seat: int) -> Shares:
-        """Shares of the current wait and of all waits."""
         then, now = self._closer if seat == self._asked else None, self._look_closer(seat, {})
         first, look = self._snapshot, now.look
         if then is None:  # the wait was short, or the judge did not run
@@ -148,6 +147,7 @@ class WaitMeter:
         return _share_of(then.others_ns, now.others_ns, (now.ns - then.ns) * self._cores, -caused_ns)
 
     def _caused_ns(self, then: _CloserLook, now: _CloserLook) -> int:
+        """CPU time that may be work for the agent: kernel threads, and steal time for its disks."""
         stolen = now.look.stolen_ns - then.look.stolen_ns
         return min(stolen, now.any_pressure_ns - then.any_pressure_ns) + (
             self._use.kernel_ns(then.threads) if self._use else 0
@@ -176,6 +176,7 @@ class WaitMeter:
         )
 
     def _slept_share(self, seat: int, then: _CloserLook, now: _CloserLook, span: int) -> float | None:
+        """Memory reclaim runs while the box waits for memory or a disk."""
         ran = _share_of(then.look.cpu_ns[seat], now.look.cpu_ns[seat], span * self._cores)
         if ran is None:
             return None

@@ -75,6 +75,7 @@ class Measured(NamedTuple):
     interrupt_share: float | None = None
 
     def encode(self) -> bytes:
+        """Newer fields are last."""
         values = [getattr(self.readings, name) for name in _FIRST_READINGS]
         return json.dumps([*values, *self[1:], self.readings.reached_cap]).encode()
 
@@ -103,7 +104,7 @@ class Wire(Protocol):
         """`await_still` confirms it. Returns the box's memory in bytes, if known."""
 
     def await_still(self, seat: int, bound_ns: int) -> RanOn | None:
-        """Wait at most `bound_ns`. None: it was stopped at once."""
+        """Wait at most `bound_ns` until a frozen seat is stopped. None: it was stopped at once."""
 
     def stopped_cpu(self, seat: int, asked: int) -> int:
         """CPU time in ns of a stopped seat since `await_still` or the last call.
@@ -124,8 +125,10 @@ class Wire(Protocol):
     def respawn(self, seat: int) -> int:
         """Restart the agent in a new box; returns the start of its time."""
 
-    def mute(self, seat: int) -> None: ...
+    def mute(self, seat: int) -> None:
+        """Stop reading a seat."""
 
     def kill(self, seat: int) -> None: ...
 
-    def fail(self, why: str) -> None: ...
+    def fail(self, why: str) -> None:
+        """The host failed after the game."""

@@ -197,7 +197,6 @@ class Tenant:
     parking_cores: tuple[int, ...] = ()
     """Here the box is created, waits and is removed, to keep the slot's cores undisturbed; empty: the slot's."""
     cpu_shares: int = 1024
-    """Relative CPU share under contention. A container's default is 1,024."""
     environment: tuple[tuple[str, str], ...] = ()
     runs_scratch: bool = False
     """Programs in scratch space may be executed; only for builds, never for agents."""
@@ -264,8 +263,7 @@ class Meter:
         """Reset the counters. Raises OSError if this is impossible."""
         raise OSError("its counters cannot be restarted")
 
-    def close(self) -> None:
-        """Close its files."""
+    def close(self) -> None: ...
 
 
 class Box(ABC):
@@ -321,8 +319,7 @@ class Box(ABC):
         """True without a freezer."""
         return True
 
-    def thaw(self) -> None:
-        """Resume the whole box."""
+    def thaw(self) -> None: ...
 
     def is_held(self) -> bool | None:
         """Whether another program keeps the box frozen after the thaw, or has ever paused it.
@@ -347,5 +344,4 @@ class Box(ABC):
         """
         return 0.0
 
-    def close(self) -> None:
-        """Remove everything."""
+    def close(self) -> None: ...

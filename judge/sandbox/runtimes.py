@@ -27,7 +27,6 @@ RELEASE_SCRIPT = IMAGES / "release" / "rootfs.sh"
 INIT_SOURCES = IMAGES / "init"
 
 WINDOWS_ROOT = "Z:"
-"""Wine's drive of the root directory."""
 NAME = r"[a-z0-9][a-z0-9._-]{0,39}"
 """Name of an organiser's runtime; the Engine does not accept capitals."""
 

@@ -80,7 +80,6 @@ def compile_java(sources: Iterable[Path], folder: Path) -> None:
 
 
 def _compile(command: list[str], sources: Path, packages: str) -> None:
-    """The distribution's `packages` have the compiler."""
     try:
         done = subprocess.run(command, cwd=sources, capture_output=True, text=True, errors="replace", check=False)
     except FileNotFoundError:

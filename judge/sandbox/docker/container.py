@@ -70,7 +70,7 @@ class Container:
         self.engine = engine
         self.id = ""
         self.user: User | None = None
-        """None if the folders have an owner."""
+        """Claimed as long as the container exists. None if the folders have an owner."""
         self.directory: Path | None = None
         self.program: ProgramCopy | None = None
         """None: the box uses the staged files."""

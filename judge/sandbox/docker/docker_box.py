@@ -49,6 +49,7 @@ class DockerBox(Box):
         self._over = False
         """PID 1 runs no agent any more, or has ended."""
         self._ended = False
+        """It has reaped all other processes and reported the agent's end."""
 
     def __str__(self) -> str:
         return str(self._container)
@@ -160,6 +161,7 @@ class DockerBox(Box):
         return self._container.user.uid
 
     def _on_first_end(self) -> Sequence[tuple[Channel, bytes]]:
+        """An open stream reports the end itself and in order."""
         if self._over or not self._container.stream:
             return ()
         self.meter.readings()  # the cgroup disappears soon, and the Engine may miss the kill

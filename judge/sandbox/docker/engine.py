@@ -61,7 +61,6 @@ class Engine:
             return str(self._client.create_container_from_config(config)["Id"])  # type: ignore[no-untyped-call]
 
     def attach(self, container: str) -> socket.socket:
-        """One socket for all three streams."""
         with doing(f"attach to container {container[:12]}"):
             streams = {"stdin": 1, "stdout": 1, "stderr": 1, "stream": 1}
             stream = self._client.attach_socket(container, params=streams)

@@ -46,7 +46,6 @@ class ImageState:
 
     id: str
     current: bool
-    """Built by the current scripts and sources."""
     content: str
     """SHA-256 (hex) of the imported tar file."""
     packages: int
@@ -132,7 +131,6 @@ def runtimes_providing(word: str) -> list[str]:
 
 
 def _built(client: docker.DockerClient) -> Iterator[ImageRecipe]:
-    """Labels of another version are skipped."""
     tags = {tag for image in find_images(client, RUNTIME) for tag in image.tags}
     for tag in sorted(tags):
         name = tag.removeprefix("judge/").removesuffix(":1")
@@ -209,7 +207,7 @@ def find_runtime(name: str) -> RuntimeImage:
 
 
 def keeper_image() -> str:
-    """Raises `HostError` if it is missing or outdated."""
+    """Image id; `HostError` if it is missing or outdated."""
     with engine_client("find an image") as client:
         recipe = recipes()["keeper"]
         return _ours(recipe, find_image(client, recipe.tag))

@@ -71,7 +71,7 @@ class LastNumber:
         libc.rewind(self._file)
         libc.fputs(str(number).encode(), self._file)
         flags = CLONE_VM | CLONE_VFORK | signal.SIGCHLD
-        child = libc.clone(self._flush, self._top, flags, self._file)  # it flushes the buffer
+        child = libc.clone(self._flush, self._top, flags, self._file)
         _check(min(child, 0), "clone")
         if os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) != 0:
             raise OSError(f"{LAST_PID} cannot be written")

@@ -32,7 +32,6 @@ class ContainerKey(NamedTuple):
 
     digest: str
     made_with: Hashable
-    """Does not change from game to game."""
 
 
 class KeptContainers:
@@ -129,6 +128,7 @@ class Reuse:
         return self._renewal.container if self._renewal else None
 
     def begin(self, container: Container, profile: str, tmpfs: Mapping[str, str]) -> bool:
+        """If False, the container is unusable."""
         if self._is_wanted and profile != CHECKED_PROFILE:
             self._refuse(f"the seccomp profile {profile} of {self._runtime} allows more than is undone")
         if not self._is_wanted:

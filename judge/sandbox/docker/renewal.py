@@ -44,10 +44,9 @@ STATUS = (
     "Umask", "Uid", "Gid", "Groups", "NSpid", "TracerPid", "Threads", "SigPnd", "ShdPnd", "SigBlk", "SigIgn", "SigCgt",
     "CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb", "NoNewPrivs", "Seccomp", "Seccomp_filters", "THP_enabled",
 )  # fmt: skip
-"""Fields of /proc/PID/status that do not change while PID 1 waits."""
 
 STAT = {"session": 3, "priority": 15, "nice": 16, "rt_priority": 37, "policy": 38}
-"""Such fields of /proc/PID/stat, by their position after the name."""
+"""By their position after the name in /proc/PID/stat."""
 
 FILES = ("limits", "oom_score_adj", "coredump_filter", "personality", "timerslack_ns", "cgroup", "loginuid")
 
@@ -59,7 +58,6 @@ SHOWN = {
         "cgroup.controllers", "cpu.max", "cpu.weight", "memory.high", "memory.max", "memory.swap.max", "pids.max",
     ),
 }  # fmt: skip
-"""Limits that programs read, as the JVM does."""
 
 
 EPOLL = "anon_inode:[eventpoll]"

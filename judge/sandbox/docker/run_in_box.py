@@ -65,7 +65,6 @@ class Stderr:
     last: bytearray = field(default_factory=bytearray)
 
     def add(self, data: bytes) -> None:
-        """The middle above the limit is dropped."""
         self.total_bytes += len(data)
         half = self.log_bytes // 2
         room = half - len(self.first)
@@ -78,7 +77,6 @@ class Stderr:
         return self.total_bytes - len(self.first) - len(self.last)
 
     def __str__(self) -> str:
-        """Printable lines, with the number of dropped bytes."""
         if not self.omitted_bytes:
             lines = printable_lines(self.first + self.last)
         else:
@@ -89,7 +87,7 @@ class Stderr:
 
 @dataclass(frozen=True, slots=True)
 class CommandResult:
-    """`report` is PID 1's."""
+    """`report` is PID 1's; after a limit: signalled."""
 
     end: CommandEnd
     report: ProcessReport

@@ -38,7 +38,6 @@ class CallRule(_Part):
     where: dict[int, int] = Field(default_factory=dict)
 
     def rules(self, action: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-        """The Engine's rules for `action`, of which one must match."""
         others = [{"index": index, "value": value, "op": "SCMP_CMP_EQ"} for index, value in self.where.items()]
         for condition in self._conditions():
             args = [*others, {"index": self.argument, **condition}] if condition else others

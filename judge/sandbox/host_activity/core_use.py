@@ -28,7 +28,6 @@ INTERRUPT_FIELDS = (5, 6)
 STOLEN_FIELDS = (7,)
 
 KERNEL_FLAG = 0x00200000
-"""Kernel threads (PF_KTHREAD) in /proc/PID/stat."""
 
 OWN_LISTED_S = 1.0
 
@@ -88,6 +87,7 @@ class OwnTime:
         self._cores = frozenset(cores)
         self._listed_at = float("-inf")
         self._last: dict[int, int] = {}
+        """Kept after a process ends."""
 
     def ns(self) -> int:
         now = time.monotonic()
@@ -114,7 +114,7 @@ def own_processes() -> list[int]:
     while (above := int(status_field(top, "PPid") or 0)) and _program_file(above) == ours:
         top = above
     found = [top]
-    for pid in found:
+    for pid in found:  # grows in the loop
         found += [child for child in children_of(pid) if _program_file(child) == ours]
     return found
 

@@ -48,14 +48,13 @@ class Doing(NamedTuple):
 
     stalled_ns: int
     began_ns: int = 0
-    """0 if not started."""
+    """Start of the current operation, or the planned wake-up time; 0 if not started."""
     waited_ns: int = 0
     disk: int = 0
-    """From 1; 0 if none."""
+    """Number of the disk being read, from 1; 0 if none."""
     spent_ns: int = 0
 
     def total_ns(self, now: int, waited_ns: int, spent_ns: int) -> int:
-        """Including the current operation at `now`."""
         if not self.began_ns or now - self.began_ns < STALL_NS:
             return self.stalled_ns
         span = now - self.began_ns - (waited_ns - self.waited_ns) - (spent_ns - self.spent_ns)
@@ -75,6 +74,7 @@ class SharedPage:
         return self._numbers[_WANTED]
 
     def want(self, since: int) -> None:
+        """Only called by the judge."""
         self._numbers[_WANTED] = since
 
     def lists_taken(self) -> int:

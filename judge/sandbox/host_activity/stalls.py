@@ -36,6 +36,7 @@ class StallWatch:
         places = list(near)
         self.cgroups = _cgroups_of(places)
         self._lock = Lock()
+        """For the following attributes."""
         self._disks: list[Disk] = []
         self._lists = 0
         self._waiting: set[Hashable] = set()

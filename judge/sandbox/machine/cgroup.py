@@ -15,7 +15,6 @@ from judge.sandbox.box import Channel, Meter, Readings
 from judge.sandbox.machine.procfs import BUSY_STATES
 
 FULL = "full .*total="
-"""Pattern of the "full" line of a pressure file: time in which no task ran."""
 
 SOME = "some .*total="
 
@@ -47,7 +46,6 @@ def parse_mounts(text: str) -> dict[str, tuple[str, Path]]:
         kind, _, options = right.split(" ", 2)
         if kind not in ("cgroup", "cgroup2"):
             continue
-        # Fields have escapes such as `\040`.
         root, point = (
             re.sub(r"\\([0-7]{3})", lambda code: chr(int(code[1], 8)), field) for field in left.split(" ")[3:5]
         )
@@ -139,7 +137,6 @@ class Pressure:
                 self.counters.append(Counter(os.open(path, os.O_RDONLY), line, 1000))
 
     def read(self) -> int | None:
-        """None if the kernel does not measure it."""
         values = [value for counter in self.counters if (value := counter.read()) is not None]
         return sum(values) if values else None
 

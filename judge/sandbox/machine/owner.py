@@ -35,7 +35,6 @@ class Owner:
     pid: int
     started_ticks: int
     world: str
-    """Boot and PID namespace."""
 
     @classmethod
     def me(cls) -> "Owner":

@@ -240,6 +240,7 @@ class ReportSource:
         self._epoll.register(self._pidfd, select.EPOLLIN)
 
     def read(self) -> Sequence[tuple[Channel, bytes]]:
+        """The agent's remaining output comes before the last report."""
         if self.ended:
             return ()
         with suppress(BlockingIOError):
