@@ -28,7 +28,6 @@ _Vector = npt.NDArray[np.float64]
 _Places = npt.NDArray[np.intp]
 
 OFFSET = 1600
-"""Mean of all players in Elo."""
 
 _DRAW_ELO = 0.01
 _MARGIN = 10 ** (_DRAW_ELO / 400)
@@ -69,7 +68,6 @@ class BayesRating:
     wins: int
     draws: int
     opponents: float
-    """Mean rating of the opponents, weighted by games."""
 
     @property
     def score_percent(self) -> int:
@@ -138,6 +136,7 @@ class _Table:
             self.opponents.append(_Opponents(numbers, together, wins + drawn, losses + drawn))
 
     def ratings(self) -> _Vector:
+        """Ratings in Elo, with mean 0."""
         batches = self._batches()
         strengths = np.ones(len(self.opponents))
         for _ in range(_MAX_ROUNDS):

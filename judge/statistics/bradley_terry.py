@@ -26,6 +26,7 @@ Matrix = npt.NDArray[np.float64]
 Places = npt.NDArray[np.intp]
 
 _CLOSE = 1e-9
+"""Minimum step: two millionths of an Elo."""
 
 _MAX_STEPS = 200
 
@@ -35,16 +36,13 @@ class PairCounts:
     """Summed results per ordered pair of agents."""
 
     place: Mapping[str, int]
-    """By agent id."""
     first: Places
     second: Places
     wins: Vector
     draws: Vector
     losses: Vector
     games: Vector
-    """Per agent."""
     scores: Vector
-    """Per agent: wins plus half the draws."""
 
     @classmethod
     def of(cls, games: Sequence[GameResult]) -> Self:
@@ -114,7 +112,7 @@ class Fit:
         return self._draws.chances(self._leads(self._at)[1], self.draw)
 
     def slopes_of_score(self) -> Vector:
-        """Derivative of each pair's expected score by the first seat's lead."""
+        """Derivative of each pair's expected score by the first seat's lead, in logistic units."""
         lead, step = self._leads(self._at)[1], 1e-4
         (won, drawn, _), (won_less, drawn_less, _) = (
             self._draws.chances(lead + side * step, self.draw) for side in (1, -1)
@@ -145,7 +143,7 @@ class Fit:
         return at
 
     def _inverse(self, curvature: Matrix) -> Matrix:
-        """Zero for fixed parameters."""
+        """Inverse of the information of free parameters; zero for fixed ones."""
         inverse = np.zeros_like(curvature)
         inverse[self._moving] = np.linalg.inv((self._anchor - curvature)[self._moving])
         return inverse

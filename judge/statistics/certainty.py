@@ -1,4 +1,4 @@
-r"""How certain the places of a contest are. See docs/statistics.md.
+"""How certain the places of a contest are. See docs/statistics.md.
 
 Davidson's model (`judge.statistics.bradley_terry`, without first-move advantage) gives ratings and their covariance C.
 From both follow:
@@ -33,7 +33,7 @@ _SIMULATIONS = 199, 999
 """Simulated contests of the deviance test: minimum and maximum."""
 
 _SIMULATED_PAIRS = 1_000_000
-"""Limits the time; pairs in memory, if there are more."""
+"""Pairs in all of them, which limits the time; pairs in memory, if there are more."""
 
 _DRAWN_RATINGS = 4_000, 20_000
 """Random rating vectors for quantile and chances: minimum and maximum."""
@@ -43,7 +43,6 @@ _DRAWN_PAIRS = 40_000_000
 _SEED = 14
 
 RIVALS = 5
-"""Number of agents for which reversed games are counted."""
 
 _TIED_ELO = 0.01
 """Ratings that differ by less share a place."""
@@ -419,9 +418,6 @@ class _League:
                     one, other, score, expected = other, one, games - score, games - expected
                 found.append(UnusualPair(one, other, int(games), score, expected, p))
         return tuple(sorted(found, key=lambda each: (each.p, each.agent, each.opponent)))
-
-
-# --- functions of arrays ---------------------------------------------------------------------------------------------
 
 
 def _limited(number: int, limits: tuple[int, int]) -> int:

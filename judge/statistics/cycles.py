@@ -66,7 +66,6 @@ def check_ratings(results: Iterable[GameResult]) -> RatingsCheck:
 
 
 def _residuals(fit: Fit, agents: int) -> tuple[Matrix, Matrix, Matrix]:
-    """For two agents: residual of the row's score, slope of the expectation, variance."""
     tally = fit.tally
     games = tally.wins + tally.draws + tally.losses
     won, drawn, _ = fit.chances()

@@ -41,7 +41,7 @@ class DrawModel(Protocol):
     """The d without draws."""
 
     def height(self, u: Vector, d: float, wins: Vector, draws: Vector, losses: Vector) -> float:
-        """Log-likelihood."""
+        """Log-likelihood; minus infinity for an impossible d."""
 
     def slopes(self, u: Vector, d: float, wins: Vector, draws: Vector, losses: Vector) -> Slopes:
         """Derivatives of `height`."""

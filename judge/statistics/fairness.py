@@ -7,17 +7,16 @@ Each game has two values, with these models:
 
 For the seat, the time value is the log time per move of the first seat minus that of the second. Least squares with and
 without the factor give the variance ratio (F) of a linear hypothesis (Fisher; Scheffe, The Analysis of Variance, 1959,
-2). Two agents in the same seats are a block; games are compared within blocks only. So agents that played more on one
-slot, or late, do not look like an effect of slot or order. If that leaves too few games, both blocks of a pair are
-joined, with one advantage for all pairs; then, as where most pairs meet once, each agent has one unknown. The unknowns
-are first eliminated from all columns (Frisch and Waugh, Econometrica 1, 1933).
+2). Two agents in the same seats are a block; games are compared within blocks only. If that leaves too few games, both
+blocks of a pair are joined, with one advantage for all pairs; then, as where most pairs meet once, each agent has one
+unknown. The unknowns are first eliminated from all columns (Frisch and Waugh, Econometrica 1, 1933).
 
 A factor is a set of levels (slot, host, hour of the day) or a number (order: start from 0 to 1; neighbours: other games
 on the host at the start). Holm's procedure adjusts all p-values, so fair machines are reported as unfair in 5 % of
 contests. A difference x of logarithms is reported as exp(x) - 1.
 
-The 95 % interval is Scheffe's (3.5), valid for all levels at once, so also for the largest effect. `found` is the
-effect, at a level of average frequency or between the extremes of a number, that is detected with a probability of at
+The 95 % interval is Scheffe's (3.5), valid for all levels at once. `found` is the effect,
+at a level of average frequency or between the extremes of a number, that is detected with a probability of at
 least 90 %, even as the first test in Holm's procedure.
 
 Results are assumed independent given the model. Deterministic agents that repeat games make the tests overconfident.
@@ -56,7 +55,6 @@ DIFFERENT = 30
 OTHERS = "others"
 SCORE, TIME = "score", "time a move"
 ALONE, FEW, ALIKE = "nothing to compare", "too few games", "differs in too few games"
-"""Why a test is omitted."""
 
 LEVELS, NUMBERS, SEAT = ("slot", "host", "hour"), ("order", "neighbours"), "seat"
 FAIRNESS_WORDS = (*LEVELS, *NUMBERS, SEAT, SCORE, TIME, OTHERS, ALONE, FEW, ALIKE)
@@ -112,8 +110,6 @@ def fairness_tests(results: Sequence[GameResult], conditions: Sequence[GameCondi
 
 
 class _Games:
-    """Missing values are NaN."""
-
     def __init__(self, results: Sequence[GameResult], conditions: Sequence[GameConditions]) -> None:
         agents = sorted({agent for result in results for agent in result.agents})
         place = {agent: at for at, agent in enumerate(agents)}
@@ -130,6 +126,7 @@ class _Games:
         self.slots = [f"{each.host} {each.slot}".strip() for each in conditions]
         self.hours = [each.hour for each in conditions]
         _, places = np.unique(np.array([each.began for each in conditions]), return_inverse=True)
+        # From 0 to 1; games with equal starts share a place.
         self.order: Vector = places / max(1, places.max(initial=0))
         self.neighbours = _neighbours(conditions)
 
@@ -140,7 +137,7 @@ def _log_time(result: GameResult, seat: int) -> float:
 
 
 def _neighbours(conditions: Sequence[GameConditions]) -> Vector:
-    """Later starts depend on the game's own duration."""
+    """Other games on the host when each game began. Later starts depend on the game's own duration."""
     counts = np.zeros(len(conditions))
     hosts: dict[str, list[int]] = {}
     for at, each in enumerate(conditions):
@@ -161,9 +158,6 @@ def _levels(names: Sequence[str]) -> tuple[list[str], Codes]:
     levels = [*kept, OTHERS] if len(kept) < len(counts) else kept
     place = {name: at for at, name in enumerate(kept)}
     return levels, np.array([place.get(name, len(kept)) for name in names], dtype=np.intp)
-
-
-# --- least squares ---------------------------------------------------------------------------------------------------
 
 
 class _Sweep(ABC):
@@ -229,6 +223,7 @@ def _sweep_of(games: _Games, used: npt.NDArray[np.bool_], sign: float, *, of_sea
         return _OfPairs(block, np.ones(count))
     pairs, pair = np.unique(low * games.agents + high, return_inverse=True)
     if _leaves_enough(len(pairs), count):
+        # A difference changes its sign with the seats; against itself it is 0.
         return _OfPairs(pair, np.sign(second - first).astype(np.float64) if sign < 0 else np.ones(count))
     return _OfAgents(games.agents, first, second, sign)
 
@@ -241,7 +236,6 @@ class _Fitted:
     rank: int
 
     def off(self, weights: Vector, degrees: int, residual: int) -> tuple[float, float]:
-        """A weighted sum, and its interval's half-width."""
         variance = self.squares / residual * float(weights @ self.inverse @ weights)
         ratio = variance_ratio_point(SIGNIFICANCE, degrees, residual)
         return float(weights @ self.coefficients), math.sqrt(degrees * ratio * max(0.0, variance))
@@ -258,7 +252,6 @@ def _fit(sweep: _Sweep, columns: Sequence[Vector], values: Vector) -> _Fitted:
 
 
 def _compare(without: _Fitted, fitted: _Fitted, games: int, spread: float) -> tuple[float | None, float | None, str]:
-    """`spread`: squared length of an effect of 1."""
     degrees, residual = fitted.rank - without.rank, games - fitted.rank
     if degrees < 1:
         return None, None, ALONE
@@ -271,6 +264,7 @@ def _compare(without: _Fitted, fitted: _Fitted, games: int, spread: float) -> tu
 
 
 _TESTS = 12
+"""Two responses times six factors."""
 
 
 def _test_levels(
@@ -284,11 +278,13 @@ def _test_levels(
     columns = [sweep((here == level).astype(np.float64)) for level in range(len(levels))]
     without, fitted = _fit(sweep, [sweep(np.ones(count))], swept), _fit(sweep, columns, swept)
     of_level = np.bincount(here, minlength=len(levels))
+    # For a level of average frequency, within the blocks.
     spread = sum(float(column @ column) for column in columns) / max(1, len(levels))
     p, found, why = _compare(without, fitted, count, spread)
     if p is None:
         return _unmade(factor, response, len(levels), count, why)
     effects = fitted.coefficients
+    # Compared with the mean of all other games.
     others = (of_level @ effects - of_level * effects) / np.maximum(1, count - of_level)
     off = np.where(of_level > 0, effects - others, 0.0)
     most = int(np.abs(off).argmax())
@@ -340,7 +336,6 @@ _MOST = 50.0
 
 
 def _sizes(response: str, effect: float, reach: float, found: float | None) -> tuple[float, float, float, float | None]:
-    """Logarithms of times become shares."""
 
     def size(value: float) -> float:
         return math.expm1(min(value, _MOST)) if response == TIME else value

@@ -90,7 +90,6 @@ def _log_weights_of_t(shares: Sequence[float], leads: Sequence[float], t: float)
 def _maximum(
     shares: Sequence[float], leads: Sequence[float], t: float, left: float, right: float, spread: float
 ) -> list[float]:
-    """ln(q / p) at the maximum nearest to `spread`, the logarithm of s, between `left` and `right`."""
     factor = 1 + t * t
     squares = [lead * lead for lead in leads]
 
@@ -115,6 +114,7 @@ def _maximum(
             longest = next((times for below, times in _SECANTS if abs(step) < below), 0.0)
             steps = [secant, *steps] if 0 < secant / step <= longest else steps
         before = spread, step
+        # A tangent step always leads to a function with both signs.
         spread += next((by for by in steps if left < spread + by < right and max(tangent(spread + by)) > 0), step)
     return logs
 

@@ -12,10 +12,10 @@ from judge.base.errors import InputError
 from judge.contest_games import GameResult
 
 GAME_SCORES = (0.0, 0.5, 1.0)
-"""Lost, drawn, won."""
+"""Scores of a game: lost, drawn, won."""
 
 PAIR_SCORES = (0.0, 0.25, 0.5, 0.75, 1.0)
-"""Of two games, from two losses to two wins."""
+"""Scores per game of two games, from two losses to two wins."""
 
 _GAMES_OF_PAIRS = ((2, 0, 0), (1, 1, 0), (0, 2, 0), (1, 0, 1), (0, 1, 1), (0, 0, 2))
 """(lost, drawn, won) of LL, LD, DD, WL, WD, WW."""

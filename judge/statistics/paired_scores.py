@@ -48,7 +48,9 @@ class PairedScores:
 
     @property
     def are_even(self) -> bool:
-        """Such pairs show no difference."""
+        """Whether the candidate always scored like its parent, or 1/2 against the pool. Such pairs show no
+        difference.
+        """
         return self.pairs > 0 and self.counts[len(self.counts) // 2] == self.pairs
 
     @cached_property

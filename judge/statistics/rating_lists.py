@@ -105,9 +105,7 @@ class ListRow:
     minus: int
     games: int
     score: int
-    """Percent, as `draws`."""
     opponents: int
-    """Mean rating of the opponents, weighted by games."""
     draws: int
     is_active: bool
     first_year: int

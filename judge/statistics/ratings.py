@@ -50,6 +50,7 @@ class Rating:
     games: int
     score: float
     pool: int
+    """Number of its pool, from 0 for the largest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +59,6 @@ class RatingList:
 
     ratings: tuple[Rating, ...]
     advantage: Estimate
-    """First-move advantage."""
     draw_elo: Estimate | None
     """Draw margin; None for Davidson's model."""
     draw_share: float
@@ -120,7 +120,6 @@ def lower_ends(results: Iterable[GameResult], model: RatingModel | None = None) 
 
 
 def _estimate(value: float, error: float, ends: tuple[bool, bool]) -> Estimate:
-    """`ends`: which interval ends exist."""
     reach = CONFIDENCE_95 * error
     low, high = (
         end * ELO if has_end else None for end, has_end in zip((value - reach, value + reach), ends, strict=True)
@@ -149,9 +148,6 @@ def fit_games(
     )
 
 
-# --- comparable agents -------------------------------------------------------------------------------------------
-
-
 def _open_ends(games: Sequence[GameResult], pools: Sequence[set[str]]) -> tuple[set[str], set[str]]:
     """Agents without a lower, and without an upper end, without the prior.
 
@@ -172,6 +168,7 @@ def _open_ends(games: Sequence[GameResult], pools: Sequence[set[str]]) -> tuple[
         members: dict[int, set[str]] = {group: groups.nodes[group]["members"] for group in groups}
         largest = max(map(len, members.values()), default=0)
         cores = [group for group, agents in members.items() if len(agents) == largest]
+        # Or all groups if several are the largest.
         references = frozenset(cores if len(cores) == 1 else members)
         for group in groups:
             seen_from = references - {group}

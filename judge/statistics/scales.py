@@ -8,14 +8,14 @@ With s the expected score of a game, 0 to 1, and sigma the standard deviation of
     BayesElo    u in P(win) = 1 / (1 + 10 ** ((d - u) / 400)), P(loss) = 1 / (1 + 10 ** ((d + u) / 400))
                                                        with d the draw margin (Rao and Kupper 1967; Coulom's BayesElo)
 
-Near s = 1/2 the slope of the first is 1600 / ln 10. Without draws sigma = 1/2, so the factor of the second
-makes both equal. With d = 0 the third equals the first.
+Without draws, the first two are nearly equal near s = 1/2. With d = 0 the third equals the first.
 """
 
 import math
 from statistics import NormalDist
 
 ELO = 400 / math.log(10)
+"""Elo per logistic unit."""
 
 NORMALIZED_ELO = 800 / math.log(10)
 """Normalized Elo for a score one standard deviation of a game above 1/2."""

@@ -111,6 +111,7 @@ def chi_square_shift(level: float, degrees: int, power: float) -> float:
         middle = (low + high) / 2
         low, high = (middle, high) if chi_square_tail(middle, degrees) > level else (low, middle)
     threshold, reach = high, NORMAL.inv_cdf(power)
+    # threshold = degrees + shift - reach * sqrt(2 degrees + 4 shift), solved for the root.
     root = 2 * reach + math.sqrt(4 * reach**2 + 4 * (threshold - degrees) + 2 * degrees)
     return max(0.0, (root**2 - 2 * degrees) / 4)
 

@@ -15,6 +15,7 @@ from judge.statistics.bradley_terry import Matrix, PairCounts, Places, Vector
 from judge.statistics.draw_models import Davidson, share
 
 _CLOSE = 1e-5
+"""Largest change of a rating in the last step, in logistic units."""
 
 MAX_STEP = 1.0
 """Largest change of a rating in one step, in logistic units."""

@@ -23,9 +23,11 @@ DECIMALS = 9
 """So that 3 * 0.1 equals 0.3."""
 
 Points = tuple[float, float]
+"""Of named and other side, or of first and second seat."""
 
 
 Reader = Callable[[GameResult], ResultWord | None]
+"""None for an invalid result line."""
 
 
 VERDICT_POINTS: Mapping[str, Points] = {

@@ -50,7 +50,10 @@ class Tournament:
     """Games and standings of a contest."""
 
     def __init__(self, snapshot: Snapshot, secret: Key | None = None) -> None:
-        """`secret` None: unknown. Raises InputError for another secret, or a result word without points."""
+        """`secret` None: unknown, so results that depend on it are missing.
+
+        Raises InputError for another secret, or a result word without points.
+        """
         if secret is not None and commitment_to(secret) != snapshot.commitment:
             raise InputError("the secret does not match the contest's commitment")
         self.snapshot = snapshot
@@ -60,8 +63,6 @@ class Tournament:
         self._scoring = Scoring(points_table(snapshot.policy), snapshot.duel)
         self._turns = turns_of(snapshot.policy) if snapshot.transform else NOT_TURNED
         self._entries = snapshot.by_name()
-
-    # --- future games -------------------------------------------------------------------------------
 
     def next(
         self,
@@ -170,8 +171,6 @@ class Tournament:
             return [schedule(snapshot.openings, pass_ * count + place, None, self._turns) for place in range(count)]
         seed = self.seed if snapshot.shuffle else None
         return [schedule(snapshot.openings, number, seed, self._turns)]
-
-    # --- past games ---------------------------------------------------------------------------------
 
     def entries(self, out: Collection[str] = ()) -> list[Competitor]:
         """Entries, inactive if in `out`."""

@@ -25,6 +25,7 @@ class _Value(BaseModel):
 
 
 MAX_RATING = 100_000
+"""Largest rating, in Elo."""
 
 
 class SourcedRating(_Value):

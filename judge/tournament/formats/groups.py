@@ -103,7 +103,8 @@ class _Staged(SkippingFormat):
 
     @property
     @abstractmethod
-    def first_stage(self) -> frozenset[str]: ...
+    def first_stage(self) -> frozenset[str]:
+        """Groups with members known in advance."""
 
     @property
     def counts_games(self) -> bool:
@@ -115,6 +116,7 @@ class _Staged(SkippingFormat):
         return 0 if played else sum(map(len, self.next_rounds(entries, played, 0)))
 
     def stages(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing]) -> list[list[Group]]:
+        """Up to the first stage with undrawn pairings."""
         stages: list[list[Group]] = []
         while (stage := self.stage_after(stages, entries, played)) is not None:
             stages.append(stage)
@@ -123,6 +125,7 @@ class _Staged(SkippingFormat):
         return stages
 
     def reached(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing]) -> list[list[Group]]:
+        """Drawn stages, and the next one if all games are over."""
         stages = self.stages(entries, played)
         active = {entry.id for entry in entries if entry.active}
         drawn = {each.pairing.group for each in played}

@@ -64,6 +64,7 @@ class _Standing:
     group: int
     place_in_group: int
     lean: int
+    """First minus second seats."""
     last_seat: int | None
     floated: int
     """In the last round: 1 down or a bye, -1 up, 0 neither."""
@@ -153,6 +154,7 @@ class _Field:
 
 
 def _weights(costs: dict[tuple[int, int], Cost], agents: int) -> dict[tuple[int, int], int]:
+    """A unit of a part outweighs all later parts of a round."""
     tables = (agents + 1) // 2
     units = [1]
     for most in reversed([max(parts) for parts in zip(*costs.values(), strict=True)][1:]):
@@ -170,6 +172,7 @@ def _scores(played: Sequence[PlayedPairing]) -> dict[str, float]:
 
 
 def _last_floats(played: Sequence[PlayedPairing]) -> dict[str, int]:
+    """1: a bye or an opponent with fewer points, -1: with more."""
     last = next_number(each.pairing for each in played) - 1
     before = _scores([each for each in played if each.pairing.round < last])
     floats: dict[str, int] = {}
