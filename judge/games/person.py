@@ -37,15 +37,19 @@ class PersonWords(ABC):
         """Answer of a stripped line, in the notation of records. Raises UnclearError."""
 
     def lines(self, request: Request, text: str) -> Sequence[str]:  # noqa: ARG002 most lines are not abbreviated
+        """Lines that `text` abbreviates."""
         return (text,)
 
     def together(self, request: Request) -> int:  # noqa: ARG002 most requests are answered one by one
+        """Requests in a group, from this one on."""
         return 1
 
     def squares(self, request: Request) -> int:  # noqa: ARG002 most requests ask for one square
+        """Number of squares in an answer."""
         return 1
 
     def square(self, x: int, y: int) -> str:
+        """Input for a square under the cursor; x, y from the top left, from 0."""
         return f"{x} {y}"
 
     def strict(self, game: Game) -> Game:

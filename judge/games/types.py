@@ -164,13 +164,16 @@ class Game(Protocol):
     """
 
     @property
-    def requests(self) -> frozenset[type[Request]]: ...
+    def requests(self) -> frozenset[type[Request]]:
+        """All possible types."""
 
     @property
-    def events(self) -> frozenset[type[Event]]: ...
+    def events(self) -> frozenset[type[Event]]:
+        """All possible types."""
 
     @property
-    def end(self) -> End | None: ...
+    def end(self) -> End | None:
+        """None during the game."""
 
     @property
     def longest(self) -> int | None:

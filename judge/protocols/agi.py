@@ -132,6 +132,7 @@ class Agi:
             case Ask(PlaceStone() | AnswerSwap(adds=0) | OfferFifths() | ChooseFifth() as request):
                 return self._ask(request)
             case Tell(ColoursSettled()) if self._swap != "none":
+                # Otherwise engines may still answer CHANGE.
                 self._swap = "none"
                 return [self._say(self._set_rule())]
             case Tell() | Eof():
@@ -227,6 +228,7 @@ class Agi:
         return Write((self._end.join(lines) + self._end).encode())
 
     def _set_options(self) -> Sequence[str]:
+        """Engines ponder by default."""
         lines = []
         if self._about.get("ownbook") == "true":
             lines.append(f"SETOPTION OWNBOOK {'ON' if self._options.own_book else 'OFF'}")

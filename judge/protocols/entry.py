@@ -31,7 +31,6 @@ class ProtocolEntry:
     games: tuple[str, ...] = ()
     """In addition to games that name the protocol; empty: all that `objection` accepts."""
     is_for_people: bool = False
-    """In words of `GameRules.person`."""
     in_contest: Mapping[str, Any] = field(default_factory=dict)
     against_person: Mapping[str, int] = field(default_factory=dict)
     checks: tuple[Check, ...] = CHECKS

@@ -281,6 +281,7 @@ class Gomocup:
             said = self._line(line)
             effects += said
             if any(isinstance(effect, Respawn) for effect in said):
+                # From the old process.
                 return effects + self._set_aside(lines[number + 1 :])
         if self._phase in UNWAITED:
             self._lines.clear()
@@ -312,6 +313,7 @@ class Gomocup:
         self._phase = GomocupPhase.GREETING
         self._excuses = len(self._info_lines)
         self._complaints = 0
+        # The answer to ABOUT includes the work of INFO max_memory, outside the turn.
         return [self._say(*self._info_lines, "ABOUT"), Await(Wait.COURTESY)]
 
     def _start_refused(self, _rest: bytes) -> Sequence[Effect]:
@@ -320,6 +322,7 @@ class Gomocup:
         return [Answer(Reply(ReplyKind.REFUSED, said))]
 
     def _about(self, rest: bytes) -> Sequence[Effect]:
+        # The brain has read every INFO before ABOUT.
         self._excuses = 0
         return self._greeted(parse_about(decode(rest[:ABOUT_CHARACTERS]).strip()))
 

@@ -14,7 +14,6 @@ from judge.protocols.types import ToldLimits
 INT32_MAX = 2147483647
 
 CONTINUOUS = 2
-"""INFO rule: play continues until the board is full."""
 
 FAR_DIGITS = 9
 FAR = 10**FAR_DIGITS

@@ -23,6 +23,7 @@ class LineReader:
         lines = text.split(b"\n")
         self._rest = lines.pop()
         if len(text) > self._limit:
+            # Detects truncation.
             self._rest = self._rest[: self._limit + 1]
             lines = [self._cut(line) for line in lines]
         public: list[bytes] = []

@@ -13,12 +13,8 @@ The judge writes `white` or `black` at the start, `SELECTION?` and `MOVE?` to th
 and moves of both seats to both, and `QUIT` at the end. Requests are for a square only, and only the first two numbers
 of a line are read, so `x y` and `x y index type` are the same answer (UCC's text API, Request: Selection).
 
-Three options exist because the text and the program of that time differ:
-
-- Unrequested lines are illegal in the text (`strict`: such a line answers the next request, as UNASKED; blank lines are
-  skipped) and were silently the next answer in the program (`lenient`).
-- QUIT is alone in the text; the program added the result.
-- The program sent a start position (BOARD ... END BOARD), unknown to the text, without a blank before `at`.
+`QchessOptions` has the differences between the text and the program of that time. `strict`: an unrequested line answers
+the next request, as UNASKED; blank lines are skipped. The start position (BOARD ... END BOARD) is unknown to the text.
 
 Bytes are Latin-1, so all are valid. A line ends with `\n` only; the end of the stream does not end a line.
 """

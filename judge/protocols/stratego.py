@@ -73,6 +73,7 @@ class StrategoProtocol:
 
     def __init__(self, options: StrategoProtocolOptions) -> None:
         self._options = options
+        # Detects longer lines.
         self._reader = LineReader(options.line_bytes + 1)
         self._lines: deque[bytes] = deque()
         self._phase = StrategoPhase.IDLE

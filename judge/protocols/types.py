@@ -68,12 +68,11 @@ class Clock:
     """0 in byo-yomi. None: no limit of the game."""
     increment_ms: int = 0
     delay_ms: int = 0
-    """Uncharged time of this answer."""
     moves_to_go: int | None = None
     """Answers until the next period, of `40/300` or Canadian byo-yomi."""
     periods_left: int = 0
-    """Of Japanese byo-yomi."""
     period_ms: int = 0
+    """Of a Japanese period; left in the Canadian one."""
 
 
 @dataclass(slots=True)
@@ -191,6 +190,8 @@ class AgentProtocol(Protocol):
     """One agent's side of a conversation."""
 
     @property
-    def speaks(self) -> frozenset[type[Request] | type[Event]]: ...
+    def speaks(self) -> frozenset[type[Request] | type[Event]]:
+        """Supported requests and events."""
 
-    def feed(self, stimulus: Stimulus) -> Sequence[Effect]: ...
+    def feed(self, stimulus: Stimulus) -> Sequence[Effect]:
+        """Effects in order."""

@@ -40,9 +40,9 @@ class SwapRule(StrEnum):
 
     NONE = "none"
     FIRST = "first"
-    """`FIRSTCHANGE` of AGI."""
+    """After the first stone (`FIRSTCHANGE` of AGI)."""
     THIRD = "third"
-    """`THIRDCHANGE` of AGI."""
+    """After three stones of one seat (`THIRDCHANGE` of AGI)."""
     SWAP2 = "swap2"
     """Gomocup's `SWAP2BOARD`: after three stones, or after two more."""
 

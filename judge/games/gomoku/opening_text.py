@@ -81,6 +81,7 @@ def _read_names(text: str, _middle: Square) -> list[_Token]:
 
 
 def _read_offsets(text: str, middle: Square) -> list[_Token]:
+    # As in Piskvork's files.
     numbers = [part.strip() for part in text.removesuffix(",").split(",")] if text else []
     for number in numbers:
         if not _OFFSET.fullmatch(number):

@@ -43,6 +43,7 @@ class GomokuOptions(BaseModel):
         return parse(cls, dict(options), "gomoku options")
 
     def resized(self, size: int) -> Self:
+        """The opening is centred."""
         across, down = size // 2 - self.width // 2, size // 2 - self.height // 2
         opening = tuple((x + across, y + down) for x, y in self.opening)
         changes = {"width": size, "height": size, "opening": opening}

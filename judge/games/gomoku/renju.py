@@ -52,6 +52,7 @@ def foul(cells: bytes | bytearray, stride: int, at: int) -> Foul | None:
     """
     if cells[at]:
         raise ValueError(f"the square at index {at} is not free")
+    # Keeps the texts inside the array.
     margin = _BLOCKED * (_REACH * (stride + 1))
     board = bytearray(margin + cells.translate(_AS_TEXT) + margin)
     found = _Enquiry(board, stride).look(at + len(margin))

@@ -112,6 +112,7 @@ class Piece:
         return self.current
 
     def release(self) -> None:
+        """End its turn: on a dark square it opens, unless its types are equal."""
         if (self.x + self.y) % 2 == 0:
             return
         if all(self.shown) and self.types[0] is self.types[1]:
@@ -183,6 +184,7 @@ class ChessBoard:
         return list(self._at.values())
 
     def at(self, x: int, y: int) -> Piece | None:
+        """The square may be off the board."""
         return self._at.get((x, y))
 
     def placed(self) -> tuple[PlacedPiece, ...]:
@@ -192,7 +194,6 @@ class ChessBoard:
         return sum(piece.colour == colour for piece in self._at.values())
 
     def targets(self, piece: Piece) -> list[Square]:
-        """Target squares in the current type; empty while open."""
         match piece.current:
             case None:
                 return []

@@ -329,6 +329,7 @@ class QuantumChess:
                 return self._lose(Verdict.REFUSED, _GONE)
 
     def _refuse(self, verdict: Verdict, words: str) -> Sequence[Event]:
+        """A selected piece keeps its new type."""
         if self.options.illegal == "loses-game":
             return self._lose(verdict, words)
         seat = self._turn

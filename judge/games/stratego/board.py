@@ -70,6 +70,7 @@ def clash_of(attacker: str, defender: str, bomb_survives: bool) -> Clash:
 
 
 _STRIDE = SIZE + 1
+# A row's eleventh cell ends a line of a view and bounds steps.
 _STEPS = {Direction.UP: -_STRIDE, Direction.DOWN: _STRIDE, Direction.LEFT: -1, Direction.RIGHT: 1}
 _EMPTY, _LAKE, _EDGE = 0, 3, 4
 _DOT, _HASH, _SCOUT = b".#9"
@@ -89,6 +90,7 @@ class StrategoBoard:
 
     def __init__(self) -> None:
         edge_row, row = bytes([_EDGE] * _STRIDE), bytes(SIZE) + bytes([_EDGE])
+        # 0 empty, 1 RED, 2 BLUE, 3 lake, 4 edge.
         self._owners = bytearray(edge_row + row * SIZE + edge_row)
         empty = bytearray((b"." * SIZE + b"\n") * (SIZE + 2))
         for x, y in _LAKES:

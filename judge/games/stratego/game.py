@@ -57,6 +57,7 @@ from judge.games.types import (
 
 UNINTELLIGIBLE = "Unintelligable response"
 SURRENDERED = "This player has surrendered!"
+"""Reasons in a log, in the manager's spelling."""
 
 
 class Stratego:
