@@ -101,6 +101,7 @@ def _case(record: GameRecord, entries: Sequence[Entry], seat: int) -> Case:
 def last_exchange(entries: Sequence[Entry], seat: int) -> Exchange:
     """The last request before the seat's case was decided, and later observations."""
     own = [entry for entry in entries if entry.seat == seat or entry.kind in _OF_THE_JUDGE]
+    # The farewell starts at the evidence, or at the last freeze.
     decided = _last(own, lambda entry: entry.kind is EntryKind.EVIDENCE)
     if decided < 0:
         decided = _last(own, lambda entry: entry.kind is EntryKind.FROZEN)

@@ -73,7 +73,6 @@ class FileFormats(Generic[FormatGame]):
         return form.read(data, source)
 
     def guesses_encoding(self, data: bytes) -> bool:
-        """The encoding had to be guessed."""
         form = self.recognise(data)
         return form is not None and form.guesses_encoding(data)
 

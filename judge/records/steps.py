@@ -26,7 +26,6 @@ class ReplayStep:
     """Times by seat; None: unlimited or unknown."""
     memory_bytes: int | None = None
     at_ns: int | None = None
-    """Transcript time, if known."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -70,7 +70,6 @@ class BoardView:
     """Callers must escape it."""
 
     def since(self, before: "BoardView | None") -> "BoardView":
-        """Marks squares that differ from `before` and have no mark."""
         if before is None:
             return self
         changed = _changed(before.tokens, self.tokens)

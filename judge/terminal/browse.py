@@ -16,7 +16,6 @@ from judge.terminal.screen import MoveShown, Screen, SeatShown
 HINT = "right/n on  left/p back  pgdn/pgup 10  home/end  NUMBER enter  q quit"
 
 POLL_INTERVAL_S = 0.25
-"""Interval between checks of the terminal's size."""
 
 MAX_STORED_MESSAGES = 50
 
@@ -38,7 +37,6 @@ _SEQUENCES = {
     b"\x1b[6~": "d",
     b"\x1b[5~": "u",
 }
-"""Escape sequences of keys, with the letters of the same effect."""
 
 
 def keys_of(data: bytes, sequences: Mapping[bytes, str] = _SEQUENCES, escape: str = "q") -> Iterator[str]:

@@ -22,7 +22,8 @@ class CheckDisplay:
         self._status = self._console.status("") if self._console.is_terminal and not is_silent else None
         self._printed: list[Finding] = []
 
-    def __enter__(self) -> None: ...
+    def __enter__(self) -> None:
+        """Until the first check, notices about the host may be printed."""
 
     def __exit__(self, *_error: object) -> None:
         if self._status is not None:

@@ -108,7 +108,7 @@ class JsonLines:
 
     def notify(self, sentence: str) -> None:
         """Print a notice, unbuffered because a signal handler may call it."""
-        with suppress(OSError):
+        with suppress(OSError):  # The next line raises the error.
             os.write(sys.stdout.fileno(), f"{json.dumps({'note': sentence})}\n".encode())
 
     def close(self) -> None:

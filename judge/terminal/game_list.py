@@ -17,7 +17,6 @@ from judge.records.steps import Stepped
 from judge.terminal.browse import POLL_INTERVAL_S, Place, key_by_key, keys_of
 
 MAX_FILES = 5000
-"""Maximum number of files of all arguments."""
 
 RECORD = ".json"
 _LOGS = (".psq", ".rec", ".sgf", ".pgn")
@@ -84,7 +83,6 @@ class _Menu(Place):
         self.is_opening = False
 
     def press(self, key: str) -> None:
-        """Apply a key from `keys_of`."""
         if key in "\r\n" and not self.typed:
             self.is_opening = True
             return

@@ -25,7 +25,6 @@ from judge.terminal.live_games import Follower, GameViews
 from judge.terminal.screen import Screen
 
 INTERVAL_S = 0.1
-"""Minimum interval between redraws."""
 
 LAST_WAIT_S = 10.0
 """Maximum wait, after the last game, for the view to finish."""
@@ -140,6 +139,7 @@ def main() -> None:
     # Ctrl-C is for the judge.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, stop_gracefully)
+    # The judge has priority on their core.
     set_scheduling(os.getpid(), os.SCHED_IDLE)
     view(Console(file=sys.stdout), sys.stdin.fileno())
 

@@ -28,7 +28,6 @@ from judge.terminal.series_score import SeriesScore
 MS = 1_000_000
 
 MAX_STORED_MOVES = 200
-"""Stored for the screen."""
 
 
 class OverError(Exception):

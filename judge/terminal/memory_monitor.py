@@ -36,6 +36,7 @@ class MemoryMonitor:
         is_process = kind == "process"
         find = partial(_processes, judge_pid, seats) if is_process else partial(_containers, game_id, judge_pid)
         self._over = threading.Event()
+        # A container lasts for the whole game; a process may be replaced.
         most = 0 if is_process else len(seats)
         threading.Thread(target=self._watch, args=(find, most), daemon=True).start()
 

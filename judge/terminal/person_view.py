@@ -46,8 +46,6 @@ class Seated(Follower):
         """Names of both players, by seat."""
         return self.spec.seats[0].name, self.spec.seats[1].name
 
-    # --- display -----------------------------------------------------------------------------------------------------
-
     def view(self) -> BoardView:
         """The board as the seat sees it."""
         with self._lock:
@@ -82,8 +80,6 @@ class Seated(Follower):
     def _on_ply(self, ply: Ply) -> None:
         self._seen_before = self._entry.view(self._spectator.game, self.seat)
         super()._on_ply(ply)
-
-    # --- answers -----------------------------------------------------------------------------------------------------
 
     def asked(self) -> Request | None:
         """The current request to the person, or None."""

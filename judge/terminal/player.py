@@ -26,7 +26,6 @@ from judge.terminal.prompt import ARROWS, ESCAPE, Prompt
 from judge.terminal.screen import Screen
 
 POLL_INTERVAL_S = 0.1
-"""Maximum interval between checks for news."""
 
 END_OF_INPUT = "\x04"
 NICENESS = 19
@@ -68,7 +67,7 @@ class Player:
     def _typed(self) -> bytes:
         try:
             return os.read(self._keyboard, 1 << 14)
-        except OSError:
+        except OSError:  # the terminal was closed
             return b""
 
 

@@ -126,9 +126,6 @@ def _series_line(series: SeriesScore, width: int, ascii_only: bool) -> Text:
     return line
 
 
-# --- seats -----------------------------------------------------------------------------------------------------------
-
-
 def _seats(screen: Screen, height: int, ascii_only: bool) -> Layout:
     upper = (height + 1) // 2
     layout = Layout()
@@ -218,9 +215,6 @@ def _search_lines(seat: SeatShown) -> list[Text]:
         lines.append(Text("pv ", _DIM, no_wrap=True, overflow="crop"))
         lines[-1].append(printable(seat.search["pv"], 200), Style(dim=False))
     return lines
-
-
-# --- moves -----------------------------------------------------------------------------------------------------------
 
 
 def _moves(screen: Screen, room: int, ascii_only: bool) -> Panel:

@@ -84,6 +84,7 @@ def _is_guess(data: bytes) -> bool:
     return encoding_of(data).is_guess
 
 
+# Two names before a stone are weaker proof than a header.
 GOMOKU_FORMATS = FileFormats(
     five_of,
     {

@@ -65,6 +65,8 @@ class _Player:
 
 @dataclass(frozen=True, slots=True)
 class _Result:
+    """`winner`: player 1 or 2, 0 for a draw, None if not played."""
+
     round: int
     players: tuple[int, int]
     winner: int | None = None
@@ -98,6 +100,7 @@ def write_result_files(contest: FinishedContest) -> Iterator[tuple[str, bytes]]:
     yield PGN, b""
     for game in contest.games:
         movers = (game.first, game.second)
+        # A seat has a fixed colour until a swap.
         first, second = (numbers[name] for name in (movers[::-1] if len(game.opening) % 2 else movers))
         number = rounds[first, second] = rounds.get((first, second), -1) + 1
         planned = _Result(number, (first, second))
@@ -106,6 +109,7 @@ def write_result_files(contest: FinishedContest) -> Iterator[tuple[str, bytes]]:
             results.append(planned)
             continue
         if record.verdict == Verdict.FOUL:
+            # A .psq leaves out the forbidden stone.
             record = replace(record, moves=record.moves[:-1])
         result = _result(planned, record, [contest.agents[first], contest.agents[second]])
         results.append(result)

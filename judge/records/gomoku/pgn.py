@@ -15,7 +15,7 @@
     1. h8 i9 2. j7 1-0
 
 Rating programs take White as the first mover. So, as in GomocupJudge, the tag White names the player of the *black*
-stones. c-gomoku-cli names the colours of the stones instead.
+stones.
 
 Lost: move times. Without the tag Board only the result is read, because GomocupJudge writes `1. d4 d5` in every game.
 Comments, annotations and variations are skipped. The value `?` means unknown.
@@ -153,6 +153,7 @@ def _games(text: str, source: str) -> Iterator[_Game]:
             game = None
         game = game or _Game(line)
         if tag:
+            # Other backslashes come from unescaped paths.
             value = re.sub(r'\\(["\\])', r"\1", token["value"]) if token["raw"] is None else token["raw"]
             game.tags[tag] = (line, value)
         elif token["end"]:

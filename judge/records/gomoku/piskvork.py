@@ -28,6 +28,7 @@ _CODES = {
     Verdict.MATCH_TIME: BY_TIME,
     Verdict.ILLEGAL: BY_FAULT,
     Verdict.UNREADABLE: BY_FAULT,
+    # Code 0 promises a row of five.
     Verdict.RESIGNED: BY_FAULT,
     Verdict.MEMORY: BY_FAULT,
     Verdict.OUTPUT: BY_FAULT,
@@ -37,7 +38,6 @@ _CODES = {
 }
 
 Line = tuple[int, str]
-"""Number, from 1, and stripped text."""
 
 _MOVE = re.compile(r"([0-9]{1,3})[ \t]*,[ \t]*([0-9]{1,3})(?:[ \t]*,[ \t]*(-?[0-9]{1,12}))?")
 _MOVE_START = re.compile(r"[+-]?[0-9]+[ \t]*,")

@@ -57,6 +57,7 @@ def write_psq_gomocupjudge(record: FiveRecord) -> bytes:
 
 def _header_and_moves(record: FiveRecord) -> Sequence[str]:
     need_board(record, "a .psq")
+    # As in Gomocup's records: both players are programs.
     return [f"Piskvorky {record.width}x{record.height}, 11:11, 0", *move_lines(record, 1)]
 
 

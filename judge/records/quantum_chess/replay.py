@@ -59,6 +59,7 @@ class Replayed:
         return [answered.reply for answered in self.answers if answered.seat == seat]
 
     def chance(self) -> Callable[[Request], Reply]:
+        """The random choices in order; RuntimeError at their end."""
         drawn: Iterator[Reply] = iter(self.replies(NATURE))
 
         def answer(request: Request) -> Reply:

@@ -115,6 +115,7 @@ def _check_end(log: StrategoLog, game: Stratego) -> None:
         return
     stated, found = log.result, read_result(game.result(log.names))
     if game.turn == 0 and found is not None:
+        # The log omits pieces of an invalid set-up.
         found = found._replace(red_value=stated.red_value, blue_value=stated.blue_value)
     if found != stated:
         raise InputError(
