@@ -115,6 +115,7 @@ class _Erred(_Message):
     stimulus_id: Text
 
     def for_dask(self) -> dict[str, Any]:
+        # The exception can be any object.
         texts = {"exception_text": "", "traceback_text": "", "traceback": None, "thread": None, "startstops": ()}
         return self.model_dump() | texts | {"status": "error", "exception": Serialize(b"")}
 
@@ -166,7 +167,7 @@ class BoundScheduler(Scheduler):
         expect_answers(self._announced)
 
     async def gather(self, *words: Any, **named: Any) -> Any:
-        """A worker could report that it is busy forever."""
+        """A worker could report that it is busy forever. Late answers count as lost."""
         try:
             async with asyncio.timeout(GATHER_S):
                 return await super().gather(*words, **named)
@@ -228,6 +229,7 @@ class BoundScheduler(Scheduler):
         setattr(comm, "read", checked)  # noqa: B010 - a method
 
     def _may_send(self, worker: str, message: Any, moves: Counter[str]) -> bool:
+        """Whether the worker plays the game, and sends moves to the game's contest."""
         if not isinstance(message, dict) or message["op"] not in {LOGGED, "task-finished", "task-erred"}:
             return True
         is_logged = message["op"] == LOGGED

@@ -35,7 +35,7 @@ from judge.cluster.keys import WORKERS_NAME
 from judge.cluster.messages import MAX_ANSWER_BYTES
 
 WORKER_MESSAGE = 1 << 20
-"""Without an answer's bytes."""
+"""Bytes of a worker's message, without an answer's."""
 
 MAX_MESSAGE_BYTES = 2 * MAX_ANSWER_BYTES
 
@@ -154,6 +154,8 @@ def _data(frames: Sequence[Any], place: int) -> Serialized:
 
 
 class _BoundedMsgpack:
+    """dask also reads parts' headers with it."""
+
     dumps = staticmethod(msgpack.dumps)
 
     @staticmethod

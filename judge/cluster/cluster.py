@@ -64,7 +64,6 @@ class _Attempt:
     longest_s: float
     max_answer: int
     worker: str = ""
-    """Empty while waiting for a slot."""
     task: Future[Any] | None = None
     """None while agents are sent to the worker."""
     awaits: set[str] = field(default_factory=set)
@@ -129,8 +128,6 @@ class Cluster:
             report=lambda text: self._news.put(lambda: self._noted(text)),
         )
 
-    # --- interface for the contest's loop -----------------------------------------------------------------------------
-
     @property
     def free(self) -> int:
         """Number of free slots."""
@@ -190,8 +187,6 @@ class Cluster:
         self._checkers.close()
         self._parcels.close()
 
-    # --- workers -----------------------------------------------------------------------------------------------------
-
     def _free_slots(self) -> dict[str, int]:
         taken = Counter(attempt.worker for attempt in self._all())
         usable = self._roster.usable - self._transfers.receivers(self._parcels.images)
@@ -241,8 +236,6 @@ class Cluster:
 
     def _all(self) -> list[_Attempt]:
         return [attempt for attempt in self._attempts.values() if not attempt.is_checked]
-
-    # --- games -------------------------------------------------------------------------------------------------------
 
     def _give(self, attempt: _Attempt) -> None:
         self._take_back(attempt)
@@ -383,8 +376,6 @@ class Cluster:
     def _end(self, attempt: _Attempt, error: HostError, host: str) -> list[EndedAttempt]:
         self._forget_task(self._attempts.pop(attempt.job.game.id))
         return [EndedAttempt(attempt.job.game, error=error, host=host)]
-
-    # --- transfers ---------------------------------------------------------------------------------------------------
 
     def _send(self, attempt: _Attempt, lacks: Lacks, worker: WorkerFound) -> None:
         """The game waits for agents. During an image's transfer another worker plays it."""

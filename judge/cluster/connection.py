@@ -27,7 +27,7 @@ class _Client(Client):
         try:
             super().__init__(address, **settings)  # type: ignore[no-untyped-call]
         except KeyboardInterrupt:
-            self.status = "closed"
+            self.status = "closed"  # Does not wait for pending connections.
             raise
 
     def _handle_task_erred(self, key: Any = None, exception: Any = None, traceback: Any = None) -> None:  # noqa: ARG002

@@ -150,6 +150,7 @@ async def _begin(worker: Worker) -> bool:
     try:
         await worker
     except (OSError, ValueError, RuntimeError) as error:
+        # The scheduler may still have this worker's predecessor.
         log_refusal(str(error.__cause__ or error))
         return False
     log_refusal.cache_clear()

@@ -96,6 +96,7 @@ class FollowedGame:
         try:
             for kind, frame in frames(self._read):
                 if kind == TRANSCRIPT:
+                    # The worker's clock may differ.
                     self._sender.follow(sent_ms(frame)[1])
         except struct.error:
             self.close()

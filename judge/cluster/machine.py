@@ -147,6 +147,7 @@ class Machine:
             self._clear_away(containers=bool(order.images))
             return Stopped(why=f"{self.name} lost its scheduler, or the game was given up")
         except (HostError, InputError) as error:
+            # They would use the slot's cores.
             self._clear_away(containers=bool(order.images))
             return Broken(why=f"{self.name}: {error}"[:2000])
 

@@ -83,6 +83,7 @@ def receive(piece: bytes, data: bytes) -> bytes:
 
 
 def _machine(worker: Worker) -> Machine:
+    """A plain dask worker gets a machine with a one-core slot per resource."""
     with _making:
         if AtMachine.name not in worker.plugins:
             if multiprocessing.current_process().daemon:

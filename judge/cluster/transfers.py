@@ -121,6 +121,7 @@ class Transfers:
         ended: Callable[[TransferEnd], None],
         report: Callable[[str], None],
     ) -> None:
+        """`ended` is called in another thread."""
         self._connection = connection
         self._roster = roster
         self._ended = ended
