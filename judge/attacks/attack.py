@@ -19,10 +19,10 @@ from judge.referee.transcript import Entry, EntryKind, unseal
 from judge.sandbox.docker.renewal import Renewal
 
 Changes = Mapping[str, Mapping[str, Any]]
-"""Differences from the suite's policy, by section: `{"clock": {"turn_ms": 5000}}`."""
+"""By section: `{"clock": {"turn_ms": 5000}}`."""
 
 Weakening = Callable[[dict[str, Any], Mapping[str, str]], None]
-"""Removes a defence from the Engine's create arguments; gets the scene's names."""
+"""Changes the Engine's create arguments; gets the scene's names."""
 
 NOT_PERMITTED = frozenset({"EPERM", "EACCES", "ENOSYS"})
 
@@ -37,7 +37,6 @@ class Opponent:
     ms: int = 0
     program: str = "honest"
     is_accomplice: bool = False
-    """A control weakens its box as well."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,11 +72,9 @@ class Observed:
         return b"".join(e.data for e in self.entries if (e.kind, e.seat) == (kind, seat))
 
     def done(self, what: str) -> int:
-        """Reported number of an action, such as arming a timer."""
         return sum(_numbers(self.attacker.notes, f"did {what}"))
 
     def measured(self, what: str) -> list[int]:
-        """Reported by the opponent, one per answer."""
         return _numbers(self.opponent.notes, f"measured {what}")
 
 
@@ -89,7 +86,6 @@ Scene = Callable[[Path], AbstractContextManager[Mapping[str, str]]]
 """Prepares the host and yields names for the attack's words. Raises `HarmError` at the end."""
 
 Proof = Callable[[Observed], str]
-"""Returns the problem, or ""."""
 
 
 def no_proof(_seen: Observed) -> str:
@@ -105,7 +101,6 @@ class Expected:
     against_opponent: bool = False
     """The innocent opponent gets the verdict: only without a defence."""
     also: tuple[Verdict, ...] = ()
-    """Alternatives that some transports cannot distinguish."""
     because: str = ""
     denied: tuple[str, ...] = ()
     """The agent must report all as denied, with one of the errors `by`."""
@@ -132,12 +127,10 @@ class Control:
     off: str
     expected: Expected = Expected()
     words: tuple[str, ...] | None = None
-    """None: the attack's."""
     policy: Changes = field(default_factory=dict)
     weaken: Weakening | None = None
     scene: Scene | None = None
     shares_files: bool = False
-    """All boxes share the agent's staged files."""
     renewal: type[Renewal] | None = None
     wire: type[LiveWire] = LiveWire
     referee: Callable[..., Referee] = build_referee
@@ -173,13 +166,11 @@ class Attack:
     policy: Changes = field(default_factory=dict)
     scene: Scene = empty_scene
     opponent: Opponent | None = None
-    """None: house-instant."""
     is_tight: bool = False
     """A loss on a busy host proves nothing."""
     seats: tuple[int, ...] = (0,)
     shares_core: bool = False
     opening: bool = False
-    """1,000 stones on a 40x40 board."""
     is_kept: bool = False
     """Use the persistent folder; an honest game follows."""
     plays: int = 1

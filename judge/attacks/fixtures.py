@@ -160,7 +160,7 @@ def many_watches(_directory: Path) -> Iterator[Mapping[str, str]]:
 
 
 STALL_MS = 10.0
-"""Maximum extra wait of a bystander, except once. Undisturbed, it is below 1 ms."""
+"""Undisturbed, a bystander's extra wait is below 1 ms."""
 USUAL_S = 1.0
 USUAL_FACTOR = 5
 

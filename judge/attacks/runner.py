@@ -54,7 +54,7 @@ PATIENCE_S = 15.0
 
 
 TAKEN_SHARE = 0.05
-"""CPU share of other tasks in the opponent's turns that may explain its loss or figures."""
+"""CPU share of other tasks that may explain the opponent's loss or figures."""
 FIGURES = ("took_us", "lost_us", "irq_us")
 
 
@@ -265,7 +265,6 @@ class Suite:
             os.sched_setaffinity(0, own_cores)
 
     def _keeping_opponents(self, build: BoxBuilder) -> BoxBuilder:
-        """Making one takes most of a trial."""
 
         def build_or_reuse(kind: BoxKind, tenant: Tenant, limits: Limits, policy: BoxPolicy) -> Box:
             if tenant.digest == self._opponents_digest and policy.reuse == "never":

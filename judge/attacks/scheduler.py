@@ -42,7 +42,6 @@ class Scheduler:
     """A `judge scheduler` on a free local port, with one worker's join file."""
 
     def __init__(self, folder: Path, scheme: str = "tls", without: Sequence[str] = ()) -> None:
-        """`without` names missing defences. Plain TCP has no keys or join files."""
         folder.mkdir(parents=True, exist_ok=True)
         with socket.create_server(("127.0.0.1", 0)) as free:
             self.door: tuple[str, int] = free.getsockname()
@@ -67,7 +66,7 @@ class Scheduler:
         return b"scheduler listens" in self.log.read_bytes()
 
     def peak_mb(self) -> int:
-        """Address space in MiB, including unused allocations."""
+        """In MiB, including unused allocations."""
         return memory_bytes(self.process.pid, "VmPeak") >> 20
 
     def connection(self) -> ssl.SSLSocket:

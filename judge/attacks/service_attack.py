@@ -43,7 +43,6 @@ class ServiceAttack:
 
     @property
     def lacks(self) -> str:
-        """The missing package, or ""."""
         module = {"web": "uvicorn", "cluster": "distributed"}.get(self.extra, "")
         return f"judge[{self.extra}]" if module and find_spec(module) is None else ""
 

@@ -25,7 +25,7 @@ SIPS = "6000"
 MORE_SIPS = "30000"
 """Many entries although a busy judge reads several lines at once."""
 MANY = 2100
-"""Transcript entries: slightly more than the lines of such a turn."""
+"""Slightly more than the lines of such a turn."""
 GROWTH_BYTES = 64 << 20
 TOO_MUCH = "an agent could use up the judge's memory, disk or time"
 MARKER = b'MESSAGE {"verdict":"win","winner":0}'

@@ -15,11 +15,10 @@ WORKER = Opponent("work", WORK_MS)
 BOTH = (0, 1)
 
 HARMLESS_SHARE = 0.07
-"""Above the normal share of interrupts: 0.01 to 0.03, on a busy host up to 0.08."""
+"""The normal share of interrupts is 0.01 to 0.03, on a busy host up to 0.08."""
 HARMFUL_SHARE = 0.07
 
 TURNS = 4
-"""Minimum of the opponent's answers if the fifth stone wins."""
 
 TIGHT = {"clock": {"turn_ms": round(1.15 * WORK_MS), "tolerance_ms": 0}}
 

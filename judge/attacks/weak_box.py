@@ -66,8 +66,7 @@ class FilesStay(Renewal):
     def _request(self, hide: Names | None) -> dict[str, Any]:
         return {**super()._request(hide), "renew": {}}
 
-    def prove(self) -> None:
-        """Do nothing."""
+    def prove(self) -> None: ...
 
 
 class NumbersGoOn(Renewal):
@@ -87,8 +86,7 @@ class NothingIsHidden(Renewal):
 class NothingIsProved(Renewal):
     """Renews without comparing."""
 
-    def prove(self) -> None:
-        """Do nothing."""
+    def prove(self) -> None: ...
 
 
 def as_always(_config: Config, _names: Names) -> None:

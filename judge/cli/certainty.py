@@ -14,7 +14,6 @@ from judge.terminal.tables import make_table
 from judge.tournament.certain_places import StageCertainty
 
 _MAX_REVERSED = 20
-"""Maximum number of reversed games that are listed."""
 
 
 def print_certainty_words(stages: Sequence[StageCertainty]) -> None:

@@ -114,7 +114,7 @@ def unexpected(error: Exception) -> str:
 
 
 def _guard_streams() -> None:
-    """Wrap the standard streams, and open the null device for closed ones."""
+    """Closed streams become the null device."""
     for number in range(3):
         try:
             os.fstat(number)
@@ -141,7 +141,7 @@ def _over(kind: type[io.TextIOWrapper], stream: Any, number: int) -> io.TextIOWr
 
 
 def _fail(text: str, code: int) -> None:
-    """Print an error and exit. Unwritten output is dropped; otherwise Python would complain at exit."""
+    """Unwritten output is dropped; otherwise Python would complain at exit."""
     try:
         sys.stdout.flush()
     except (OutputLostError, OSError, ValueError):

@@ -61,7 +61,6 @@ def _document(row: ListRow) -> dict[str, Any]:
 
 
 def _show(rows: Sequence[ListRow]) -> None:
-    """Versions without a rank are dimmed; they follow a better version of their family or are not active."""
     columns = ("rank", "version", "Elo", "+", "-", "games", "score", "opponents", "draws")
     table = make_table(columns, numbers=(0, *range(2, len(columns))))
     for row in rows:

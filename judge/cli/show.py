@@ -143,9 +143,6 @@ def _print_last_position(file: RecordFile) -> None:
         console.print(line)
 
 
-# --- pictures --------------------------------------------------------------------------------------------------------
-
-
 def _scene(game: Stepped, at: int, pixels: int | None = None) -> Scene:
     step, last = game.steps[at], len(game.steps) - 1
     caption = game.result if at == last else step_words(step)
@@ -172,9 +169,6 @@ def _write(path: Path, make: Callable[[], bytes]) -> None:
     except OSError as error:
         raise InputError(f"{path}: {error.strerror}") from None
     print(f"wrote {path}")
-
-
-# --- evidence --------------------------------------------------------------------------------------------------------
 
 
 def print_evidence(file: RecordFile, path: str) -> None:

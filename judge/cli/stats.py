@@ -134,7 +134,6 @@ def stats(
 
 
 def _stages(path: Path) -> Sequence[StageCertainty]:
-    """The certainty of a contest, an export, or a record of a league such as `records/2026_o.txt`."""
     if path.is_file() and path.suffix != ".toml":
         results, warnings = read_record(path)
         for warning in warnings:
@@ -172,9 +171,6 @@ def _document(joined: JoinedRatings, rings: RatingsCheck | None, candidates: lis
     if candidates is not None:
         document["candidates"] = [{**dataclasses.asdict(each), "is_stronger": each.is_stronger} for each in candidates]
     return document
-
-
-# --- for a terminal --------------------------------------------------------------------------------------------------
 
 
 def _show_ratings(joined: JoinedRatings) -> None:

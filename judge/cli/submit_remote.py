@@ -24,17 +24,14 @@ from judge.terminal.output import note, print_json
 from judge.web.schemas import ContestInfo, Detail, Problem, Received, StepInfo
 
 POLL_INTERVAL_S = 1.0
-"""Polling interval for the state."""
 
 TRIES = 60
-"""Maximum failed requests in a row."""
 RETRY_INTERVAL_S = 5.0
 
 MAX_PAUSE_S = 300.0
 
 TIMEOUT_S = 60.0
 MAX_BYTES = 32 << 20
-"""Maximum size of a response."""
 
 _AUTHOR_PAGE = re.compile(r"/author(?:/(?:[a-z_]+\.html)?)?$")
 
@@ -53,8 +50,7 @@ class _NoAnswerError(HostError):
 class _NoRedirects(HTTPRedirectHandler):
     """Refuses redirects: they would also receive the token."""
 
-    def redirect_request(self, *_arguments: Any) -> None:
-        """Treat it as an error."""
+    def redirect_request(self, *_arguments: Any) -> None: ...
 
 
 class RemoteIntake:
@@ -201,7 +197,7 @@ def _followed(service: RemoteIntake, number: int, *, as_json: bool) -> tuple[dic
         failures = 0
         now = parse_json(Detail, data, f"{service.url}: not an answer of judge serve")
         if now.steps[: len(told)] != told:
-            told = []  # it is processed again
+            told = []
         if not as_json:
             for step in now.steps[len(told) :]:
                 print(step_line(UploadStep(step.stage, step.ok, step.text, step.seconds)), flush=True)
@@ -223,7 +219,7 @@ def _checked_url(url: str) -> str:
         raise InputError(f"--url {printable(url, 80)}: not an address; write it as https://example.org/cup")
     try:
         is_here = host == "localhost" or ip_address(host).is_loopback
-    except ValueError:  # a name
+    except ValueError:
         is_here = False
     if url.startswith("http:") and not is_here:
         note("judge: --url without https: the token can be read in transit")

@@ -95,7 +95,6 @@ def _show(planned: Planned, found: ContestEstimate, slots: int) -> None:
 
 
 def _show_left_out(found: ContestEstimate) -> None:
-    """One line per agent: its rating with the reason, and the agents below it that it does not meet."""
     if not found.ratings:
         return
     count = len(found.left_out)

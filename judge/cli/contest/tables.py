@@ -106,7 +106,6 @@ _UNENTERED = {
     State.FAILED: "refused",
     State.REFUSED: "refused",
 }
-"""Lists of `status_before` by the state of a submission."""
 
 
 def status_before(planned: Planned) -> dict[str, Any]:

@@ -40,7 +40,6 @@ SAMPLE_EXIT_CODE = 3
 """A sample had no problem. 0 would look like a complete verification."""
 
 FORGED = (1, 10, 100, 1000)
-"""Numbers of forged games for which the probability is printed."""
 
 
 def verify(
