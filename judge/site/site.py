@@ -17,7 +17,7 @@ from judge.site.charts import history_chart, interval_text, ratings_chart, resul
 from judge.site.journal_page import journal_pages
 from judge.site.pages import ASSETS, Page, PagePlace, asset, render_for
 from judge.site.picks import picks
-from judge.site.rules import game_facts, limit_facts, value_text, with_options
+from judge.site.rules import format_text, game_facts, limit_facts, value_text
 from judge.statistics.fairness import TIME
 from judge.statistics.match_estimate import Interval
 from judge.tournament.formats.base import skip_of
@@ -190,14 +190,13 @@ def _scaled(each: Interval, scale: Callable[[float], float]) -> Interval:
 def _facts(contest: PublishedContest, language: Language) -> Mapping[str, str]:
     _ = language.gettext
     snapshot, policy = contest.snapshot, contest.snapshot.policy
-    form = snapshot.format.model_dump(mode="json", exclude={"ranking", "skip", "seats"})
     skip = skip_of(snapshot.format)
     seats = snapshot.format.seats if isinstance(snapshot.format, Leagues) else None
     left_out = "" if skip is None else _("ratings differ by {difference} or more")
     facts = {
         **game_facts(policy, language),
         _("Policy"): policy.name,
-        _("Format"): with_options(form.pop("name"), form),
+        _("Format"): format_text(snapshot.format),
         _("Seats of the first league"): ", ".join(seats.agents) if seats else "",
         _("Pairs left out"): left_out.format(difference=f"{skip.rating_difference:g}") if skip else "",
         **limit_facts(policy, language),

@@ -38,7 +38,7 @@ def service_of(folder: Path) -> Iterator[tuple[Asgi, Console]]:
         hub.catch_up()
         stack.callback(hub.close)
         pages = stack.enter_context(closing(LivePages(planned, hub.painter, has_authors=True)))
-        site = Site(planned.name, lambda: BegunContest(hub, pages, stamp_of(planned)))
+        site = Site(planned, lambda: BegunContest(hub, pages, stamp_of(planned)))
         console = stack.enter_context(opened_console(planned, state, publish_once))
         yield create_service(planned, site, state, console), console
 

@@ -20,6 +20,7 @@ from starlette.types import Receive, Scope, Send
 from judge.base.errors import HostError, InputError
 from judge.base.logs import get_logger
 from judge.contest.hosts import ContestHost
+from judge.contest.plan import Planned
 from judge.publish.model import PublishedContest
 from judge.submissions.windows import Windows
 from judge.transparency.log import SignedLog
@@ -27,8 +28,9 @@ from judge.web.kit.connections import take_connection
 from judge.web.kit.errors import error_responses, route_with_errors
 from judge.web.live.hub import Hub, Topic
 from judge.web.live.page import LivePage
-from judge.web.live.pages import INDEX, RUNNING, LivePages, log_page, waiting_page
+from judge.web.live.pages import INDEX, RUNNING, LivePages, log_page
 from judge.web.live.paint import plots_path
+from judge.web.live.waiting import WaitingContest
 
 ABOUT = """
 Watch a contest while it is played. `GET /feed` and `GET /events` have the same events, which docs/live.md describes;
@@ -64,21 +66,17 @@ class Site:
 
     def __init__(
         self,
-        name: str,
+        planned: Planned,
         begin: Callable[[], BegunContest | None],
         log: SignedLog | None = None,
         windows: Callable[[], Windows] = Windows,
+        submitted: Callable[[], Sequence[str]] = tuple,
         *,
         has_authors: bool = True,
     ) -> None:
-        """`begin` opens the contest `name` if it has begun. `log` and `windows` are shown before. `has_authors`:
-        authors
-        submit here.
-        """
-        self.name = name
-        self.has_authors = has_authors
+        """`begin` opens the contest if it has begun. The others are those of `WaitingContest`."""
         self.log = log
-        self.windows = windows
+        self.waiting = WaitingContest(planned, log, windows, submitted, has_authors)
         self.watched = begin()
         self._begin = begin
         # Waiting pages must not take the uploads' threads.
@@ -274,7 +272,7 @@ async def page(request: Request, site: Shown, path: Annotated[str, Path(max_leng
     """Return a page or a file of the contest."""
     watched = site.watched
     if watched is None:
-        waiting = waiting_page(path, site.name, site.windows().moments, has_authors=site.has_authors)
+        waiting = await to_thread.run_sync(site.waiting.page, path, limiter=site.rendering)
         if waiting is None and site.log is not None:
             waiting = await run_in_threadpool(log_page, site.log, path)
         return PlainTextResponse(NO_PAGE, 404) if waiting is None else _answer(request, waiting, 0)

@@ -2,8 +2,9 @@
 
 import socket
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack, closing
+from functools import partial
 from pathlib import Path
 
 import uvicorn
@@ -88,7 +89,8 @@ def serve(
         if not planned.has_no_store:
             log = stack.enter_context(closing(SignedLog(planned.store_url, planned.name, planned.folder)))
         counted = Metrics()
-        site = Site(planned.name, begin, log, FileWindows(planned).look, has_authors=state is not None)
+        submitted = tuple if state is None else partial(_submitted, state)
+        site = Site(planned, begin, log, FileWindows(planned).look, submitted, has_authors=state is not None)
         if metrics is not None:
             counted.registry.register(StoreNumbers(planned, site.viewers))
             stack.enter_context(served_metrics(counted, metrics))
@@ -112,6 +114,10 @@ def serve(
         ready()
         lower_priority()  # threads started earlier keep their priority
         server.run(sockets=[listener])
+
+
+def _submitted(state: intake.AppState) -> Sequence[str]:
+    return [each.name for each in state.register.entries()]
 
 
 def _has_begun(planned: Planned) -> bool:
