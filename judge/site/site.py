@@ -373,6 +373,7 @@ def _agent(
         "rating": rating,
         "interval": "" if rating is None else interval_text(rating, language),
         "facts": [
+            (_("Name in records"), agent.name if agent.title != agent.name else "", False),
             (_("Author"), seat.author, False),
             (_("Protocol"), seat.protocol, False),
             (_("Runtime"), seat.runtime, False),

@@ -117,7 +117,7 @@ def serve(
 
 
 def _submitted(state: intake.AppState) -> Sequence[str]:
-    return [each.name for each in state.register.entries()]
+    return [each.title or each.name for each in state.register.entries()]
 
 
 def _has_begun(planned: Planned) -> bool:

@@ -18,7 +18,7 @@ from judge.web.live.pages import MOMENTS_SCRIPT, NAVIGATION, WAITING_SCRIPT, ass
 
 @dataclass(frozen=True, slots=True)
 class WaitingContest:
-    """A contest that has not begun. `submitted` returns the names of submitted agents that would play; `has_authors`:
+    """A contest that has not begun. `submitted` returns the names of submitted agents as shown; `has_authors`:
     authors submit here.
     """
 
