@@ -280,8 +280,13 @@ async def page(request: Request, site: Shown, path: Annotated[str, Path(max_leng
     place = pages.place(path)
     if place.path == RUNNING:
         only_new = request.query_params.get("boards") == "new"
+        followed = next(
+            (name for name, number in hub.live.agents.items() if str(number) == request.query_params.get("agent")), ""
+        )
         over = await site.final()
-        running_games = pages.games.all(hub.live, hub.viewers, watched.slots, place, only_new=only_new, final=over)
+        running_games = pages.games.all(
+            hub.live, hub.viewers, watched.slots, place, only_new=only_new, final=over, agent=followed
+        )
         return _answer(request, running_games, hub.live.seq)
     number = place.path.partition("/")[2].partition(".")[0]
     running = hub.live.games.get(int(number)) if number.isascii() and number.isdigit() else None
