@@ -111,7 +111,7 @@ def _write(
     for folder in ("data", "records"):
         (target / folder).mkdir(parents=True)
     for language in spoken:
-        for folder in ("games", "agents", "rounds"):
+        for folder in ("games", "agents", "pairs", "rounds"):
             (target / PagePlace(f"{folder}/x", language, spoken).file).parent.mkdir(parents=True)
     private.mkdir(mode=0o700, parents=True)
     published = replace(load_store(contest), joined=read_joined(contest.planned))

@@ -3,13 +3,14 @@
 Submissions are a queue (`judge.store.queue`). Each method is one transaction, durable when it returns.
 """
 
+import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import Connection, Row, func, insert, or_, select
+from sqlalchemy import Connection, Row, func, insert, or_, select, update
 
 from judge.store.database import AdvisoryLock, columns_of, count, lock_until_commit, stamp, value_of
 from judge.store.files import Files
@@ -20,6 +21,7 @@ from judge.store.queue import Queue
 from judge.store.submission_queries import RegisterReader
 from judge.store.submission_types import (
     ENTERS,
+    TITLE,
     Allowance,
     NameTakenError,
     NotNowError,
@@ -30,6 +32,7 @@ from judge.store.submission_types import (
     UnknownSubmissionError,
     Upload,
     UploadStep,
+    title_of,
 )
 from judge.store.tables import submission_journal, submission_steps, submissions
 
@@ -200,6 +203,8 @@ class Register(RegisterReader, Queue[Submission]):
                 )
             values = columns_of(submissions, came) | {"name": name, "failures": 0}
             values["version"] = self._next_version(connection, row, name)
+            if came.agent is not None and (title := self._title(connection, row, name)):
+                values["agent"] = json.dumps({**json.loads(came.agent), TITLE: title})
             state = State.REFUSED if refusal else State.PASSED
             self._change(connection, row, state, refusal or self._replaces(connection, row, came.name), **values)
             finished = self._row(connection, number)
@@ -227,6 +232,17 @@ class Register(RegisterReader, Queue[Submission]):
             f"it replaces version {former.version} of {name}, uploaded as {former.filename}; "
             "to enter both, upload one of them under another name (--name)"
         )
+
+    def _title(self, connection: Connection, row: Row[Any], name: str) -> str:
+        """The display name of the author's last version of an agent."""
+        query = select(submissions.c.agent).where(
+            submissions.c.contest == self._contest,
+            submissions.c.author == row.author,
+            func.lower(submissions.c.name) == name.lower(),
+            submissions.c.id != row.id,
+            submissions.c.agent.is_not(None),
+        )
+        return title_of(connection.scalar(query.order_by(submissions.c.id.desc()).limit(1)))
 
     def _next_version(self, connection: Connection, row: Row[Any], name: str) -> int | None:
         if not name or (row.version and row.name == name):
@@ -283,6 +299,38 @@ class Register(RegisterReader, Queue[Submission]):
                 raise UnknownSubmissionError(f"you have no agent {name[:80]!r} that takes part")
             for row in rows:
                 self._change(connection, row, State.WITHDRAWN, why, who=author, due_at=None)
+
+    def rename(self, name: str, author: str, title: str) -> None:
+        """Set the display name of an author's agent; empty: its name.
+
+        Raises NotNowError after the contest has begun, UnknownSubmissionError without such an agent, NameTakenError if
+        it is the name of another agent.
+        """
+        with self._writing() as connection:
+            announced_row(connection, self._contest, locked=True)
+            inner = self._inside(connection)
+            if inner.has_begun():
+                raise NotNowError("the contest has begun: its names no longer change")
+            others = {
+                shown.casefold()
+                for each in inner.entries()
+                if (each.author, each.name.lower()) != (author, name.lower())
+                for shown in (each.name, each.title)
+            }
+            if title and title.casefold() in others:
+                raise NameTakenError(f"another agent is called {title!r}: choose another name")
+            query = self._of(author).where(
+                func.lower(submissions.c.name) == name.lower(), submissions.c.agent.is_not(None)
+            )
+            rows = connection.execute(query).all()
+            if not name or not rows:
+                raise UnknownSubmissionError(f"you have no agent {name[:80]!r}")
+            for row in rows:
+                self._set_title(connection, row.id, row.agent, title)
+
+    def _set_title(self, connection: Connection, number: int, agent: str, title: str) -> None:
+        described = json.dumps({**json.loads(agent), TITLE: title})
+        connection.execute(update(submissions).where(submissions.c.id == number).values(agent=described))
 
     def approve(self, number: int, who: str, why: str) -> Submission:
         """Approve a refused submission. Raises NotNowError unless an agent was built."""

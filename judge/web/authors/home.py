@@ -26,6 +26,11 @@ class AgentView:
     last: Submission
 
     @property
+    def title(self) -> str:
+        """Its display name."""
+        return (self.entry or self.last).title or self.name
+
+    @property
     def newer(self) -> Submission | None:
         """The newest submission, if it came after the entry."""
         return self.last if self.entry is None or self.last.id > self.entry.id else None
