@@ -46,6 +46,10 @@ _PANELS: Mapping[str, Places] = {
     },
     "Contest": {
         "contest": ("judge.cli.contest:app", "Run a whole contest: init, plan, run; then status, standings, export."),
+        "cup": (
+            "judge.cli.cup:app",
+            "Run a cup of several contests: init, plan, run; then status, standings, export, verify.",
+        ),
         "serve": (
             "judge.cli.serve:serve",
             "Serve the public pages of a contest, also while it runs, and process submissions.",

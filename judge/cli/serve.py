@@ -1,15 +1,32 @@
 """`judge serve`: serve a contest's pages by HTTP, and receive its authors' submissions."""
 
+from collections.abc import Sequence
 from contextlib import ExitStack
-from typing import Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from judge.base.errors import HostError, InputError
 from judge.base.logs import get_logger
-from judge.cli.options import HERE, BeyondLoopbackOption, ContestArgument, ListenOption, ProxyOption, of_web_extra
+from judge.cli.options import (
+    CONTEST_HELP,
+    HERE,
+    BeyondLoopbackOption,
+    ContestArgument,
+    ListenOption,
+    ProxyOption,
+    of_web_extra,
+)
 from judge.contest.plan import load_plan
+from judge.cup.plan import CUP_FILE, load_cup
 from judge.terminal.output import note
+
+if TYPE_CHECKING:
+    from judge.submissions.pipeline import Processor
+    from judge.submissions.practice import PracticeHost
+    from judge.submissions.service import IntakeDirectory
+    from judge.web.intake.app import AppState
 
 EXAMPLES = {
     "serve": """
@@ -25,6 +42,11 @@ judge serve cup --read-only
 
 judge serve cup --intake-only
 
+judge serve last-cup cup next-cup --title "Our contests"
+
+Several contests, or all leagues of a cup, are served under one address, each in a folder with its name. The first page
+lists them, and feed.xml is its news feed.
+
 It can run before, during and after judge contest run, and can be restarted at any time. It listens on this machine
 only: put a reverse proxy with TLS in front of it. /openapi.json describes the feed of events and the submissions. The
 log is JSON on stderr, one event per line.
@@ -38,7 +60,12 @@ judge serve cup --intake-only --listen 127.0.0.1:8080
 
 
 def serve(
-    contest: ContestArgument = HERE,
+    contest: Annotated[
+        list[Path] | None,
+        typer.Argument(
+            metavar="CONTEST...", help=f"{CONTEST_HELP} Or several of them, or cups.", show_default=str(HERE)
+        ),
+    ] = None,
     listen: ListenOption = "127.0.0.1:8000",
     beyond_loopback: BeyondLoopbackOption = False,
     proxy: ProxyOption = "",
@@ -53,44 +80,56 @@ def serve(
     intake_only: Annotated[
         bool, typer.Option("--intake-only", help="Only receive and process submissions; serve no pages.")
     ] = False,
+    title: Annotated[str, typer.Option(help="Title of the page that lists several contests.")] = "",
 ) -> None:
     """Serve the public pages of a contest, also while it runs, and process submissions.
 
     It runs until a signal ends it.
     """
     with of_web_extra():
-        from judge.web.intake.serve import running_intake
         from judge.web.intake.serve import serve as serve_intake_alone
         from judge.web.kit.connections import checked_proxy, listening, listening_at, parse_listen_address
         from judge.web.kit.logs import configure
         from judge.web.live.serve import serve as serve_pages
+        from judge.web.live.serve import serve_several
     if intake_only and (read_only or metrics or root_path):
         raise InputError("--intake-only: leave out --read-only, --metrics and --root-path, which are for the pages")
-    planned = load_plan(contest)
+    paths, cup = _contests(contest or [HERE], may_write=not read_only)
+    planned = load_plan(paths[0])
+    is_front = len(paths) > 1 or bool(cup)
+    if is_front and (intake_only or metrics):
+        raise InputError("--intake-only and --metrics are for one contest; leave them out, or serve one")
+    if title and not is_front:
+        raise InputError("--title is for the page that lists several contests; leave it out, or serve several")
     proxy = checked_proxy(proxy)
     with listening_at(listen, beyond_loopback=beyond_loopback) as (listener, place), ExitStack() as stack:
 
         def ready() -> None:
             print_address(f"{planned.name} on http://{place}{root_path}", is_loopback=place.is_loopback)
 
+        configure()
+        if is_front:
+            loaded = [load_plan(path) for path in paths]
+            states = [None if read_only else _running_intake(path, stack) for path in paths]
+            several = list(zip(loaded, states, strict=True))
+            name = title or cup or "judge"
+
+            def several_ready() -> None:
+                what = f"{name}, {len(several)} contests"
+                print_address(f"{what} on http://{place}{root_path}", is_loopback=place.is_loopback)
+
+            root = root_path.rstrip("/")
+            serve_several(name, several, listener, proxy=proxy, root_path=root, ready=several_ready)
+            return
         numbers = None
         if metrics:
             own = parse_listen_address(metrics, "--metrics")
             numbers = stack.enter_context(listening(own, beyond_loopback=beyond_loopback, option="--metrics"))
-        state = None
-        configure()
-        if not read_only:
-            from judge.cli.submit import hosting, open_intake
-
-            directory = open_intake(contest)
-            try:
-                process, practice = hosting(directory, log_wait)
-            except HostError as error:
-                raise HostError(f"{error}; --read-only serves only the pages") from None
-            if intake_only:
-                serve_intake_alone(directory, process, listener, proxy, ready, practice)
-                return
-            state = stack.enter_context(running_intake(directory, process, practice))
+        if intake_only:
+            directory, process, practice = _intake(paths[0])
+            serve_intake_alone(directory, process, listener, proxy, ready, practice)
+            return
+        state = None if read_only else _running_intake(paths[0], stack)
         serve_pages(
             planned,
             listener,
@@ -102,6 +141,44 @@ def serve(
         )
 
 
+def _contests(paths: Sequence[Path], *, may_write: bool) -> tuple[list[Path], str]:
+    """The contests of these paths, and the name of the first cup among them.
+
+    Leagues without a file get one if it `may_write`, and are left out otherwise.
+    """
+    found, name = [], ""
+    for path in paths:
+        if path.name != CUP_FILE and not (path / CUP_FILE).is_file():
+            found.append(path)
+            continue
+        planned = load_cup(path)
+        name = name or planned.cup.name
+        if may_write:
+            for league in planned.cup.leagues:
+                planned.write(league.name, is_complete=not league.after)
+        files = [planned.file_of(league.name) for league in planned.cup.leagues]
+        found += [file for file in files if file.is_file()]
+    if not found:
+        raise InputError(f"{paths[0]}: no league has a contest file; without --read-only judge serve writes them")
+    return found, name
+
+
+def _intake(contest: Path) -> "tuple[IntakeDirectory, Processor, PracticeHost]":
+    from judge.cli.submit import hosting, open_intake
+
+    directory = open_intake(contest)
+    try:
+        return directory, *hosting(directory, log_wait)
+    except HostError as error:
+        raise HostError(f"{error}; --read-only serves only the pages") from None
+
+
+def _running_intake(contest: Path, stack: ExitStack) -> "AppState":
+    from judge.web.intake.serve import running_intake
+
+    return stack.enter_context(running_intake(*_intake(contest)))
+
+
 def serve_intake(
     contest: ContestArgument = HERE,
     listen: ListenOption = "127.0.0.1:8080",
@@ -110,7 +187,7 @@ def serve_intake(
 ) -> None:
     """Former name of judge serve --intake-only."""
     note("judge: serve-intake is now judge serve --intake-only")
-    serve(contest, listen, beyond_loopback, proxy, intake_only=True)
+    serve([contest], listen, beyond_loopback, proxy, intake_only=True)
 
 
 def log_wait(text: str) -> None:

@@ -1,6 +1,6 @@
 """Writes the export of a contest: a public directory, and a private one for each author.
 
-Directories are complete or missing: they are renamed at the end.
+Directories are renamed at the end, so they are complete or missing.
 """
 
 import functools
@@ -39,7 +39,7 @@ _PLAIN = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}")
 
 @dataclass(frozen=True, slots=True)
 class ExportSummary:
-    """Manifest's SHA-256, key's fingerprint, and numbers of games with and without a result."""
+    """The manifest's SHA-256, the key's fingerprint, and numbers of games with and without a result."""
 
     digest: str
     fingerprint: str
@@ -52,13 +52,13 @@ class PageOptions:
     """Options of the pages.
 
     With the site's future `address`, such as `https://example.org/cup/`, each game has a preview picture, which needs
-    Pillow. `languages` are codes; pages of the first are at the top.
+    Pillow. `languages` are codes; the first's pages are at the top.
     """
 
     address: str = ""
     languages: Sequence[str] = CODES
     former: Path | None = None
-    """A former export of this contest; its unchanged game pages are copied."""
+    """A former export; its unchanged game pages are copied."""
 
 
 def publish(
@@ -73,13 +73,8 @@ def publish(
 
     Raises InputError if one exists or a record was changed, HostError if writing fails.
     """
-    inside, outside = private.resolve(), directory.resolve()
-    if inside.is_relative_to(outside) or outside.is_relative_to(inside):
-        raise InputError(f"{private}: the private directory must be outside the public one, and must not contain it")
-    for place in (directory, private):
-        if place.exists() and not (place.is_dir() and not any(place.iterdir())):
-            raise InputError(f"{place}: exists; an export is never overwritten, name another directory")
-    partial, partial_private = _partial(directory), _partial(private)
+    refuse_places(directory, private)
+    partial, partial_private = empty_partial(directory), empty_partial(private)
     try:
         summary = _write(contest, partial, partial_private, key, options, track)
         for made, place in ((partial_private, private), (partial, directory)):
@@ -92,7 +87,18 @@ def publish(
     return summary
 
 
-def _partial(place: Path) -> Path:
+def refuse_places(directory: Path, private: Path) -> None:
+    """Raise InputError if the directories of an export contain each other, or have files."""
+    inside, outside = private.resolve(), directory.resolve()
+    if inside.is_relative_to(outside) or outside.is_relative_to(inside):
+        raise InputError(f"{private}: the private directory must be outside the public one, and must not contain it")
+    for place in (directory, private):
+        if place.exists() and not (place.is_dir() and not any(place.iterdir())):
+            raise InputError(f"{place}: exists; an export is never overwritten, name another directory")
+
+
+def empty_partial(place: Path) -> Path:
+    """Return the directory in which an export is written before it is renamed to `place`, without earlier files."""
     partial = place.absolute().with_name(f".{place.name}.partial")
     shutil.rmtree(partial, ignore_errors=True)
     return partial

@@ -125,10 +125,7 @@ class Agi:
         """None before the first position."""
         self._swap = "none"
 
-    # --- stimuli -----------------------------------------------------------------------------------------------------
-
     def feed(self, stimulus: Stimulus) -> Sequence[Effect]:
-        """See `AgentProtocol`."""
         match stimulus:
             case Bytes(data, clock):
                 self._clock = clock
@@ -164,8 +161,6 @@ class Agi:
         self._asked = request
         self._phase = AgiPhase.SYNCING
         return [self._say("ISREADY"), Await(Wait.SYNC)]
-
-    # --- lines of the engine -----------------------------------------------------------------------------------------
 
     def _read(self, data: bytes) -> Sequence[Effect]:
         if self._phase is AgiPhase.ENDING:
@@ -229,8 +224,6 @@ class Agi:
         reply, ponder = read_answer(rest)
         effects: list[Effect] = [Search({"ponder": ponder})] if ponder else []
         return [*effects, Answer(reply)]
-
-    # --- lines to the engine -----------------------------------------------------------------------------------------
 
     def _say(self, *lines: str) -> Write:
         return Write((self._end.join(lines) + self._end).encode())

@@ -147,10 +147,7 @@ class Gomocup:
         self._asked: StonesRequest | None = None
         self._clock = Clock(0, 0)
 
-    # --- stimuli -----------------------------------------------------------------------------------------------------
-
     def feed(self, stimulus: Stimulus) -> Sequence[Effect]:
-        """See `AgentProtocol`."""
         match stimulus:
             case Bytes(data, clock):
                 self._clock = clock
@@ -214,8 +211,6 @@ class Gomocup:
             case _:
                 return ()
 
-    # --- requests ----------------------------------------------------------------------------------------------------
-
     @property
     def _request(self) -> StonesRequest:
         if self._asked is None:
@@ -271,8 +266,6 @@ class Gomocup:
     @property
     def _steps(self) -> Mapping[GomocupPhase, Mapping[GomocupWord, Callable[..., Sequence[Effect]]]]:
         return STEPS
-
-    # --- lines of the brain ------------------------------------------------------------------------------------------
 
     def _read(self, data: bytes) -> Sequence[Effect]:
         cut = self._lines.cut_lines

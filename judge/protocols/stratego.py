@@ -81,7 +81,6 @@ class StrategoProtocol:
         self._has_dropped = False
 
     def feed(self, stimulus: Stimulus) -> Sequence[Effect]:
-        """See `AgentProtocol`."""
         match stimulus:
             case Bytes(data=data):
                 return self._read(data)

@@ -10,7 +10,7 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -42,7 +42,7 @@ class _Strict(BaseModel):
 
 
 class ListedFile(_Strict):
-    """A file by its path from the top of the directory."""
+    """A file, by path in the directory."""
 
     path: str = Field(max_length=400)
     sha256: str = Field(pattern=r"^[0-9a-f]{64}$")
@@ -50,24 +50,24 @@ class ListedFile(_Strict):
 
 
 class ExportManifest(_Strict):
-    """All published files except the manifest and its signature."""
+    """All published files except manifest and signature."""
 
     format: Literal["judge-manifest-1"] = "judge-manifest-1"
     contest: str
     files: tuple[ListedFile, ...]
 
     def encoded(self) -> bytes:
-        """Return its canonical bytes; a manifest with other bytes is refused."""
+        """Return its canonical bytes; other bytes are refused."""
         text = json.dumps(self.model_dump(), sort_keys=True, separators=(",", ":"))
         return f"{text}\n".encode()
 
 
 @dataclass(frozen=True, slots=True)
 class ManifestCheck:
-    """Result of checking a manifest (SHA-256 `digest`) and its signature.
+    """Check of a manifest (SHA-256 `digest`) and its signature.
 
-    `contest` is None for an unreadable manifest. `is_own_key`: the key is from the directory itself and does not prove
-    who wrote it.
+    `contest` is None if the manifest is unreadable. `is_own_key`: the key is from the directory and does not prove who
+    wrote it.
     """
 
     contest: str | None
@@ -78,17 +78,18 @@ class ManifestCheck:
     key: Ed25519PublicKey
 
 
-def write_manifest(directory: Path, contest: str, key: Ed25519PrivateKey) -> str:
+def write_manifest(directory: Path, contest: str, key: Ed25519PrivateKey, parts: Collection[str] = ()) -> str:
     """List and sign all files of `directory`, add the public key, and return the manifest's digest.
 
-    Raises InputError for links and for names outside `_PART`.
+    `parts` are folders with their own manifests, the only files of theirs that are listed. Raises InputError for links
+    and for names outside `_PART`.
     """
     (directory / PUBLIC_KEY).write_bytes(public_pem(key.public_key()))
     problems: list[str] = []
     files = tuple(
         ListedFile(path=name, sha256=sha256_of(directory / name), size=(directory / name).stat().st_size)
         for name in sorted(file_names(directory, problems))
-        if name not in _UNLISTED
+        if name not in _UNLISTED and _is_listed(name, parts)
     )
     if problems:
         raise InputError(f"{directory}: {problems[0]}")
@@ -99,18 +100,20 @@ def write_manifest(directory: Path, contest: str, key: Ed25519PrivateKey) -> str
 
 
 def read_signed_manifest(directory: Path, key: Ed25519PublicKey) -> ExportManifest:
-    """Return the manifest of an export. Raises InputError if `key` has not signed it."""
+    """The manifest of an export. Raises InputError unless signed by `key`."""
     data = read_bounded(directory / MANIFEST, MAX_MANIFEST_BYTES, "give a directory that judge contest export wrote")
     if not is_signed(key, read_bounded(directory / SIGNATURE, MAX_MANIFEST_BYTES), data):
         raise InputError(f"{directory / SIGNATURE}: not signed by your key (fingerprint {fingerprint(key)[:16]})")
     return parse_foreign(ExportManifest, data, f"{directory / MANIFEST}: not a manifest")
 
 
-def check_manifest(directory: Path, public_key: Path | None, track: Tracker = untracked) -> ManifestCheck:
-    """Compare `directory` with its manifest, and check the signature.
+def check_manifest(
+    directory: Path, public_key: Path | None, track: Tracker = untracked, parts: Collection[str] = ()
+) -> ManifestCheck:
+    """Compare `directory` with its manifest, and check the signature. Files of `parts` are in their own manifests.
 
-    With `public_key` None the directory's own key is used, which does not prove who signed. Raises InputError if
-    directory, manifest or key is missing.
+    `public_key` None: use the directory's own key, which does not prove who signed. Raises InputError if directory,
+    manifest or key is missing.
     """
     data = read_bounded(directory / MANIFEST, MAX_MANIFEST_BYTES, "give a directory that judge contest export wrote")
     signature = read_bounded(directory / SIGNATURE, MAX_MANIFEST_BYTES)
@@ -125,7 +128,7 @@ def check_manifest(directory: Path, public_key: Path | None, track: Tracker = un
         problems.append(f"{SIGNATURE}: not signed by {where} (fingerprint {fingerprint(key)[:16]})")
     manifest = _parsed(data, problems)
     if manifest is not None:
-        problems += _differences(directory, manifest, track)
+        problems += _differences(directory, manifest, track, parts)
     if len(problems) > MAX_PROBLEMS:
         problems[MAX_PROBLEMS:] = [f"and {len(problems) - MAX_PROBLEMS} more"]
     return ManifestCheck(
@@ -157,23 +160,28 @@ def _parsed(data: bytes, problems: list[str]) -> ExportManifest | None:
     return manifest
 
 
-def _differences(directory: Path, manifest: ExportManifest, track: Tracker) -> list[str]:
+def _is_listed(name: str, parts: Collection[str]) -> bool:
+    folder, _, rest = name.partition("/")
+    return folder not in parts or rest == MANIFEST
+
+
+def _differences(directory: Path, manifest: ExportManifest, track: Tracker, parts: Collection[str]) -> list[str]:
     problems: list[str] = []
     listed = {file.path: file for file in manifest.files}
-    names = set(file_names(directory, problems)) - _UNLISTED
+    names = {name for name in file_names(directory, problems) if _is_listed(name, parts)} - _UNLISTED
     problems += [f"{name}: missing" for name in sorted(listed.keys() - names)]
     problems += [f"{name}: not in the manifest" for name in sorted(names - listed.keys())]
     both = sorted(names & listed.keys())
     for name in track(both, len(both), "checking files"):
         path, file = directory / name, listed[name]
-        # Files with a wrong size are not read.
+        # Do not read files of a wrong size.
         if path.stat().st_size != file.size or sha256_of(path) != file.sha256:
             problems.append(f"{name}: changed")
     return problems
 
 
 def file_names(directory: Path, problems: list[str]) -> Iterator[str]:
-    """Yield the file names below `directory`; links, special files and unusual names become problems."""
+    """File names below `directory`; links, special files and unusual names become problems."""
     waiting = [""]
     while waiting:
         folder = waiting.pop()

@@ -28,7 +28,7 @@ from judge.tournament.standings import CRITERIA, TableLine
 from judge.translations.language import ENGLISH, Language
 
 MAX_PAGE_BYTES = 150_000
-"""Bytes with style and script; the limits below follow from it."""
+"""Bytes with style and script; determines the limits below."""
 
 MOST_IN_CELL, MOST_IN_CELLS = 6, 400
 """Maximum numbers of games shown separately in a cell and in all cells."""
@@ -72,7 +72,7 @@ def site(
 def pages(
     contest: PublishedContest, about: About, languages: Sequence[Language] = (ENGLISH,)
 ) -> Mapping[str, Callable[[], bytes]]:
-    """Return a function for each page by file, without pages of games and verification."""
+    """Return a function for each page by file, except pages of games and verification."""
     written: dict[str, Callable[[], bytes]] = {}
     for language in languages:
         written |= _LanguagePages(contest, language, languages).writers(about)
@@ -150,9 +150,7 @@ def _index(contest: PublishedContest, language: Language) -> Mapping[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class _DrawModel:
-    """Estimates with one draw model: first seat's advantage (Elo), draw parameter, and percentage of draws between
-    equals.
-    """
+    """First seat's advantage (Elo), draw parameter, and percentage of draws between equals."""
 
     name: str
     advantage: Interval
@@ -171,7 +169,7 @@ def _draw_models(contest: PublishedContest) -> Sequence[_DrawModel]:
             _DrawModel(
                 name,
                 Interval(rated.advantage.elo, rated.advantage.low, rated.advantage.high),
-                # Davidson's parameter is the ratio of draws to wins of one side, between equals.
+                # Davidson's parameter: the ratio of draws to wins of one side, between equals.
                 _scaled(share, lambda drawn: 2 * drawn / (1 - drawn))
                 if margin is None
                 else Interval(margin.elo, margin.low, margin.high),

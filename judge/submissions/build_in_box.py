@@ -4,8 +4,8 @@
                                        JOB.json: {"attempts": [[[word, ...], ...], ...], "input": path, "at": path,
                                                   "bounds": {...}}
 
-Each attempt is a list of commands; the first one whose commands all succeed makes the tree. stderr is the log. Exit
-code 3: a command failed; 4: the result is refused. A build can forge only its own agent's output.
+Each attempt is a list of commands; the first whose commands all succeed makes the tree. stderr is the log. Exit code 3:
+a command failed; 4: the result is refused. A build can forge only its own agent's output.
 """
 
 import json
@@ -44,7 +44,7 @@ def copy_sources(source: Path, at: Path) -> None:
 
 
 def run_command(command: list[str], at: Path) -> bool:
-    """Whether a command in the tree succeeded."""
+    """Whether a command succeeded in the tree."""
     log_line(f"$ {shlex.join(command)}")
     try:
         done = subprocess.run(command, cwd=at, stdin=subprocess.DEVNULL, stdout=sys.stderr, check=False)

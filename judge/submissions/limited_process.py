@@ -1,4 +1,4 @@
-"""A process with limits on CPU time and memory reads untrusted files.
+"""Reads untrusted files in a process with limits on CPU time and memory.
 
     python -m judge.submissions.limited_process CPU_SECONDS       pickled tasks on stdin, pickled results on stdout
 
@@ -25,11 +25,11 @@ Result = TypeVar("Result")
 
 MEMORY_BYTES = 2 << 30
 WALL_FACTOR, WALL_S = 20, 60
-"""Wall time limit of a task (else a host failure): factor times its CPU seconds, plus seconds."""
+"""Wall time limit (else a host failure): factor times CPU seconds, plus seconds."""
 
 
 class LimitedProcess:
-    """A process for one upload's tasks. `cpu_s` limits their total CPU time."""
+    """For one upload's tasks. `cpu_s` limits their total CPU time."""
 
     def __init__(self, cpu_s: float) -> None:
         self._cpu_s = cpu_s
@@ -42,7 +42,7 @@ class LimitedProcess:
             raise HostError(f"no process to read an upload can be started: {error.strerror}") from error
 
     def run(self, task: Callable[P, Result], *args: P.args, **kwargs: P.kwargs) -> Result:
-        """Run a task, whose arguments and result must pickle.
+        """Run a task. Arguments and result must pickle.
 
         Raises the task's errors, RefusedError at a limit, HostError if the process fails.
         """
@@ -102,7 +102,7 @@ def limited_process(cpu_s: float) -> Iterator[LimitedProcess]:
 
 
 def _serve(cpu_s: float) -> None:
-    """The interpreter's start-up time does not count."""
+    """Start-up time does not count."""
     end = int(time.process_time() + cpu_s) + 1
     resource.setrlimit(resource.RLIMIT_CPU, (end, end + 1))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))

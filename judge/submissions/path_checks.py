@@ -1,4 +1,4 @@
-"""Rules for file names in uploads. In the box only the standard library and `judge.base.text` are available."""
+"""Rules for file names in uploads. A box has only the standard library and `judge.base.text`."""
 
 import unicodedata
 from dataclasses import dataclass, field
@@ -9,7 +9,7 @@ DEVICES = frozenset(
     ["con", "prn", "aux", "nul", "conin$", "conout$"]
     + [f"{kind}{number}" for kind in ("com", "lpt") for number in "0123456789¹²³"]
 )
-"""Windows device names, reserved with any ending."""
+"""Reserved on Windows, with any ending."""
 
 RENAME = sentence("rename it, or leave it out")
 LESS = sentence("leave out what the agent does not need")
@@ -48,7 +48,7 @@ class PathChecker:
     """By name in the least distinguishing file system."""
 
     def directory(self, raw: str) -> str:
-        """Add a directory. Return its path, empty for the top."""
+        """Return the path, empty for the top."""
         path = self._path(raw)
         if path:
             self._above(path)
@@ -56,7 +56,7 @@ class PathChecker:
         return path
 
     def file(self, raw: str, size: int) -> str:
-        """Add a file: its path."""
+        """Return the path."""
         path = self._path(raw)
         if not path:
             raise RefusedError(sentence(f"{shown(raw)} is not a file name"))

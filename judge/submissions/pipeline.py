@@ -6,7 +6,7 @@
     staged      read-only, by the digest of its files (`judge.agents.store`)
     checked     examined under the contest's policy (`judge.submissions.check`)
 
-An agent is its files, mounted read-only into an image: equal files are one agent.
+Equal files are one agent.
 """
 
 import hashlib
@@ -70,10 +70,9 @@ class Stage(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Everything that determines the result.
+    """Everything that determines the result. `recipe` is JSON.
 
     Digests are SHA-256 in hex: upload, and contents of the images that unpacked, built (empty if unused) and run it.
-    `recipe` is JSON.
     """
 
     upload: str = ""
@@ -86,7 +85,7 @@ class Origin:
 
 @dataclass(frozen=True, slots=True)
 class UploadJob:
-    """`filename` is the sender's, `agents` the agent store. `name` and `author` override those in the files."""
+    """`name` and `author` override those in the files."""
 
     upload: Path
     filename: str
@@ -98,8 +97,8 @@ class UploadJob:
 
 @dataclass(frozen=True, slots=True)
 class UploadOutcome:
-    """`agent` and `runtime_image` (its id) are set once staged, even for a later refusal. `log` is the build's, escaped
-    and bounded. `refusal` is empty if the agent passed.
+    """`agent` and `runtime_image` (its id) are set once staged, even if refused later. `log` is escaped and bounded.
+    `refusal` is empty if the agent passed.
     """
 
     steps: tuple[UploadStep, ...] = ()
@@ -135,7 +134,7 @@ class Anywhere(Workplace):
 
 OnStep = Callable[[UploadStep], None]
 Processor = Callable[[UploadJob, OnStep], UploadOutcome]
-"""Raises HostError if the host failed and a retry is due."""
+"""Raises HostError if the host failed: retry."""
 
 
 def process_upload(
@@ -146,9 +145,9 @@ def process_upload(
     workplace: Workplace | None = None,
     need: Callable[[str], None] = lambda _image: None,
 ) -> UploadOutcome:
-    """Make an agent of an upload. `need` is called with each image or runtime before its use, and may build it.
+    """Make an agent of an upload. `need` gets each image or runtime before its use, and may build it.
 
-    Raises HostError if the host failed, NotReadyError if it lacks something; the upload can then be processed again.
+    Raises HostError if the host failed, NotReadyError if it lacks something; then it can be processed again.
     """
     limits = limits or IntakeLimits()
     with owned_directory() as room, limited_process(limits.read_s) as reader:
@@ -260,7 +259,7 @@ class _UploadPipeline:
 
     def _copy(self, tree: Path, staging: str) -> Agent:
         inner = list(tree.iterdir())
-        single = len(inner) == 1 and inner[0].is_file()  # a program without a manifest
+        single = len(inner) == 1 and inner[0].is_file()  # A program without a manifest.
         (self.room / staging).mkdir()
         agent = self.reader.run(stage_agent, str(inner[0] if single else tree), self.room / staging)
         given = {key: value for key, value in (("name", self.job.name), ("author", self.job.author)) if value}
@@ -302,7 +301,7 @@ class _UploadPipeline:
             )
 
     def _end_lines_so(self, report: CheckReport, ending: str, agent: Agent, tree: Path) -> CheckReport:
-        """Store the agent with the check's line ending, which all other questions used."""
+        """Store the agent with the line ending that all other questions used."""
         file = tree / MANIFEST
         if file.exists():
             rest = manifest_text(file)

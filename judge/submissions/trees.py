@@ -1,6 +1,6 @@
-"""Turns an upload into a playable tree of files: archives are unpacked and sources are built in a box.
+"""Turns an upload into a playable tree: archives are unpacked and sources built in a box.
 
-The box's read-only directory /agent has a program as `__main__.py`, its modules, its job, and its input.
+The box's read-only /agent has a program as `__main__.py`, its modules, job and input.
 """
 
 import json
@@ -82,7 +82,7 @@ def task_directory(program: str, job: Mapping[str, Any], source: Path, host: Tas
 
 
 def run_task(command: Command, host: TaskHost, target: Path, tree: TreeLimits) -> tuple[CommandResult, str]:
-    """Run a command in a `task_directory` and store its tree at `target`. The text is why the tree is refused.
+    """Run a command in a `task_directory` and store its tree at `target`. The text: why the tree is refused.
 
     Raises HostError or OSError if the host fails.
     """
@@ -98,7 +98,7 @@ def run_task(command: Command, host: TaskHost, target: Path, tree: TreeLimits) -
 
 
 def receive_tree(stream: BinaryIO, target: Path, limits: TreeLimits) -> None:
-    """Write the tree of a box's output to the new directory `target`. Raises RefusedError.
+    """Write a box's output to the new directory `target`. Raises RefusedError.
 
     Names are checked again: the input may have taken over the box.
     """
@@ -122,23 +122,23 @@ OTHER_ARCHIVES = re.compile(r"(?i)\.(7z|rar|gz|bz2|xz|zst|tbz2?|lzh?|lzma|arj|ca
 
 
 def name_of(filename: str) -> str:
-    """Return a file name without directories."""
+    """The name without directories."""
     return re.split(r"[/\\]", filename)[-1]
 
 
 def is_archive(filename: str) -> bool:
-    """Whether an upload of this name is unpacked."""
+    """Whether an upload is unpacked."""
     return ARCHIVES.search(name_of(filename)) is not None
 
 
 def stem_of(filename: str) -> str:
-    """Return a name without its ending."""
+    """Name without directories and ending."""
     name = name_of(filename)
     return ARCHIVES.sub("", name) if is_archive(name) else Path(name).stem
 
 
 def unpack_upload(upload: Path, filename: str, target: Path, limits: IntakeLimits, host: TaskHost) -> str:
-    """Unpack an upload to the new directory `target`. Return a description. Raises RefusedError, HostError."""
+    """Unpack into the new directory `target`; return a description. Raises RefusedError, HostError."""
     name = name_of(filename)
     if is_archive(name):
         return _unpack_archive(upload, target, limits, host)
@@ -151,7 +151,7 @@ def unpack_upload(upload: Path, filename: str, target: Path, limits: IntakeLimit
 
 
 def root_of(tree: Path) -> Path:
-    """An agent's directory, inside a single outer one."""
+    """Skip single outer directories."""
     inner = [path for path in tree.iterdir() if not is_bookkeeping(path.name)]
     return root_of(inner[0]) if len(inner) == 1 and inner[0].is_dir() else tree
 
@@ -210,17 +210,14 @@ ENVIRONMENT = (("SOURCE_DATE_EPOCH", str(EPOCH_S)), ("PYTHONHASHSEED", "0"), ("T
 
 @dataclass(frozen=True, slots=True)
 class Built:
-    """The failure is empty after success."""
+    """`failure` is empty after success."""
 
     log: str
     failure: str = ""
 
 
 def recipe_of(tree: Path, upload_name: str) -> BuildRecipe | None:
-    """How to build a tree; None if it is playable. Raises InputError.
-
-    `upload_name` is the agent's default name.
-    """
+    """How to build a tree; None if it is playable. `upload_name` is the default name. Raises InputError."""
     refuse_misnamed_manifest(tree)
     if (tree / MANIFEST).exists():
         sent = read_sent_manifest(tree / MANIFEST)

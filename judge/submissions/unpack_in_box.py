@@ -5,7 +5,7 @@
 
 It creates no files. It accepts directories, regular files, and links, as copies of their files. Bookkeeping files are
 left out, with a line on stderr. Anything else ends it with exit code 3 and a message. It needs only the standard
-library and, for .zst, the image's `zstandard`. The judge checks the tar file again.
+library and, for .zst, the image's `zstandard`. The judge checks the output again.
 """
 
 import gzip
@@ -43,7 +43,7 @@ UNICODE_PATH = 0x7075
 MADE_BY_DOS = 0
 METHODS = {6: "Implode", 9: "Deflate64", 12: "bzip2", 14: "LZMA", 93: "Zstandard", 95: "xz", 96: "JPEG", 98: "PPMd"}
 XZ_MEMORY_BYTES = 96 << 20
-"""Memory limit for reading .xz: `xz -9` needs 65 MiB."""
+"""`xz -9` needs 65 MiB."""
 ZST_WINDOW_BYTES = 64 << 20
 
 KINDS = {
@@ -91,7 +91,7 @@ class Member:
 
 
 class CountedStream(io.RawIOBase):
-    """Decompressor's output, limited to `most` bytes."""
+    """Output of a decompressor, limited to `most` bytes."""
 
     def __init__(self, source: Any, most: int) -> None:
         self._source = source
@@ -149,13 +149,13 @@ def name_in_tar(name: str) -> str:
 
 
 def refuse_bits(name: str, mode: int) -> None:
-    """Refuse setuid, setgid and sticky bits."""
+    """Raises RefusedError for setuid, setgid and sticky bits."""
     if mode & SPECIAL_BITS:
         raise RefusedError(sentence(f"{shown(name)} has a setuid, setgid or sticky bit; take it off"))
 
 
 def members_of_zip(file: BinaryIO, bounds: Bounds) -> Iterator[Member]:
-    """Members after a check of the whole directory."""
+    """Members, after a check of the whole directory."""
     with zipfile.ZipFile(file) as archive:
         infos = archive.infolist()
         named = [(name, info) for info in infos if not is_bookkeeping(name := name_in_zip(info))]
@@ -181,7 +181,7 @@ def members_of_zip(file: BinaryIO, bounds: Bounds) -> Iterator[Member]:
 
 
 def refuse_info(name: str, info: zipfile.ZipInfo) -> None:
-    """Only plain files and directories are accepted."""
+    """Accept only plain files and directories."""
     mode = info.external_attr >> 16
     refuse_encoding(name)
     refuse_encoding(info.orig_filename)
@@ -281,7 +281,7 @@ PAGES = (b"<!doctype html", b"<html", b"<head")
 
 
 def kind_of_file(head: bytes) -> str:
-    """Type of an unsupported file; else empty."""
+    """Type of an unsupported file, or empty."""
     if found := next((words for begin, words in FOREIGN if head.startswith(begin)), ""):
         return found
     text = head.removeprefix(b"\xef\xbb\xbf").lstrip().lower()
@@ -297,7 +297,7 @@ def kind_of_file(head: bytes) -> str:
 
 
 def open_archive(archive: BinaryIO) -> tuple[str, Any]:
-    """Kind, and a decompressing reader; `zip` reads itself."""
+    """Kind and decompressing reader; `zip` reads itself."""
     head = archive.read(6)
     archive.seek(0)
     if head[:4] in (b"PK\3\4", b"PK\5\6"):
@@ -350,7 +350,7 @@ class ZstReader:
 
 
 def members_of(archive: BinaryIO, bounds: Bounds, most: int) -> Iterator[Member]:
-    """Yield an archive's members, of at most `most` unpacked bytes."""
+    """Yield members of at most `most` unpacked bytes."""
     kind, reader = open_archive(archive)
     if kind == "zip":
         yield from members_of_zip(archive, bounds)
@@ -382,7 +382,7 @@ def write_member(member: Member, path: str, out: tarfile.TarFile) -> None:
 
 
 def check_member(member: Member, checker: PathChecker) -> str:
-    """Path of a member, empty for the top."""
+    """The path, empty for the top."""
     if member.target is None and member.content is None:
         return checker.directory(member.name)
     return checker.file(member.name, member.size)
@@ -469,7 +469,7 @@ class Extraction:
 
     def _copy(self, wanted: dict[str, list[str]]) -> None:
         self._archive.seek(0)
-        again = PathChecker(self._bounds)  # same names and order, so same paths
+        again = PathChecker(self._bounds)  # Same names and order, so same paths.
         for member in self._members():
             links = wanted.pop(check_member(member, again), [])
             if member.content is None or not links:
@@ -489,7 +489,7 @@ class Extraction:
 
 
 def extract(archive: BinaryIO, out: IO[bytes], job: dict[str, Any]) -> list[str]:
-    """Return the names left out. Raises as `Extraction`."""
+    """Return the names left out."""
     with write_stream(out) as tar:
         extraction = Extraction(archive, tar, job)
         extraction.run()

@@ -67,10 +67,25 @@ def test_files_that_were_changed_are_no_agent_until_it_is_stored_again(program: 
 
     store.put(program)
     assert "h8" == (store.get(digest) / "data" / "book").read_text()
-    store.remove(digest)
+    book.chmod(0o644)
+    book.write_text("h9")
+    store.remove_damaged(digest)
     assert frozenset() == store.digests()
     with pytest.raises(InputError, match="the agent's files are missing or were changed"):
         store.get(digest)
+
+
+def test_agent_that_was_stored_since_the_check_is_kept(program: Path, tmp_path: Path) -> None:
+    """Two contests may send an agent to one worker at the same time."""
+    store = AgentStore(tmp_path / "agents")
+    digest = program_digest(program)
+    with pytest.raises(InputError):
+        store.get(digest)
+    store.put(program)
+
+    store.remove_damaged(digest)
+
+    assert digest == program_digest(store.get(digest))
 
 
 def test_a_digest_is_no_path(tmp_path: Path) -> None:

@@ -41,6 +41,13 @@ def test_a_catalogue_has_every_message_of_the_code_and_no_other(code: str) -> No
     assert not any(message.fuzzy for message in catalogue)
 
 
+@pytest.mark.parametrize(("code", "others"), [("zh", "[À-ÖØ-öø-ſ]"), ("cs", "[一-鿿]")])
+def test_a_translation_is_not_in_the_other_language(code: str, others: str) -> None:
+    texts = [form for message in read_catalogue(code) if message.id for form in forms(message.string)]
+
+    assert [] == [text for text in texts if re.search(others, text)]
+
+
 @pytest.mark.parametrize("code", OTHERS)
 def test_a_translation_keeps_names_and_tags(code: str) -> None:
     for message in read_catalogue(code):

@@ -15,7 +15,7 @@ _SQUARE = re.compile(r"[a-z][0-9]{1,2}")
 
 
 class Position(NamedTuple):
-    """Stones in play order, and the expected answers; empty: any legal answer."""
+    """`answers` are expected; empty: any legal answer."""
 
     check: str
     what: str

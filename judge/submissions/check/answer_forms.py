@@ -1,4 +1,4 @@
-"""Recognises moves in the wrong form, and systematic errors of coordinates."""
+"""Recognises moves in the wrong form and systematic errors of coordinates."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -19,7 +19,7 @@ _BARE_NUMBER = re.compile(r"\s*(\d{1,4})\s*")
 
 
 def intended_square(said: str) -> tuple[int, int] | None:
-    """Return the square (from 0) that a line probably means; None if it is not recognised."""
+    """Return the square (from 0) that a line probably means."""
     named = {key[0].lower(): int(number) for key, number in _NAMED.findall(said)}
     x, y = named.get("x", named.get("c")), named.get("y", named.get("r"))
     if x is not None and y is not None:
@@ -38,10 +38,7 @@ def intended_square(said: str) -> tuple[int, int] | None:
 
 
 def form_advice(said: str, awaited: str, protocol: str) -> str:
-    """Explain a wrong answer to the command `awaited`; empty without a known form.
-
-    Shows the protocol's form next to the agent's line.
-    """
+    """Explain a wrong answer to the command `awaited` by the protocol's form; empty without a known form."""
     expected = _expected(awaited, protocol)
     if not expected:
         return ""
@@ -79,7 +76,7 @@ def _expected(awaited: str, protocol: str) -> str:
 def coordinate_advice(answers: Sequence[ProbeAnswer], mistakes: Mapping[str, Callable[[Decision], Decision]]) -> str:
     """Name the systematic mistake that explains most wrong answers; empty if none does.
 
-    A mistake explains an answer if undoing it gives a wanted one. Correct answers count against it.
+    It explains an answer if undoing it gives a wanted one. Correct answers count against it.
     """
     best, most = "", 1
     for advice, undo in mistakes.items():

@@ -1,7 +1,7 @@
 """Explains a fault and how to fix it.
 
 A silent process that used no CPU and answers only at its end did not flush its output. One that used the CPU thinks too
-long. Any other waits for input, mostly because it missed the end of a line.
+long. Any other waits for input, mostly because it missed a line end.
 """
 
 import codecs
@@ -191,7 +191,7 @@ class Diagnosis:
 
 
 def diagnose(talk: RecordedTalk) -> Diagnosis:
-    """Explain the agent's fault, quoting its last output."""
+    """Explain the agent's fault."""
     side = talk.side
     fault = side.fault
     if fault in (Verdict.START_TIME, Verdict.TURN_TIME, Verdict.MATCH_TIME):
@@ -213,7 +213,7 @@ def diagnose(talk: RecordedTalk) -> Diagnosis:
 
 
 def fix_for(verdict: Verdict, said: str, form: str = "") -> str:
-    """Return the fix for a verdict; empty: see the checks' table. `form` replaces the advice on unreadable answers."""
+    """The fix; empty: see the checks' table. `form` replaces the advice on unreadable answers."""
     if verdict is Verdict.UNREADABLE and form:
         return form
     if verdict is Verdict.REFUSED and _NO_FILE.search(said):
@@ -378,7 +378,7 @@ def was_busy(talk: RecordedTalk) -> bool:
 
 
 def unflushed(talk: RecordedTalk) -> str:
-    """Output that only the end of a late agent flushed."""
+    """Output that only a late agent's end flushed."""
     is_late = talk.side.fault in (Verdict.START_TIME, Verdict.TURN_TIME, Verdict.MATCH_TIME)
     return _late_answer(talk.last_words) if is_late and not was_busy(talk) else ""
 

@@ -44,7 +44,7 @@ _RESTART = sentence("answer RESTART with OK and clear the board, or with UNKNOWN
 
 
 def hurried(policy: Policy) -> Policy:
-    """Policy with a short announced turn limit. The tolerance keeps the sum."""
+    """Announce a short turn limit; the tolerance keeps the sum."""
     clock = policy.clock.per_answer()
     if clock.turn_ms <= HURRY_MS:
         return policy.model_copy(update={"clock": clock})
@@ -54,7 +54,7 @@ def hurried(policy: Policy) -> Policy:
 
 
 def soon(policy: Policy) -> Policy:
-    """Return the policy with at most `SOON_MS` per turn and `HASTY_MS` for the start."""
+    """Limit a turn to `SOON_MS` and the start to `HASTY_MS`."""
     policy = _hasty(policy)
     clock = policy.clock
     if not 0 < clock.turn_ms < SOON_MS < clock.turn_ms + clock.tolerance_ms:
@@ -73,7 +73,7 @@ def _stopping(policy: Policy, before_ms: int) -> dict[str, dict[str, object]]:
 
 @dataclass
 class QuestionResults:
-    """All answers, and the faults that stopped the agent."""
+    """All answers, and faults that stopped the agent."""
 
     answers: list[ProbeAnswer] = field(default_factory=list)
     turns_ms: list[float] = field(default_factory=list)
@@ -84,7 +84,7 @@ class QuestionResults:
 
     @property
     def sound(self) -> Question:
-        """A correctly answered question, else the first one."""
+        """A correctly answered question, else the first."""
         firsts = {answer.question: answer for answer in reversed(self.answers)}
         asked = reversed(firsts.values())
         well = (answer.question for answer in asked if answer.fault is None)
@@ -101,7 +101,7 @@ def ask_all(examinee: Examinee, policy: Policy, ending: str) -> QuestionResults:
     """Ask all questions, in a new process after a fault that ends the old one.
 
     A late failure is only a warning if it does not repeat in a new process. If a question is not understood, not
-    answered, or ends the process, the other line ending is tried once for each case, and kept if it works
+    answered, or ends the process, the other line ending is tried once per case, and kept if it works
     (`Examinee.line_ending`). An empty `ending` prevents this.
 
     The first conversation waits for `SOON_MS`, then again with the full time, unless the agent waits after an invalid
@@ -254,7 +254,7 @@ def sends_stop(policy: Policy, protocol: str) -> bool:
 def answers_of(
     results: QuestionResults, names: Sequence[str], questions: Questions, protocol: str
 ) -> Iterator[Finding]:
-    """Yield the findings of the checks: illegal answers fail, weak ones warn."""
+    """Illegal answers fail, weak ones warn."""
     systematic = coordinate_advice(results.answers, questions.mistakes)
     for finding in results.late:
         is_answer = finding.check not in ("memory", "quiet", "time", "restart")
@@ -364,7 +364,7 @@ def opening_of(examinee: Examinee, policy: Policy) -> Iterator[Finding]:
 
 
 def output_of(results: QuestionResults) -> Iterator[Finding]:
-    """Check the policy's output limits."""
+    """Check the output limits."""
     for _, verdict, diagnosis in results.stopped:
         if verdict is Verdict.OUTPUT:
             yield failed("quiet", diagnosis.evidence, diagnosis.fix)
@@ -402,7 +402,7 @@ def flush_of(examinee: Examinee, results: QuestionResults, policy: Policy) -> It
 
 
 def ending_of(examinee: Examinee, results: QuestionResults, policy: Policy, ending: str) -> Iterator[Finding]:
-    """Check the line ending that the policy does not use."""
+    """Check the other line ending."""
     chosen = examinee.agent.manifest.line_ending
     other = "lf" if ending == "crlf" else "crlf"
     talk = examinee.ask(

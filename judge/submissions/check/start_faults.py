@@ -41,7 +41,7 @@ _LEVELS = (
 
 
 def why_not_started(program: Path, word: str) -> str:
-    """Return why a command's first word cannot start, and the fix; empty if unknown."""
+    """Why a command's first word cannot start, and the fix; empty if unknown."""
     file = program / word
     if word and not word.startswith("/") and is_file(file):
         return fault_of_file(file)
@@ -58,7 +58,7 @@ def other_name(word: str) -> str:
 
 
 def fault_of_file(file: Path) -> str:
-    """Return why a file cannot start, and the fix; empty if unknown."""
+    """Why a file cannot start, and the fix; empty if unknown."""
     with file.open("rb") as stream:
         head = stream.read(_HEAD_BYTES)
     name = printable(file.name, 60)
@@ -145,7 +145,7 @@ def pointers_of(program: Path) -> str:
 
 
 def processor_advice() -> str:
-    """Advice on compiler flags if this processor lacks an instruction."""
+    """Advice on compiler flags for a missing instruction."""
     level = processor_level()
     here = sentence(f"this host's is {level}") if level else sentence(f"this host is {_host()}")
     fix = sentence(

@@ -1,7 +1,4 @@
-"""One examination, from the first start to the last game.
-
-An agent that does not start is not interviewed, and one with a failed check plays no game.
-"""
+"""One examination. An agent that does not start is not interviewed; one with a failed check plays no game."""
 
 import math
 import re
@@ -46,7 +43,7 @@ _STARTER_MANIFEST = {
     "description": re.compile(r"; to begin with$"),
 }
 _HOUSE = "house-"
-"""Beginning of the names of agents that are delivered with the judge."""
+"""Names of the judge's own agents begin with it."""
 _STARTER_ABOUT = {"name": "starter", "author": "me", "country": "XY"}
 _REPLACE = sentence("write your own name, author and description; pages and results show them")
 
@@ -66,7 +63,7 @@ def examine(
 ) -> CheckReport:
     """Examine a staged agent. House agents are staged below `staging`.
 
-    `progress` gets each intermediate report, `trying` the next step, `keep` each conversation and its check. Raises
+    `progress` gets intermediate reports, `trying` the next step, `keep` each conversation and its check. Raises
     InputError if the agent cannot be seated, OverlongError after `seconds` of awake time, HostError if the host fails.
     """
     # A box per conversation would take most of the time.
@@ -126,7 +123,7 @@ def checks_of(examinee: Examinee) -> Sequence[Check]:
 
 
 def starter_text(manifest: AgentManifest, about: Mapping[str, str]) -> list[str]:
-    """Return the texts of a starter that are left in agent.toml and in the answer to ABOUT."""
+    """Texts of a starter that are left in agent.toml and in the answer to ABOUT."""
     left = [
         f"agent.toml: {key} = {quote(value)}"
         for key, value in (("name", manifest.name), ("author", manifest.author), ("description", manifest.description))

@@ -16,6 +16,7 @@ from starlette.concurrency import run_in_threadpool
 
 from judge.base.errors import InputError
 from judge.contest.hosts import ContestHost
+from judge.contest.plan import Plan
 from judge.contest_games import PublishedGame
 from judge.notices.sender import new_secret
 from judge.notices.targets import parse_target
@@ -25,6 +26,7 @@ from judge.submissions.service import check_title
 from judge.submissions.starters import starter_zip, starters_of
 from judge.tournament.snapshot import Snapshot, read_snapshot
 from judge.translations.language import CODES, languages
+from judge.web.authors import unsubscribe
 from judge.web.authors.games import (
     author_game_page,
     own_lines,
@@ -51,16 +53,21 @@ MAX_NOTICES = 50
 
 
 class AuthorsSite:
-    """Shared state: `state` of the intake, `files` with records, `hosts` that play, `about` the contest."""
+    """Shared state: `state` of the intake, `files` with records, `hosts` that play, `plan` the current contest file."""
 
     def __init__(
-        self, state: AppState, files: Path, hosts: Callable[[], Sequence[ContestHost]], about: str = ""
+        self, state: AppState, files: Path, hosts: Callable[[], Sequence[ContestHost]], plan: Callable[[], Plan]
     ) -> None:
         self.state = state
         self.files = files
         self.hosts = hosts
-        self.about = about
+        self.plan = plan
         self._snapshot: Snapshot | None = None
+
+    def shown_name(self) -> str:
+        """The contest's title, or else its name."""
+        snapshot = self.snapshot()
+        return (self.plan().title or self.state.directory.contest) if snapshot is None else snapshot.shown_name
 
     def snapshot(self) -> Snapshot | None:
         """The contest; None before it begins."""
@@ -86,7 +93,7 @@ def _place_of(request: Request) -> PagePlace:
 
 
 def _page(template: str, request: Request, values: Mapping[str, Any], status: int = 200) -> Response:
-    common = {"here": "author", "contest_name": authors_site_of(request).state.directory.contest}
+    common = {"here": "author", "contest_name": authors_site_of(request).shown_name()}
     return page(__package__, template, _place_of(request), FOLDER, {**common, **values}, status)
 
 
@@ -238,8 +245,9 @@ def _index_page(own: Own, problem: str = "") -> Response:
         "opponents": sorted({line.opponent for line in lines}),
         "chosen": {"opponent": opponent, "outcome": outcome},
         "more_games": len(games) > MAX_GAMES,
+        "messages": own.state.notices.messages(MAX_NOTICES),
         **home_values(own.state, own.author, own.site.snapshot(), _place_of(own.request).language),
-        "about": own.site.about,
+        "about": own.site.plan().about,
         "hosts": own.site.hosts(),
         "problem": problem,
     }
@@ -257,6 +265,7 @@ def _notices_page(own: Own, problem: str = "") -> Response:
     values = {
         "targets": stored.targets(own.author),
         "notices": stored.of(own.author, MAX_NOTICES),
+        "messages": stored.messages(MAX_NOTICES),
         "problem": problem,
     }
     return own.page("author_notices.html", values, 422 if problem else 200)
@@ -264,8 +273,12 @@ def _notices_page(own: Own, problem: str = "") -> Response:
 
 @pages.post("/notices.html", dependencies=FORM)
 async def set_webhook(own: Signed) -> Response:
-    """Set or remove the webhook."""
-    url = (await form_fields(own.request)).get("webhook", "").strip()
+    """Set or remove the webhook, or stop mails."""
+    fields = await form_fields(own.request)
+    if "stop" in fields:
+        await run_in_threadpool(own.state.notices.set_email, own.author, "")
+        return RedirectResponse("notices.html", 303)
+    url = fields.get("webhook", "").strip()
     try:
         if url:
             parse_target(url, own.state.directory.intake.notices)
@@ -381,4 +394,5 @@ def add_paths(app: FastAPI, site: AuthorsSite) -> None:
     app.state.authors_site = site
     app.include_router(common, include_in_schema=False)
     for code in CODES:
+        app.include_router(unsubscribe.router, prefix="" if code == CODES[0] else f"/{code}", include_in_schema=False)
         app.include_router(pages, prefix="" if code == CODES[0] else f"/{code}", include_in_schema=False)

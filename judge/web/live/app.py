@@ -20,9 +20,8 @@ from starlette.types import Receive, Scope, Send
 from judge.base.errors import HostError, InputError
 from judge.base.logs import get_logger
 from judge.contest.hosts import ContestHost
-from judge.contest.plan import Planned
+from judge.contest.plan import Plan, Planned
 from judge.publish.model import PublishedContest
-from judge.submissions.windows import Windows
 from judge.transparency.log import SignedLog
 from judge.web.kit.connections import take_connection
 from judge.web.kit.errors import error_responses, route_with_errors
@@ -68,15 +67,17 @@ class Site:
         self,
         planned: Planned,
         begin: Callable[[], BegunContest | None],
+        plan: Callable[[], Plan],
         log: SignedLog | None = None,
-        windows: Callable[[], Windows] = Windows,
         submitted: Callable[[], Sequence[str]] = tuple,
         *,
         has_authors: bool = True,
     ) -> None:
         """`begin` opens the contest if it has begun. The others are those of `WaitingContest`."""
+        self.name = planned.name
         self.log = log
-        self.waiting = WaitingContest(planned, log, windows, submitted, has_authors)
+        self.plan = plan
+        self.waiting = WaitingContest(planned.name, log, plan, planned.policy, submitted, has_authors)
         self.watched = begin()
         self._begin = begin
         # Waiting pages must not take the uploads' threads.

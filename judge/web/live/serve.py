@@ -2,8 +2,8 @@
 
 import socket
 import time
-from collections.abc import Callable, Sequence
-from contextlib import ExitStack, closing
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, closing, contextmanager
 from functools import partial
 from pathlib import Path
 
@@ -13,8 +13,9 @@ from fastapi import FastAPI
 from judge.base.scheduling import lower_priority
 from judge.contest.event_log.store_changes import stamp_of
 from judge.contest.plan import Planned, load_plan
-from judge.contest.window_keeper import ContestProcess, FileWindows, WindowKeeper, remembered
+from judge.contest.window_keeper import ContestProcess, PlanFile, WindowKeeper, remembered
 from judge.store.queries import Reader
+from judge.submissions.intake import IntakePolicy
 from judge.tournament.snapshot import read_snapshot
 from judge.transparency.log import SignedLog
 from judge.web.authors import app as authors
@@ -22,8 +23,9 @@ from judge.web.intake import app as intake
 from judge.web.kit.clients import ClientLimits
 from judge.web.kit.connections import uvicorn_options
 from judge.web.kit.errors import new_app
-from judge.web.kit.middleware import OWN_HEADERS, PUBLIC_HEADERS, Middleware, Part
+from judge.web.kit.middleware import OWN_HEADERS, PUBLIC_HEADERS, Asgi, Middleware, Part
 from judge.web.live.app import ABOUT, BegunContest, Site, alive_router, event_router, health_router, page_router
+from judge.web.live.front import FrontPage, HostedContest
 from judge.web.live.hub import Hub
 from judge.web.live.metrics import Metrics, StoreNumbers, served_metrics
 from judge.web.live.pages import LivePages
@@ -43,8 +45,8 @@ def hub_of(planned: Planned) -> Hub:
     return Hub(planned.folder, snapshot.policy)
 
 
-def follow(planned: Planned, directory: Path, *, once: bool, interval_s: float = 0.5) -> None:
-    """Write a contest's pages and events to a directory, until it is over or `once`.
+def follow(planned: Planned, directory: Path, *, once: bool, interval_s: float = 0.5) -> bool:
+    """Write a contest's pages and events to a directory, until it is over or `once`; return whether it is over.
 
     Raises InputError before it begins or if the directory has other files, HostError if the disk fails.
     """
@@ -52,8 +54,9 @@ def follow(planned: Planned, directory: Path, *, once: bool, interval_s: float =
     stamp = stamp_of(planned)
     with closing(hub), closing(LivePages(planned, hub.painter, is_static=True)) as pages:
         site = StaticSite(hub, pages, directory)
-        while not site.write(stamp()) and not once:
+        while not (is_over := site.write(stamp())) and not once:
             time.sleep(interval_s)
+        return is_over
 
 
 def serve(
@@ -70,10 +73,67 @@ def serve(
     """Serve until a signal, also before the contest begins. Only `proxy` may send X-Forwarded-For. `state` is a running
     intake's, `metrics` a socket for Prometheus. Raises HostError if the store is unreadable.
     """
+    counted = Metrics()
+    with opened_service(planned, state, counted, slots) as hosted, ExitStack() as stack:
+        if metrics is not None:
+            counted.registry.register(StoreNumbers(planned, hosted.site.viewers))
+            stack.enter_context(served_metrics(counted, metrics))
+        _run(hosted.service, _limits(planned), listener, proxy, root_path, ready, has_intake=state is not None)
+
+
+def serve_several(
+    title: str,
+    contests: Sequence[tuple[Planned, intake.AppState | None]],
+    listener: socket.socket,
+    *,
+    proxy: str = "",
+    root_path: str = "",
+    ready: Callable[[], None] = lambda: None,
+) -> None:
+    """Serve several contests under one address, each in a folder with its name. Raises as `serve`, and InputError."""
+    with ExitStack() as stack:
+        hosted = [stack.enter_context(opened_service(planned, state, Metrics())) for planned, state in contests]
+        limits = [_limits(planned) for planned, _ in contests]
+        widest = max(limits, key=lambda each: each.connections)
+        requests = max(planned.plan.broadcast.requests_per_minute for planned, _ in contests)
+        front = FrontPage(title, hosted, requests)
+        has_intake = any(state is not None for _, state in contests)
+        _run(front, widest, listener, proxy, root_path, ready, has_intake=has_intake)
+
+
+def _limits(planned: Planned) -> IntakePolicy:
     watching = planned.plan.broadcast
-    limits = planned.plan.intake.model_copy(
+    return planned.plan.intake.model_copy(
         update={"connections": watching.viewers, "connections_per_address": watching.connections_per_address}
     )
+
+
+def _run(
+    service: Asgi,
+    limits: IntakePolicy,
+    listener: socket.socket,
+    proxy: str,
+    root_path: str,
+    ready: Callable[[], None],
+    *,
+    has_intake: bool,
+) -> None:
+    options = uvicorn_options(limits, proxy) | {
+        "lifespan": "on",
+        "root_path": root_path,
+        "timeout_graceful_shutdown": GRACE_S if has_intake else 1,
+    }
+    server = uvicorn.Server(uvicorn.Config(service, **options))
+    ready()
+    lower_priority()  # threads started earlier keep their priority
+    server.run(sockets=[listener])
+
+
+@contextmanager
+def opened_service(
+    planned: Planned, state: intake.AppState | None, counted: Metrics, slots: int = 1
+) -> Iterator[HostedContest]:
+    """Yield a contest with its application, which limits each client."""
     with ExitStack() as stack:
 
         def begin() -> BegunContest | None:
@@ -88,12 +148,8 @@ def serve(
         log = None
         if not planned.has_no_store:
             log = stack.enter_context(closing(SignedLog(planned.store_url, planned.name, planned.folder)))
-        counted = Metrics()
         submitted = tuple if state is None else partial(_submitted, state)
-        site = Site(planned, begin, log, FileWindows(planned).look, submitted, has_authors=state is not None)
-        if metrics is not None:
-            counted.registry.register(StoreNumbers(planned, site.viewers))
-            stack.enter_context(served_metrics(counted, metrics))
+        site = Site(planned, begin, PlanFile(planned).look, log, submitted, has_authors=state is not None)
         console = None
         if state is not None:
             console = stack.enter_context(opened_console(planned, state, publish_once))
@@ -103,17 +159,8 @@ def serve(
             keeper = WindowKeeper(planned, state.register, gate, process.ensure, lambda: process.is_done)
             stack.enter_context(keeper)
         service = create_service(planned, site, state, console, counted)
-        options = uvicorn_options(limits, proxy) | {
-            "lifespan": "on",
-            "root_path": root_path,
-            "timeout_graceful_shutdown": 1 if state is None else GRACE_S,
-        }
         is_organiser = None if state is None else state.authors.is_organiser
-        bounded = ClientLimits(service, limits, is_organiser)
-        server = uvicorn.Server(uvicorn.Config(bounded, **options))
-        ready()
-        lower_priority()  # threads started earlier keep their priority
-        server.run(sockets=[listener])
+        yield HostedContest(planned, site, ClientLimits(service, _limits(planned), is_organiser))
 
 
 def _submitted(state: intake.AppState) -> Sequence[str]:
@@ -127,9 +174,9 @@ def _has_begun(planned: Planned) -> bool:
         return planned.name in reader.contest_names()
 
 
-def publish_once(plan: Path, directory: Path) -> None:
-    """Raises as `follow`."""
-    follow(load_plan(plan), directory, once=True)
+def publish_once(plan: Path, directory: Path) -> bool:
+    """Return whether the contest is over. Raises as `follow`."""
+    return follow(load_plan(plan), directory, once=True)
 
 
 def create_app(
@@ -146,7 +193,7 @@ def create_app(
     else:
         app.state.intake = state
         app.include_router(intake.router)
-        authors.add_paths(app, authors.AuthorsSite(state, planned.files, site.hosts, planned.plan.about))
+        authors.add_paths(app, authors.AuthorsSite(state, planned.files, site.hosts, site.plan))
         if console is not None:
             organisers.add_paths(app, console)
     app.include_router(page_router)
@@ -167,7 +214,7 @@ def create_service(
         parts = dict.fromkeys(intake.PATHS, Part.limited("intake", limits))
         parts |= dict.fromkeys(authors.PATHS, Part.limited("authors", limits, OWN_HEADERS))
         if console is not None:
-            parts[organisers.FOLDER] = Part.limited("organisers", limits, OWN_HEADERS)
+            parts |= dict.fromkeys(organisers.PATHS, Part.limited("organisers", limits, OWN_HEADERS))
     public = Part("pages", PUBLIC_HEADERS, planned.plan.broadcast.requests_per_minute)
     app = create_app(planned, site, state, console)
     return Middleware(app, public, parts, (metrics or Metrics()).answered)

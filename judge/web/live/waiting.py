@@ -4,11 +4,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from judge.contest.plan import Planned
+from judge.contest.plan import Plan
+from judge.referee.policy import Policy
 from judge.site.pages import ASSETS, LIVE_POLICY, PagePlace, render
 from judge.site.rules import format_text, game_facts, limit_facts
 from judge.submissions.starters import starters_of
-from judge.submissions.windows import Windows
 from judge.translations.language import CODES, languages
 from judge.transparency.keys import fingerprint
 from judge.transparency.log import SignedLog
@@ -22,9 +22,10 @@ class WaitingContest:
     authors submit here.
     """
 
-    planned: Planned
+    name: str
     log: SignedLog | None
-    windows: Callable[[], Windows]
+    plan: Callable[[], Plan]
+    policy: Policy
     submitted: Callable[[], Sequence[str]]
     has_authors: bool
 
@@ -35,16 +36,16 @@ class WaitingContest:
         place = PagePlace.of_file(path, languages(CODES))
         if place.path not in NAVIGATION:
             return None
-        plan, policy, language = self.planned.plan, self.planned.policy, place.language
+        plan, policy, language = self.plan(), self.policy, place.language
         key = None if self.log is None else self.log.key
         listed = [each.name or Path(each.path).name for each in plan.agents]
         values = {
             "here": "index",
-            "contest_name": plan.name,
+            "contest_name": plan.title or self.name,
             "has_authors": self.has_authors,
             "policy": LIVE_POLICY,
             "about": plan.about,
-            "moments": self.windows().moments,
+            "moments": plan.windows.moments,
             "facts": {
                 **game_facts(policy, language),
                 **limit_facts(policy, language),

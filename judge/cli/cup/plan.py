@@ -1,0 +1,159 @@
+"""`judge cup init` and `plan`: the cup's file, its games and its duration."""
+
+import dataclasses
+import json
+import re
+from pathlib import Path
+from string import Template
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from judge.base.durable_files import write_durably
+from judge.base.errors import HostError, InputError
+from judge.base.text import duration, printable
+from judge.base.toml_files import toml_quoted
+from judge.cli.cup.options import CUP_HERE, CupArgument
+from judge.cli.options import JsonOption
+from judge.contest.executor import slots_on_host
+from judge.contest.plan import NAME
+from judge.cup.estimate import LeagueEstimate, cup_hours, estimate_cup
+from judge.cup.plan import CUP_FILE, PlannedCup, load_cup
+from judge.terminal.tables import make_table
+
+EXAMPLES = {
+    "init": "Example: judge cup init gomocup-2026",
+    "plan": """
+Examples:
+
+judge cup plan gomocup-2026
+
+judge cup plan gomocup-2026/cup.toml --cores 128 --json
+""",
+}
+
+_TEMPLATE = Template("""\
+# A cup: several contests with one list of entries. Paths are relative to this file's folder.
+name = $name
+about = ""
+# zone = "Europe/Prague"     # of times without an offset such as +01:00
+# store = "postgresql+psycopg://..."   # default: an SQLite file for each league
+# leagues_at_once = 3        # default: all leagues share the slots from the start
+
+# Schedule of all leagues. A league may have its own.
+# [submissions]
+# opens = 2027-03-01T08:00:00+01:00
+# closes = 2027-03-31T18:00:00+02:00
+# [contest]
+# starts = 2027-03-31T18:30:00+02:00
+
+# The machines, for estimates and pages. Default: this machine.
+# [[machines]]
+# name = "one"
+# cores = 32
+
+# Leagues, in the order in which they begin. Each has the keys of a contest.toml: docs/contest-file.md.
+[[leagues]]
+name = "freestyle-2"
+about = "Freestyle, second league"
+policy = "gomocup-freestyle"
+format = { name = "round-robin", games = 24 }
+medals = false               # no medals for this league
+
+[[leagues]]
+name = "freestyle-1"
+about = "Freestyle, first league"
+policy = "gomocup-freestyle:finals"
+format = { name = "round-robin", games = 24 }
+after = "freestyle-2"        # begins when that league is over ...
+promoted = 4                 # ... with its best agents
+
+# Entries: a house agent, an executable, a directory with an agent.toml, or an unpacked Gomocup archive.
+# Authors can also submit archives: judge cup submit.
+# [[entries]]
+# path = "mybrain"
+# name = "mybrain"
+# leagues = ["freestyle-2"]
+""")
+
+
+def init(name: Annotated[str, typer.Argument(help="The name of the cup and of its new folder.")]) -> None:
+    """Create a folder NAME with a commented cup.toml."""
+    folder = Path(name)
+    path = folder / CUP_FILE
+    if not re.fullmatch(NAME, folder.resolve().name):
+        raise InputError(f"{name}: not a cup's name: use letters, digits, dashes, underscores and dots")
+    if path.exists():
+        raise InputError(f"{path} exists: edit it, or use another name")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        write_durably(path, _TEMPLATE.substitute(name=toml_quoted(folder.resolve().name)).encode())
+    except OSError as error:
+        raise HostError(f"{path}: {error.strerror}") from None
+    print(f"{path}: edit it, then")
+    print(f"  judge cup plan {path}       checks it: pairs, games, hours, missing items")
+    print(f"  judge cup run {path}        plays it; after a stop the same command continues")
+
+
+def plan(
+    cup: CupArgument = CUP_HERE,
+    cores: Annotated[
+        int, typer.Option(min=0, help="Cores for games. Default: those of the cup's machines, or of this one.")
+    ] = 0,
+    as_json: JsonOption = False,
+) -> None:
+    """Print the pairs and games of each league, the hours, and problems. Exits with 1 if any."""
+    planned = load_cup(cup)
+    found = estimate_cup(planned)
+    cores = cores or sum(machine.cores for machine in planned.cup.machines) or len(slots_on_host(1))
+    hours = cup_hours(planned, found, cores)
+    missing = [sentence for each in found for sentence in each.missing]
+    if as_json:
+        leagues = [
+            {
+                "league": each.league,
+                "agents": each.agents,
+                "pairs": each.pairs,
+                "left_out": len(each.found.left_out),
+                "games": each.found.games,
+            }
+            for each in found
+        ]
+        known = None if hours is None else dataclasses.asdict(hours)
+        print(json.dumps({"leagues": leagues, "cores": cores, "hours": known, "missing": missing}))
+    else:
+        _show(planned, found)
+        if hours is None:
+            print("  time     unbounded: a policy's clock.match_ms is 0")
+        else:
+            longest, busy = (duration(each * 3_600_000) for each in (hours.most, hours.busy))
+            print(f"  time     at most {longest} on {cores} cores if agents use all their time")
+            print(f"           {busy} if no core is ever idle")
+        for sentence in missing:
+            print(f"  missing  {printable(sentence, 2000)}")
+        if not missing:
+            print(f"nothing is missing; judge cup run {planned.path}")
+    if missing:
+        raise SystemExit(1)
+
+
+def _show(planned: PlannedCup, found: list[LeagueEstimate]) -> None:
+    columns = ("league", "policy", "agents", "pairs", "left out", "games", "begins")
+    rows = [
+        (
+            each.league,
+            each.policy,
+            str(each.agents),
+            str(each.pairs),
+            str(len(each.found.left_out)),
+            f"{'' if each.found.is_exact else 'about '}{each.found.games}",
+            f"after {each.after}" if each.after else planned.contest(each.league).plan.windows.words or "at once",
+        )
+        for each in found
+    ]
+    total = (sum(each.pairs for each in found), sum(len(each.found.left_out) for each in found))
+    games = sum(each.found.games for each in found)
+    print(f"{planned.cup.name}: {len(found)} leagues, {len(planned.cup.entries)} entries")
+    table = make_table(columns, [*rows, ("all", "", "", *map(str, (*total, games)), "")], numbers=(2, 3, 4, 5))
+    Console(highlight=False).print(table)

@@ -1,0 +1,128 @@
+"""`judge cup export` and `verify`: one site for all leagues, with one signed manifest."""
+
+import secrets
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from judge.base.errors import InputError
+from judge.base.text import printable
+from judge.cli.contest.publish import KeyFile, page_options
+from judge.cli.contest.verify import SAMPLE_EXIT_CODE, SHOWN
+from judge.cli.cup.options import CUP_HERE, CupArgument
+from judge.cup.export import export_cup
+from judge.cup.plan import load_cup
+from judge.cup.verify import verify_cup
+from judge.terminal.output import note
+from judge.terminal.progress_bar import progress_bar
+from judge.translations.language import CODES
+from judge.transparency.keys import load_key
+from judge.transparency.log import KEY_FILE
+from judge.verify.sample import Sample
+
+EXAMPLES = {
+    "export": """
+Examples:
+
+judge cup export public gomocup-2026
+
+judge cup export public-2 gomocup-2026 --former public
+""",
+    "verify": """
+Examples:
+
+judge cup verify public --key organiser.pem
+
+judge cup verify public --key organiser.pem --sample 500
+""",
+}
+
+
+def export(
+    directory: Annotated[Path, typer.Argument(metavar="DIR", help="A new directory.")],
+    cup: CupArgument = CUP_HERE,
+    key: KeyFile = None,
+    private: Annotated[
+        Path | None, typer.Option(help="A new directory for the authors' private files. Default: DIR-private.")
+    ] = None,
+    address: Annotated[
+        str,
+        typer.Option(metavar="URL", help="The future address of the site; links to games then show a preview picture."),
+    ] = "",
+    language: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="CODE", help=f"A language of the pages: {', '.join(CODES)}. May be repeated. Default: all."
+        ),
+    ] = None,
+    former: Annotated[
+        Path | None,
+        typer.Option(metavar="OLD", help="A former export of this cup: unchanged pages of games are copied."),
+    ] = None,
+) -> None:
+    """Write one site for all leagues that have begun, with the export of each, and sign it."""
+    planned = load_cup(cup)
+    signing = load_key(key or planned.folder / KEY_FILE)
+    options = page_options(address, language or CODES, former)
+    authors = private or directory.with_name(f"{directory.name}-private")
+    exported = export_cup(planned, directory, authors, signing, options, progress_bar())
+    if unfinished := sum(league.unfinished for league in exported.leagues.values()):
+        note(f"judge: {unfinished} games have no result yet; the pages show them as unfinished")
+    for name, league in exported.leagues.items():
+        print(f"{directory}/{name}: {league.played} games")
+    print(f"{directory}: {len(exported.leagues)} leagues; open {directory}/index.html")
+    print(f"{authors}: private files per league and author")
+    print(f"manifest {exported.digest}")
+    print(f"key      {exported.fingerprint}")
+    print("Announce both in a place where only you can write.")
+
+
+def verify(
+    directory: Annotated[Path, typer.Argument(metavar="DIR", help="The exported cup.")],
+    key: Annotated[
+        Path | None, typer.Option(help="The organiser's public key; obtain it from another source than the export.")
+    ] = None,
+    sample: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N", min=1, help="Replay only N random games of each league. Exits with 3 if all is well."
+        ),
+    ] = None,
+    sample_seed: Annotated[
+        str, typer.Option(metavar="TEXT", help="Choose the games of --sample by this text, to repeat a sample.")
+    ] = "",
+) -> None:
+    """Verify an exported cup: its manifest, every league as judge contest verify does, and the medals."""
+    if not directory.is_dir():
+        raise InputError(f"{directory}: not a directory; give one that judge cup export wrote")
+    if sample_seed and sample is None:
+        raise InputError("--sample-seed chooses the games of a sample: also give --sample N")
+    chosen = None if sample is None else Sample(sample, sample_seed or secrets.token_hex(8))
+    report = verify_cup(directory, key, chosen, progress_bar())
+    if report.manifest.is_own_key:
+        note(
+            "judge: WARNING: this key is from the directory itself. It proves that the files belong together, "
+            "NOT who published them: get the organiser's key from another source and give it with --key FILE"
+        )
+    for problem in report.problems[:SHOWN]:
+        print(f"  {printable(problem, 500)}")
+    if len(report.problems) > SHOWN:
+        print(f"  and {len(report.problems) - SHOWN} more")
+    print(f"manifest {report.manifest.digest}")
+    print(f"key      {report.manifest.fingerprint}")
+    for name, league in report.leagues.items():
+        state = "over" if league.is_over else "not over"
+        print(f"league   {name}: {league.replayed} games replayed, {state}, {len(league.problems)} problems")
+        for decision in league.decisions:
+            print(f"note     {name}: {printable(decision, 500)}")
+    for name in report.waiting:
+        print(f"league   {name}: had not begun")
+    if report.problems:
+        print(f"{directory}: FAILED: {len(report.problems)} problem{'s' if len(report.problems) > 1 else ''}")
+        raise SystemExit(1)
+    if chosen is not None:
+        print(f"sample   games chosen by --sample-seed {printable(chosen.seed)}")
+        print(f"{directory}: SAMPLE ok, NOT verified: {printable(report.name)}, {len(report.leagues)} leagues")
+        raise SystemExit(SAMPLE_EXIT_CODE)
+    print(f"{directory}: ok: {printable(report.name)}, {len(report.leagues)} leagues, medals computed again")

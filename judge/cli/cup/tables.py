@@ -1,0 +1,78 @@
+"""`judge cup status` and `standings`."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from rich.console import Console
+
+from judge.base.text import printable
+from judge.cli.contest.options import opened_if_begun
+from judge.cli.contest.tables import standings as contest_standings
+from judge.cli.contest.tables import status_before, status_of
+from judge.cli.cup.options import CUP_HERE, CupArgument
+from judge.cli.options import JsonOption
+from judge.cup.plan import PlannedCup, load_cup
+from judge.cup.results import CupResults, load_results
+from judge.terminal.tables import make_table
+
+EXAMPLES = {
+    "status": "Example: judge cup status gomocup-2026",
+    "standings": "Example: judge cup standings gomocup-2026 --json",
+}
+
+
+def status(cup: CupArgument = CUP_HERE, as_json: JsonOption = False) -> None:
+    """Show the progress of each league of a cup."""
+    planned = load_cup(cup)
+    documents = {league.name: _status(planned, league.name) for league in planned.cup.leagues}
+    if as_json:
+        print(json.dumps({"cup": planned.cup.name, "leagues": documents}))
+        return
+    print(f"{planned.cup.name}: {sum(each['is_over'] for each in documents.values())} of {len(documents)} leagues over")
+    rows = [
+        (name, *_words(planned, name, document), ", ".join(map(printable, document.get("disqualified", ()))))
+        for name, document in documents.items()
+    ]
+    columns = ("league", "state", "games done", "of", "disqualified")
+    Console(highlight=False).print(make_table(columns, rows, numbers=(2, 3)))
+
+
+def _status(planned: PlannedCup, league: str) -> dict[str, Any]:
+    begun = planned.begun(league)
+    if begun is None:
+        return status_before(planned.contest(league))
+    with opened_if_begun(begun) as found:
+        return status_before(begun) if found is None else status_of(found)
+
+
+def _words(planned: PlannedCup, league: str, document: Mapping[str, Any]) -> tuple[str, str, str]:
+    if "games" not in document:
+        after = planned.cup.by_name[league].after
+        return (f"after {after}" if after else document["words"] or "not begun"), "", ""
+    counts = document["games"]
+    total = sum(counts.values()) - counts["cancelled"] + document["to_come"]
+    state = "over" if document["is_over"] else document["state"]
+    return state, str(counts["done"]), f"{'' if document['is_exact'] else 'at least '}{total}"
+
+
+def standings(cup: CupArgument = CUP_HERE, as_json: JsonOption = False) -> None:
+    """Print the standings of each league that has begun, and the medals of those that are over."""
+    planned = load_cup(cup)
+    results = load_results(planned)
+    if as_json:
+        print(results.document({}).model_dump_json())
+        return
+    for league in results.leagues:
+        if league.contest is not None:
+            contest_standings(planned.file_of(league.name))
+            print()
+    _print_medals(results)
+
+
+def _print_medals(results: CupResults) -> None:
+    rows = [(printable(each.agent, 32), *map(str, each.counts)) for each in results.medals]
+    if rows:
+        Console(highlight=False).print(make_table(("medals", "gold", "silver", "bronze"), rows, numbers=(1, 2, 3)))
+    else:
+        print("no medals: no league is over")

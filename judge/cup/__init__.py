@@ -1,0 +1,1 @@
+"""A cup: several contests with one list of entries, one schedule and one site."""

@@ -1,0 +1,272 @@
+"""Reads cup.toml. Each league of a cup is an ordinary contest in a folder next to it."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from judge.base.durable_files import is_directory, is_file, write_durably
+from judge.base.errors import HostError, InputError
+from judge.base.text import quote, suggest
+from judge.base.toml_files import line_of, parse, read_text, toml_value, validated
+from judge.contest.contest import has_begun, open_store
+from judge.contest.plan import (
+    NAME,
+    PLAN_FILE,
+    AgentPlan,
+    Plan,
+    Planned,
+    StartPlan,
+    SubmissionsPlan,
+    WitnessPlan,
+    load_plan,
+    policy_of,
+    refuse_order,
+)
+from judge.host.house_agents import house_agent_names
+from judge.referee.policy import Policy
+from judge.submissions.intake import IntakePolicy
+from judge.translations.language import CODES
+
+CUP_FILE = "cup.toml"
+
+LEAGUE_NAME = r"^[A-Za-z0-9_][A-Za-z0-9_-]{0,30}$"
+"""Regular expression of league names, which are also names of folders."""
+
+RESERVED = frozenset({"agents", "data", *CODES})
+"""Folders of an exported cup that are not leagues."""
+
+SHARED = ("zone", "store", "submissions", "contest", "intake", "agents_per_author", "witnesses")
+"""Keys of contest.toml that the cup sets for all leagues, unless a league has its own."""
+
+_OWN = frozenset({"name", "after", "promoted", "medals", "agents"})
+
+
+class _Table(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class League(Plan):
+    """A contest of the cup: all keys of contest.toml except `agents`."""
+
+    name: str = Field(pattern=LEAGUE_NAME)
+    """Name of the league and of its folder. The contest is named CUP-LEAGUE."""
+    after: str = ""
+    """An earlier league of this file. This one begins after its end, and its best agents also play here."""
+    promoted: int = Field(default=4, ge=1)
+    """Number of agents of `after` that also play here."""
+    medals: bool = True
+    """Whether its first three places count as medals."""
+
+    @model_validator(mode="after")
+    def _has_no_agents(self) -> "League":
+        if self.agents:
+            raise ValueError("agents of a cup are in [[entries]], each with its leagues; remove the league's agents")
+        if "promoted" in self.model_fields_set and not self.after:
+            raise ValueError("promoted needs after: the league whose best agents also play here")
+        return self
+
+
+class CupEntry(AgentPlan):
+    """An agent of the cup."""
+
+    leagues: tuple[str, ...] = Field(min_length=1)
+    """Names of the leagues in which it plays."""
+
+    @property
+    def shown(self) -> str:
+        """Its name in messages."""
+        return self.name or self.path
+
+
+class CupMachine(_Table):
+    """A machine that plays, for estimates and pages."""
+
+    name: str = Field(pattern=NAME)
+    cores: int = Field(ge=1)
+    """Cores for games. judge needs one more."""
+
+
+class Cup(_Table):
+    """A cup.toml."""
+
+    name: str = Field(pattern=NAME)
+    """Name of the cup."""
+    about: str = ""
+    """One sentence for the pages."""
+    zone: str = ""
+    """Time zone of times without an offset, such as Europe/Prague."""
+    store: str = "sqlite:///contest.db"
+    """URL of the database; an SQLite path is relative to each league's folder."""
+    leagues_at_once: int = Field(default=0, ge=0)
+    """Maximum number of leagues that play at the same time; 0: no limit."""
+    submissions: SubmissionsPlan = SubmissionsPlan()
+    contest: StartPlan = StartPlan()
+    intake: IntakePolicy = IntakePolicy()
+    agents_per_author: int = Field(default=0, ge=0)
+    """Maximum number of agents of one author in a league; 0: no limit."""
+    witnesses: tuple[WitnessPlan, ...] = Field(default=(), max_length=16)
+    machines: tuple[CupMachine, ...] = ()
+    leagues: tuple[League, ...] = Field(min_length=1, max_length=100)
+    entries: tuple[CupEntry, ...] = ()
+
+    @property
+    def by_name(self) -> Mapping[str, League]:
+        """The leagues by name."""
+        return {league.name: league for league in self.leagues}
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedCup:
+    """A cup.toml with the policies of its leagues."""
+
+    path: Path
+    cup: Cup
+    documents: Mapping[str, Mapping[str, Any]]
+    """The tables of the leagues as read, with the cup's shared keys."""
+    policies: Mapping[str, Policy]
+
+    @property
+    def folder(self) -> Path:
+        """The cup's folder, which has a folder for each league."""
+        return self.path.parent
+
+    def file_of(self, league: str) -> Path:
+        """Return the path of the league's contest.toml, which may be missing."""
+        return self.folder / league / PLAN_FILE
+
+    def contest(self, league: str) -> Planned:
+        """Return the league's contest as cup.toml describes it, without its file.
+
+        Paths in it are absolute, because its folder may be missing.
+        """
+        document = self._document(league, f"{self.folder.resolve()}/")
+        return Planned(self.file_of(league), "", Plan.model_validate(document), self.policies[league])
+
+    def begun(self, league: str) -> Planned | None:
+        """Return the league's contest from its folder if it has begun."""
+        if not is_file(self.file_of(league)):
+            return None
+        planned = load_plan(self.file_of(league))
+        if planned.has_no_store:
+            return None
+        with closing(open_store(planned)) as store:
+            return planned if has_begun(store, planned) else None
+
+    def write(self, league: str, promoted: Sequence[AgentPlan] = (), *, is_complete: bool = True) -> Planned:
+        """Write the league's contest.toml unless it has begun or is unchanged; return the contest.
+
+        A league that is not complete waits for the agents of another one, and does not start by itself. Raises
+        HostError.
+        """
+        path = self.file_of(league)
+        document = self._document(league, "../", promoted)
+        if not is_complete:
+            document.pop("contest", None)
+        lines = [f"# judge cup writes this file from {self.path.name}. Change that file instead."]
+        lines += [f"{key} = {toml_value(value)}" for key, value in document.items()]
+        text = "\n".join(lines) + "\n"
+        if self.begun(league) is None and not (is_file(path) and path.read_text(encoding="utf-8") == text):
+            try:
+                path.parent.mkdir(exist_ok=True)
+                write_durably(path, text.encode())
+            except OSError as error:
+                raise HostError(f"{path}: {error.strerror}") from None
+        return load_plan(path)
+
+    def _document(self, league: str, prefix: str, promoted: Sequence[AgentPlan] = ()) -> dict[str, Any]:
+        given = {key: value for key, value in self.documents[league].items() if key not in _OWN}
+        document: dict[str, Any] = _moved(given, (), prefix)
+        document["name"] = f"{self.cup.name}-{league}"
+        agents = [entry for entry in self.cup.entries if league in entry.leagues]
+        document["agents"] = [
+            {"path": self._path(agent, prefix), **({"name": agent.name} if agent.name else {})}
+            for agent in (*agents, *promoted)
+        ]
+        return document
+
+    def _path(self, agent: AgentPlan, prefix: str) -> str:
+        path = self.folder / agent.path
+        is_name = agent.path in house_agent_names() and not is_file(path) and not is_directory(path)
+        return agent.path if is_name else _prefixed(agent.path, prefix)
+
+
+_PATHS = frozenset(
+    {("openings", "file"), ("folders", "from"), ("ratings", "with"), ("format", "skip", "ratings")}
+    | {("format", "skip", "above"), ("format", "seats", "previous")}
+)
+"""Keys with paths relative to the file."""
+
+
+def _moved(value: Any, keys: tuple[str, ...], prefix: str) -> Any:
+    if isinstance(value, Mapping):
+        return {key: _moved(inner, (*keys, key), prefix) for key, inner in value.items()}
+    if keys == ("policy",) and value.partition(":")[0].endswith(".toml"):
+        return _prefixed(value, prefix)
+    if keys not in _PATHS:
+        return value
+    return [_prefixed(path, prefix) for path in value] if isinstance(value, list) else _prefixed(value, prefix)
+
+
+def _prefixed(path: str, prefix: str) -> str:
+    return path if not path or Path(path).is_absolute() else prefix + path
+
+
+def load_cup(path: Path) -> PlannedCup:
+    """Load a cup from a file or a folder. Raises InputError with file, line and fix."""
+    if is_directory(path):
+        path /= CUP_FILE
+    text = read_text(path, "a cup file; judge cup init NAME makes one")
+    document = parse(path, text)
+    leagues = document.get("leagues")
+    shared = {key: document[key] for key in SHARED if key in document}
+    if isinstance(leagues, list):
+        document["leagues"] = leagues = [
+            {**shared, **league} if isinstance(league, dict) else league for league in leagues
+        ]
+    cup = validated(Cup, document, path, text)
+    for keys, complaint in _complaints(cup):
+        line = line_of(keys, text)
+        raise InputError(f"{path}{f', line {line}' if line else ''}: {complaint}")
+    policies = {}
+    for number, league in enumerate(cup.leagues):
+        line = line_of(["leagues", str(number), "policy"], text)
+        where = f"{path}{f', line {line}' if line else ''}: leagues.{league.name}"
+        try:
+            policies[league.name] = policy_of(path, league.policy, league.change)
+            refuse_order(path, league, policies[league.name])
+        except InputError as error:
+            raise InputError(f"{where}.{str(error).removeprefix(f'{path}: ')}") from None
+    return PlannedCup(path, cup, {league["name"]: league for league in leagues or ()}, policies)
+
+
+def _complaints(cup: Cup) -> Iterator[tuple[list[str], str]]:
+    """The keys and a sentence for each contradiction between tables."""
+    names: list[str] = []
+    for number, league in enumerate(cup.leagues):
+        keys = ["leagues", str(number)]
+        if league.name in names:
+            yield [*keys, "name"], f"leagues.name: two leagues are named {league.name}; rename one"
+        if league.name in RESERVED:
+            yield [*keys, "name"], f"leagues.name: {league.name} is a folder of the site; rename the league"
+        if len(f"{cup.name}-{league.name}") > 64:
+            yield [*keys, "name"], "leagues.name: the names of cup and league have more than 63 characters together"
+        if league.after and league.after not in names:
+            hint = suggest(league.after, names) if names else "write that league first"
+            yield [*keys, "after"], f"leagues.{league.name}.after: no earlier league {quote(league.after)}; {hint}"
+        names.append(league.name)
+    shown: list[str] = []
+    for number, entry in enumerate(cup.entries):
+        keys = ["entries", str(number)]
+        if entry.shown in shown:
+            yield keys, f"entries: {entry.shown} is listed twice; leave one out, or set another name"
+        shown.append(entry.shown)
+        for place, name in enumerate(entry.leagues):
+            where = f"entries.{entry.shown}.leagues"
+            if name not in names:
+                yield [*keys, "leagues"], f"{where}: no league {quote(name)}; {suggest(name, names)}"
+            if name in entry.leagues[:place]:
+                yield [*keys, "leagues"], f"{where}: {name} is listed twice; leave one out"

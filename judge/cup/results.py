@@ -1,0 +1,183 @@
+"""Results of a cup: places of all agents in all leagues, and medals. Everything follows from the leagues' exports."""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from judge.contest.contest import Contest, open_store
+from judge.cup.plan import LEAGUE_NAME, Cup, PlannedCup
+from judge.publish.load import load_claimed, load_store
+from judge.publish.model import PublishedContest
+from judge.tournament.standings import TableLine
+
+CUP_DOCUMENT = "cup.json"
+
+PODIUM = 3
+"""Number of places with a medal."""
+
+
+class _Value(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Medals(_Value):
+    """The medals of an agent."""
+
+    agent: str
+    gold: int
+    silver: int
+    bronze: int
+
+    @property
+    def counts(self) -> tuple[int, int, int]:
+        """Numbers of gold, silver and bronze medals."""
+        return self.gold, self.silver, self.bronze
+
+
+class ExportedLeague(_Value):
+    """A league in the document of a cup. `contest`, `manifest` and `key` are empty before it begins."""
+
+    name: str = Field(pattern=LEAGUE_NAME)
+    about: str = ""
+    after: str = ""
+    medals: bool = True
+    contest: str = ""
+    manifest: str = ""
+    """SHA-256 of the manifest of its export."""
+    key: str = ""
+    """Fingerprint of the key that signed it."""
+    is_over: bool = False
+    places: tuple[tuple[int, str], ...] = ()
+    """Place and agent, best first, without disqualified agents."""
+
+
+class CupDocument(_Value):
+    """The file cup.json of an exported cup."""
+
+    format: Literal["judge-cup-1"] = "judge-cup-1"
+    name: str
+    about: str = ""
+    leagues: tuple[ExportedLeague, ...]
+    medals: tuple[Medals, ...] = ()
+
+    def encoded(self) -> bytes:
+        """Return the bytes of the file."""
+        return f"{self.model_dump_json(indent=1)}\n".encode()
+
+
+@dataclass(frozen=True)
+class LeagueResults:
+    """A league; `contest` is None before it begins."""
+
+    name: str
+    about: str
+    after: str
+    medals: bool
+    contest: PublishedContest | None
+
+    @cached_property
+    def places(self) -> Sequence[TableLine]:
+        """The lines of the table, best first, without disqualified agents."""
+        if self.contest is None:
+            return ()
+        return [line for line in self.contest.table.lines if line.agent not in self.contest.out]
+
+    @property
+    def is_over(self) -> bool:
+        """Whether its places are final."""
+        return self.contest is not None and self.contest.is_over
+
+    @property
+    def podium(self) -> Sequence[TableLine]:
+        """The lines with a medal; empty before the end."""
+        if not self.is_over or not self.medals:
+            return ()
+        return [line for line in self.places if line.place <= PODIUM]
+
+
+@dataclass(frozen=True)
+class CupResults:
+    """The leagues of a cup with their results."""
+
+    name: str
+    about: str
+    leagues: Sequence[LeagueResults]
+
+    @cached_property
+    def agents(self) -> Sequence[str]:
+        """All agents that play, by name."""
+        contests = [league.contest for league in self.leagues if league.contest is not None]
+        return sorted({agent for contest in contests for agent in contest.by_name})
+
+    @cached_property
+    def medals(self) -> Sequence[Medals]:
+        """The agents with medals: most gold medals first, then silver, then bronze."""
+        counts: dict[str, list[int]] = {}
+        for league in self.leagues:
+            for line in league.podium:
+                counts.setdefault(line.agent, [0] * PODIUM)[line.place - 1] += 1
+        ordered = sorted(counts.items(), key=lambda item: ([-count for count in item[1]], item[0]))
+        return [Medals(agent=agent, gold=gold, silver=silver, bronze=last) for agent, (gold, silver, last) in ordered]
+
+    def of_agent(self, agent: str) -> Iterator[tuple[LeagueResults, PublishedContest]]:
+        """Yield the leagues in which an agent plays."""
+        for league in self.leagues:
+            if league.contest is not None and agent in league.contest.by_name:
+                yield league, league.contest
+
+    def document(self, signed: Mapping[str, tuple[str, str]]) -> CupDocument:
+        """Return the results as a document. `signed`: manifest and key of each league's export."""
+        return CupDocument(
+            name=self.name,
+            about=self.about,
+            leagues=tuple(
+                ExportedLeague(
+                    name=league.name,
+                    about=league.about,
+                    after=league.after,
+                    medals=league.medals,
+                    contest="" if league.contest is None else league.contest.name,
+                    manifest=signed.get(league.name, ("", ""))[0],
+                    key=signed.get(league.name, ("", ""))[1],
+                    is_over=league.is_over,
+                    places=tuple((line.place, line.agent) for line in league.places),
+                )
+                for league in self.leagues
+            ),
+            medals=tuple(self.medals),
+        )
+
+
+def load_results(planned: PlannedCup) -> CupResults:
+    """Return the current results from the leagues' stores."""
+    contests = {}
+    for league in planned.cup.leagues:
+        begun = planned.begun(league.name)
+        if begun is not None:
+            with closing(open_store(begun)) as store:
+                contests[league.name] = load_store(Contest(store, begun))
+    return _results(planned.cup, contests)
+
+
+def read_exported(planned: PlannedCup, directory: Path, names: Collection[str]) -> CupResults:
+    """Return the results of the exported leagues `names`, without verification."""
+    return _results(planned.cup, {name: load_claimed(directory / name) for name in names})
+
+
+def results_of(document: CupDocument, directory: Path) -> CupDocument:
+    """Return the document with places and medals computed from the leagues' exports. Raises InputError."""
+    contests = {league.name: load_claimed(directory / league.name) for league in document.leagues if league.contest}
+    return _results(document, contests).document({each.name: (each.manifest, each.key) for each in document.leagues})
+
+
+def _results(cup: Cup | CupDocument, contests: Mapping[str, PublishedContest]) -> CupResults:
+    leagues = [
+        LeagueResults(league.name, league.about, league.after, league.medals, contests.get(league.name))
+        for league in cup.leagues
+    ]
+    return CupResults(cup.name, cup.about, leagues)

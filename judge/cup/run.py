@@ -1,0 +1,196 @@
+"""Plays a cup: each league by its own `judge contest run`, in the order of cup.toml.
+
+All leagues that have begun share the slots. A game waits for the lock of its core (`judge.sandbox.machine.core_locks`),
+and the kernel gives a core to the game that has waited longest. So each core plays one game of each league in turn. On
+a cluster the scheduler assigns the slots.
+
+The leagues' stores contain all state. After a kill, the same command continues.
+"""
+
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from enum import StrEnum
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from threading import Event
+from typing import Self
+
+from judge.agents.agents import MANIFEST, brains_of, stage_agent
+from judge.base.durable_files import is_file
+from judge.base.errors import InputError
+from judge.base.locks import try_lock_directory
+from judge.base.text import decode
+from judge.contest.contest import Contest, open_store
+from judge.contest.entries import entrants
+from judge.contest.plan import AgentPlan, Planned, located
+from judge.contest.window_keeper import RUN_LOG, start_run
+from judge.cup.estimate import missing_now
+from judge.cup.plan import League, PlannedCup
+from judge.tournament.snapshot import SnapshotEntry
+
+POLL_INTERVAL_S = 0.5
+
+MAX_LOG_BYTES = 4096
+"""Bytes at the end of a league's log in which its error is looked for."""
+
+
+class LeagueEnd(StrEnum):
+    """How the run of a league ended."""
+
+    OVER = "over"
+    STOPPED = "stopped"
+    """Paused, or ended on request."""
+    FAILED = "failed"
+
+
+class CupRun:
+    """The running leagues of a cup, as a context manager that ends them."""
+
+    def __init__(self, planned: PlannedCup, arguments: Sequence[str], report: Callable[[str], None]) -> None:
+        """`arguments` are those of `judge contest run`; `report` is called with a sentence for each change."""
+        self._planned = planned
+        self._arguments = [*arguments]
+        self._report = report
+        self._processes: dict[str, subprocess.Popen[bytes]] = {}
+        self._ready: dict[str, Planned] = {}
+        self._stop = Event()
+        self._waits = ""
+        self.ends: dict[str, LeagueEnd] = {}
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for process in self._processes.values():
+            process.terminate()
+        for process in self._processes.values():
+            process.wait()
+
+    def stop(self) -> None:
+        """Let the leagues finish their running games; at the second call abandon these."""
+        self._stop.set()
+        for process in self._processes.values():
+            process.send_signal(signal.SIGINT)
+
+    def run(self) -> Mapping[str, LeagueEnd]:
+        """Play until all leagues have ended. Raises InputError and HostError."""
+        leagues = self._planned.cup.leagues
+        self.ends |= {league.name: LeagueEnd.OVER for league in leagues if _is_over(self._planned.begun(league.name))}
+        for league in leagues:
+            if not league.after or league.after not in self.ends:
+                self._planned.write(league.name, is_complete=not league.after)
+        while True:
+            self._collect()
+            if not self._stop.is_set():
+                self._begin()
+            if not self._processes and (self._stop.is_set() or not self._waits):
+                return self.ends
+            time.sleep(POLL_INTERVAL_S)
+
+    def _begin(self) -> None:
+        cup, waits = self._planned.cup, ""
+        for league in cup.leagues:
+            name = league.name
+            if name in self.ends or name in self._processes:
+                continue
+            if league.after and self.ends.get(league.after) is not LeagueEnd.OVER:
+                continue
+            if cup.leagues_at_once and len(self._processes) >= cup.leagues_at_once:
+                break
+            planned = self._contest(league)
+            if self._planned.begun(name) is None and "--now" not in self._arguments and (why := planned.waits_for()):
+                waits += f"{name}: {why}. "
+                continue
+            self._processes[name] = start_run(planned.path, self._arguments, dies_with_parent=True)
+            self._report(f"{name}: {planned.name} runs; its log is {planned.folder / RUN_LOG}")
+        if waits != self._waits:
+            self._waits = waits
+            if waits:
+                self._report(f"waiting: {waits.rstrip()}")
+
+    def _contest(self, league: League) -> Planned:
+        if league.name not in self._ready:
+            begun = self._planned.begun(league.name)
+            promoted = promoted_agents(self._planned, league) if league.after and begun is None else ()
+            self._ready[league.name] = begun or self._planned.write(league.name, promoted)
+        return self._ready[league.name]
+
+    def _collect(self) -> None:
+        for name, process in [*self._processes.items()]:
+            code = process.poll()
+            if code is None:
+                continue
+            del self._processes[name]
+            planned = self._ready[name]
+            if code:
+                self.ends[name] = LeagueEnd.FAILED
+                self._report(f"{name}: failed: {_last_line(planned.folder / RUN_LOG)}")
+            else:
+                self.ends[name] = LeagueEnd.OVER if _is_over(planned) else LeagueEnd.STOPPED
+                self._report(f"{name}: {self.ends[name]}")
+
+
+@contextmanager
+def alone(planned: PlannedCup) -> Iterator[None]:
+    """Hold the cup's lock. Raises InputError if another process has it, or if a league lacks something."""
+    for sentence in missing_now(planned):
+        raise InputError(f"{sentence}; judge cup plan {planned.path} prints all problems")
+    file = try_lock_directory(planned.folder)
+    if file is None:
+        raise InputError(f"another judge cup run plays {planned.cup.name}; wait for its end, or stop it with Ctrl-C")
+    with file:
+        yield
+
+
+def promoted_agents(planned: PlannedCup, league: League) -> Sequence[AgentPlan]:
+    """Return the best agents of the league that was played before, without those that have a place in `league`.
+
+    Raises InputError.
+    """
+    below = planned.begun(league.after)
+    if below is None:
+        raise InputError(f"{planned.path}: leagues.{league.after} has not begun")
+    with closing(open_store(below)) as store, TemporaryDirectory(prefix="judge-cup-") as staging:
+        contest = Contest(store, below)
+        standing = contest.standing()
+        best = [line.agent for line in standing.table.lines if line.agent not in standing.out][: league.promoted]
+        own = planned.write(league.name, is_complete=False)
+        members = {each.name for each in entrants(own, Path(staging), _refuse)}
+        listed = {}
+        for number, entry in enumerate(planned.cup.entries):
+            if league.after in entry.leagues:
+                place = Path(staging) / str(number)
+                place.mkdir()
+                name = entry.name or stage_agent(located(planned.folder, entry), place).manifest.name
+                listed[name] = AgentPlan(path=entry.path, name=name)
+        entries = contest.snapshot.by_name()
+        return [listed.get(name) or _submitted(below, entries[name]) for name in best if name not in members]
+
+
+def _refuse(error: InputError) -> None:
+    raise error
+
+
+def _submitted(below: Planned, entry: SnapshotEntry) -> AgentPlan:
+    folder = below.agents / entry.seat.digest
+    files = [path for path in folder.rglob("*") if path.is_file()]
+    is_agent = is_file(folder / MANIFEST) or brains_of(folder) or len(files) != 1
+    path = folder if is_agent else files[0]
+    return AgentPlan(path=path.relative_to(below.folder.parent).as_posix(), name=entry.name)
+
+
+def _is_over(planned: Planned | None) -> bool:
+    if planned is None:
+        return False
+    with closing(open_store(planned)) as store:
+        return Contest(store, planned).is_over()
+
+
+def _last_line(path: Path) -> str:
+    with path.open("rb") as file:
+        file.seek(max(0, path.stat().st_size - MAX_LOG_BYTES))
+        lines = decode(file.read()).strip().splitlines()
+    return lines[-1] if lines else "no message"

@@ -1,0 +1,184 @@
+"""Several contests under one address: a page and a feed of all, and each contest in a folder with its name."""
+
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import partial
+from typing import Any
+from xml.etree import ElementTree
+
+from anyio import to_thread
+from fastapi import APIRouter, FastAPI, Request
+from fastapi.responses import PlainTextResponse, RedirectResponse, Response
+
+from judge.base.errors import InputError
+from judge.base.text import plain_text
+from judge.contest.plan import Planned
+from judge.publish.model import PublishedContest
+from judge.site.pages import LIVE_POLICY, STYLE, PagePlace, asset, render
+from judge.translations.language import CODES, languages
+from judge.web.kit.errors import new_app
+from judge.web.kit.middleware import PUBLIC_HEADERS, Asgi, Middleware, Part, Receive, Scope, Send, path_of
+from judge.web.live.app import NO_PAGE, Site
+from judge.web.live.page import kind_of
+
+FEED, INDEX = "feed.xml", "index.html"
+
+ATOM = "http://www.w3.org/2005/Atom"
+
+RESERVED = frozenset({FEED, INDEX, STYLE, "health", *CODES})
+"""Paths of the front page, which no contest may have as its name."""
+
+MAX_FEED_EVENTS = 200
+
+
+@dataclass(frozen=True, slots=True)
+class HostedContest:
+    """A contest with the application that serves it."""
+
+    planned: Planned
+    site: Site
+    service: Asgi
+
+    @property
+    def name(self) -> str:
+        """Its name, which is its folder below the address."""
+        return self.planned.name
+
+    async def contest(self) -> PublishedContest | None:
+        """Return the current contest; None before it begins."""
+        watched = self.site.watched
+        if watched is None:
+            return None
+        final = await self.site.final()
+        if final is not None:
+            return final
+        find = partial(watched.pages.contest, watched.hub.live, watched.version())
+        return await to_thread.run_sync(find, limiter=self.site.rendering)
+
+
+@dataclass(frozen=True, slots=True)
+class _Shown:
+    hosted: HostedContest
+    contest: PublishedContest | None
+
+    @property
+    def state(self) -> str:
+        if self.contest is None:
+            return "coming"
+        return "past" if self.contest.ending else "running"
+
+    @property
+    def moments(self) -> Sequence[tuple[str, datetime]]:
+        return self.hosted.site.plan().windows.moments
+
+    def events(self) -> Iterator[tuple[str, str]]:
+        """Yield each change of state with its time in UTC."""
+        changed = datetime.fromtimestamp(self.hosted.planned.path.stat().st_mtime, UTC)
+        if self.contest is None:
+            yield "coming", changed.isoformat(timespec="seconds")
+            return
+        yield "running", self.contest.snapshot.frozen_at
+        if self.contest.ending:
+            yield "past", self.contest.journal[-1].at
+
+
+_TITLES = {"coming": "{name} is announced", "running": "{name} has begun", "past": "{name} is over"}
+
+
+class FrontPage:
+    """The application: it passes requests below the name of a contest to that contest's service."""
+
+    def __init__(self, title: str, contests: Sequence[HostedContest], requests_per_minute: int) -> None:
+        """Raises InputError if two contests have the same name, or one has the name of a page."""
+        names = [hosted.name for hosted in contests]
+        for number, name in enumerate(names):
+            if name in names[:number]:
+                raise InputError(f"two contests are named {name}: under one address each needs its own name")
+            if name in RESERVED:
+                raise InputError(f"a contest named {name} cannot be served with others; rename it")
+        self._title = title
+        self._contests = {hosted.name: hosted for hosted in contests}
+        app = new_app("judge front page", "Several contests.", lifespan=self._running)
+        app.include_router(self._router())
+        self._own = Middleware(app, Part("front", PUBLIC_HEADERS, requests_per_minute))
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request, or pass it to a contest."""
+        name, slash, _ = path_of(scope).partition("/") if scope["type"] == "http" else ("", "", "")
+        hosted = self._contests.get(name) if slash else None
+        if hosted is None:
+            await self._own(scope, receive, send)
+        else:
+            await hosted.service({**scope, "root_path": f"{scope.get('root_path', '')}/{name}"}, receive, send)
+
+    @asynccontextmanager
+    async def _running(self, app: FastAPI) -> AsyncIterator[None]:
+        async with AsyncExitStack() as stack:
+            for hosted in self._contests.values():
+                await stack.enter_async_context(hosted.site.running(app))
+            yield
+
+    def _router(self) -> APIRouter:
+        router = APIRouter()
+
+        @router.get("/health/live", include_in_schema=False)
+        @router.get("/health/ready", include_in_schema=False)
+        @router.get("/health", include_in_schema=False)
+        async def health() -> dict[str, bool]:
+            return {"ok": True}
+
+        @router.get("/{path:path}", include_in_schema=False)
+        async def page(request: Request, path: str) -> Response:
+            if path in self._contests:
+                return RedirectResponse(f"{request.scope.get('root_path', '')}/{path}/", 307)
+            place = PagePlace.of_file(path or INDEX, languages(CODES))
+            if path == STYLE:
+                data = asset(STYLE)
+            elif path == FEED:
+                data = _feed(self._title, await self._shown())
+            elif place.path == INDEX:
+                data = _index(self._title, await self._shown(), place)
+            else:
+                return PlainTextResponse(NO_PAGE, 404)
+            kind = "application/atom+xml" if path == FEED else kind_of(place.file)
+            return Response(data, media_type=kind, headers={"cache-control": "no-cache"})
+
+        return router
+
+    async def _shown(self) -> list[_Shown]:
+        return [_Shown(hosted, await hosted.contest()) for hosted in self._contests.values()]
+
+
+def _index(title: str, shown: Sequence[_Shown], place: PagePlace) -> bytes:
+    folder = place.file.removesuffix(place.path)
+    states = {state: [each for each in shown if each.state == state] for state in ("running", "coming", "past")}
+    values: Mapping[str, Any] = {"contest_name": title, "here": "", "states": states, "folder_path": folder}
+    return render("front.html", place, {**values, "policy": LIVE_POLICY}, package=__package__)
+
+
+def _feed(title: str, shown: Sequence[_Shown]) -> bytes:
+    """Return an Atom feed (RFC 4287) with an entry for each change of a contest's state, newest first."""
+    events = [(at, state, each) for each in shown for state, at in each.events()]
+    events = sorted(events, key=lambda event: (event[0], event[2].hosted.name), reverse=True)[:MAX_FEED_EVENTS]
+    feed = ElementTree.Element("feed", xmlns=ATOM)
+    _add(feed, "title", plain_text(title))
+    _add(feed, "id", f"urn:judge:{plain_text(title)}")
+    _add(feed, "updated", events[0][0] if events else datetime.fromtimestamp(0, UTC).isoformat())
+    ElementTree.SubElement(feed, "link", rel="self", href=FEED)
+    for at, state, each in events:
+        entry = ElementTree.SubElement(feed, "entry")
+        _add(entry, "title", _TITLES[state].format(name=each.hosted.name))
+        _add(entry, "id", f"urn:judge:{each.hosted.name}:{state}")
+        _add(entry, "updated", at)
+        ElementTree.SubElement(entry, "link", href=f"{each.hosted.name}/")
+        author = ElementTree.SubElement(entry, "author")
+        _add(author, "name", "judge")
+        _add(entry, "summary", plain_text(each.hosted.planned.plan.about))
+    data: bytes = ElementTree.tostring(feed, "utf-8", xml_declaration=True)
+    return data
+
+
+def _add(parent: ElementTree.Element, name: str, text: str) -> None:
+    ElementTree.SubElement(parent, name).text = text

@@ -1,0 +1,303 @@
+"""`judge cup` as an organiser uses it: three leagues of house agents are planned, played, killed, and published."""
+
+import json
+import os
+import shutil
+import signal
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from judge.contest.contest import Contest, open_store
+from judge.contest.plan import load_plan
+from judge.host.build_images import build_images
+from judge.publish.manifest import write_manifest
+from judge.sandbox.machine.procfs import started_ticks
+from judge.transparency.keys import load_key
+from tests.cli.conftest import SMALL, Judge
+from tests.cli.contests import left, workers
+from tests.forked import ForkedProcess
+from tests.patience import PATIENCE_S
+
+pytestmark = [pytest.mark.docker]
+
+ROOT = Path(__file__).parents[2]
+
+CHANGE = json.dumps([*SMALL, "clock.turn_ms=2000"])
+
+CUP = f"""
+name = "cup"
+about = "Three leagues"
+
+[[machines]]
+name = "one"
+cores = 2
+
+[[leagues]]
+name = "fast"
+about = "Fast games"
+policy = "gomocup-fastgame"
+change = {CHANGE}
+format = {{ name = "round-robin", games = 4 }}
+
+[[leagues]]
+name = "second"
+policy = "gomocup-freestyle"
+change = {CHANGE}
+format = {{ name = "round-robin", games = 2 }}
+medals = false
+
+[[leagues]]
+name = "first"
+policy = "gomocup-freestyle"
+change = {CHANGE}
+format = {{ name = "round-robin", games = 2 }}
+after = "second"
+promoted = 1
+
+[[entries]]
+path = "house-instant"
+leagues = ["fast", "second"]
+
+[[entries]]
+path = "house-stamp"
+leagues = ["fast", "second"]
+
+[[entries]]
+path = "house-instant"
+name = "holder"
+leagues = ["fast", "first"]
+"""
+
+GAMES = {"fast": 12, "second": 2, "first": 2}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def images() -> None:
+    build_images(["native", "python", "keeper"])
+
+
+def document(judge: Judge, *words: str) -> dict[str, Any]:
+    ran = judge("cup", *words, "--json")
+    assert 0 == ran.code, ran.err
+    found: dict[str, Any] = json.loads(ran.out)
+    return found
+
+
+def done(judge: Judge) -> dict[str, int]:
+    """Games with a result of each league that has begun."""
+    leagues = document(judge, "status", "cup")["leagues"]
+    return {name: league["games"]["done"] for name, league in leagues.items() if "games" in league}
+
+
+@contextmanager
+def running(folder: Path) -> Iterator[ForkedProcess[bytes]]:
+    command = [sys.executable, "-m", "judge.cli", "cup", "run", "cup", "--workers", "1"]
+    with ForkedProcess[bytes](command, cwd=folder, start_new_session=True) as process:
+        try:
+            yield process
+        finally:
+            if process.poll() is None:
+                process.kill()
+
+
+@pytest.mark.long
+def test_cup_is_planned_played_killed_continued_exported_and_verified(judge: Judge, tmp_path: Path) -> None:
+    made = judge("cup", "init", "cup")
+    assert 0 == made.code, made.err
+    (tmp_path / "cup/cup.toml").write_text(CUP)
+    planned = document(judge, "plan", "cup")
+    assert {"fast": (3, 3, 12), "second": (2, 1, 2), "first": (2, 1, 2)} == {
+        each["league"]: (each["agents"], each["pairs"], each["games"]) for each in planned["leagues"]
+    }
+    assert 2 == planned["cores"]
+    assert ["cup.toml"] == [path.name for path in (tmp_path / "cup").iterdir()]
+    judge("contest", "key", "cup/organiser.key")
+
+    with running(tmp_path) as process:
+        deadline = time.monotonic() + PATIENCE_S
+        while not sum(done(judge).values()):
+            assert process.poll() is None
+            assert time.monotonic() < deadline
+        leagues = workers(process.pid)
+        mine = [*leagues, *(pid for league in leagues for pid in workers(league))]
+        process.kill()
+        process.wait()
+    before = done(judge)
+    assert 0 < sum(before.values()) < sum(GAMES.values())
+    while any(started_ticks(pid) is not None for pid in mine):
+        assert time.monotonic() < deadline
+
+    ran = judge("cup", "run", "cup", "--workers", "1")
+    assert 0 == ran.code, ran.err
+    assert "judge: cup is over; judge cup standings cup/cup.toml" in ran.err
+    assert GAMES == done(judge)
+    assert [] == left(mine)
+    assert "3 of 3 leagues over" in judge("cup", "status", "cup").out
+    again = judge("cup", "run", "cup")
+    assert (0, True) == (again.code, "cup is over" in again.err)
+
+    results = document(judge, "standings", "cup")
+    places = {league["name"]: league["places"] for league in results["leagues"]}
+    best = places["second"][0][1]
+    assert {"holder", best} == {agent for _, agent in places["first"]}
+    assert 6 >= sum(each["gold"] + each["silver"] + each["bronze"] for each in results["medals"]) >= 5
+    shown = judge("cup", "standings", "cup").out
+    assert "cup-fast" in shown
+    assert "medals" in shown
+
+    _publish(judge, tmp_path, results)
+
+
+def _publish(judge: Judge, tmp_path: Path, results: dict[str, Any]) -> None:
+    exported = judge("cup", "export", "public", "cup")
+    assert 0 == exported.code, exported.err
+    public = tmp_path / "public"
+    assert {"fast", "second", "first"} == {path.name for path in (tmp_path / "public-private").iterdir()}
+    index = (public / "index.html").read_text()
+    for words in ('href="fast/index.html"', "Three leagues", "Fast games", "Gold"):
+        assert words in index
+    assert 'href="../fast/cs/index.html"' in (public / "cs/index.html").read_text()
+    agent = (public / "agents/001.html").read_text()
+    assert 'href="../fast/agents/' in agent
+    assert "after second" in (public / "schedule.html").read_text()
+    stored = json.loads((public / "cup.json").read_text())
+    assert results["medals"] == stored["medals"]
+
+    verified = judge("cup", "verify", "public", "--key", "cup/organiser.pem")
+    assert (0, "") == (verified.code, verified.err)
+    assert verified.out.endswith("public: ok: cup, 3 leagues, medals computed again\n")
+    assert "league   fast: 12 games replayed, over, 0 problems" in verified.out
+    assert 3 == judge("cup", "verify", "public", "--key", "cup/organiser.pem", "--sample", "1").code
+    alone = judge("contest", "verify", "public/fast", "--key", "cup/organiser.pem")
+    assert 0 == alone.code, alone.out + alone.err
+
+    def refusal(change: Any) -> str:
+        shutil.copytree(public, tmp_path / "forged")
+        change(tmp_path / "forged")
+        ran = judge("cup", "verify", "forged", "--key", "cup/organiser.pem")
+        shutil.rmtree(tmp_path / "forged")
+        assert 1 == ran.code, ran.out + ran.err
+        return ran.out
+
+    def record(forged: Path) -> None:
+        path = forged / "fast/records/00001.json"
+        path.write_bytes(path.read_bytes() + b" ")
+
+    def medals(forged: Path) -> None:
+        path = forged / "cup.json"
+        path.write_text(path.read_text().replace('"gold": 1', '"gold": 2'))
+
+    def swap(forged: Path) -> None:
+        shutil.rmtree(forged / "second")
+        shutil.copytree(forged / "first", forged / "second")
+
+    def places(forged: Path) -> None:
+        medals(forged)
+        parts = ["fast", "second", "first"]
+        write_manifest(forged, "cup", load_key(tmp_path / "cup/organiser.key"), parts)
+
+    assert "fast: records/00001.json: changed" in refusal(record)
+    assert "cup.json: places and medals do not follow from the leagues" in refusal(places)
+    assert "cup.json: changed" in refusal(medals)
+    assert "second/manifest.json: changed" in refusal(swap)
+    assert "extra.html: not in the manifest" in refusal(lambda forged: (forged / "extra.html").touch())
+    assert "first: " in refusal(lambda forged: shutil.rmtree(forged / "first"))
+
+
+def test_cup_with_a_league_that_an_entry_cannot_play_writes_nothing(judge: Judge, tmp_path: Path) -> None:
+    cup = tmp_path / "cup"
+    cup.mkdir()
+    text = CUP.replace('name = "second"\npolicy = "gomocup-freestyle"', 'name = "second"\npolicy = "stratego-2012"')
+    (cup / "cup.toml").write_text(text.replace(f"change = {CHANGE}\n", ""))
+
+    planned = judge("cup", "plan", "cup")
+    ran = judge("cup", "run", "cup")
+
+    assert 1 == planned.code
+    assert 2 == ran.code, ran.err
+    for words in (planned.out, ran.err):
+        assert "cup/cup.toml: leagues.second: " in words
+    assert ["cup.toml"] == [path.name for path in cup.iterdir()]
+
+
+def test_ctrl_c_finishes_the_running_games_of_all_leagues(judge: Judge, tmp_path: Path) -> None:
+    (tmp_path / "cup").mkdir()
+    (tmp_path / "cup/cup.toml").write_text(CUP)
+    with running(tmp_path) as process:
+        while not sum(done(judge).values()):
+            assert process.poll() is None
+        os.kill(process.pid, signal.SIGINT)
+        assert 0 == process.wait()
+
+    leagues = document(judge, "status", "cup")["leagues"]
+    assert 0 == sum(league["games"]["running"] for league in leagues.values() if "games" in league)
+    assert 0 < sum(done(judge).values()) < sum(GAMES.values())
+
+
+def test_leagues_share_a_core_game_by_game(judge: Judge, tmp_path: Path) -> None:
+    """The kernel gives the core's lock to the game that has waited longest."""
+    (tmp_path / "cup").mkdir()
+    names = ("a", "b", "c")
+    league = 'policy = "gomocup-fastgame"\nformat = { name = "round-robin", games = 4 }\n'
+    text = 'name = "cup"\n' + "".join(f'[[leagues]]\nname = "{name}"\nchange = {CHANGE}\n{league}' for name in names)
+    for agent in ("house-instant", "house-stamp"):
+        text += f'[[entries]]\npath = "{agent}"\nleagues = {json.dumps(names)}\n'
+    (tmp_path / "cup/cup.toml").write_text(text)
+
+    ran = judge("cup", "run", "cup", "--workers", "1")
+
+    assert 0 == ran.code, ran.err
+    results = []
+    for name in names:
+        journal = json.loads(judge("contest", "log", f"cup/{name}", "--json").out)
+        results += [(line["at"], name) for line in journal if line["event"] == "accepted"]
+    order = [name for _, name in sorted(results)]
+    assert 12 == len(order)
+    # A league that begins a moment earlier may play two games before the others wait.
+    assert all(2 >= order[at : at + 3].count(name) for at in range(10) for name in names), order
+
+
+@pytest.mark.long
+def test_submitted_agent_is_promoted_with_its_files(judge: Judge, tmp_path: Path) -> None:
+    (tmp_path / "cup").mkdir()
+    text = CUP.replace("promoted = 1", "promoted = 2").replace('"fast", "second"', '"second"', 1)
+    (tmp_path / "cup/cup.toml").write_text(text.replace('leagues = ["fast", "second"]', 'leagues = ["fast"]'))
+    archive = shutil.make_archive(str(tmp_path / "mine"), "gztar", ROOT / "images/starter-gomocup-python")
+    sent = judge("cup", "submit", archive, "cup", "--league", "second", "--name", "newcomer", "--author", "ada")
+    assert 0 == sent.code, sent.out + sent.err
+
+    ran = judge("cup", "run", "cup", "--workers", "1")
+
+    assert 0 == ran.code, ran.err
+    leagues = {league["name"]: league for league in document(judge, "standings", "cup")["leagues"]}
+    assert {"house-instant", "newcomer"} == {agent for _, agent in leagues["second"]["places"]}
+    assert {"holder", "house-instant", "newcomer"} == {agent for _, agent in leagues["first"]["places"]}
+    digests = []
+    for name in ("second", "first"):
+        with closing(open_store(planned := load_plan(tmp_path / "cup" / name))) as store:
+            digests.append(Contest(store, planned).snapshot.by_name()["newcomer"].seat.digest)
+    assert digests[0] == digests[1]
+
+
+def test_league_waits_for_its_moment_while_another_one_plays(judge: Judge, tmp_path: Path) -> None:
+    (tmp_path / "cup").mkdir()
+    starts = datetime.now(UTC) + timedelta(seconds=10)
+    text = CUP.replace("medals = false", f"contest = {{ starts = {starts.isoformat(timespec='seconds')} }}")
+    (tmp_path / "cup/cup.toml").write_text(text)
+
+    ran = judge("cup", "run", "cup", "--workers", "1")
+
+    assert 0 == ran.code, ran.err
+    begun = {}
+    for name in ("fast", "second", "first"):
+        journal = json.loads(judge("contest", "log", f"cup/{name}", "--json").out)
+        begun[name] = datetime.fromisoformat(next(line["at"] for line in journal if line["event"] == "started"))
+    assert begun["fast"] < begun["second"] < begun["first"]
+    assert begun["second"] >= starts.replace(microsecond=0)

@@ -1,0 +1,163 @@
+"""Several contests under one address: the page that lists them, its feed, and each contest in its folder."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from xml.etree import ElementTree
+
+import httpx
+import pytest
+
+from tests import forked
+from tests.broadcast.logs import PAIR, accept, play_next, recorder
+from tests.forked import ForkedProcess
+from tests.publish.cups import Cup
+from tests.web.live.serving import serving_all
+from tests.web.live.watching import free_port
+
+ATOM = "{http://www.w3.org/2005/Atom}"
+COMING = """
+name = "next-cup"
+about = "Ours <b>next</b>"
+policy = "gomocup-standard"
+zone = "UTC"
+contest = { starts = 2099-03-01T18:00:00 }
+format = { name = "round-robin" }
+"""
+
+
+def serve(folder: Path, *words: str, port: int) -> ForkedProcess[str]:
+    command = [sys.executable, "-m", "judge.cli", "serve", *words, "--read-only", "--listen", f"127.0.0.1:{port}"]
+    return ForkedProcess(command, cwd=folder, stderr=-1, text=True)
+
+
+@pytest.fixture(scope="module")
+def front(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a contest that is over, one that is played, and one that has not begun."""
+    folder = tmp_path_factory.mktemp("front")
+    with ExitStack() as stack:
+        for name, games in (("last-cup", 2), ("this-cup", 1)):
+            form = 'name = "round-robin"\ngames = 2'
+            cup = stack.enter_context(Cup(folder / name, PAIR, form=form, name=name, about=f"About {name}."))
+            log = stack.enter_context(recorder(cup))
+            for _ in range(games):
+                accept(cup, *play_next(cup))
+            log.finish()
+        (folder / "next").mkdir()
+        (folder / "next/contest.toml").write_text(COMING)
+        port = free_port()
+        process = serve(folder, "last-cup", "this-cup", "next", "--title", "Our contests", port=port)
+        stack.callback(process.wait)
+        stack.callback(process.kill)
+        assert process.stderr is not None
+        stack.callback(process.stderr.close)
+        said = process.stderr.readline()
+        assert f"Our contests, 3 contests on http://127.0.0.1:{port}" in said, said + process.stderr.read()
+        yield f"http://127.0.0.1:{port}"
+
+
+def test_page_lists_running_coming_and_past_contests(front: str) -> None:
+    page = httpx.get(f"{front}/", timeout=60)
+
+    assert 200 == page.status_code
+    assert "default-src 'none'" in page.headers["content-security-policy"]
+    order = [page.text.index(f">{name}</bdi></a>") for name in ("this-cup", "next-cup", "last-cup")]
+    assert sorted(order) == order
+    for words in ("1 of 2 games are played", "2099-03-01, 18:00 UTC", "About last-cup.", "<title>Our contests</title>"):
+        assert words in page.text
+    assert "Ours &lt;b&gt;next" in page.text
+    assert 'href="last-cup/index.html"' in page.text
+    assert 'href="../last-cup/cs/index.html"' in httpx.get(f"{front}/cs/index.html").text
+
+
+def test_feed_has_each_change_of_state_newest_first(front: str) -> None:
+    answer = httpx.get(f"{front}/feed.xml", timeout=60)
+
+    assert "application/atom+xml" == answer.headers["content-type"].partition(";")[0]
+    feed = ElementTree.fromstring(answer.content)  # noqa: S314 our own
+    entries = [
+        (entry.findtext(f"{ATOM}title"), entry.find(f"{ATOM}link").get("href"))  # type: ignore[union-attr]
+        for entry in feed.iter(f"{ATOM}entry")
+    ]
+    assert {
+        ("last-cup has begun", "last-cup/"),
+        ("last-cup is over", "last-cup/"),
+        ("this-cup has begun", "this-cup/"),
+        ("next-cup is announced", "next-cup/"),
+    } == set(entries)
+    times = [entry.findtext(f"{ATOM}updated") for entry in feed.iter(f"{ATOM}entry")]
+    assert sorted(times, reverse=True, key=str) == times
+    assert times[0] == feed.findtext(f"{ATOM}updated")
+
+
+def test_each_contest_is_complete_in_its_folder(front: str) -> None:
+    for name, page in (("last-cup", "index.html"), ("this-cup", "live.html"), ("next-cup", "live.html")):
+        found = httpx.get(f"{front}/{name}/{page}", timeout=60)
+        assert (200, True) == (found.status_code, f"<bdi>{name}</bdi>" in found.text), name
+    assert "/this-cup/" == httpx.get(f"{front}/this-cup").headers["location"]
+    assert "/last-cup/index.html" == httpx.get(f"{front}/last-cup/").headers["location"]
+    assert "/this-cup/live.html" == httpx.get(f"{front}/this-cup/").headers["location"]
+    feeds = [httpx.get(f"{front}/{name}/feed").headers.get("judge-log") for name in ("last-cup", "this-cup")]
+    assert None not in feeds
+    assert 2 == len(set(feeds))
+    assert 404 == httpx.get(f"{front}/next-cup/feed").status_code
+    assert 404 == httpx.get(f"{front}/other/index.html").status_code
+    assert 404 == httpx.get(f"{front}/last-cup/../../etc/passwd").status_code
+    with httpx.stream("GET", f"{front}/this-cup/events", timeout=60) as stream:
+        assert "data: " in next(text for text in stream.iter_text() if "data:" in text)
+
+
+CUP = """
+name = "spring"
+[intake]
+requests_per_minute = 100000
+address_requests_per_minute = 100000
+[[leagues]]
+name = "fast"
+policy = "gomocup-fastgame"
+format = { name = "round-robin" }
+[[leagues]]
+name = "standard"
+policy = "gomocup-standard"
+format = { name = "round-robin" }
+"""
+
+
+def judge(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    return forked.run([sys.executable, "-m", "judge.cli", *words], cwd=folder, text=True)
+
+
+def test_author_submits_once_to_several_leagues_of_a_served_cup(tmp_path: Path) -> None:
+    (tmp_path / "cup.toml").write_text(CUP)
+    (tmp_path / "authors.txt").write_text("ada\n")
+    (tmp_path / "mine.bin").write_bytes(b"good mine")
+    with serving_all(tmp_path) as service:
+        assert "spring" in httpx.get(f"{service.url}/").text
+        made = judge(tmp_path, "cup", "tokens", "authors.txt", "--url", service.url)
+        assert 0 == made.returncode, made.stderr
+        (tmp_path / "links.csv").write_text(made.stdout)
+        words = ("cup", "submit", "mine.bin", "--links", "links.csv", "--wait", "--league")
+        sent = judge(tmp_path, *words, "fast", "--league", "standard")
+        assert 0 == sent.returncode, sent.stdout + sent.stderr
+        unknown = judge(tmp_path, *words, "fats")
+        assert (2, True) == (unknown.returncode, "no such league; did you mean 'fast'?" in unknown.stderr)
+        (tmp_path / "mine.bin").write_bytes(b"bad mine")
+        refused = judge(tmp_path, *words, "standard")
+        assert (1, True) == (refused.returncode, "refused by standard" in refused.stdout), refused.stderr
+    status = json.loads(judge(tmp_path, "cup", "status", "--json").stdout)
+    entries = {name: league["entries"] for name, league in status["leagues"].items()}
+    assert entries == {name: [{"name": "mine", "author": "ada"}] for name in ("fast", "standard")}
+
+
+def test_two_contests_of_one_name_are_refused(tmp_path: Path) -> None:
+    for folder in ("a", "b"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "contest.toml").write_text(COMING)
+
+    ran = judge(tmp_path, "serve", "a", "b", "--read-only", "--listen", "127.0.0.1:0")
+
+    assert 2 == ran.returncode
+    assert "two contests are named next-cup" in ran.stderr
