@@ -153,6 +153,7 @@ def _environment(language: Language, package: str) -> Environment:
         "policy": POLICY,
         "stream": None,
         "has_authors": False,
+        "above": "",
         "language": language,
         "_": translate,
     }
@@ -185,7 +186,7 @@ def render_for(
     contest: PublishedContest, template: str, here: str, place: PagePlace, values: Mapping[str, Any]
 ) -> bytes:
     """Render a page of a contest. `here` is its tab in the navigation."""
-    common: dict[str, Any] = {"contest_name": contest.name, "here": here, "contest": contest}
+    common: dict[str, Any] = {"contest_name": contest.name, "above": contest.above, "here": here, "contest": contest}
     return render(template, place, {**common, **values}, contest.stream)
 
 

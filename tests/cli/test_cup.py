@@ -164,6 +164,9 @@ def _publish(judge: Judge, tmp_path: Path, results: dict[str, Any]) -> None:
     for words in ('href="fast/index.html"', "Three leagues", "Fast games", "Gold"):
         assert words in index
     assert 'href="../fast/cs/index.html"' in (public / "cs/index.html").read_text()
+    for page in ("index", "rounds/001", "games/00001"):
+        assert 'index.html"><bdi>cup</bdi></a> <a' in (public / f"fast/{page}.html").read_text(), page
+    assert 'href="../../../cs/index.html"' in (public / "fast/cs/games/00001.html").read_text()
     agent = (public / "agents/001.html").read_text()
     assert 'href="../fast/agents/' in agent
     assert "after second" in (public / "schedule.html").read_text()
