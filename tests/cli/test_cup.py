@@ -16,12 +16,15 @@ import pytest
 
 from judge.contest.contest import Contest, open_store
 from judge.contest.plan import load_plan
+from judge.contest.run_lock import player_of
+from judge.cup.plan import load_cup
 from judge.host.build_images import build_images
 from judge.publish.manifest import write_manifest
 from judge.sandbox.machine.procfs import started_ticks
 from judge.transparency.keys import load_key
 from tests.cli.conftest import SMALL, Judge
 from tests.cli.contests import left, workers
+from tests.cli.contests import running as playing_alone
 from tests.forked import ForkedProcess
 from tests.patience import PATIENCE_S
 
@@ -304,3 +307,19 @@ def test_league_waits_for_its_moment_while_another_one_plays(judge: Judge, tmp_p
         begun[name] = datetime.fromisoformat(next(line["at"] for line in journal if line["event"] == "started"))
     assert begun["fast"] < begun["second"] < begun["first"]
     assert begun["second"] >= starts.replace(microsecond=0)
+
+
+def test_league_that_another_process_plays_is_waited_for(judge: Judge, tmp_path: Path) -> None:
+    """As judge serve starts a league at its moment."""
+    (tmp_path / "cup").mkdir()
+    (tmp_path / "cup/cup.toml").write_text(CUP)
+    load_cup(tmp_path / "cup").write("fast")
+    with playing_alone(tmp_path, "cup/fast", "--workers", "1") as other:
+        while player_of(load_plan(tmp_path / "cup/fast")) is None:
+            assert other.poll() is None
+        ran = judge("cup", "run", "cup", "--workers", "1")
+        assert 0 == other.wait()
+
+    assert 0 == ran.code, ran.err
+    assert f"waiting: fast: process {other.pid} plays it" in ran.err
+    assert GAMES == done(judge)
