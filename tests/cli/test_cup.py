@@ -217,6 +217,19 @@ def _publish(judge: Judge, tmp_path: Path, results: dict[str, Any]) -> None:
     assert "first: " in refusal(lambda forged: shutil.rmtree(forged / "first"))
 
 
+def test_new_cup_is_a_valid_file_that_lacks_entries(judge: Judge) -> None:
+    assert 0 == judge("cup", "init", "spring").code
+
+    planned = judge("cup", "plan", "spring")
+
+    assert (1, "") == (planned.code, planned.err)
+    (missing,) = [line for line in planned.out.splitlines() if line.startswith("  missing")]
+    assert "spring/cup.toml: leagues.freestyle-2: " in missing
+    assert "needs 2 or more agents, in [[entries]] or submitted; there are 0" in missing
+    assert "spring: 0 of 2 leagues over" in judge("cup", "status", "spring").out
+    assert "make one with: judge contest key" in judge("cup", "export", "public", "spring").err
+
+
 def test_cup_with_a_league_that_an_entry_cannot_play_writes_nothing(judge: Judge, tmp_path: Path) -> None:
     cup = tmp_path / "cup"
     cup.mkdir()
