@@ -1,4 +1,4 @@
-"""A game from pairing to result, as plain values shared by contest rules and store."""
+"""A game from pairing to result, as plain values for contest rules and store."""
 
 import hashlib
 import json
@@ -20,17 +20,17 @@ class GameState(StrEnum):
     HELD = "held"
     """Void too often: the organiser must decide."""
     CANCELLED = "cancelled"
-    """Never played, because one of its agents is disqualified."""
+    """One of its agents is disqualified."""
 
 
 class AttemptState(StrEnum):
-    """The state of one attempt of a game."""
+    """State of an attempt."""
 
     RUNNING = "running"
     ACCEPTED = "accepted"
     VOID = "void"
     ANNULLED = "annulled"
-    """The organiser annulled its result."""
+    """Annulled by the organiser."""
     ABANDONED = "abandoned"
     SUPERSEDED = "superseded"
     """It ended after a later attempt had started: stored, never counted."""
@@ -38,10 +38,9 @@ class AttemptState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Pairing:
-    """Two agents who meet in a round. `first` has seat 0 in the first game; `second` None is a bye.
+    """Two agents that meet. `first` has seat 0 in the first game; `second` None is a bye.
 
-    `round` and `table` count from 1. `meeting` is the number of earlier meetings; `group` is the group or league, or
-    empty.
+    `round` and `table` count from 1. `meeting`: number of earlier meetings; `group`: group or league, or empty.
     """
 
     first: str
@@ -59,10 +58,9 @@ class Pairing:
 
 @dataclass(frozen=True, slots=True)
 class ScheduledGame:
-    """A scheduled game: number, round and table count from 1, `leg` in its pairing from 0. `first` has seat 0. `spec`
-    is the JSON of its GameSpec.
+    """Number, round and table count from 1, `leg` in its pairing from 0. `first` has seat 0. `spec`: GameSpec as JSON.
 
-    `attempt` is its last attempt, 0 before the first; `why` is the reason for its state.
+    `attempt` is the last one, 0 before the first; `why`: reason for the state.
     """
 
     id: str
@@ -81,8 +79,7 @@ class ScheduledGame:
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """An attempt of a game. `number` counts from 1; `record` is its record's digest; `host` is the machine and `slot`
-    its cores.
+    """`number` counts from 1; `record` is a digest; `slot` are the cores of `host`.
 
     `game` and `record` are empty if read from an export.
     """
@@ -100,14 +97,14 @@ class Attempt:
 
 
 def schedule_digest(games: Iterable[ScheduledGame]) -> str:
-    """Return the SHA-256 of the schedule's data of some games, in JSON."""
+    """SHA-256 of the schedule's data of some games."""
     rows = [[each.number, each.id, each.round, each.table, each.leg, each.first, each.second] for each in games]
     return hashlib.sha256(json.dumps(rows, separators=(",", ":")).encode()).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
 class SeatOutcome:
-    """A seat's verdict if it was at fault, its answers, and its charged time."""
+    """A fault's verdict, answers, and charged time."""
 
     fault: str | None
     replies: int
@@ -116,7 +113,7 @@ class SeatOutcome:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How an attempt ended. Its record is already on disk."""
+    """How an attempt ended. Its record is on disk."""
 
     verdict: str
     winner: int | None
@@ -128,10 +125,10 @@ class Outcome:
     seconds: float
     seats: tuple[SeatOutcome, SeatOutcome]
     public: str | None = None
-    """Digest of the record's public part, or None if not computed."""
+    """Digest of the record's public part."""
 
     def row(self, game: ScheduledGame, attempt: int) -> "GameResult":
-        """Return the result of a game, if this attempt counts."""
+        """The result of a game, if this attempt counts."""
         first, second = self.seats
         return game_result(
             (
@@ -144,11 +141,10 @@ class Outcome:
 
 
 class GameResult(NamedTuple):
-    """The final result of a game. `first` had seat 0; `winner` is None for a draw or if both are at fault.
+    """A game's final result. `first` had seat 0; `winner` is None for a draw or if both are at fault.
 
     Pairs are by seat: verdict of a fault, number of answers, charged milliseconds. `result` is the usual manager's
-    result line, `record` the record's digest, `id` the game's id. A plain tuple, because a contest may have a hundred
-    thousand.
+    result line, `record` a digest. A plain tuple, because a contest may have a hundred thousand.
     """
 
     first: str
@@ -176,12 +172,12 @@ class GameResult(NamedTuple):
 
     @property
     def winning_seat(self) -> int | None:
-        """The winner's seat, or None."""
+        """The winner's seat."""
         return None if self.winner is None else int(self.winner != self.first)
 
     @property
     def is_draw(self) -> bool:
-        """Whether neither agent won and neither is at fault."""
+        """Whether neither agent won or is at fault."""
         return self.verdict is Verdict.DRAW
 
     @property
@@ -196,7 +192,7 @@ _FAULTS: Mapping[str | None, Verdict | None] = {None: None} | dict(_VERDICTS)
 
 
 def game_result(columns: Sequence[Any]) -> GameResult:
-    """Return the result from a row of the store: the fields in order, pairs as two columns, the winner as a seat."""
+    """From a row of the store: the fields in order, pairs as two columns, the winner as a seat."""
     first, second, winner, verdict, reason, result, fault_0, fault_1, replies_0, replies_1, *rest = columns
     charged_ms_0, charged_ms_1, *rest = rest
     return GameResult(
@@ -215,9 +211,9 @@ def game_result(columns: Sequence[Any]) -> GameResult:
 
 @dataclass(frozen=True, slots=True)
 class GameConditions:
-    """Place and time of a game. `slot` are its cores, `host` its machine.
+    """Place and time of a game. `slot` are the cores of `host`.
 
-    `began` is in seconds of any common clock, `seconds` the duration, `hour` the hour of the day.
+    `began`: seconds of any common clock; `seconds`: duration; `hour` of the day.
     """
 
     host: str
@@ -229,7 +225,7 @@ class GameConditions:
 
 @dataclass(frozen=True)
 class PublishedGame(ScheduledGame):
-    """A scheduled game with its result and its recorded attempts that do not count.
+    """A game with its result and recorded attempts that do not count.
 
     `attempt` is the one that counts, or else the last one.
     """
@@ -237,17 +233,17 @@ class PublishedGame(ScheduledGame):
     result: GameResult | None = None
     uncounted: tuple[Attempt, ...] = ()
     conditions: GameConditions | None = None
-    """Place and time from its record; None if the record was not read."""
+    """From its record; None if it was not read."""
 
     @classmethod
     def of(cls, game: ScheduledGame, result: GameResult | None, uncounted: Sequence[Attempt] = ()) -> "PublishedGame":
-        """Return a scheduled game with its result and other attempts."""
+        """A game with its result and other attempts."""
         scheduled = {field.name: getattr(game, field.name) for field in fields(ScheduledGame)}
         return cls(**scheduled, result=result, uncounted=tuple(uncounted))
 
     @property
     def stem(self) -> str:
-        """The name of its files without extension; consists of digits."""
+        """Name of its files without extension: digits."""
         return f"{self.number:05d}"
 
     @property
@@ -261,15 +257,15 @@ class PublishedGame(ScheduledGame):
         return f"games/{self.stem}.png"
 
     def attempt_path(self, attempt: int) -> str:
-        """Return the path in an export of an uncounted attempt's record."""
+        """Path in an export of an uncounted attempt's record."""
         return f"records/{self.stem}.attempt-{attempt}.json"
 
     def record_of(self, attempt: int | None) -> str | None:
-        """Return the record's digest: of the result, or of an `attempt` that does not count; may be None."""
+        """Digest of the result's record, or of an uncounted `attempt`'s."""
         if attempt is None:
             return None if self.result is None else self.result.record
         return next((each.record for each in self.uncounted if each.number == attempt), None)
 
     def score_of(self, agent: str) -> float | None:
-        """Return 1, 0.5 or 0 for one of the two agents; None without a result."""
+        """1, 0.5 or 0 for one of the two agents; None without a result."""
         return None if self.result is None else self.result.scores[agent != self.first]

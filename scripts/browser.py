@@ -75,6 +75,7 @@ class Browser:
         self._unread = b""
         self._number = 0
         self._session = ""
+        self._is_scriptless = False
         self.errors: list[str] = []
         self.requests: list[str] = []
         target = self._call("Target.createTarget", url="about:blank")["targetId"]
@@ -120,7 +121,10 @@ class Browser:
             try:
                 if value := self.ask(condition):
                     return value
-                self.ask("new Promise((done) => setTimeout(done, 5))")
+                if self._is_scriptless:
+                    self._hear()  # timers of the page do not run
+                else:
+                    self.ask("new Promise((done) => setTimeout(done, 5))")
             except PageGoneError:
                 continue  # the next page is asked
 
@@ -189,6 +193,7 @@ class Browser:
     def block_scripts(self, blocked: bool) -> None:
         """As a careful reader has it."""
         self._call("Emulation.setScriptExecutionDisabled", value=blocked)
+        self._is_scriptless = blocked
 
     def picture(self) -> bytes:
         """The whole page as PNG."""

@@ -9,6 +9,7 @@ import ast
 import io
 import re
 from collections.abc import Iterator
+from copy import deepcopy
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -35,12 +36,21 @@ from judge.translations.sentences import SENTENCE
 ROOT = Path(__file__).parents[1]
 CATALOGUES = ROOT / "judge/translations"
 
+EVENTS = (
+    *("announced", "frozen", "created", "scheduled", "started", "released", "disqualified"),
+    *("opened", "closed", "begins", "window", "settings"),
+)
+"""Events of a journal that are no states."""
+
 WORDS = {
     None: [text for criterion in CRITERIA.values() for text in (criterion.head, criterion.meaning)],
-    "state": [*GameState, *AttemptState, "open", "paused", "stopped", *State, *Stage, "admitted", *Grade],
+    "state": [
+        *(*GameState, *AttemptState, *EVENTS, *State, *Stage, *Grade),
+        *("open", "paused", "stopped", "over", "not begun", "admitted"),
+    ],
     "unit": ["ms", "s", "min", "h"],
     "fairness": [*FAIRNESS_WORDS],
-    SENTENCE: [*Verdict, "or", "hidden", "unknown", *STONES, *ARMIES, *SIDES, *PieceType],
+    SENTENCE: [*Verdict, "or", "hidden", "unknown", *STONES, *ARMIES, *SIDES, *PieceType, *State],
 }
 """Messages that are values of the code, by context."""
 
@@ -138,7 +148,8 @@ def main() -> None:
     """Write all catalogues."""
     for code in CODES[1:]:
         catalogue = read_catalogue(code)
-        catalogue.update(template(), no_fuzzy_matching=True)
+        # An update takes the template's objects, which must not get the translations of two languages.
+        catalogue.update(deepcopy(template()), no_fuzzy_matching=True)
         write_catalogue(code, catalogue)
         missing = sum(not message.string for message in catalogue if message.id)
         print(f"{code}.po: {len(catalogue)} messages, {missing} without a translation")

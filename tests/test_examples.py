@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from judge.host.house_agents import build_house_agents
+from tests.cli.brains import write_brain
 
 ROOT = Path(__file__).parents[1]
 EXAMPLES = ROOT / "examples"
@@ -50,3 +51,68 @@ def test_the_agent_has_20_lines() -> None:
     code = [line for line in lines if line and not line.startswith(("#!", '"""'))]
 
     assert len(code) <= 20
+
+
+POOL = """policy = "gomocup-fastgame"
+change = ["game.options.width=10", "game.options.height=10", "clock.starved_share=1"]
+
+[[agents]]
+path = "leaver.py"
+"""
+
+
+@pytest.mark.docker
+def test_action_compares_two_commits_and_writes_the_verdict(tmp_path: Path) -> None:
+    build_house_agents()
+    program = tmp_path / "bin" / "judge"
+    program.parent.mkdir()
+    program.write_text(f'#!/bin/sh\nexec {sys.executable} -m judge.cli "$@"\n')
+    program.chmod(0o755)
+    engine = tmp_path / "engine"
+    (engine / "pool").mkdir(parents=True)
+    (engine / "pool/pool.toml").write_text(POOL)
+    write_brain(engine / "pool", "leaver", "sys.exit(3)")
+    git = ["git", "-c", "user.name=Ann", "-c", "user.email=ann@example.org"]
+    subprocess.run(["git", "init", "--quiet"], cwd=engine, check=True)
+    for trick in ("sys.exit(4)", "pass"):
+        write_brain(engine, "source", trick)
+        subprocess.run(["git", "add", "."], cwd=engine, check=True)
+        subprocess.run([*git, "commit", "--quiet", "-m", trick], cwd=engine, check=True)
+    subprocess.run([str(program), "contest", "key", "author.key"], cwd=tmp_path, check=True, capture_output=True)
+    summary = tmp_path / "summary.md"
+    environment = os.environ | {
+        "PATH": f"{program.parent}:{os.environ['PATH']}",
+        "PYTHONPATH": str(ROOT),
+        "JUDGE_KEY": (tmp_path / "author.key").read_text(),
+        "BASE": "HEAD~1",
+        "BUILD": "mkdir out; cp source.py out/bot.py",
+        "ENGINE": "out/bot.py",
+        "POOL": "pool",
+        "OPTIONS": "--elo1 400",
+        "GITHUB_STEP_SUMMARY": str(summary),
+    }
+
+    done = subprocess.run(
+        [str(EXAMPLES / "github-action/evaluate")],
+        cwd=engine,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert 0 == done.returncode, done.stderr
+    assert summary.read_text().startswith("### stronger than its parent, 95 %\n")
+    (verdict,) = (engine / "pool/evaluations").iterdir()
+    assert f"`pool/evaluations/{verdict.name}`" in summary.read_text()
+    trees = subprocess.run(["git", "worktree", "list"], cwd=engine, capture_output=True, text=True, check=True)
+    assert 1 == len(trees.stdout.splitlines())
+    inputs, _, runs = (EXAMPLES / "github-action/action.yml").read_text().partition("\nruns:")
+    assert set(re.findall(r"^  (\w+):$", inputs, re.MULTILINE)) == set(re.findall(r"inputs\.(\w+) ", runs))
+
+
+def test_scripts_of_the_action_have_no_finding_of_shellcheck() -> None:
+    if shutil.which("shellcheck") is None:
+        pytest.skip("shellcheck is not installed")
+    script = EXAMPLES / "github-action/evaluate"
+    subprocess.run(["shellcheck", str(script)], check=True)

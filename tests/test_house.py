@@ -73,8 +73,12 @@ MAY_IMPORT = {
         "broadcast", "statistics", "store", "notices", "transparency", "submissions", "tournament", "contest",
         "publish", "site", "export",
     },
+    "api": {
+        "base", "games", "host", "protocols", "referee", "agents", "records", "catalog", "contest_games", "sandbox",
+        "statistics", "store", "transparency", "submissions", "contest", "cluster", "publish", "export",
+    },
     "cli": {
-        "base", "translations", "games", "sandbox", "host", "referee", "agents", "records", "catalog",
+        "api", "base", "translations", "games", "sandbox", "host", "referee", "agents", "records", "catalog",
         "contest_games", "render", "broadcast", "statistics", "store", "transparency", "submissions", "tournament",
         "contest", "cluster", "publish", "terminal", "attacks", "site", "verify", "export", "cup", "web",
     },
@@ -203,7 +207,7 @@ def test_every_public_function_and_class_is_used() -> None:
         for path in modules()
         for node in module_tree(path).body
         if isinstance(node, ast.FunctionDef | ast.ClassDef) and not node.decorator_list
-        if counts[node.name] == 1
+        if counts[node.name] == 1 and node.name != "__getattr__"
     ]
 
     assert [] == unused

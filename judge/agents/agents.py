@@ -48,26 +48,26 @@ from judge.referee.spec import SeatSpec
 ME = "me"
 """A human player."""
 PERSONS = (ME, "human", "@human")
-"""Words for humans; a program with such a file name needs a path."""
+"""Humans; a program with such a file name needs a path."""
 MANIFEST = "agent.toml"
 _NEAR_MANIFEST = frozenset(
     {f"{MANIFEST}.txt", f"{MANIFEST}.toml", f"{MANIFEST}.tml", "agents.toml", "agent.tml", "agent.toml_", "agent-toml"}
 )
 INFO = "info"
 WINE = "wine"
-"""The runtime for Windows programs, and its launcher."""
+"""Runtime for Windows programs, and its launcher."""
 MONO = "mono"
 """As `WINE`, for .NET."""
 PYTHON_2 = "python2"
 """As `WINE`, for Python 2."""
 ARCHIVES = frozenset({".zip", ".tar", ".tgz", ".txz", ".tzst", ".gz", ".xz", ".zst", ".7z", ".rar"})
-"""Archives, which only `judge submit` handles."""
+"""Only `judge submit` handles them."""
 MAX_TEXT_BYTES = 1 << 16
-"""Maximum size of agent.toml and `info` files."""
+"""Size limit of agent.toml and `info` files."""
 MAX_WORDS = 256
-"""Words in a command or in `[build]` flags."""
+"""Limit in a command or in `[build]` flags."""
 MAX_WORD_BYTES = 4096
-"""Bytes per word, as for paths."""
+"""As for paths."""
 MAX_FILES = 10_000
 MAX_BYTES = 1 << 30
 _NAME = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}")
@@ -89,7 +89,6 @@ class AgentManifest(BaseModel):
     language: str = ""
     description: str = ""
     build: BuildTable | None = None
-    """How to build submitted sources."""
 
 
 class SentManifest(AgentManifest):
@@ -112,14 +111,14 @@ class Agent:
     """Name in its files, if a contest renamed it."""
 
     def calls_itself(self, policy: Policy) -> str:
-        """Return its own name, also that of its temporary folder: from its `pbrain-` program, else from its files,
-        never the contest's.
+        """Its own name, also that of its temporary folder: from its `pbrain-` program, else from its files, never the
+        contest's.
         """
         called = own_name(self._command(policy))
         return fit_name(called) if called else self.own_name or self.manifest.name
 
     def seat(self, policy: Policy) -> SeatSpec:
-        """Return its seat. Raises InputError if the policy does not admit its runtime."""
+        """Raises InputError if the policy does not admit its runtime."""
         manifest = self.manifest
         ending = {} if manifest.line_ending is None else {"line_ending": manifest.line_ending}
         try:
@@ -182,7 +181,7 @@ def agent_not_found(named: str) -> InputError:
 
 
 def refuse_person(named: str) -> None:
-    """Raise InputError for a human."""
+    """Raises InputError for a human."""
     if named.lower() in PERSONS:
         raise InputError(
             f"{named}: a person plays only in `judge match`, and is called {ME} there: judge match {ME} AGENT; "
@@ -191,12 +190,12 @@ def refuse_person(named: str) -> None:
 
 
 def read_manifest(path: Path) -> AgentManifest:
-    """Read a manifest. Raises InputError naming the file, the key and the fix."""
+    """Raises InputError naming the file, the key and the fix."""
     return _checked(parse(AgentManifest, _document(path), str(path)), path)
 
 
 def read_sent_manifest(path: Path) -> AgentManifest:
-    """Read a submitted manifest, as `read_manifest`: with `[build]` and no command, the name may be missing."""
+    """As `read_manifest`: with `[build]` and no command, the name may be missing."""
     document = _document(path)
     if "build" not in document or "command" in document:
         return read_manifest(path)
@@ -212,12 +211,12 @@ def _document(path: Path) -> dict[str, Any]:
 
 
 def manifest_text(path: Path) -> str:
-    """Return an agent.toml without byte order mark. Raises InputError."""
+    """Text without byte order mark. Raises InputError."""
     return read_text(path, "an agent.toml", MAX_TEXT_BYTES)
 
 
 def program_digest(program: Path) -> str:
-    """Return the SHA-256 over files' names, executable bits and contents, ordered by name."""
+    """SHA-256 over files' names, executable bits and contents, ordered by name."""
     digest = hashlib.sha256()
     for path in sorted(program.rglob("*")):
         if path.is_file():
@@ -309,7 +308,7 @@ def _launched(manifest: AgentManifest, source: Path) -> AgentManifest:
 
 
 def refuse_misnamed_manifest(source: Path) -> None:
-    """Raise InputError for a misspelt agent.toml."""
+    """Raises InputError for a misspelt agent.toml."""
     if (source / MANIFEST).exists() or not source.is_dir():
         return
     for path in sorted(source.iterdir()):
@@ -355,7 +354,7 @@ def _command_for(program: Path, name: str) -> tuple[list[str], str]:
 
 
 def brains_of(source: Path) -> tuple[str, ...]:
-    """Return the `pbrain-` programs at the top of a directory without a manifest, all of one kind."""
+    """The `pbrain-` programs at the top of a directory without a manifest, all of one kind."""
     if not is_directory(source) or any((source / name).exists() for name in (MANIFEST, INFO)):
         return ()
     named = [path for path in source.iterdir() if path.name.startswith(PREFIX) and path.is_file()]
@@ -363,7 +362,7 @@ def brains_of(source: Path) -> tuple[str, ...]:
 
 
 def read_info(path: Path) -> AgentManifest:
-    """Read an `info` file of the UCC contests of 2012 and 2013. Raises InputError naming the line.
+    """An `info` file of the UCC contests of 2012 and 2013. Raises InputError naming the line.
 
     Line 1: the program, relative to the directory, with arguments if the contest allowed them; 2: the author; 3: the
     language; the rest: a description. The directory names the agent.
@@ -387,7 +386,7 @@ def read_info(path: Path) -> AgentManifest:
 
 
 def info_words(path: Path) -> list[str]:
-    """Return an `info` file's program and arguments. Raises InputError."""
+    """An `info` file's program and arguments. Raises InputError."""
     try:
         words = shlex.split("".join(_lines_of(path)[:1]))
     except (OSError, ValueError) as error:

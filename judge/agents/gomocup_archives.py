@@ -21,21 +21,19 @@ _PURPOSE = re.compile(rf"_({'|'.join(_RULES)})(?:-([0-9]{{1,2}}))?$|_()([0-9]{{1
 
 
 def brain_name(executable: str) -> str:
-    """Return a brain's name, without `pbrain-`, ending, purpose and width."""
+    """A file name without `pbrain-`, ending, purpose and width."""
     return _PURPOSE.sub("", _stem(executable)).removeprefix(PREFIX)
 
 
 def own_name(command: Sequence[str]) -> str:
-    """Return the name of a brain's temporary folder (Gomoku AI protocol): the `pbrain-` file name without ending, or
-    "".
-    """
+    """The name of a brain's temporary folder (Gomoku AI protocol): the `pbrain-` file name without ending, or ""."""
     files = (word.replace("\\", "/").rpartition("/")[2] for word in command)
     brain = next((file for file in files if file.startswith(PREFIX)), "")
     return _ENDING.sub("", brain)
 
 
 def choose_executable(names: Sequence[str], rule: str, size: int) -> str:
-    """Return the best name for `rule` (a word of the game's options) and size on a 64-bit machine.
+    """The best name for `rule` (a word of the game's options) and size on a 64-bit machine.
 
     A program for another rule or size is a last resort. Ties are resolved by name.
     """

@@ -45,7 +45,7 @@ class _Intent(BaseModel):
 
 
 def owner_of(name: str, digest: str) -> str:
-    """Return the owner of folders, by name and files."""
+    """An owner, by name and files."""
     return f"{name}-{digest[:32]}"
 
 
@@ -55,8 +55,6 @@ class FolderStore:
     def __init__(self, directory: Path) -> None:
         """It is created when needed."""
         self._directory = directory
-
-    # --- locks --------------------------------------------------------------------------------------
 
     @contextmanager
     def held(self, owners: Sequence[str]) -> Iterator[None]:
@@ -92,14 +90,12 @@ class FolderStore:
         except OSError as error:
             raise HostError(f"{self._directory / owner}: the folders could not be stored: {error.strerror}") from error
 
-    # --- states -------------------------------------------------------------------------------------
-
     def head(self, owner: str, kind: FolderKind) -> str:
-        """Return a folder's current digest. Raises InputError for damaged heads."""
+        """A folder's current digest. Raises InputError for damaged heads."""
         return self._heads(owner).get(kind, EMPTY.digest)
 
     def get(self, owner: str, digest: str) -> Archive:
-        """Return a state. Raises InputError if it is missing, changed or invalid."""
+        """Raises InputError if the state is missing, changed or invalid."""
         if digest == EMPTY.digest:
             return EMPTY
         path = self._path(owner, digest)
@@ -116,7 +112,7 @@ class FolderStore:
             ) from None
 
     def put(self, owner: str, state: Archive) -> None:
-        """Store a state, without effect until it is a head. Raises HostError if the disk is full."""
+        """The state has no effect until it is a head. Raises HostError if the disk is full."""
         path = self._path(owner, state.digest)
         with self._writing(owner):
             if state is not EMPTY and not path.exists():
@@ -129,8 +125,6 @@ class FolderStore:
             if heads.pop(kind, None):
                 self._write_heads(owner, heads)
             self._prune(owner)
-
-    # --- atomic commits -------------------------------------------------------------------------------
 
     def commit(self, file: RecordFile, path: Path, owners: Mapping[int, str]) -> None:
         """Write a record, and make its states the heads of `owners` by seat.
@@ -149,7 +143,7 @@ class FolderStore:
             self._prune(owner)
 
     def _settle(self, owner: str) -> None:
-        """Apply the intent if its record exists, then remove it."""
+        """Apply the intent if its record exists."""
         path = self._intent(owner)
         if not path.exists():
             return
@@ -197,18 +191,16 @@ class FolderStore:
 
 @dataclass(frozen=True, slots=True)
 class GameShelf:
-    """A game's `judge.referee.folder_shelf.Shelf` on a store. It stores only states of the seats in `commits`."""
+    """It stores only states of the seats in `commits`."""
 
     store: FolderStore
     owners: tuple[str, str]
     commits: frozenset[int] = frozenset({0, 1})
 
     def get(self, seat: int, digest: str) -> Archive:
-        """Return a state."""
         return self.store.get(self.owners[seat], digest)
 
     def put(self, seat: int, state: Archive) -> None:
-        """Store a state, for seats in `commits`."""
         if seat in self.commits:
             self.store.put(self.owners[seat], state)
 

@@ -30,7 +30,7 @@ ELF_MACHINES = {
     0xF3: "RISC-V",
     0x102: "LoongArch",
 }
-"""Values of e_machine."""
+"""Names by e_machine."""
 _THIS = {"x86_64": 0x3E, "aarch64": 0xB7, "riscv64": 0xF3, "s390x": 0x16, "ppc64le": 0x15, "loongarch64": 0x102}
 _RELOCATABLE, _CORE = 1, 4
 _PT_INTERP = 3
@@ -48,7 +48,7 @@ class ElfProgram:
 
 
 def read_elf(path: Path) -> ElfProgram | None:
-    """Return the header; None for another or a damaged file."""
+    """None for another or a damaged file."""
     try:
         with path.open("rb") as stream:
             head = stream.read(64)
@@ -88,23 +88,23 @@ def read_elf(path: Path) -> ElfProgram | None:
 
 
 PE_WIDTHS = {0x014C: 32, 0x8664: 64}
-"""Machines' width in bits."""
+"""Bits by machine."""
 _OTHERS = {0x01C4: "32-bit ARM", 0xAA64: "ARM64", 0x0200: "Itanium"}
 _PE = b"PE\0\0"
 _IS_DLL = 0x2000
 _GUI, _CONSOLE = 2, 3
 _RUNTIME_DIRECTORY = 14
-"""Only .NET programs have this directory."""
+"""Only .NET programs have it."""
 
 
 def is_windows_program(path: Path) -> bool:
-    """Whether a file has a DOS or Windows header."""
+    """It has a DOS or Windows header."""
     with path.open("rb") as stream:
         return stream.read(2) == b"MZ"
 
 
 def is_dll(path: Path) -> bool:
-    """Whether it is a library; False if damaged."""
+    """A library; False if damaged."""
     try:
         _, _, kind = _fields(_header(path))
     except (struct.error, OSError):
@@ -113,7 +113,7 @@ def is_dll(path: Path) -> bool:
 
 
 def has_window(path: Path) -> bool:
-    """Whether it is graphical: it may be unable to print."""
+    """It is graphical, and may be unable to print."""
     try:
         header = _header(path)
         return header[:4] == _PE and struct.unpack_from("<H", header, 24 + 68)[0] == _GUI
@@ -122,7 +122,7 @@ def has_window(path: Path) -> bool:
 
 
 def is_dotnet(path: Path) -> bool:
-    """Whether it needs .NET (Mono); False if damaged."""
+    """It needs .NET (Mono); False if damaged."""
     try:
         header = _header(path)
         return header[:4] == _PE and _has_runtime(header[24:])
@@ -131,7 +131,7 @@ def is_dotnet(path: Path) -> bool:
 
 
 def width_of(path: Path) -> int:
-    """Return a Windows program's bits. Raises InputError with the fix."""
+    """Bits of a Windows program. Raises InputError with the fix."""
     try:
         return _width(path)
     except (struct.error, OSError):
@@ -180,7 +180,7 @@ def _has_runtime(optional: bytes) -> bool:
 
 
 _NOT_RUN = (b"\x01\x00", b"\x00\x01", b"\x04\x00", b"\x00\x04")
-"""ELF types of object files and core dumps, in both byte orders."""
+"""Object files and core dumps, in both byte orders."""
 
 LFS_POINTER = b"version https://git-lfs.github.com/spec/"
 MAX_LFS_POINTER_BYTES = 1024
@@ -195,7 +195,7 @@ _ONLY_2 = re.compile(rb"(?m)^[ \t]*(?:print[ \t]+(?:[\"']|>>|[\w.]+\()|except[ \
 
 
 class ProgramKind(IntEnum):
-    """Kinds of programs; an archive's smallest one plays."""
+    """An archive's smallest one plays."""
 
     NATIVE = 1
     JAR = 2
@@ -205,7 +205,7 @@ class ProgramKind(IntEnum):
 
 
 def kind_of(path: Path) -> ProgramKind | None:
-    """Return a program's kind; None for sources, libraries, data and missing files."""
+    """None for sources, libraries, data and missing files."""
     try:
         with path.open("rb") as stream:
             head = stream.read(128)
@@ -233,14 +233,12 @@ def is_lfs_pointer(path: Path) -> bool:
 
 
 def first_line(head: bytes) -> bytes:
-    """Return the interpreter line (`#!…`), or b""."""
+    """The interpreter line (`#!…`), or b""."""
     return head.split(b"\n")[0] if head[:2] == b"#!" else b""
 
 
 def python_words(path: Path) -> tuple[str, ...]:
-    """Return `python2` or `python3` and the first line's options. Without a version there, statements of Python 2 only
-    decide.
-    """
+    """`python2` or `python3` and the first line's options. Without a version, statements of Python 2 only decide."""
     with path.open("rb") as stream:
         text = stream.read(_MAX_READ_BYTES)
     words = first_line(text)[:_MAX_FIRST_LINE_BYTES].decode("utf-8", "replace").split()
@@ -251,7 +249,7 @@ def python_words(path: Path) -> tuple[str, ...]:
 
 
 def playable(paths: Sequence[Path]) -> list[Path]:
-    """Return the programs of the preferred kind, ordered by name."""
+    """Programs of the preferred kind, ordered by name."""
     kinds = {path: kind for path in sorted(paths) if (kind := kind_of(path)) is not None}
     best = min(kinds.values(), default=None)
     return [path for path, kind in kinds.items() if kind is best]

@@ -63,9 +63,9 @@ else:
 
 NOT_BUILT = f"no source that is built here ({', '.join(LANGUAGES)}): send a program instead"
 _MAX_READ_BYTES = 1 << 20
-"""Bytes searched per file."""
+"""Limit per file."""
 _MAX_SEARCHED_BYTES = 8 << 20
-"""Bytes searched for the main file."""
+"""Limit for the main file."""
 SIDE_FOLDERS = frozenset(
     {
         *("test", "tests", "testing", "unittest", "unittests", "spec", "bench", "benchmark", "benchmarks", "perf"),
@@ -83,7 +83,7 @@ _EXECUTABLE = re.compile(r"(?i)\badd_executable\s*\(\s*([\w.$\{\}-]+)")
 _PROJECT_NAME = re.compile(r"\$\{(?:CMAKE_)?PROJECT_NAME\}")
 _PROJECT = re.compile(r"(?i)\bproject\s*\(\s*([\w.-]+)")
 _MAIN_JAVA, _MAIN_RESOURCES = "src/main/java", "src/main/resources"
-"""Maven's and Gradle's folders of the program."""
+"""Program folders in Maven and Gradle."""
 _PACKAGE = re.compile(r"(?m)^[ \t]*package[ \t]+([A-Za-z_][\w.]*)[ \t]*;")
 
 
@@ -104,7 +104,7 @@ class BuildTable(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class BuildRecipe:
-    """Commands that build a tree, and missing agent.toml lines."""
+    """Commands, and missing agent.toml lines."""
 
     kind: Kind
     commands: tuple[tuple[str, ...], ...]
@@ -113,46 +113,43 @@ class BuildRecipe:
     """Alternatives with fewer sources."""
 
     def __str__(self) -> str:
-        """Return all that determines the build, on one line."""
+        """All that determines the build, on one line."""
         fallbacks = {"fallbacks": self.fallbacks} if self.fallbacks else {}
         return json.dumps({"kind": self.kind, "commands": self.commands, "manifest": self.manifest, **fallbacks})
 
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """A source tree, its name, and its command, if given."""
+    """`command` is empty if none is given."""
 
     tree: Path
     name: str
     command: tuple[str, ...] = ()
     table: BuildTable | None = None
     said: frozenset[str] = frozenset()
-    """Keys present in its agent.toml."""
+    """Keys in its agent.toml."""
 
     def files(self, kind: Kind) -> list[str]:
-        """Return a kind's sources as command words, ordered by name."""
+        """As command words, ordered by name."""
         endings = LANGUAGES[kind].endings
         found = (path for path in own_paths(self.tree) if path.suffix.lower() in endings)
         return sorted(f"./{path.relative_to(self.tree).as_posix()}" for path in found if path.is_file())
 
     @property
     def program(self) -> str:
-        """Path of the program in the tree."""
         first = self.command[0] if self.command else ""
         return first.removeprefix("./") if first.startswith("./") else self.name
 
     @property
     def flags(self) -> tuple[str, ...]:
-        """The author's compiler flags."""
         return self.table.flags if self.table else ()
 
     @property
     def main(self) -> str:
-        """The author's main program."""
         return self.table.main if self.table else ""
 
     def manifest(self, runtime: str, *command: str) -> str:
-        """Return the missing lines of an agent.toml without a command."""
+        """The lines that an agent.toml without a command lacks."""
         if self.command:
             return ""
         words = ", ".join(map(json.dumps, command))
@@ -161,19 +158,19 @@ class Sources:
 
 
 def is_built(name: str) -> bool:
-    """Whether such a file can start a build."""
+    """Such a file can start a build."""
     return any(name in each.marks or Path(name).suffix.lower() in each.endings for each in LANGUAGES.values())
 
 
 def language_of(source: Path) -> str:
-    """Return files' unsupported languages, or ""."""
+    """Unsupported languages of the files, or ""."""
     paths = own_paths(source) if source.is_dir() else iter([source])
     endings = {path.suffix.lower() for path in paths}
     return " and ".join(name for name, own in _LANGUAGES.not_built.items() if endings & {*own})
 
 
 def recipe_for(sources: Sources) -> BuildRecipe | None:
-    """Return the build; None if none is needed. Raises InputError with the fix."""
+    """None if no build is needed. Raises InputError with the fix."""
     if sources.table is None and sources.command and not _is_missing(sources):
         return None
     kind = (sources.table.kind if sources.table else None) or _kind_of(sources)
@@ -230,7 +227,7 @@ def _is_aside(file: str) -> bool:
 
 
 def _selections(sources: Sources, files: Sequence[str], begins: str) -> Iterator[Sequence[str]]:
-    """Smaller selections: without tests and tools, which often have a `main`, then with a single main program."""
+    """Smaller ones: without tests and tools, which often have a `main`, then with a single main program."""
     own = [file for file in files if not _is_aside(file)] or list(files)
     if len(own) < len(files):
         yield own
@@ -257,9 +254,6 @@ def _texts(sources: Sources, files: Sequence[str]) -> Iterator[tuple[str, str]]:
         if left < 0:
             return
         yield file, text
-
-
-# --- builds -------------------------------------------------------------------------------------------------------
 
 
 def _build(

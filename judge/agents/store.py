@@ -1,4 +1,4 @@
-"""Agents' files by digest: complete before they are named, read-only, and checked when used.
+"""Agents' files by digest: complete, read-only, and checked when used.
 
     DIRECTORY/DIGEST/        an agent's files; the digest is `judge.agents.agents.program_digest`
     DIRECTORY/.new-*/        incomplete files
@@ -33,19 +33,18 @@ class AgentStore:
         self._directory = directory
 
     def digests(self) -> frozenset[str]:
-        """The stored agents."""
         if not self._directory.is_dir():
             return frozenset()
         return frozenset(path.name for path in self._directory.iterdir() if "." not in path.name)
 
     def path(self, digest: str) -> Path:
-        """Return a path, which may be missing. Raises ValueError for an invalid digest."""
+        """It may be missing. Raises ValueError for an invalid digest."""
         if len(digest) != 64 or not set(digest) <= set("0123456789abcdef"):
             raise ValueError(f"not a SHA-256: {digest[:80]!r}")
         return self._directory / digest
 
     def get(self, digest: str) -> Path:
-        """Return an agent's path. Raises InputError if files are missing or changed."""
+        """Raises InputError if files are missing or changed."""
         path = self.path(digest)
         if not path.is_dir() or program_digest(path) != digest:
             raise InputError(
@@ -55,7 +54,7 @@ class AgentStore:
         return path
 
     def put(self, program: Path) -> Path:
-        """Copy an agent's files durably, replacing damaged ones; return their path. Raises HostError."""
+        """Copy an agent's files durably, replacing damaged ones. Raises HostError."""
         if program.resolve().parent == self._directory.resolve():
             return program
         digest = program_digest(program)
@@ -93,7 +92,7 @@ class AgentStore:
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
-        """Lock the directory and remove incomplete files of killed judges."""
+        """Also removes incomplete files of killed judges."""
         try:
             self._directory.mkdir(parents=True, exist_ok=True)
             with locked(self._directory / ".lock"):
@@ -139,7 +138,7 @@ def pack_agent(program: Path) -> bytes:
 
 
 def write_agent(program: Path, out: IO[bytes]) -> None:
-    """Write an agent's files as a reproducible tar file."""
+    """Write a reproducible tar file."""
     with write_stream(out) as tar:
         for path in sorted(program.rglob("*")):
             if path.is_file():

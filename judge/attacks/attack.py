@@ -37,7 +37,7 @@ class Opponent:
     ms: int = 0
     program: str = "honest"
     is_accomplice: bool = False
-    """Part of the attack: a control weakens its box as well."""
+    """A control weakens its box as well."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,26 +55,21 @@ class Observed:
 
     @property
     def record(self) -> GameRecord:
-        """The last record."""
         return self.files[-1].record
 
     @property
     def entries(self) -> list[Entry]:
-        """The last transcript."""
         return unseal(self.files[-1].transcript)
 
     @property
     def attacker(self) -> SeatRecord:
-        """The attacker's seat in the last record."""
         return self.record.seats[self.seat]
 
     @property
     def opponent(self) -> SeatRecord:
-        """The opponent's seat in the last record."""
         return self.record.seats[1 - self.seat]
 
     def bytes_of(self, kind: EntryKind, seat: int = 0) -> bytes:
-        """A seat's bytes of a kind in the last game."""
         return b"".join(e.data for e in self.entries if (e.kind, e.seat) == (kind, seat))
 
     def done(self, what: str) -> int:
@@ -104,23 +99,23 @@ def no_proof(_seen: Observed) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Expected:
-    """The expected result: by default the agent plays and wins by the rules."""
+    """By default the agent plays and wins by the rules."""
 
     verdict: Verdict = Verdict.WIN
     against_opponent: bool = False
-    """Whether the innocent opponent gets the verdict: only without a defence."""
+    """The innocent opponent gets the verdict: only without a defence."""
     also: tuple[Verdict, ...] = ()
     """Alternatives that some transports cannot distinguish."""
     because: str = ""
     denied: tuple[str, ...] = ()
-    """All that the agent must report as denied, with one of the errors `by`."""
+    """The agent must report all as denied, with one of the errors `by`."""
     by: frozenset[str] = NOT_PERMITTED
     got: tuple[str, ...] = ()
     did: Mapping[str, int] = field(default_factory=dict)
     """Minimum numbers of reported actions."""
     sent: bytes = b""
     harm: str = ""
-    """Required part of the scene's harm: only without a defence."""
+    """Part of the scene's harm: only without a defence."""
     proof: Proof = no_proof
 
     def __str__(self) -> str:
@@ -142,7 +137,7 @@ class Control:
     weaken: Weakening | None = None
     scene: Scene | None = None
     shares_files: bool = False
-    """Whether all boxes share the agent's staged files."""
+    """All boxes share the agent's staged files."""
     renewal: type[Renewal] | None = None
     wire: type[LiveWire] = LiveWire
     referee: Callable[..., Referee] = build_referee

@@ -15,7 +15,7 @@ ENGINE_TIMEOUT_S = 60.0
 
 HARMLESS = {"create", "attach", "detach", "start", "update", "pause", "unpause", "oom", "kill"}
 HARMLESS |= {"die", "destroy"}
-"""Allowed Engine operations on a container. Never copying files or running commands in it."""
+"""Allowed Engine operations. Never copying files or running commands in a container."""
 
 
 @dataclass(frozen=True, slots=True)

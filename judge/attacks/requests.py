@@ -21,7 +21,7 @@ BUSY_MS = 800.0
 DEAF = {"clock": {"turn_ms": 2500}}
 
 SPARE_BYTES = 4096
-"""Allowed in the opponent's time: the answer, and a read in progress."""
+"""Output in the opponent's time: the answer, and a read in progress."""
 CHUNK_BYTES = 16384
 
 

@@ -80,29 +80,25 @@ class Trial:
 
     @property
     def held(self) -> bool:
-        """Whether the defence held."""
         return not self.problems
 
     @property
     def seen(self) -> str:
-        """The result in words."""
         if self.problems:
             return "; ".join(self.problems)
         return "plays on" if self.verdict is Verdict.WIN else f"{self.verdict}: {self.reason}"
 
 
 class MemoryShelf:
-    """Kept folders in memory: see `judge.referee.folder_shelf.Shelf`."""
+    """See `judge.referee.folder_shelf.Shelf`."""
 
     def __init__(self) -> None:
         self.states = {EMPTY.digest: EMPTY}
 
     def get(self, seat: int, digest: str) -> Archive:  # noqa: ARG002 one agent has one folder
-        """Return a state."""
         return self.states[digest]
 
     def put(self, seat: int, state: Archive) -> None:  # noqa: ARG002 one agent has one folder
-        """Add a state."""
         self.states[state.digest] = state
 
 
@@ -113,7 +109,7 @@ class Suite:
     """
 
     def __init__(self, policy: Policy, slot: Slot, slower: float = 1) -> None:
-        """Build the programs. `policy` is an organiser's. Clocks and attacks are `slower` times as long."""
+        """`policy` is an organiser's. Clocks and attacks are `slower` times as long."""
         self._slower = slower
         self._policy = self._changed(suite_policy(policy), {"clock": {name: getattr(CLOCK, name) for name in SCALED}})
         self._starved_share = policy.clock.starved_share
@@ -130,7 +126,7 @@ class Suite:
         KEPT.close()
 
     def attack(self, attack: Attack) -> Trial:
-        """Try an attack with all defences.
+        """With all defences.
 
         Raises BusyHostError if other programs use the slot's cores and the attack tries for a void or its opponent has
         little spare time.
@@ -208,8 +204,6 @@ class Suite:
         time.sleep(POLL_INTERVAL_S)
         span = (time.monotonic_ns() - began) * len(self._slot.cores)
         return (use.now().busy_ns - before) / span
-
-    # --- playing -----------------------------------------------------------------------------------------------------
 
     def _play(
         self, attack: Attack, control: Control | None, directory: Path, seat: int
@@ -333,8 +327,6 @@ class Suite:
             folders=KeptFolders(name=name, persistent=folder) if folder else None,
         )
 
-    # --- judging -----------------------------------------------------------------------------------------------------
-
     def _unexpected(
         self, attack: Attack, expected: Expected, seen: Observed, names: Mapping[str, str]
     ) -> Iterator[str]:
@@ -396,9 +388,6 @@ class Suite:
         return self._peaceful[key]
 
 
-# --- policies and openings -------------------------------------------------------------------------------------------
-
-
 def suite_policy(policy: Policy) -> Policy:
     """The organiser's boxes and limits, five in a row, and the suite's clock."""
     return Policy(
@@ -431,9 +420,6 @@ def kernel_release() -> tuple[int, int]:
     """First two numbers of the kernel's version."""
     major, minor = os.uname().release.split(".")[:2]
     return int(major), int(re.match(r"\d+", minor)[0])  # type: ignore[index]  # Linux releases have two numbers
-
-
-# --- the judge itself ------------------------------------------------------------------------------------------------
 
 
 @contextmanager

@@ -67,16 +67,14 @@ class Scheduler:
         return b"scheduler listens" in self.log.read_bytes()
 
     def peak_mb(self) -> int:
-        """Peak address space in MiB, including unused allocations."""
+        """Address space in MiB, including unused allocations."""
         return memory_bytes(self.process.pid, "VmPeak") >> 20
 
     def connection(self) -> ssl.SSLSocket:
-        """Return a connection with the worker's certificate."""
         context: ssl.SSLContext = read_join_file(self.file).security().get_connection_args("worker")["ssl_context"]
         return context.wrap_socket(socket.create_connection(self.door, PATIENCE_S))
 
     def close(self) -> None:
-        """End the process."""
         self.process.kill()
         self.process.wait()
 
@@ -102,7 +100,7 @@ def claim(*, in_all: bool) -> bytes:
 
 
 def cost_mb(scheduler: Scheduler, sent: bytes) -> int:
-    """Growth in MiB by a message: until it is refused, or 500."""
+    """Growth by a message: until it is refused, or 500."""
     before = scheduler.peak_mb()
     with scheduler.connection() as connection:
         connection.settimeout(0.1)
@@ -171,7 +169,7 @@ def connect_without_certificate(directory: Path, is_off: bool) -> Result:
 
 
 def tls_context(keys: Path | None) -> ssl.SSLContext:
-    """Context that accepts any server, with the certificate of a folder or none."""
+    """Accepts any server, with the certificate of a folder or none."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
     if keys is not None:
@@ -180,7 +178,7 @@ def tls_context(keys: Path | None) -> ssl.SSLContext:
 
 
 def is_greeted(door: tuple[str, int], context: ssl.SSLContext | None = None) -> bool:
-    """Whether the server sends a first byte; over TLS with a context."""
+    """The server sends a first byte; over TLS with a context."""
     with socket.create_connection(door, PATIENCE_S) as plain:
         if context is None:
             return bool(plain.recv(1))
@@ -203,7 +201,7 @@ def register_absurd_slots(directory: Path, is_off: bool) -> Result:
 
 
 async def is_refused(address: str, file: Path, request: Mapping[str, Any]) -> bool:
-    """Whether the scheduler disconnects after a worker's message."""
+    """The scheduler disconnects after a worker's message."""
     comm = await connect(address, 20, **read_join_file(file).security().get_connection_args("worker"))
     try:
         await comm.write(request)

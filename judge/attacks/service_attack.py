@@ -33,7 +33,7 @@ class ServiceAttack:
     id: str
     title: str
     play: str
-    """Function MODULE:NAME of a directory and `is_off`. Imported late: services need extras."""
+    """MODULE:NAME of a directory and `is_off`. Imported late: services need extras."""
     danger: str
     expected: str
     control: ServiceControl

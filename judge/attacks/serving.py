@@ -66,12 +66,11 @@ class RunningService:
 
     @property
     def url(self) -> str:
-        """The service's address."""
         return f"http://127.0.0.1:{self.port}"
 
 
 def wait_until(is_so: Callable[[], bool], what: str) -> None:
-    """Wait for a condition. Raises HostError with `what` after a timeout."""
+    """Raises HostError with `what` after a timeout."""
     deadline = time.monotonic() + PATIENCE_S
     while not is_so():
         if time.monotonic() > deadline:
@@ -109,7 +108,7 @@ def serving(
 
 
 def make_contest(folder: Path, intake: str = "", broadcast: str = "") -> Planned:
-    """Make a contest, with further lines of [intake] and [broadcast]."""
+    """A contest with further lines of [intake] and [broadcast]."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "contest.toml").write_text(CONTEST.format(intake=intake, broadcast=broadcast), encoding="ascii")
     return load_plan(folder)
@@ -144,9 +143,6 @@ def begin_contest(planned: Planned) -> None:
     with closing(Store(planned.store_url)) as store:
         rows = [EntryRow(each.name, each.rank, each.model_dump_json()) for each in entries]
         store.create(planned.name, snapshot.model_dump_json(), rows)
-
-
-# --- requests --------------------------------------------------------------------------------------------------------
 
 
 def open_request(

@@ -104,7 +104,7 @@ def tarred(*members: tuple[str, bytes] | tarfile.TarInfo, **fields: Any) -> byte
 
 
 def special(name: str, kind: bytes, target: str = "") -> tarfile.TarInfo:
-    """Return a tar member that is a link, device or named pipe."""
+    """A tar member that is a link, device or named pipe."""
     info = tarfile.TarInfo(name)
     info.type, info.linkname = kind, target
     return info

@@ -48,7 +48,7 @@ class WeakBox(DockerBox):
 def weak_builder(
     weaken: Weakening, names: Names, renewal: type[Renewal] = Renewal, *, shares_files: bool = False
 ) -> Callable[[BoxKind, Tenant, Limits, BoxPolicy], Box]:
-    """Make the attacker's box weak and an honest opponent's normal."""
+    """The attacker's box is weak, an honest opponent's normal."""
 
     def build(kind: BoxKind, tenant: Tenant, limits: Limits, policy: BoxPolicy) -> Box:
         if tenant.name in (ATTACKER, ACCOMPLICE):
@@ -58,9 +58,6 @@ def weak_builder(
         return open_box(kind, tenant, limits, policy)
 
     return build
-
-
-# --- boxes that are kept without being renewed -------------------------------------------------------------------
 
 
 class FilesStay(Renewal):
@@ -92,9 +89,6 @@ class NothingIsProved(Renewal):
 
     def prove(self) -> None:
         """Do nothing."""
-
-
-# --- weakenings --------------------------------------------------------------------------------------------------
 
 
 def as_always(_config: Config, _names: Names) -> None:

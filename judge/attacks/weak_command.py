@@ -40,7 +40,7 @@ def weak_command(without: Sequence[str], *words: str) -> list[str]:
 
 
 def main(parent: str, names: str, *words: str) -> None:
-    """Run the command, then print its peak memory in bytes."""
+    """Print its peak memory in bytes at the end."""
     die_with_parent(int(parent))
     for name in filter(None, names.split(",")):
         switch_off(name)

@@ -20,7 +20,6 @@ class UnreadWire(LiveWire):
     """Reads nothing before a request, so output is read in the other agent's time."""
 
     def look(self) -> Sequence[Happening]:
-        """Report nothing."""
         return ()
 
 
@@ -28,12 +27,9 @@ class UnchargedWire(LiveWire):
     """Records CPU time of stopped boxes without charging it."""
 
     def stopped_cpu(self, seat: int, asked: int) -> int:
-        """Always 0."""
         super().stopped_cpu(seat, asked)
         return 0
 
 
 former_referee = partial(build_referee, record_format=2)
-"""The referee of record format 2: it answers every suggestion, accepts answers read after their deadline, and closes
-both seats at once.
-"""
+"""It answers every suggestion, accepts answers read after their deadline, and closes both seats at once."""

@@ -47,7 +47,7 @@ def attacked(planned: Planned, *without: str) -> Iterator[RunningService]:
 
 
 def limits(viewers: int = VIEWERS, per_address: int = PER_ADDRESS) -> str:
-    """Return lines of [broadcast]."""
+    """Lines of [broadcast]."""
     return f"viewers = {viewers}\nconnections_per_address = {per_address}"
 
 

@@ -1,4 +1,4 @@
-"""Files of version control, editors and systems, which are neither sent with an agent nor part of its identity.
+"""Files of version control, editors and systems, which are not part of an agent.
 
 Uses only the standard library, because a box runs this module.
 """
@@ -24,7 +24,7 @@ FILES = frozenset(
     }
 )
 COMPANION = "._"
-"""Companion files contain file attributes of macOS."""
+"""Such files contain file attributes of macOS."""
 _COMPANION_HEADS = (b"\x00\x05\x16\x07", b"\x00\x05\x16\x00")
 """AppleDouble and AppleSingle (RFC 1740)."""
 HEAD_BYTES = 4
@@ -44,12 +44,12 @@ def may_be_companion(path: str) -> bool:
 
 
 def is_companion(head: bytes) -> bool:
-    """Whether a file that may be a companion and starts with these bytes is one."""
+    """`head` is the start of a file that may be a companion."""
     return head.startswith(_COMPANION_HEADS)
 
 
 def own_paths(top: Path) -> Iterator[Path]:
-    """All files, links and directories below `top`, without bookkeeping."""
+    """All paths below `top`, without bookkeeping."""
     left = [top]
     while left:
         directory = left.pop()

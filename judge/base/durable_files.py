@@ -1,4 +1,4 @@
-"""Atomic, durable file writes (write, fsync, rename), which survive kills and power loss, and bounded reads."""
+"""Atomic, durable file writes, which survive kills and power loss, and bounded reads."""
 
 import ctypes
 import errno
@@ -35,10 +35,7 @@ def write_durably(path: Path, data: bytes) -> None:
 
 
 def create_private(path: Path, data: bytes) -> None:
-    """Create a file that only its owner can read.
-
-    Raises FileExistsError, and other OSErrors.
-    """
+    """Only its owner can read the file. Raises FileExistsError, and other OSErrors."""
     with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
         file.write(data)
         sync_file(file)
@@ -90,12 +87,12 @@ def sync(path: Path) -> None:
 
 
 def is_file(path: Path) -> bool:
-    """Whether `path` is a regular file or a link to one; False for an invalid name."""
+    """True also for a link to a regular file; False for an invalid name."""
     return os.path.isfile(path)  # noqa: PTH113 - Path.is_file raises OSError for a name of more than 255 bytes
 
 
 def is_directory(path: Path) -> bool:
-    """Whether `path` is a directory or a link to one; False for an invalid name."""
+    """True also for a link to a directory; False for an invalid name."""
     return os.path.isdir(path)  # noqa: PTH112 - as in is_file
 
 
@@ -135,6 +132,6 @@ def read_bounded(path: Path, most: int, fix: str = "", *, links: bool = False) -
 
 
 def sha256_of(path: Path) -> str:
-    """Hexadecimal digest of a file of any size. Raises OSError."""
+    """Hexadecimal. Raises OSError."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

@@ -33,7 +33,7 @@ def importing() -> Iterator[None]:
 
 
 def collect_rarely() -> None:
-    """Collect after many more allocations than usual: a process of short tasks frees most objects without it."""
+    """A process of short tasks frees most objects without collection."""
     gc.freeze()
     gc.set_threshold(50_000, 20, 50)
 

@@ -1,8 +1,7 @@
 """Locks on files and directories (flock(2)), which the kernel releases when the file is closed or the process ends.
 
-A lock belongs to an open file (flock(2)) and is released when that is closed. Nothing is written to the file. A waiting
-process sleeps in the kernel, and /proc/locks shows it. Windows has no
-flock: there, records can only be read.
+Nothing is written to the file. A waiting process sleeps in the kernel, and /proc/locks shows it. Windows has no flock:
+there, records can only be read.
 """
 
 from collections.abc import Iterator
@@ -22,7 +21,7 @@ def lock(file: int | IO[Any], *, shared: bool = False) -> None:
 
 
 def try_lock(file: int | IO[Any], *, shared: bool = False) -> bool:
-    """Lock an open file if the lock is free. Returns whether it is locked now. Raises OSError."""
+    """Whether the file is locked now, without waiting. Raises OSError."""
     import fcntl
 
     try:

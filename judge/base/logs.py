@@ -1,4 +1,4 @@
-"""Destination and format of this process's log events. Only this module imports structlog.
+"""Destination and format of log events. Only this module imports structlog.
 
 `adopt` turns messages of libraries into events. structlog is imported with the first event, because the import is slow;
 earlier configuration is applied then.
@@ -51,24 +51,20 @@ class Logger:
         _structlog().get_logger().log(level, event, **{**_bound.get(), **self._fields, **fields})
 
     def debug(self, event: str, /, **fields: object) -> None:
-        """Write a diagnostic event."""
         self.log(logging.DEBUG, event, **fields)
 
     def info(self, event: str, /, **fields: object) -> None:
-        """Write an event of normal operation."""
         self.log(logging.INFO, event, **fields)
 
     def warning(self, event: str, /, **fields: object) -> None:
-        """Write an event that an operator should check."""
         self.log(logging.WARNING, event, **fields)
 
     def error(self, event: str, /, **fields: object) -> None:
-        """Write an event that made an operation fail."""
         self.log(logging.ERROR, event, **fields)
 
 
 def get_logger(**fields: object) -> Logger:
-    """Logger that adds these fields to all its events."""
+    """The logger adds these fields to its events."""
     return Logger(fields)
 
 
@@ -97,7 +93,7 @@ def _to_console(processors: tuple["Processor", ...], file: TextIO) -> None:
 
 
 def to_json(file: TextIO, *processors: "Processor", level: int = logging.NOTSET) -> None:
-    """Write events of at least `level` to `file` as JSON lines, in ASCII, with UTC times.
+    """Write events of at least `level` as JSON lines, in ASCII, with UTC times.
 
     `processors` change an event first. The field `exception` is a traceback without the values of variables, which may
     be secret.
@@ -123,7 +119,7 @@ def _to_json(file: TextIO, processors: tuple["Processor", ...], level: int) -> N
 
 @contextmanager
 def redirected(file: TextIO) -> Iterator[None]:
-    """Write events to `file` as `to_json` does."""
+    """As `to_json`, in the block."""
     before = _structlog().get_config()
     to_json(file)
     try:

@@ -26,9 +26,9 @@ class Refusal(Protocol):
 
 
 def parse(kind: type[T], data: object, what: str) -> T:
-    """Parse plain values into `kind`, a model or a container of models.
+    """Raises InputError, which begins with `what` and names every wrong field.
 
-    Raises InputError, which begins with `what` and names every wrong field.
+    `kind` is a model or a container of models.
     """
     try:
         found: T = _reader(cast(Hashable, kind)).validate_python(data)
@@ -69,9 +69,10 @@ _SMALL_TEXT = 64 << 10
 
 
 def refuse_ambiguous(data: bytes, what: str) -> None:
-    """Raise InputError, prefixed with `what`, for ambiguous JSON.
+    """Raises InputError, which begins with `what`.
 
-    That is a duplicate key (RFC 8259, 4), a byte order mark, invalid UTF-8, NaN, Infinity, or a number beyond a double.
+    Ambiguous are a duplicate key (RFC 8259, 4), a byte order mark, invalid UTF-8, NaN, Infinity, or a number beyond a
+    double.
     """
     _scan(data, what, _StrictScan())
 
@@ -81,7 +82,7 @@ class _AmbiguousError(Exception):
 
 
 class _Scan:
-    """Checks the objects and numbers of a JSON text, and limits the number of possible key errors."""
+    """Limits the number of possible key errors."""
 
     constant: Callable[[str], Any] | None = None
     number: Callable[[str], Any] | None = None
@@ -188,7 +189,6 @@ def _failing_fast(schema: Any) -> Any:
 
 
 def _tables_with(kind: object, key: str) -> list[str]:
-    """Tables that have this key, as `table.key`."""
     return [
         f"{name}.{key}"
         for model in _models_in(kind)

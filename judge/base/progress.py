@@ -1,4 +1,4 @@
-"""How long work reports its progress: each loop over many items runs through a tracker."""
+"""Progress of long work: each loop over many items runs through a tracker."""
 
 from collections.abc import Iterable, Iterator
 from typing import Protocol, TypeVar
@@ -7,7 +7,7 @@ Item = TypeVar("Item")
 
 
 class Tracker(Protocol):
-    """Yields the items unchanged, and shows how many of `total` were yielded; `what` names the work."""
+    """Yields the items unchanged, and shows how many of `total`; `what` names the work."""
 
     def __call__(self, items: Iterable[Item], total: int, what: str) -> Iterator[Item]:
         """Track a loop."""

@@ -1,7 +1,6 @@
-"""Games and protocols that packages register as Python's entry points, loaded on demand.
+"""Games and protocols that packages register as entry points, loaded on demand.
 
-The judge's own are registered in the same way. Listing names imports nothing, and a broken package does not affect
-others.
+Listing names imports nothing, and a broken package does not affect others.
 """
 
 from collections.abc import Iterator, Mapping
@@ -33,10 +32,9 @@ class Registry(Generic[Entry]):
         return sorted(_registered(self.group))
 
     def entry(self, name: str) -> Entry:
-        """Load an entry.
+        """Raises InputError, with package and fix, if the entry is unknown, broken or registered twice.
 
-        Raises InputError, with package and fix, if it is unknown, broken or registered twice, HostError if the judge's
-        own are not registered.
+        Raises HostError if the judge's own are not registered.
         """
         registered = _registered(self.group)
         if name not in registered:
@@ -92,7 +90,7 @@ def _registered(group: str) -> Mapping[str, tuple[EntryPoint, ...]]:
 
 @cache
 def _scan() -> Mapping[str, tuple[Mapping[str, tuple[EntryPoint, ...]], bool]]:
-    """Entry points by group, and whether the judge's own are there. The scan takes about 20 ms."""
+    """Entry points by group, and whether the judge's own are there. Takes about 20 ms."""
     installed = entry_points()
     groups = {}
     for group in GROUPS:

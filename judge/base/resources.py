@@ -19,12 +19,12 @@ POLICIES = (_DATA / "policies").resolve()
 
 
 def code_parts() -> list[Path]:
-    """The package's sorted files and directories, without `data`."""
+    """Sorted, without `data`."""
     return sorted(path for path in CODE.iterdir() if path not in (_DATA, CODE / "__pycache__"))
 
 
 def build_directory() -> Path:
-    """Directory for compiled programs, which may not exist yet.
+    """Folder for compiled programs; it may not exist yet.
 
     It is `.build` of a checkout, else `judge/VERSION` in XDG_CACHE_HOME, or in ~/.cache if that is not absolute.
     """

@@ -12,7 +12,7 @@ from pathlib import Path
 SHORT_SLICE_NS = 100_000
 
 SERVICE_NICENESS = 5
-"""Nice value of work with lower priority than games. If all cores are busy, it gets a third of a game's share."""
+"""For work with lower priority than games. If all cores are busy, it gets a third of a game's share."""
 
 _SYS_SCHED_SETATTR = {"x86_64": 314, "aarch64": 274}.get(platform.machine())
 _SCHED_ATTR = struct.Struct("=IIQiIQQQ")
@@ -34,14 +34,14 @@ def woken_at_once() -> Iterator[None]:
 
 
 def lower_priority() -> None:
-    """Give the calling thread, and threads that it starts later, a lower priority than games."""
+    """Applies to the calling thread, and threads that it starts later."""
     thread = threading.get_native_id()
     with suppress(OSError):
         os.setpriority(os.PRIO_PROCESS, thread, max(SERVICE_NICENESS, os.getpriority(os.PRIO_PROCESS, thread)))
 
 
 def set_scheduling(pid: int, policy: int) -> None:
-    """Set the scheduling policy of all threads of a process, if permitted."""
+    """Applies to all threads of a process, if permitted."""
     with suppress(OSError):
         for thread in Path(f"/proc/{pid}/task").iterdir():
             os.sched_setscheduler(int(thread.name), policy, os.sched_param(0))

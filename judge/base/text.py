@@ -14,7 +14,7 @@ SENTENCE_CHARACTERS = 300
 
 
 def is_printable(text: str) -> bool:
-    """Whether a terminal displays every character of `text`.
+    """Whether a terminal displays every character.
 
     False for control characters, line ends, blanks other than the space, marks of writing direction,
     lone surrogates and unassigned code points.
@@ -38,7 +38,7 @@ def printable(text: str, limit: int | None = 200, *, mark: str | None = None, cu
 
 
 def file_word(name: str) -> str:
-    """Return a name as part of a file name: at most 40 letters, digits and `_`."""
+    """A part of a file name: at most 40 letters, digits and `_`."""
     return re.sub(r"[^A-Za-z0-9_]+", "_", name)[:40] or "_"
 
 
@@ -98,14 +98,14 @@ def printable_lines(data: bytes | bytearray, limit: int = 400) -> list[str]:
 
 
 def number(value: float, decimals: int = 1) -> str:
-    """Format a number without trailing zeros: 3, 2.5."""
+    """A number without trailing zeros: 3, 2.5."""
     # Avoids -0.
     text = f"{round(value, decimals) + 0.0:.{decimals}f}"
     return (text.rstrip("0").rstrip(".") if "." in text else text).replace("-", "\N{MINUS SIGN}")
 
 
 def count_text(value: float) -> str:
-    """Format a number from 0 to 10**18 briefly: 12, 3.4K, 345K, 1.2M."""
+    """A number from 0 to 10**18, briefly: 12, 3.4K, 345K, 1.2M."""
     units = iter("KMGTPE")
     unit = ""
     while value >= 999.5:
@@ -114,7 +114,7 @@ def count_text(value: float) -> str:
 
 
 def points_text(value: float) -> str:
-    """Format a score as chess players do: 3, ½, 2½; other fractions as decimals."""
+    """As chess players write scores: 3, ½, 2½; other fractions as decimals."""
     whole = int(value)
     if value - whole == 0.5:
         return f"{whole or ''}½"
@@ -127,7 +127,7 @@ def mib(count: int | None, unknown: str = "?") -> str:
 
 
 def duration(ms: float) -> str:
-    """Format a duration: 12 ms, 3.4 s, 5 min 6 s, 2 h 5 min."""
+    """Such as 12 ms, 3.4 s, 5 min 6 s, 2 h 5 min."""
     if ms < 1000:
         return f"{ms:.0f} ms" if ms >= 10 else f"{number(ms, 1)} ms"
     seconds = ms / 1000

@@ -32,7 +32,7 @@ _SAVE_AS_UTF8 = "save it as UTF-8 (in Notepad: Save as, Encoding: UTF-8)"
 
 
 def read_text(path: Path, what: str, max_bytes: int = MAX_BYTES) -> str:
-    """Text of a file without a byte order mark. `what` describes it (`a policy file`).
+    """Text without a byte order mark. `what` describes the file (`a policy file`).
 
     Raises InputError if it cannot be read, is too long, or is not UTF-8.
     """
@@ -47,7 +47,7 @@ def read_text(path: Path, what: str, max_bytes: int = MAX_BYTES) -> str:
 
 
 def decode_text(path: Path, data: bytes, why: str) -> str:
-    """Decode a file without its byte order mark. Raises InputError, which ends with `why`."""
+    """Text without the byte order mark. Raises InputError, which ends with `why`."""
     encoding = next((name for mark, name in _OTHER_ENCODINGS if data.startswith(mark)), "")
     if not encoding and b"\0" in data[:4]:
         encoding = "UTF-16"
@@ -81,7 +81,7 @@ def toml_value(value: object) -> str:
 
 
 def parse(path: Path, text: str) -> dict[str, Any]:
-    """Parse TOML. Raises InputError with file, line and, if known, the fix."""
+    """Raises InputError with file, line and, if known, the fix."""
     if line := _line_of_long_key(text):
         raise InputError(f"{path}, line {line}: a key has more than {MAX_KEY_PARTS} parts with dots between them")
     try:
@@ -114,8 +114,6 @@ def words_in(value: object, field: str = "") -> Iterator[tuple[str, str]]:
         for number, inner in enumerate(value, 1):
             yield from words_in(inner, f"{field}, word {number}")
 
-
-# --- key lengths -----------------------------------------------------------------------------------------------------
 
 _SPECIAL = re.compile("[#\"']")
 _STRINGS = {
@@ -162,8 +160,6 @@ def _outside_strings(text: str) -> Iterator[tuple[str, int]]:
     yield "".join(parts), text.count("\n", begin)
 
 
-# --- hints -----------------------------------------------------------------------------------------------------------
-
 _PLACE = re.compile(r"\(at line (\d+), column (\d+)\)")
 _BACKSLASHES = re.compile(r'"([^"]*\\[^"]*)"')
 _MOMENT = re.compile(r"(\d{4}-\d\d-\d\d)[Tt ]+(\d{1,2})[:.](\d\d)(?:[:.](\d\d))? *([Zz]|[+-]\d\d:\d\d)?")
@@ -174,7 +170,7 @@ _CAPITALISED = {"True": "true", "False": "false", "TRUE": "true", "FALSE": "fals
 
 
 def _hint(message: str, text: str) -> str:
-    """The correction for a `tomllib` message and its line; empty if unknown."""
+    """The correction for a `tomllib` message; empty if unknown."""
     lines = text.split("\n")
     place = _PLACE.search(message)
     number, column = (int(place[1]), int(place[2])) if place else (len(text.rstrip("\n").split("\n")), 0)
@@ -196,7 +192,7 @@ def _hint_on_backslash(message: str, line: str) -> str:
 
 
 def slashes(word: str) -> str:
-    r"""Replace backslashes by / in a word of a path, including those that TOML read as an escape such as `\b`."""
+    r"""A word of a path with / for backslashes, including those that TOML read as an escape such as `\b`."""
     for escaped, letter in zip("\b\t\n\f\r", "btnfr", strict=True):
         word = word.replace(escaped, f"/{letter}")
     return word.replace("\\\\", "/").replace("\\", "/")
@@ -239,9 +235,6 @@ def _hint_on_value(message: str, line: str) -> str:
     return ""
 
 
-# --- models ----------------------------------------------------------------------------------------------------------
-
-
 def validated(
     model: type[Model], document: dict[str, Any], path: Path, text: str, changes: Mapping[str, str] | None = None
 ) -> Model:
@@ -272,7 +265,7 @@ def _explain(model: type[BaseModel], error: ValidationError, path: Path, text: s
 
 
 def _without_tags(where: Sequence[str], text: str) -> list[str]:
-    """The keys as the user wrote them: without the tags of tagged unions."""
+    """As the user wrote them: without the tags of tagged unions."""
     keys: list[str] = []
     at: Any = tomllib.loads(text)
     for key in where:
@@ -298,7 +291,7 @@ def _line_around(keys: Sequence[str], text: str) -> int:
 
 
 def line_of(keys: list[str], text: str) -> int:
-    """Return the line of a key, as its parts, from 1; 0 if it is not in the file."""
+    """Line of a key, as its parts, from 1; 0 if it is missing."""
     section: list[str] = []
     elements: dict[str, int] = {}
     for number, line in enumerate(text.splitlines(), 1):

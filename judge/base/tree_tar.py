@@ -1,7 +1,7 @@
 """File trees as plain tar streams: directories and regular files, modes 0755 and 0644, no owners or times.
 
-Reading is strict: of the format's extensions, only long names are accepted. Uses only the standard library, because
-boxes contain this module.
+Of the format's extensions, only long names are accepted. Uses only the standard library, because boxes contain this
+module.
 """
 
 import os
@@ -34,14 +34,14 @@ class TreeMember:
 
 
 def write_stream(out: IO[bytes]) -> tarfile.TarFile:
-    """Write members to `out`. The caller closes the file."""
+    """The caller closes the file."""
     return tarfile.open(fileobj=out, mode="w|", format=tarfile.GNU_FORMAT, encoding="utf-8", errors=_ANY_BYTES)
 
 
 def add_member(
     tar: tarfile.TarFile, name: str, content: IO[bytes] | None = None, size: int = 0, *, is_executable: bool = False
 ) -> None:
-    """Write a file, or a directory without `content`. Raises OSError if `content` is shorter."""
+    """A directory has no `content`. Raises OSError if `content` is shorter."""
     header = tarfile.TarInfo(name)
     if content is None:
         header.type, header.mode = tarfile.DIRTYPE, EXECUTABLE
@@ -92,7 +92,7 @@ def unpack_stream(stream: BinaryIO, target: Path, path_of: Callable[[TreeMember]
 
 
 def _next_header(stream: BinaryIO, name_bytes: int) -> tarfile.TarInfo | None:
-    """The next member's header, including a long name from a separate block; None at the end."""
+    """Includes a long name from a separate block; None at the end."""
     header = _header(stream)
     if header is None or header.type != tarfile.GNUTYPE_LONGNAME:
         return header

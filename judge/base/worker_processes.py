@@ -3,8 +3,7 @@
 The workers of a crew share one process, with a thread each, which saves memory; if it is lost, so are all their tasks.
 
 A worker is a new interpreter, or a fork of a single-threaded parent, which starts at once. It has no open files of the
-parent. The kernel kills it when the thread that started it ends; Ctrl-C only reaches the parent. `wait` blocks in the
-kernel until a task or a process ends.
+parent. The kernel kills it when the thread that started it ends; Ctrl-C only reaches the parent.
 """
 
 import ctypes
@@ -40,9 +39,7 @@ AHEAD = 4
 MAX_PROCESSES = 32
 
 EXIT_S = 60.0
-"""Timeout for a process to exit after its pipe was closed. It may still have to remove containers through a slow
-Engine.
-"""
+"""Timeout of a process after its pipe was closed. It may still have to remove containers through a slow Engine."""
 
 _PR_SET_PDEATHSIG = 1
 _SIGNALS = {signal.SIGINT, signal.SIGTERM}
@@ -70,13 +67,12 @@ class Worker(Generic[Result]):
 
     @property
     def pid(self) -> int | None:
-        """PID of the process, or None."""
         return None if self._process is None else self._process.pid
 
     def start(self, task: Callable[P, Result], *args: P.args, **kwargs: P.kwargs) -> None:
-        """Start a task, after the previous one ended. Raises OSError without a process.
+        """Raises OSError without a process.
 
-        The task, its arguments and its result must be picklable.
+        The previous task must have ended. The task, its arguments and its result must be picklable.
         """
         data = pickle.dumps((task, args, kwargs))
         if self._process is not None and not self._process.is_alive():
@@ -104,7 +100,7 @@ class Worker(Generic[Result]):
         kill([self])
 
     def reset(self) -> None:
-        """Use a new process, because a failed task left the old one in an unknown state."""
+        """Use a new process: a failed task left the old one in an unknown state."""
         self.kill()
 
     def close(self) -> None:
@@ -161,14 +157,14 @@ class Crew(Generic[Result]):
         self._pipes: Sequence[connection.Connection] = ()
 
     def join(self, number: int) -> tuple[BaseProcess, connection.Connection]:
-        """Process, and pipe of a worker. Raises OSError without a process."""
+        """The pipe is the worker's. Raises OSError without a process."""
         if self._process is None or not self._process.is_alive() or self._pipes[number].closed:
             kill(self.workers)
             self._process, self._pipes = _start_process(len(self.workers), self._initializer, fork=self._fork)
         return self._process, self._pipes[number]
 
     def leave(self, number: int) -> None:
-        """Remove a worker. After the last one, wait until the process is gone."""
+        """After the last worker, wait until the process is gone."""
         if self._process is None:
             return
         self._pipes[number].close()
@@ -187,7 +183,7 @@ class _Member(Worker[Result]):
         self._number = number
 
     def reset(self) -> None:
-        """Keep the process: others use it."""
+        """Others use the process."""
 
     def close(self) -> None:
         self._crew.leave(self._number)
@@ -199,7 +195,7 @@ class _Member(Worker[Result]):
 def _start_process(
     pipes: int, initializer: tuple[Callable[..., object] | None, tuple[Any, ...]], *, fork: bool
 ) -> tuple[BaseProcess, Sequence[connection.Connection]]:
-    """A process with a thread per pipe, and the parent's ends."""
+    """With a thread per pipe; the pipes are the parent's ends."""
     ours, theirs = zip(*(multiprocessing.Pipe() for _ in range(pipes)), strict=True)
     # A parent that ends without `close` does not wait for a daemon.
     process: BaseProcess
@@ -232,7 +228,7 @@ def _start_process(
 
 
 def wait(workers: Collection[AnyWorker], timeout_s: float) -> list[AnyWorker]:
-    """Wait up to `timeout_s` for a worker to end or lose its task. Return all such workers."""
+    """All workers that ended or lost their task, at the latest after `timeout_s`."""
     gone = [worker for worker in workers if not worker._handles()]
     if gone or not workers:
         return gone
@@ -265,7 +261,7 @@ def kill(workers: Iterable["Worker[Any]"], polite_s: float = 0) -> None:
 
 
 def in_parallel(task: Callable[[Given], Result], given: Iterable[Given]) -> Iterator[Result]:
-    """Results of a short task for each item, in order, in parallel if there are many.
+    """Results of a short task in order, in parallel if there are many items.
 
     `given` is consumed only a few chunks ahead.
     """
@@ -359,7 +355,7 @@ def _answer(
 def _serve_forked(
     files: Mapping[int, tuple[int, int]], pipes: Sequence[connection.Connection], *initializer: Any
 ) -> None:
-    """Serve in a fork, without the parent's files.
+    """Serve without the parent's files.
 
     /dev/null replaces them, because inherited objects (mappings, sockets) close files by number. The parent's garbage
     is not collected, because of its finalizers.

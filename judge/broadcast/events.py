@@ -19,12 +19,11 @@ class _Value(BaseModel):
 
 class _Event(_Value):
     seq: int = 0
-    """Its line in the log, from 1; 0 before it is written."""
+    """Line number, from 1; 0 before it is written."""
 
 
 class _JournalEvent(_Event):
     journal: int | None = None
-    """The number of that line."""
 
 
 # --- the contest -----------------------------------------------------------------------------------------------------
@@ -219,7 +218,6 @@ class MoveMade(_OfGame):
 
     type: Literal["move"] = "move"
     ply: int
-    """From 1."""
     at: str
     seat: int
     said: str
@@ -281,7 +279,7 @@ _ADAPTER: TypeAdapter[AnyEvent] = TypeAdapter(LoggedEvent)
 
 
 def write_event(event: AnyEvent, seq: int) -> bytes:
-    """Return the line of an event in ASCII, without line end."""
+    """The line of an event in ASCII, without line end."""
     numbered = event.model_copy(update={"seq": seq})
     return numbered.__pydantic_serializer__.to_json(numbered, ensure_ascii=True, exclude_none=True)
 

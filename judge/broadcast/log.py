@@ -1,6 +1,6 @@
 """The event log of a contest: one event per line, one writer, any number of readers.
 
-A killed writer leaves at most an incomplete line. Readers ignore it, and it is removed when the log is reopened.
+A killed writer leaves at most an incomplete line. Readers ignore it; reopening removes it.
 """
 
 import os
@@ -22,7 +22,7 @@ _HEAD = re.compile(
 
 
 class Head(NamedTuple):
-    """The first fields of a line; 0 if absent."""
+    """First fields of a line; 0 if absent."""
 
     seq: int
     journal: int
@@ -42,7 +42,7 @@ def head_of(line: bytes) -> Head:
 
 
 class EventLog:
-    """The writer, which holds the lock of the file."""
+    """The writer, with the file's lock."""
 
     def __init__(self, path: Path) -> None:
         """Open or create the log. Raises HostError for disk errors, InputError for other files."""
@@ -57,7 +57,7 @@ class EventLog:
         self._end = self._file.seek(0, os.SEEK_END)
 
     def lines(self) -> Iterator[tuple[Head, bytes]]:
-        """Yield all lines; must be exhausted before appending. Raises InputError for a wrong number."""
+        """All lines; must be exhausted before appending. Raises InputError for a wrong number."""
         with self.path.open("rb") as file:
             for number, line in enumerate(file, 1):
                 head = head_of(line)
@@ -69,7 +69,7 @@ class EventLog:
                 yield head, line
 
     def append(self, events: Sequence[AnyEvent], *, is_durable: bool = False) -> None:
-        """Write all events as the next lines, or none. Raises HostError if writing fails.
+        """Write all events or none. Raises HostError.
 
         `is_durable`: sync to disk before returning.
         """
@@ -107,7 +107,7 @@ class EventLog:
 class LogReader:
     """The reader: returns complete lines as they arrive.
 
-    If `is_replaced`, start a new reader from the beginning.
+    If `is_replaced`, start a new reader.
     """
 
     def __init__(self, path: Path) -> None:
@@ -118,7 +118,7 @@ class LogReader:
         self.seq = 0
 
     def news(self, most_bytes: int = 8 << 20) -> list[bytes]:
-        """Return new lines without line ends; at most about `most_bytes`."""
+        """New lines without line ends; at most about `most_bytes`."""
         if self._file is None:
             try:
                 self._file = self._path.open("rb", buffering=0)
@@ -134,7 +134,7 @@ class LogReader:
         return lines
 
     def is_replaced(self) -> bool:
-        """Whether the file was replaced, or has become shorter."""
+        """Whether the file was replaced or has become shorter."""
         if self._file is None:
             return False
         try:

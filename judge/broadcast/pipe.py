@@ -9,7 +9,7 @@ Frames of the live view of `judge match` (others are in `judge.broadcast.sender`
     T       new part of its transcript, packed (`judge.referee.transcript.unpack`)
     E       the game is over: JSON of its result
 
-Data that the pipe does not accept is queued. A closed or too slow reader is abandoned; the games continue.
+Data that the pipe does not accept is queued. A closed or too slow reader is abandoned.
 """
 
 import os
@@ -42,13 +42,13 @@ class Feed:
         return self._fd >= 0
 
     def send(self, kind: bytes, data: bytes) -> None:
-        """Write a frame as far as the pipe accepts it; queue the rest."""
+        """Write a frame as far as possible; queue the rest."""
         if self._fd >= 0:
             self._behind += _HEADER.pack(kind, len(data)) + data
             self._write()
 
     def close(self, wait_s: float = LAST_WAIT_S) -> None:
-        """Write the rest within `wait_s` seconds, and end the feed."""
+        """Write the rest within `wait_s` seconds; end the feed."""
         waiting = select.poll()
         if self._fd >= 0:
             waiting.register(self._fd, select.POLLOUT)
@@ -76,7 +76,7 @@ class Feed:
 
 
 def frames(read: bytearray) -> Iterator[tuple[bytes, bytes]]:
-    """Remove and yield the complete frames at the start of the buffer."""
+    """Remove and yield complete frames from the buffer."""
     offset = 0
     while len(read) - offset >= _HEADER.size:
         kind, length = _HEADER.unpack_from(read, offset)

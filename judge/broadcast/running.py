@@ -1,6 +1,6 @@
 """Converts the growing transcript of a running game into public events.
 
-A referee (`judge.referee.spectator`) replays it in a thread that runs only while `RunningGame.add` waits.
+A referee (`judge.referee.spectator`) replays it in a thread, only while `RunningGame.add` waits.
 """
 
 import threading
@@ -36,7 +36,7 @@ from judge.referee.transcript import Entry, unseal
 MS = 1_000_000
 
 SEARCH_EVERY_MS = 250
-"""Minimum time between two updates of a search."""
+"""Minimum time between updates of a search."""
 
 LONGEST_SAID, LONGEST_WORDS = 80, 160
 MOST_KEYWORDS, MOST_MESSAGES = 12, 3
@@ -50,12 +50,10 @@ class _OverError(Exception):
 
 
 class RunningGame:
-    """A running attempt of a game."""
+    """A running attempt."""
 
     def __init__(self, spec: GameSpec, game: int, attempt: int, play: int = 1) -> None:
-        """`game` is the number in the contest; `play` counts the starts of the attempt. Raises InputError for invalid
-        specs.
-        """
+        """`game`: number in the contest; `play` counts the attempt's starts. Raises InputError for invalid specs."""
         self.game, self.attempt, self.play = game, attempt, play
         self.plies = 0
         self._spec = spec
@@ -78,10 +76,10 @@ class RunningGame:
         self._is_over = not self._idle.get()
 
     def add(self, entries: Sequence[Entry], sent_ms: float) -> list[AnyEvent]:
-        """Return the events of new entries, which the judge sent at `sent_ms` (Unix time)."""
+        """Events of new entries, which the judge sent at `sent_ms` (Unix time)."""
         if not entries or self._is_over:
             return []
-        # Entries are sent shortly after the last one was made, so the earliest estimate is the best.
+        # Entries are sent shortly after the last one was made: the earliest estimate is the best.
         began = sent_ms - entries[-1].ns / MS
         is_first = self._origin_ms is None
         self._origin_ms = began if self._origin_ms is None else min(self._origin_ms, began)
@@ -144,7 +142,7 @@ class RunningGame:
         (seat, said, *_), read_ns, left_ms, messages = self._answer
         self._answer = None
         self.plies += 1
-        # Includes the time that it ran after its turn, which is charged later.
+        # Includes time after its turn, which is charged later.
         ply = self._spectator.referee.plies[self.plies - 1]
         view, before = self._public(), self._view
         self._view = view
@@ -222,7 +220,7 @@ class RunningGame:
 
 
 def events_of_record(file: RecordFile, game: int, play: int = 1) -> list[Playing | MoveMade]:
-    """Return the events of a finished attempt, without clocks and searches. Raises InputError."""
+    """Events of a finished attempt, without clocks and searches. Raises InputError."""
     record = file.record
     running = RunningGame(record.spec, game, record.attempt, play)
     entries = rejoined(unseal(file.transcript))
@@ -236,7 +234,7 @@ def events_of_record(file: RecordFile, game: int, play: int = 1) -> list[Playing
 
 
 def moment(ms: float) -> str:
-    """Format a Unix time as in the log."""
+    """Unix time as in the log."""
     return datetime.fromtimestamp(ms / 1000, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 

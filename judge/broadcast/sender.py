@@ -3,7 +3,7 @@
     GAME         JSON of an `Announced` game: the first frame of a connection, which is for one attempt
     TRANSCRIPT   send time (8 bytes: microseconds of Unix time, little-endian), and new entries, packed
 
-Each new receiver gets everything from the beginning.
+New receivers get everything from the beginning.
 """
 
 import socket
@@ -26,7 +26,7 @@ MAX_STORED_BYTES = 16 << 20
 
 
 class Announced(BaseModel):
-    """A running game: its id and number in the contest, and its spec. `play` counts the attempt's starts."""
+    """A running game. `play` counts the attempt's starts."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -42,7 +42,7 @@ class Sender:
 
     def __init__(self, address: Path, announced: Announced, retry_s: float = RETRY_S) -> None:
         self._address = address
-        # Encoded before the game: it may have thousands of characters.
+        # Encoded before the game: may be long.
         self._announced = announced.model_dump_json().encode()
         self._retry_s = retry_s
         self._feed: Feed | None = None
@@ -62,12 +62,12 @@ class Sender:
             self._reconnect()
 
     def close(self, wait_s: float = LAST_WAIT_S) -> None:
-        """End the connection; wait at most `wait_s` seconds for the receiver."""
+        """End the connection; wait at most `wait_s` for the receiver."""
         if self._feed is not None:
             self._feed.close(wait_s)
 
     def attach(self, feed: Feed) -> None:
-        """Send all past and future entries to this feed."""
+        """Send past and future entries to this feed."""
         self._feed = feed
         feed.send(BEGIN, self._announced)
         for frame in self._stored:
@@ -89,6 +89,6 @@ class Sender:
 
 
 def sent_ms(frame: bytes) -> tuple[float, bytes]:
-    """Return a TRANSCRIPT frame's send time (Unix milliseconds) and packed entries. Raises struct.error."""
+    """A TRANSCRIPT frame's send time (Unix milliseconds) and packed entries. Raises struct.error."""
     (sent,) = _SENT.unpack_from(frame)
     return sent / 1000, frame[_SENT.size :]

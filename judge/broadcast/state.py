@@ -1,4 +1,4 @@
-"""The state of a contest computed from its event log: running games, standings and next games."""
+"""A contest's state from its event log: running games, standings and next games."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -31,10 +31,8 @@ from judge.records.search_figures import SearchFigures, search_figures
 from judge.records.views import BoardView, Face, Mark, Square, Surface, Token
 
 MAX_NEXT_GAMES = 12
-"""Maximum number of announced games."""
 
 MAX_ENDED_GAMES = 8
-"""Maximum number of stored results."""
 
 
 @dataclass(slots=True)
@@ -59,22 +57,22 @@ class LiveGame:
     _figures: list[SearchFigures] = field(default_factory=list)
 
     def figures(self) -> Sequence[SearchFigures]:
-        """Return the search figures of each move."""
+        """Search figures of each move."""
         for move in self.moves[len(self._figures) :]:
             self._figures.append(search_figures(move.search, move.messages, move.charged_ms))
         return self._figures
 
     @property
     def stem(self) -> str:
-        """The file name of its page without extension."""
+        """File name of its page without extension."""
         return f"{self.game:05d}"
 
     def charged_ms(self, seat: int) -> float:
-        """Return the time charged to a seat for its moves."""
+        """Time charged to a seat."""
         return sum(move.charged_ms for move in self.moves if move.seat == seat)
 
     def view(self) -> BoardView | None:
-        """Return the current board, or None."""
+        """The current board."""
         board = self.board
         if board is None:
             return None
@@ -114,7 +112,7 @@ class Live:
 
     @property
     def log(self) -> str:
-        """The name of the log; empty before it begins."""
+        """Name of the log; empty before it begins."""
         return self.opened.log if self.opened else ""
 
     def apply(self, event: AnyEvent) -> None:
@@ -167,11 +165,11 @@ class Live:
 
     @property
     def waiting(self) -> int:
-        """Number of scheduled games that have not begun."""
+        """Scheduled games that have not begun."""
         return len(self._waiting)
 
     def next_games(self, slots: int) -> Iterator[tuple[NextGame, float | None]]:
-        """Yield the next games in schedule order, with the seconds until each may begin, if known."""
+        """Next games in schedule order, with the seconds until each may begin, if known."""
         mean_s = self._seconds / self._measured if self._measured else None
         for place, number in enumerate(sorted(self._waiting)[:MAX_NEXT_GAMES]):
             wait_s = None if mean_s is None or not self.games else mean_s * (place // max(1, slots) + 0.5)
@@ -216,7 +214,7 @@ def _time(at: str) -> float:
 
 
 def latest_search(game: LiveGame, seat: int) -> Sequence[str]:
-    """Return the latest search keywords and messages of a seat."""
+    """Latest search keywords and messages of a seat."""
     latest: SearchUpdate | MoveMade | None = game.search.get(seat)
     if latest is None:
         latest = next((move for move in reversed(game.moves) if move.seat == seat), None)
@@ -227,11 +225,11 @@ def latest_search(game: LiveGame, seat: int) -> Sequence[str]:
 
 
 def token_of(piece: PieceShown) -> Token:
-    """Return the token of an event's piece."""
+    """Token of an event's piece."""
     faces = tuple(Face(name.removeprefix("?"), is_hidden=name.startswith("?")) for name in piece.faces)
     return Token(piece.side, piece.number, faces, piece.shows, piece.is_dead)
 
 
 def tokens_of(board: Board | None) -> dict[Square, Token]:
-    """Return the pieces of a board by square."""
+    """Pieces by square."""
     return {} if board is None else {(piece.x, piece.y): token_of(piece) for piece in board.pieces}

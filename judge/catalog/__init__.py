@@ -7,5 +7,5 @@ GAMES = Registry("judge.games", "game", GameEntry)  # type: ignore[type-abstract
 
 
 def game_entry(name: str) -> GameEntry:
-    """Return the entry of the game `name`. Raises InputError as `Registry.entry` does."""
+    """Raises InputError as `Registry.entry` does."""
     return GAMES.entry(name)

@@ -25,7 +25,7 @@ NOT_TURNED: Sequence[Turn] = (lambda x, y: (x, y),)
 
 
 def one_per_line(lines: Iterable[str]) -> Iterator[tuple[int, str]]:
-    """Yield the number (from 1) and text of each line, without blank lines and `# comments`."""
+    """The number (from 1) and text of each line, without blank lines and `# comments`."""
     for number, line in enumerate(lines, 1):
         if text := line.partition("#")[0].strip():
             yield number, text
@@ -39,13 +39,13 @@ class Openings:
     """Parses an opening, which may be empty. InputError names the token and the fix."""
     example: str
     turns: Sequence[Turn] = NOT_TURNED
-    """The symmetries for repeated openings of squares, the identity first."""
+    """Symmetries for repeated openings of squares, the identity first."""
     split: Callable[[Iterable[str]], Iterator[tuple[int, str]]] = one_per_line
-    """Yields the first line's number and the text of each opening in a file's lines, for `parse`."""
+    """Yields the first line's number and the text of each opening, for `parse`."""
 
 
 class ResultWord(NamedTuple):
-    """The word of a result line and its seat; None: both seats."""
+    """`named` is None for both seats."""
 
     word: str
     named: int | None
@@ -53,12 +53,12 @@ class ResultWord(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ResultWords:
-    """Result words of games whose usual manager prints a result line."""
+    """Words of games whose usual manager prints a result line."""
 
     every: frozenset[str]
     """All possible words."""
     read: Callable[[str], ResultWord | None]
-    """Returns the word of a result line, or None for other lines."""
+    """The word of a result line; None for other lines."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ class Question:
     seat: int | None = None
     turns: int = 1
     answers: tuple[Decision, ...] = field(default=(), hash=False)
-    """The correct decisions; empty: all legal ones."""
+    """Correct decisions; empty: all legal ones."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,16 +83,16 @@ class Questions:
     say: Callable[[Decision], str]
     """Describes a decision."""
     plain: Mapping[str, Any] = field(default_factory=dict)
-    """Options of a game without an opening stage, for all of `asked`."""
+    """Options of a game without an opening stage."""
     hard: Question | None = None
-    """A question with a long search, for protocols that can stop it."""
+    """With a long search, for protocols that can stop it."""
     mistakes: Mapping[str, Callable[[Decision], Decision]] = field(default_factory=dict)
     """Systematic errors of answers: the advice, and a function that corrects an answer."""
 
 
 @dataclass(frozen=True, slots=True)
 class Partner:
-    """An opponent in `judge check` and practice games, and arguments of its command."""
+    """An opponent; `words` are arguments of its command."""
 
     agent: str
     words: tuple[str, ...] = ()
@@ -106,25 +106,25 @@ class GameEntry(GameRules):
     practice: Sequence[Partner] = ()
     """Opponents of practice games, in turn; empty: those of the check."""
     words_are_public: bool = False
-    """Whether agents have no secrets from each other; then public messages are shown during the game."""
+    """Agents have no secrets from each other; then public messages are shown during the game."""
 
     @abstractmethod
     def view(self, game: Game, seat: int | None = None) -> BoardView:
-        """Return the current position, or the part visible to `seat`."""
+        """The current position, or the part visible to `seat`."""
 
     def public(self, game: Game) -> BoardView | None:  # noqa: ARG002 a game may show nothing
-        """Return the public view of a running game; None: hidden until the end.
+        """The view of a running game; None: hidden until the end.
 
         Its caption is the last move if `words_are_public` is False.
         """
         return None
 
     def formats(self) -> FileFormats[Any] | None:
-        """Return the game's file formats; None: only records."""
+        """The game's file formats; None: only records."""
         return None
 
     def managers(self) -> Mapping[str, ContestManager]:
-        """Return the contest managers for import, export and comparison, by name."""
+        """Contest managers for import, export and comparison, by name."""
         return {}
 
     def write_pgn(
@@ -134,31 +134,31 @@ class GameEntry(GameRules):
         round_name: str,  # noqa: ARG002
         replay: Stepped | None = None,  # noqa: ARG002
     ) -> bytes | None:
-        """Return the game for an export's PGN, with its tags Event and Round; None: only names and result.
+        """The game for an export's PGN, with its tags Event and Round; None: only names and result.
 
         `replay` are its steps, if they are known; they save a second replay.
         """
         return None
 
     def read_log(self, data: bytes, source: str) -> Stepped:  # noqa: ARG002 optional
-        """Read a file in one of `formats`. Raises InputError with `source` and the line."""
+        """A file in one of `formats`. Raises InputError with `source` and the line."""
         raise InputError(f"{source}: games of {self.name} are shown from records only")
 
     def replay_log(self, data: bytes, source: str) -> str | None:  # noqa: ARG002 a log may hold no proof
-        """Return the rules and result of a replayed log; None: logs cannot be verified.
+        """Rules and result of a replayed log; None: logs cannot be verified.
 
         Raises InputError with `source` and the line that contradicts the rules.
         """
         return None
 
     def result_words(self, options: Mapping[str, Any]) -> ResultWords | None:  # noqa: ARG002 optional
-        """Return the words that a policy's [points] score; None: the judge's verdicts."""
+        """The words that a policy's [points] score; None: the judge's verdicts."""
         return None
 
     def openings(self, options: Mapping[str, Any]) -> Openings | None:  # noqa: ARG002 optional
-        """Return the notation of openings; None: unsupported."""
+        """The notation of openings; None: unsupported."""
         return None
 
     def questions(self, options: Mapping[str, Any]) -> Questions | None:  # noqa: ARG002 optional
-        """Return the questions of `judge check`; None: only whole games."""
+        """Questions of `judge check`; None: only whole games."""
         return None

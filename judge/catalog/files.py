@@ -18,7 +18,7 @@ from judge.referee.spec import RecordFile, read_record
 
 @dataclass(frozen=True, slots=True)
 class FileContent:
-    """The finished games of a file, in the representation of `formats`."""
+    """`games` are in the representation of `formats`."""
 
     entry: GameEntry
     formats: FileFormats[Any]
@@ -27,7 +27,7 @@ class FileContent:
 
 
 def read_games(path: Path, encoding: str = "") -> FileContent:
-    """Read the games of a record, or of a file in a format recognised by its content.
+    """The games of a record, or of a file in a format recognised by its content.
 
     `encoding` is for files that do not declare one. Raises InputError with file and line.
     """
@@ -55,22 +55,22 @@ def read_games(path: Path, encoding: str = "") -> FileContent:
 
 
 def recognise(data: bytes) -> tuple[GameEntry, FileFormats[Any]] | None:
-    """Return the first game with a format that matches a file; games that fail to load are skipped."""
+    """The first game with a format that matches; games that fail to load are skipped."""
     return next((found for found in _with_formats() if found[1].recognise(data) is not None), None)
 
 
 def format_names() -> list[str]:
-    """Return the names of all formats of the installed games."""
+    """Formats of all installed games."""
     return list(dict.fromkeys(name for _, formats in _with_formats() for name in formats.by_name))
 
 
 def is_record(data: bytes) -> bool:
-    """Whether a file that begins with `data` can only be a record."""
+    """A file that begins with `data` can only be a record."""
     return data.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"{")
 
 
 def read_bytes(path: Path) -> bytes:
-    """Read a file. Raises InputError with its name."""
+    """Raises InputError with the file's name."""
     try:
         return path.read_bytes()
     except OSError as error:
@@ -78,7 +78,7 @@ def read_bytes(path: Path) -> bytes:
 
 
 def write_exports(file: RecordFile, path: Path) -> None:
-    """Write the game in each exported format, next to the record `path`. Raises OSError."""
+    """Write each exported format next to the record `path`. Raises OSError."""
     formats = game_entry(file.record.spec.policy.game.name).formats()
     exported = [form for form in formats.by_name.values() if form.is_export] if formats else []
     if formats and exported:
@@ -93,7 +93,7 @@ def _with_formats() -> list[tuple[GameEntry, FileFormats[Any]]]:
 
 
 def contest_managers() -> Mapping[str, ContestManager]:
-    """Return the managers of all loadable games by name."""
+    """Managers of all loadable games, by name."""
     found: dict[str, ContestManager] = {}
     for entry in GAMES.working():
         for name, manager in entry.managers().items():
@@ -102,7 +102,7 @@ def contest_managers() -> Mapping[str, ContestManager]:
 
 
 def contest_manager(name: str) -> ContestManager:
-    """Return the manager `name`. Raises InputError if it is unknown."""
+    """Raises InputError if it is unknown."""
     known = contest_managers()
     if name not in known:
         raise InputError(f"unknown contest manager {name!r}; {suggest(name, known)}")

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from judge.base.text import quote
+from judge.base.text import quote, sentence
 from judge.catalog.entry import GameEntry, Openings, Partner, Question, Questions
 from judge.games import GameRules
 from judge.games.gomoku import Gomoku
@@ -49,7 +49,6 @@ class GomokuWords(PersonWords):
     )
 
     def question(self, request: Request, typed: int = 0) -> str:  # noqa: ARG002 answers are sent one by one
-        """Stones, colours and offers."""
         match request:
             case PlaceStone(colour=colour):
                 return f"place a {COLOURS[colour]} stone"
@@ -66,7 +65,6 @@ class GomokuWords(PersonWords):
                 raise TypeError(f"a person has no words for {request!r}")
 
     def tips(self, request: Request) -> Sequence[str]:
-        """One square or several."""
         match request:
             case LayStones() | OfferFifths():
                 return ("squares: h8 i9 j7",)
@@ -76,7 +74,6 @@ class GomokuWords(PersonWords):
                 return ("a square: h8 or 7,7",)
 
     def tell(self, event: Event, names: tuple[str, str]) -> str:
-        """Stones and colours."""
         match event:
             case StonePlaced(x=x, y=y, colour=colour):
                 return f"{COLOURS[colour]} {square_name(x, y)}"
@@ -86,7 +83,6 @@ class GomokuWords(PersonWords):
                 raise TypeError(f"a person has no words for {event!r}")
 
     def read(self, request: Request, text: str) -> Reply:
-        """Squares as `7,7`."""
         if isinstance(request, AnswerSwap) and text.lower() == "swap":
             return decided(Swap(), "SWAP")
         squares = _squares(text)
@@ -95,7 +91,6 @@ class GomokuWords(PersonWords):
         return decided(Stone(*squares[0]) if is_one else Stones(squares), said)
 
     def squares(self, request: Request) -> int:
-        """Number of stones to place, or of missing offers."""
         match request:
             case LayStones(count=count):
                 return count
@@ -105,7 +100,6 @@ class GomokuWords(PersonWords):
                 return 1
 
     def square(self, x: int, y: int) -> str:
-        """Name of a square."""
         return square_name(x, y)
 
 
@@ -126,12 +120,12 @@ PLAIN = {"swap": "none", "fifths": 1}
 
 
 def questions(rules: GameRules, options: Mapping[str, Any]) -> Questions:
-    """Return the command questions, then the positions."""
+    """First the commands, then the positions."""
     game = rules.new({**options, **PLAIN}).describe()
     width, height = game["width"], game["height"]
     asked = [
-        Question("begin", "an empty board", seat=0, turns=2),
-        Question("turn", "the opponent began", seat=1),
+        Question("begin", sentence("an empty board"), seat=0, turns=2),
+        Question("turn", sentence("the opponent began"), seat=1),
     ]
     for position in positions(game["rule"], width, height):
         stones, answers = (squares_of(text, width, height) for text in (position.stones, position.answers))
@@ -149,26 +143,29 @@ def _mistakes(width: int, height: int) -> Mapping[str, Callable[[Decision], Deci
     def corrected(change: Callable[[int, int], Square]) -> Callable[[Decision], Decision]:
         return lambda decision: Stone(*change(decision.x, decision.y)) if isinstance(decision, Stone) else decision
 
-    largest = f"the largest are {width - 1},{height - 1}"
+    largest = sentence(f"the largest are {width - 1},{height - 1}")
     return {
-        f"its answers count from 1: column and row count from 0, {largest}": corrected(lambda x, y: (x - 1, y - 1)),
-        "its answers have x and y exchanged: x is the column and comes first": corrected(lambda x, y: (y, x)),
-        "its answers have x and y exchanged and count from 1: the column comes first, and both count from 0": corrected(
-            lambda x, y: (y - 1, x - 1)
+        sentence(f"its answers count from 1: column and row count from 0, {largest}"): corrected(
+            lambda x, y: (x - 1, y - 1)
         ),
-        "its answers count rows from the other side of the board: the row of a move is numbered as in TURN and BOARD": (
-            corrected(lambda x, y: (x, height - 1 - y))
-        ),
+        sentence("its answers have x and y exchanged: x is the column and comes first"): corrected(lambda x, y: (y, x)),
+        sentence(
+            "its answers have x and y exchanged and count from 1: the column comes first, and both count from 0"
+        ): corrected(lambda x, y: (y - 1, x - 1)),
+        sentence(
+            "its answers count rows from the other side of the board: the row of a move is numbered as in TURN and "
+            "BOARD"
+        ): corrected(lambda x, y: (x, height - 1 - y)),
     }
 
 
 def name_stone(decision: Decision) -> str:
-    """Return the square of a stone; "" for other decisions."""
+    """Empty for other decisions."""
     return square_name(decision.x, decision.y) if isinstance(decision, Stone) else ""
 
 
 def answer_harmlessly(request: Request) -> Reply:
-    """Return a harmless legal answer."""
+    """A legal answer without a threat."""
     match request:
         case PlaceStone() | AnswerSwap():
             return decided(Stone(*_free(request)[0]))
@@ -183,7 +180,7 @@ def answer_harmlessly(request: Request) -> Reply:
 
 
 OPENED = 5
-"""Number of stones after which every opening stage is over."""
+"""Stones after which every opening stage is over."""
 APART = 3
 """Distance of the opponent's later stones from all others, which avoids threats and fouls."""
 
@@ -221,11 +218,9 @@ class GomokuEntry(GameEntry):
     words_are_public = True
 
     def new(self, options: Mapping[str, Any]) -> Gomoku:
-        """A game with these options."""
         return Gomoku.from_options(options)
 
     def view(self, game: Game, seat: int | None = None) -> BoardView:  # noqa: ARG002 nothing is hidden
-        """Numbered stones."""
         from judge.records.gomoku.view import stones_view
 
         if not isinstance(game, Gomoku):
@@ -233,17 +228,15 @@ class GomokuEntry(GameEntry):
         return stones_view(game)
 
     def public(self, game: Game) -> BoardView:
-        """The whole board."""
         return self.view(game)
 
     def formats(self) -> "FileFormats[FiveRecord]":
-        """Formats of Piskvork, Gomocup, SGF, PGN and Renlib."""
         from judge.records.gomoku.formats import GOMOKU_FORMATS
 
         return GOMOKU_FORMATS
 
     def managers(self) -> Mapping[str, ContestManager]:
-        """GomocupJudge, the manager of current Gomocup tournaments."""
+        """GomocupJudge manages current Gomocup tournaments."""
         from judge.records.gomoku.gomocup_compare import compare_played
         from judge.records.gomoku.gomocup_result_files import RATING, write_result_files
         from judge.records.gomoku.gomocup_tournament import read_tournament
@@ -259,7 +252,6 @@ class GomokuEntry(GameEntry):
         }
 
     def write_pgn(self, file: RecordFile, event: str, round_name: str, replay: Stepped | None = None) -> bytes:
-        """The stones."""
         from judge.records.gomoku.pgn import write_pgn
         from judge.records.gomoku.replay import five_of, five_of_steps
 
@@ -273,7 +265,7 @@ class GomokuEntry(GameEntry):
         return first_game(data, source)
 
     def openings(self, options: Mapping[str, Any]) -> Openings:
-        """Offsets or squares, with the eight symmetries of the board."""
+        """Offsets or squares."""
         from judge.games.gomoku.opening_text import EXAMPLE, parse_opening, symmetries
 
         board = self.new(options).describe()
@@ -285,11 +277,9 @@ class GomokuEntry(GameEntry):
         )
 
     def person(self) -> PersonWords:
-        """All requests and events."""
         return GomokuWords()
 
     def questions(self, options: Mapping[str, Any]) -> Questions:
-        """Commands and positions with a forced answer."""
         return questions(self, options)
 
 

@@ -26,17 +26,14 @@ class QuantumChessWords(PersonWords):
     speaks = frozenset({Selection, Destination, Selected, Moved, TurnLost})
 
     def question(self, request: Request, typed: int = 0) -> str:  # noqa: ARG002 answers are sent one by one
-        """Selection or destination."""
         if isinstance(request, Destination):
             return f"move the piece on {request.x} {request.y}"
         return "select a piece"
 
     def tips(self, request: Request) -> Sequence[str]:  # noqa: ARG002 both requests ask for a square
-        """One square."""
         return ("a square: x y, such as 3 6",)
 
     def tell(self, event: Event, names: tuple[str, str]) -> str:  # noqa: ARG002 sides have colours
-        """Announcement of UCC's manager."""
         match event:
             case Selected() | Moved():
                 return f"{('white', 'black')[event.seat]} {announcement(event)}"
@@ -46,7 +43,6 @@ class QuantumChessWords(PersonWords):
                 raise TypeError(f"a person has no words for {event!r}")
 
     def read(self, request: Request, text: str) -> Reply:  # noqa: ARG002 both requests ask for a square
-        """A square."""
         match = _ON_SQUARE.fullmatch(text)
         if match is None:
             raise UnclearError(f"{quote(text)} is not a square: type x y, such as 3 6")
@@ -54,7 +50,6 @@ class QuantumChessWords(PersonWords):
         return decided(OnSquare(x, y), f"{x} {y}")
 
     def strict(self, game: Game) -> Game:
-        """Illegal moves end the game."""
         if not isinstance(game, QuantumChess):
             raise TypeError(f"not a game of Quantum Chess: {game!r}")
         game.options = game.options.model_copy(update={"illegal": "loses-game"})
@@ -81,11 +76,9 @@ class QuantumChessEntry(GameEntry):
     words_are_public = True
 
     def new(self, options: Mapping[str, Any]) -> QuantumChess:
-        """A game with these options."""
         return QuantumChess.from_options(options)
 
     def view(self, game: Game, seat: int | None = None) -> BoardView:
-        """Pieces with both types."""
         from judge.records.quantum_chess.view import chess_view
 
         if not isinstance(game, QuantumChess):
@@ -97,7 +90,6 @@ class QuantumChessEntry(GameEntry):
         return self.view(game, 0)
 
     def formats(self) -> "FileFormats[QchessLog]":
-        """The log of UCC's manager."""
         from judge.records.quantum_chess.log import read_log, write_log
         from judge.records.quantum_chess.replay import qchess_log
 
@@ -111,14 +103,13 @@ class QuantumChessEntry(GameEntry):
         return FileFormats(lambda file: qchess_log(file.record), {"log": log}, lambda game: game.result is not None)
 
     def read_log(self, data: bytes, source: str) -> Stepped:
-        """The game, with random results from the log."""
+        """Random results are in the log."""
         from judge.records.quantum_chess.log import read_log
         from judge.records.quantum_chess.view import qchess_steps
 
         return qchess_steps(read_log(data, source))
 
     def replay_log(self, data: bytes, source: str) -> str:
-        """The result line."""
         from judge.records.quantum_chess.log import read_log
         from judge.records.quantum_chess.replay import replay_qchess_log
 
@@ -126,11 +117,10 @@ class QuantumChessEntry(GameEntry):
         return f"quantum chess, {replay_qchess_log(log).game.result(log.names) or 'unfinished'}"
 
     def result_words(self, options: Mapping[str, Any]) -> ResultWords:  # noqa: ARG002 all options have the same
-        """The second word of the result line; `white` alone is a win for white."""
+        """`white` alone is a win for white."""
         return ResultWords(_WORDS, _read_result)
 
     def openings(self, options: Mapping[str, Any]) -> Openings:
-        """Positions on one line."""
         from judge.games.quantum_chess.position_text import EXAMPLE
 
         def parse(text: str) -> str:
@@ -142,7 +132,6 @@ class QuantumChessEntry(GameEntry):
         return Openings(parse, EXAMPLE)
 
     def person(self) -> PersonWords:
-        """All requests and events."""
         return QuantumChessWords()
 
 

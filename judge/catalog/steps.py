@@ -20,7 +20,7 @@ from judge.referee.transcript import unseal
 
 
 def read_steps(path: Path) -> Stepped:
-    """Read the game of a record or a game file. Raises InputError."""
+    """Steps of a record or a game file. Raises InputError."""
     data = read_bytes(path)
     if is_record(data):
         return steps_of(read_record(path))
@@ -32,14 +32,14 @@ def read_steps(path: Path) -> Stepped:
 
 
 def replayed_log(path: Path) -> str | None:
-    """Return the rules and result of a replayed log; None for other files. Raises InputError with the line."""
+    """Rules and result; None for files that are no log. Raises InputError with the line."""
     data = read_bytes(path)
     found = None if is_record(data) else recognise(data)
     return None if found is None else found[0].replay_log(data, str(path))
 
 
 def steps_of(file: RecordFile) -> Stepped:
-    """Return the game of a record. Raises InputError if its transcript is broken."""
+    """Raises InputError if the transcript is broken."""
     collector = _Collector(file)
     problem = collector.collect()
     record = file.record
@@ -56,15 +56,13 @@ def steps_of(file: RecordFile) -> Stepped:
 
 
 def result_words(record: GameRecord) -> str:
-    """Return how a game ended, on one line; may contain an agent's text."""
+    """One line on how a game ended; may contain an agent's text."""
     names = (record.seats[0].name, record.seats[1].name)
     return outcome_sentence(record.verdict, record.winner, names, record.reason)
 
 
 class _Collector:
-    """Referees a record again. A step is recorded when an answer's effect is visible: at the next answer, or at the
-    end.
-    """
+    """A step is recorded when an answer's effect is visible: at the next answer, or at the end."""
 
     def __init__(self, file: RecordFile) -> None:
         self.steps: list[ReplayStep] = []

@@ -36,7 +36,7 @@ from judge.records.views import BoardView
 PIECES = "F 1 2 33 444 5555 6666 7777 88888 99999999 s BBBBBB"
 
 READY_SETUP = ("FB9B4596B9", "BB67859589", "7B48365978", "9612s79384")
-"""An army with its flag in a corner of the last row; turned for the side with the lower rows."""
+"""The flag is in a corner of the last row; turned for the side with the lower rows."""
 
 _FROM_TO = re.compile(r"([0-9])[\s,]+([0-9])[\s,]+([0-9])[\s,]+([0-9])")
 
@@ -47,7 +47,6 @@ class StrategoWords(PersonWords):
     speaks = frozenset({SetupRow, HalfMove, Started, Confirmed})
 
     def question(self, request: Request, typed: int = 0) -> str:
-        """The next row, or a half-move."""
         match request:
             case SetupRow(row=row):
                 return f"set up row {row + typed + 1} of {SETUP_ROWS}, from the top"
@@ -57,13 +56,11 @@ class StrategoWords(PersonWords):
                 raise TypeError(f"a person has no words for {request!r}")
 
     def tips(self, request: Request) -> Sequence[str]:
-        """Rows, or half-moves."""
         if isinstance(request, SetupRow):
             return (f"{SIZE} pieces: FB99444321", f"in total {PIECES}", "or auto for a whole set-up")
         return ("X Y DIRECTION: 3 6 UP", "a scout farther: 3 6 UP 4", "or from to: 3 6 3 5")
 
     def tell(self, event: Event, names: tuple[str, str]) -> str:  # noqa: ARG002 sides have colours
-        """Half-moves with their outcomes."""
         match event:
             case Started():
                 return "both sides are set up"
@@ -73,7 +70,6 @@ class StrategoWords(PersonWords):
                 raise TypeError(f"a person has no words for {event!r}")
 
     def read(self, request: Request, text: str) -> Reply:
-        """A row or a half-move."""
         if not isinstance(request, SetupRow):
             return _read_half_move(text)
         # The spy is a lower-case letter; flag and bombs are capitals.
@@ -93,11 +89,9 @@ class StrategoWords(PersonWords):
         return SETUP_ROWS - request.row if isinstance(request, SetupRow) else 1
 
     def squares(self, request: Request) -> int:
-        """Origin and destination."""
         return 0 if isinstance(request, SetupRow) else 2
 
     def strict(self, game: Game) -> Game:
-        """Illegal or unreadable moves end the game."""
         if not isinstance(game, Stratego):
             raise TypeError(f"not a game of Stratego: {game!r}")
         strict = {"tolerate_illegal": False, "tolerate_unreadable": False}
@@ -138,17 +132,15 @@ class StrategoEntry(GameEntry):
     practice = (Partner("house-stratego"), Partner("house-stratego-instant"))
 
     def new(self, options: Mapping[str, Any]) -> Stratego:
-        """A game with these options."""
         return Stratego.from_options(options)
 
     def view(self, game: Game, seat: int | None = None) -> BoardView:
-        """Both armies with their ranks."""
         from judge.records.stratego.view import stratego_view
 
         return stratego_view(_stratego(game), seat)
 
     def public(self, game: Game) -> BoardView:
-        """Positions of the pieces without their ranks; None during the set-up."""
+        """Without ranks; empty during the set-up."""
         views = [self.view(game, seat) for seat in SEATS]
         is_set_up = _stratego(game).turn > 0
         hidden = {
@@ -160,7 +152,7 @@ class StrategoEntry(GameEntry):
         return replace(views[0], tokens=hidden)
 
     def formats(self) -> FileFormats[bytes]:
-        """The log of UCC's managers; a game is its log's bytes."""
+        """A game is its log's bytes."""
         from judge.records.stratego.log import read_log
         from judge.records.stratego.replay import log_of_record
 
@@ -172,14 +164,12 @@ class StrategoEntry(GameEntry):
         return FileFormats(lambda file: log_of_record(file.record), {"log": log})
 
     def read_log(self, data: bytes, source: str) -> Stepped:
-        """The game by the first rule set that fits the log."""
         from judge.records.stratego.log import read_log
         from judge.records.stratego.view import stratego_steps
 
         return stratego_steps(read_log(data, source))
 
     def replay_log(self, data: bytes, source: str) -> str:
-        """The rule set and the result line."""
         from judge.records.stratego.log import read_log
         from judge.records.stratego.view import rules_of
 
@@ -188,7 +178,6 @@ class StrategoEntry(GameEntry):
         return f"{rules}, {game.result(log.names) if game.end else 'unfinished'}"
 
     def result_words(self, options: Mapping[str, Any]) -> ResultWords:
-        """OUTCOME of the result line."""
         from judge.games.stratego.options import read_options
 
         rules = read_options(options)
@@ -201,7 +190,6 @@ class StrategoEntry(GameEntry):
         return ResultWords(frozenset(words), _read_result)
 
     def person(self) -> PersonWords:
-        """All requests and events."""
         return StrategoWords()
 
 

@@ -7,25 +7,21 @@ from typing import Annotated
 
 import typer
 
-from judge.agents.agents import stage_agent
+from judge.api.checks import check as checked
+from judge.api.defaults import DEFAULT_POLICY
 from judge.base.logs import set_level
-from judge.cli.host_setup import box_kind, make_ready, slot_alone
 from judge.cli.options import (
-    DEFAULT_POLICY,
     BoxOption,
     ClockOption,
     JsonOption,
     PolicyOption,
     SetOption,
+    box_kind,
     complete_agent,
 )
-from judge.referee.policy import load_policy
-from judge.sandbox.machine.owner import owned_directory
-from judge.submissions.check import CheckReport, Grade, OverlongError, examine
-from judge.submissions.check.keep import TalkFolder
-from judge.submissions.intake import IntakeLimits
+from judge.submissions.check import CheckReport, Grade, OverlongError
 from judge.terminal.check_display import CheckDisplay
-from judge.terminal.output import fail, print_json
+from judge.terminal.output import fail, print_json, print_notice
 
 EXAMPLES = """
 Examples:
@@ -58,20 +54,22 @@ def check(
 ) -> None:
     """Check that AGENT meets all requirements of a contest, and print how to fix each failure."""
     set_level(logging.ERROR)
-    chosen = load_policy(policy, set_ or [], clock=clock)
-    kind = box_kind(box)
-    folder = None if keep is None else TalkFolder(keep)
-    with owned_directory() as staging:
-        staged = stage_agent(agent, staging)
-        make_ready(kind, chosen, [staged.seat(chosen).runtime])
-        shown = CheckDisplay(as_json)
-        try:
-            with slot_alone(kind) as slot, shown:
-                seconds = IntakeLimits().check_s
-                kept = (lambda _talk, _name: None) if folder is None else folder.keep
-                report = examine(staged, chosen, slot, kind, staging, seconds, shown.progress, shown.trying, kept)
-        except OverlongError as error:
-            fail(str(error), 1)
+    shown = CheckDisplay(as_json)
+    try:
+        with shown:
+            report = checked(
+                agent,
+                policy=policy,
+                changes=set_ or [],
+                clock=clock,
+                box=box_kind(box),
+                keep=keep,
+                progress=shown.progress,
+                trying=shown.trying,
+                notify=print_notice,
+            )
+    except OverlongError as error:
+        fail(str(error), 1)
     if as_json:
         print_json(report.model_dump(mode="json"))
     else:

@@ -8,11 +8,11 @@ from typing import Annotated
 import typer
 
 from judge.base.errors import HostError, InputError
-from judge.cli.host_setup import clean_up, report_occupied
 from judge.cli.options import SLOTS_HELP, TlsOption, require_dask
 from judge.cluster.keys import make_keys
 from judge.contest.executor import slots_on_host
-from judge.terminal.output import note
+from judge.contest.host_setup import clean_up, report_occupied
+from judge.terminal.output import note, print_notice
 
 EXAMPLES = """
 docs/organise/cluster.md sets up a contest on three machines.
@@ -108,11 +108,11 @@ def worker(
     name = name if joined is None else joined.name
     worker_slots = slots_on_host(cores, slots)
     try:
-        clean_up()  # leftovers of a killed worker would use the slots' cores
+        clean_up(print_notice)  # leftovers of a killed worker would use the slots' cores
     except HostError as error:
         note(f"judge: games in containers cannot be played here: {error}")
-        clean_up(containers=False)
-    report_occupied(worker_slots)
+        clean_up(print_notice, containers=False)
+    report_occupied(worker_slots, print_notice)
     machine = Machine(name or platform.node(), folder, worker_slots, allows_processes=allow_processes)
     os.sched_setaffinity(0, worker_slots[0].judge_cores)
     run_worker(machine, address, listen_address, security)

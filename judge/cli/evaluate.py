@@ -1,50 +1,18 @@
 """`judge evaluate`: test whether a candidate is stronger than its parent or a pool."""
 
-import secrets
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from judge import __version__
-from judge.agents.agents import Agent, stage_agent
-from judge.base.durable_files import write_durably
-from judge.base.errors import HostError, InputError
-from judge.base.locks import locked
+from judge.api.evaluations import NoVerdictError
+from judge.api.evaluations import evaluate as evaluated
 from judge.base.parsing import parse as parse_values
 from judge.base.text import printable
-from judge.base.toml_files import parse, read_text, validated
-from judge.cli.host_setup import box_kind, make_ready, make_venue
 from judge.cli.options import JsonOption, complete_agent
-from judge.contest.evaluation import (
-    FROZEN_FILE,
-    POOL_FILE,
-    RECORDS,
-    Pool,
-    PoolPlan,
-    StopRule,
-    evaluation_of,
-    seat_of_version,
-)
-from judge.contest.evaluation import (
-    evaluate as evaluated,
-)
-from judge.contest.plan import located, openings_of, policy_of
-from judge.contest_games import Outcome
-from judge.export.evaluation_file import played_game, read_pool, record_path, write_evaluation
-from judge.games.types import Verdict
-from judge.host.house_agents import house_agent_names
-from judge.referee.play import Venue, play_until_scored
-from judge.referee.policy import Policy
-from judge.referee.setup import check_playable
-from judge.referee.spec import GameSpec, SeatSpec, write_record
-from judge.sandbox.machine.owner import owned_directory
+from judge.contest.evaluation import StopRule
 from judge.statistics.paired_scores import PairedScores
-from judge.terminal.output import fail, note, print_json
-from judge.transparency.keys import load_key
-
-EVALUATIONS = "evaluations"
+from judge.terminal.output import fail, note, print_json, print_notice
 
 EXAMPLES = """
 Examples:
@@ -85,80 +53,29 @@ def evaluate(
     All candidates play the same games. With --parent both agents play them and are compared pair by pair. Otherwise the
     candidate is compared with the pool. After an interruption the same command continues.
     """
-    signing = load_key(key)
     test = None if width is not None else {"elo0": elo0, "elo1": elo1, "alpha": alpha, "beta": beta}
     rule = parse_values(StopRule, {"test": test, "width": width, "pairs": games // 2}, "judge evaluate")
-    path = against / POOL_FILE if against.is_dir() else against
-    with owned_directory() as staging:
-        pool, programs = _pool(path, staging)
-        kind = box_kind(pool.box)
-        seats = (
-            _version(candidate, staging, pool.policy, programs),
-            (_version(parent, staging, pool.policy, programs) if parent else None),
-        )
-        if parent and seats[1] is not None and seats[1].digest == seats[0].digest:
-            raise InputError(f"--parent {parent}: the same files as {candidate}; give an earlier version")
-        for seat in filter(None, seats):
-            check_playable(pool.pair(0, seat)[0])
-        make_ready(kind, pool.policy, [seat.runtime for seat in (*filter(None, seats), *pool.agents)])
-        if rule.pairs > pool.different_pairs:
-            note(
-                f"judge: after {2 * pool.different_pairs} games of an agent the openings repeat: deterministic agents "
-                "then repeat games, which prove nothing; add openings to the pool"
-            )
-        others = _other_opponents(pool, seats[0], staging)
-        player = _Player(path.parent / RECORDS, programs, make_venue(kind))
-        scores, played = PairedScores(()), list[str]()
-        for scores, played in evaluated(pool, *seats, rule, player.game):
-            note(f"{len(played):>6} games  {_so_far(scores, rule)}")
-    if scores.are_even:
-        fail(_no_verdict(scores, pool, others), 1)
-    found = evaluation_of(__version__, pool, seats, rule, scores, played)
-    file = path.parent / EVALUATIONS / f"{_file_name(seats)}.json"
+
+    def progress(scores: PairedScores, played: int) -> None:
+        note(f"{played:>6} games  {_so_far(scores, rule)}")
+
     try:
-        file.parent.mkdir(exist_ok=True)
-        write_evaluation(file, found, signing)
-    except OSError as error:
-        raise HostError(f"{file}: the evaluation could not be written: {error.strerror}") from None
+        found = evaluated(
+            candidate, against=against, key=key, rule=rule, parent=parent, progress=progress, notify=print_notice
+        )
+    except NoVerdictError as error:
+        fail(str(error), 1)
+    evaluation = found.evaluation
     if as_json:
-        print_json({"evaluation": found.model_dump(mode="json"), "file": str(file)})
+        print_json({"evaluation": evaluation.model_dump(mode="json"), "file": str(found.path)})
         return
-    print(f"{printable(seats[0].name, 80)}: {found.verdict}")
-    print(f"  {_so_far(scores, rule)}")
-    print(f"  {len(played)} games, pool {found.pool[:16]}, signed in {file}")
-    if not rule.is_reached(scores):
+    print(f"{printable(evaluation.candidate.name, 80)}: {evaluation.verdict}")
+    print(f"  {_so_far(found.scores, rule)}")
+    print(f"  {len(evaluation.games)} games, pool {evaluation.pool[:16]}, signed in {found.path}")
+    if not rule.is_reached(found.scores):
         note(
             f"judge: it stopped after {games} games of the candidate; to continue, repeat the command with more --games"
         )
-
-
-def _other_opponents(pool: Pool, seat: SeatSpec, staging: Path) -> list[str]:
-    """Return the house agents that can play the candidate and are not in the pool."""
-    known = {each.digest for each in pool.agents}
-    found = []
-    for name in house_agent_names():
-        try:
-            other = stage_agent(name, staging)
-            check_playable(GameSpec(seats=(seat, other.seat(pool.policy)), policy=pool.policy, box=pool.box))
-        except InputError:
-            continue
-        if other.digest not in known:
-            found.append(name)
-    return found
-
-
-def _no_verdict(scores: PairedScores, pool: Pool, others: Sequence[str]) -> str:
-    if scores.are_differences:
-        alike = "the candidate and its parent scored the same in every pair"
-        advice = "add agents of a strength in between, such as the parent itself"
-    else:
-        alike = "the candidate scored a half in every pair"
-        advice = "add other agents or openings"
-    names = ", ".join(printable(seat.name, 40) for seat in pool.agents[:8])
-    return (
-        f"no verdict: all {scores.pairs} pairs ended alike: {alike}, so this pool ({names}) cannot rank them; "
-        f"{advice}, in a new pool" + (f"; house agents that are not in it: {', '.join(others)}" if others else "")
-    )
 
 
 def _so_far(scores: PairedScores, rule: StopRule) -> str:
@@ -171,91 +88,3 @@ def _so_far(scores: PairedScores, rule: StopRule) -> str:
         return text
     state = scores.state(rule.test)
     return f"{text}, LLR {state.llr:.2f} ({state.lower:.2f} to {state.upper:.2f})"
-
-
-def _file_name(seats: tuple[SeatSpec, SeatSpec | None]) -> str:
-    return "-against-".join(seat.name.replace("@", "-") for seat in seats if seat is not None)
-
-
-def _pool(path: Path, staging: Path) -> tuple[Pool, dict[str, Path]]:
-    text = read_text(path, "a pool file, such as docs/authors.md has one")
-    plan = validated(PoolPlan, parse(path, text), path, text)
-    policy = policy_of(path, plan.policy, plan.change)
-    agents = [stage_agent(located(path.parent, each), staging) for each in plan.agents]
-    seats = tuple(
-        agent.seat(policy).model_copy(update={"name": each.name or agent.manifest.name})
-        for each, agent in zip(plan.agents, agents, strict=True)
-    )
-    if len({seat.name for seat in seats}) < len(seats):
-        raise InputError(f"{path}: two agents have the same name; give one of them a `name`")
-    pool = Pool(
-        policy=policy,
-        box=plan.box,
-        openings=tuple(openings_of(path, plan.openings, policy)),
-        shuffle=plan.openings.shuffle,
-        transform=plan.openings.transform,
-        seed=secrets.token_hex(32),
-        agents=seats,
-    )
-    return _frozen(path.with_name(FROZEN_FILE), pool), {agent.digest: agent.program for agent in agents}
-
-
-def _frozen(path: Path, pool: Pool) -> Pool:
-    try:
-        with locked(path.with_suffix(".lock")):
-            if not path.exists():
-                write_durably(path, pool.encoded())
-                note(f"judge: {path}: the pool is locked in")
-            frozen = read_pool(path)
-    except OSError as error:
-        raise HostError(f"{path}: {error.strerror}: the pool could not be locked in") from None
-    changed = [
-        *(
-            f"agent {seat.name}"
-            for seat in (*frozen.agents, *pool.agents)
-            if (seat in frozen.agents) != (seat in pool.agents)
-        ),
-        *(
-            name
-            for name in ("policy", "box", "openings", "shuffle", "transform")
-            if getattr(frozen, name) != getattr(pool, name)
-        ),
-    ]
-    if changed or [seat.name for seat in frozen.agents] != [seat.name for seat in pool.agents]:
-        what = ", ".join(changed) or "the order of its agents"
-        raise InputError(
-            f"{path.with_name(POOL_FILE)}: differs from the locked-in pool ({printable(what, 300)}): restore it, "
-            "or start a new pool in another folder"
-        )
-    return frozen
-
-
-def _version(named: str, staging: Path, policy: Policy, programs: dict[str, Path]) -> SeatSpec:
-    agent: Agent = stage_agent(named, staging)
-    programs[agent.digest] = agent.program
-    return seat_of_version(agent.seat(policy))
-
-
-class _Player:
-    def __init__(self, records: Path, programs: dict[str, Path], venue: Venue) -> None:
-        self._records = records
-        self._programs = programs
-        self._venue = venue
-        try:
-            records.mkdir(exist_ok=True)
-        except OSError as error:
-            raise InputError(f"{records}: {error.strerror}: the pool's folder must be writable") from None
-
-    def game(self, spec: GameSpec) -> Outcome:
-        path = record_path(self._records, spec)
-        if not path.exists():
-            file = play_until_scored(spec, self._programs, self._venue)
-            if file.record.verdict is Verdict.VOID:
-                raise HostError(
-                    f"a game stayed void: {printable(file.record.reason, 300)}; repeat the command to continue"
-                )
-            try:
-                write_record(path, file)
-            except OSError as error:
-                raise HostError(f"{path}: the record could not be written: {error.strerror}") from None
-        return played_game(path, spec)

@@ -1,37 +1,22 @@
 """`judge match`: play games between two agents, and write their records."""
 
 import sys
-from collections.abc import Sequence
-from contextlib import ExitStack, nullcontext
-from dataclasses import replace
+from contextlib import closing, nullcontext
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from judge.agents.agents import ME, Agent
-from judge.agents.kept_folders import FolderStore
-from judge.base.durable_files import is_file
-from judge.base.errors import HostError, InputError
-from judge.base.text import file_word
-from judge.catalog import game_entry
-from judge.catalog.entry import NOT_TURNED, Turn
-from judge.catalog.files import write_exports
-from judge.cli.host_setup import box_kind, make_ready, make_venue
-from judge.cli.options import DEFAULT_POLICY, BoxOption, JsonOption, PolicyOption, SetOption, complete_agent
-from judge.contest.folders.match_folders import KeptThroughRun
-from judge.contest.opening_files import MAX_OPENINGS, read_openings
-from judge.games.types import Opening, Verdict
-from judge.referee.play import Venue, play_until_scored
-from judge.referee.policy import Policy, load_policy
-from judge.referee.setup import check_playable
-from judge.referee.spec import GameRecord, GameSpec, RecordFile, SeatSpec
-from judge.sandbox.machine.owner import owned_directory
-from judge.terminal.live import LiveView
-from judge.terminal.output import print_json
-from judge.terminal.person import PersonPresenter, is_person, may_leave, seated, stage
+from judge.agents.agents import ME
+from judge.api.defaults import DEFAULT_POLICY
+from judge.api.matches import match as match_played
+from judge.base.errors import HostError
+from judge.cli.options import BoxOption, JsonOption, PolicyOption, SetOption, box_kind, complete_agent
+from judge.contest.matches import MatchGame
+from judge.games.types import Verdict
+from judge.terminal.output import print_json, print_notice
+from judge.terminal.person import PersonPresenter, may_leave
 from judge.terminal.presenters import LinePresenter, Presenter, Shown
-from judge.tournament.openings import schedule
 
 OWN_CLOCK = "policy"
 """Value of `--clock` for the policy's own limits."""
@@ -99,124 +84,46 @@ def match(
     On a terminal the games are shown live; otherwise each move is printed on a line. If A or B is `me`, a person plays:
     type squares, or choose them with arrow keys and Enter; `?` prints help.
     """
-    chosen = load_policy(policy, set_ or [], clock="" if clock == OWN_CLOCK else clock)
-    openings, turns = _openings(opening, chosen, transform, MAX_OPENINGS if shuffle else (games + 1) // 2)
-    kind = box_kind(box)
-    played = []
     has_person = ME in (first, second)
+    presenter = _presenter(has_person=has_person, has_clock=bool(clock), as_json=as_json, quiet=quiet)
     leaving = may_leave() if has_person else nullcontext()
-    with leaving, owned_directory() as staging, ExitStack() as closing:
-        agents = [stage(named, staging) for named in (first, second)]
-        seats = _seats(agents, chosen)
-        if has_person:
-            seats = seated(seats, bool(clock))
-        programs = {agent.digest: agent.program for agent in agents}
-        check_playable(GameSpec(seats=seats, policy=chosen, box=kind))  # before waiting for a slot or a person
-        _make_directory(out)
-        make_ready(kind, chosen, [seat.runtime for seat in seats if not is_person(seat)])
-        names = [agent.calls_itself(chosen) for agent in agents]
-        persons = [index for index, seat in enumerate(seats) if is_person(seat)]
-        kept = KeptThroughRun(FolderStore(folders or staging / "folders"), chosen, seats, names, games, persons)
-        venue = make_venue(kind)
-        presenter = _presenter(seats, games, as_json=as_json, quiet=quiet)
-        closing.callback(presenter.close)
-        with kept.through_the_run():
-            for number in range(games):
-                spec = GameSpec(
-                    seats=kept.seats(number),
-                    policy=chosen,
-                    opening=schedule(openings, number // 2, seed if shuffle else None, turns),
-                    seed=seed + number,
-                    number=number,
-                    box=kind,
-                )
-                played.append(_play(spec, programs, venue, out, presenter, kept))
+    with leaving, closing(presenter):
+        played = match_played(
+            first,
+            second,
+            policy=policy,
+            changes=set_ or [],
+            clock="" if clock == OWN_CLOCK else clock,
+            games=games,
+            opening=opening,
+            shuffle=shuffle,
+            transform=transform,
+            box=box_kind(box),
+            seed=seed,
+            out=out,
+            folders=folders,
+            observer=presenter,
+            notify=print_notice,
+        )
     if as_json:
-        print_json({"games": [_summary(record, path) for record, path in played]})
-    presenter.score([record for record, _ in played])
-    if any(record.verdict is Verdict.VOID for record, _ in played):
+        print_json({"games": [_summary(game) for game in played]})
+    presenter.score([game.record for game in played])
+    if any(game.record.verdict is Verdict.VOID for game in played):
         raise HostError("a game stayed void; its record has the reason")
 
 
-def _play(
-    spec: GameSpec, programs: dict[str, Path], venue: Venue, out: Path, presenter: Presenter, kept: KeptThroughRun
-) -> tuple[GameRecord, Path]:
-    check_playable(spec)
-    here = replace(
-        venue,
-        shelf=kept.shelf(spec.number),
-        watch=presenter.watch,
-        follow=presenter.follow,
-        build=presenter.build,
-    )
-
-    def path_of(record: GameRecord) -> Path:
-        return out / record_name(record)
-
-    def save(file: RecordFile) -> None:
-        record, path = file.record, path_of(file.record)
-        try:
-            kept.commit(file, path)
-            write_exports(file, path)
-        except OSError as error:
-            raise HostError(f"{path}: the record could not be written: {error.strerror}") from None
-        is_last = record.verdict is not Verdict.VOID or record.attempt == spec.policy.attempts
-        presenter.end(record, path, is_last=is_last)
-
-    file = play_until_scored(spec, programs, here, before=lambda attempt: presenter.begin(spec, attempt), after=save)
-    return file.record, path_of(file.record)
-
-
-def record_name(record: GameRecord) -> str:
-    """Return the file name of a record: number, agents, id, and the attempt after the first."""
-    first, second = (file_word(seat.name) for seat in record.seats)
-    attempt = f"-{record.attempt}" if record.attempt > 1 else ""
-    return f"{record.spec.number + 1:04}-{first}-{second}-{record.id[:8]}{attempt}.json"
-
-
-def _presenter(seats: tuple[SeatSpec, SeatSpec], games: int, *, as_json: bool, quiet: bool) -> Presenter:
-    names = (seats[0].name, seats[1].name)
-    if any(map(is_person, seats)):
-        return PersonPresenter(names, games, Presenter() if as_json else None)
+def _presenter(*, has_person: bool, has_clock: bool, as_json: bool, quiet: bool) -> Presenter:
+    if has_person:
+        return PersonPresenter(has_clock, Presenter() if as_json else None)
     if as_json:
         return Presenter()
     if quiet:
-        return LinePresenter(names, moves=False)
-    return Shown(names, LiveView(names, games)) if sys.stdout.isatty() else LinePresenter(names)
+        return LinePresenter(moves=False)
+    return Shown() if sys.stdout.isatty() else LinePresenter()
 
 
-def _openings(text: str, policy: Policy, transform: bool, most: int) -> tuple[Sequence[Opening], Sequence[Turn]]:
-    if not text:
-        return [()], NOT_TURNED
-    game = policy.game
-    written = game_entry(game.name).openings(game.options)
-    if written is None:
-        raise InputError(f"--opening: {game.name} does not support openings")
-    turns = written.turns if transform else NOT_TURNED
-    if is_file(Path(text)):
-        return read_openings(Path(text), written, most), turns
-    try:
-        return [written.parse(text)], turns
-    except InputError as error:
-        raise InputError(f"--opening {text}: neither a file nor an opening: {error}") from None
-
-
-def _seats(agents: Sequence[Agent], policy: Policy) -> tuple[SeatSpec, SeatSpec]:
-    first, second = (agent.seat(policy) for agent in agents)
-    if first.name == second.name:
-        first = first.model_copy(update={"name": f"{first.name}-1"})
-        second = second.model_copy(update={"name": f"{second.name}-2"})
-    return first, second
-
-
-def _make_directory(out: Path) -> None:
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(f"--out {out}: {error.strerror}: name a directory that exists or can be created") from None
-
-
-def _summary(record: GameRecord, path: Path) -> dict[str, Any]:
+def _summary(game: MatchGame) -> dict[str, Any]:
+    record = game.record
     return {
         "seats": [
             {
@@ -232,5 +139,5 @@ def _summary(record: GameRecord, path: Path) -> dict[str, Any]:
         "reason": record.reason,
         "result": record.result,
         "moves": len(record.plies),
-        "record": str(path),
+        "record": str(game.path),
     }

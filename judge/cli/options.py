@@ -6,12 +6,16 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from judge.base.errors import InputError
 from judge.base.text import printable
+from judge.terminal.output import print_notice
+
+if TYPE_CHECKING:
+    from judge.sandbox.box import BoxKind
 
 
 def complete_policy(incomplete: str) -> Iterator[str]:
@@ -52,9 +56,6 @@ def _paths(incomplete: str, ending: str) -> Iterator[str]:
 
 POLICY_HELP = "A policy name, name:variant, or a .toml file; see judge policies list."
 
-DEFAULT_POLICY = "gomocup-freestyle"
-"""Policy of `judge check` and `judge match`."""
-
 PolicyOption = Annotated[str, typer.Option("--policy", help=POLICY_HELP, autocompletion=complete_policy)]
 SetOption = Annotated[
     list[str] | None, typer.Option("--set", help="Override a value of the policy: clock.turn_ms=1000. Repeatable.")
@@ -92,6 +93,19 @@ SLOTS_HELP = "Games at the same time; 0 means as many as the cores allow."
 CONTEST_HELP = "The contest.toml, or the folder that contains it."
 HERE = Path("contest.toml")
 ContestArgument = Annotated[Path, typer.Argument(metavar="CONTEST", help=CONTEST_HELP)]
+
+
+def box_kind(text: str) -> "BoxKind":
+    """Parse the value of `--box`. Raises InputError if it is unknown."""
+    if text == "docker":
+        return "docker"
+    if text == "process":
+        print_notice(
+            "WARNING: --box process isolates nothing. The agents run as you, with your files, your network and no "
+            "memory limit. Use it only for programs that you trust."
+        )
+        return "process"
+    raise InputError(f"--box {text}: use docker or process")
 
 
 def required_reason(why: str) -> str:

@@ -7,12 +7,11 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
+from judge.api.rating_lists import ratings
 from judge.base.errors import HostError, InputError
 from judge.base.text import printable
-from judge.publish.league_records import LeagueRecords
-from judge.publish.load import load_any
 from judge.publish.tables import write_csv
-from judge.statistics.rating_lists import ListRow, rating_list
+from judge.statistics.rating_lists import ListRow
 from judge.terminal.output import note, print_json
 from judge.terminal.tables import make_table
 
@@ -31,20 +30,16 @@ def print_rating_list(
     """
     if csv_file is not None and csv_file.exists() and not force:
         raise InputError(f"{csv_file}: exists; --force overwrites it")
-    read = LeagueRecords(directory)
-    rule = read.rule(name)
+    pairs = []
     for word in added:
         league, equals, contest = word.partition("=")
         if not equals:
             raise InputError(f"--add {printable(word, 60)}: write YEAR_LEAGUE=CONTEST, such as 2027_c=cup")
-        loaded = load_any(Path(contest))
-        read.add(league, contest, loaded.counted)
-    rows = rating_list(read.records, read.names, rule)
-    if not rows:
-        raise InputError(f"{directory}: the list {name} has no games; add records of its leagues")
-    for warning in read.warnings:
+        pairs.append((league, Path(contest)))
+    found = ratings(directory, name, added=pairs)
+    for warning in found.warnings:
         note(f"judge: WARNING: {printable(warning, 500)}")
-    documents = [_document(row) for row in rows]
+    documents = [_document(row) for row in found.rows]
     if csv_file is not None:
         try:
             with csv_file.open("wb" if force else "xb") as file:
@@ -52,9 +47,9 @@ def print_rating_list(
         except OSError as error:
             raise HostError(f"{csv_file}: not written: {error.strerror}") from None
     if as_json:
-        print_json({"list": name, "warnings": read.warnings, "rows": documents})
+        print_json({"list": name, "warnings": found.warnings, "rows": documents})
     else:
-        _show(rows)
+        _show(found.rows)
 
 
 def _document(row: ListRow) -> dict[str, Any]:

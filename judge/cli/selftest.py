@@ -17,10 +17,10 @@ from judge.attacks.services import SERVICE_ATTACKS
 from judge.attacks.table import ATTACKS
 from judge.base.errors import HostError, InputError
 from judge.base.text import printable
-from judge.cli.host_setup import make_ready, slot_alone
 from judge.cli.options import JsonOption, PolicyOption, SetOption
+from judge.contest.host_setup import make_ready, slot_alone
 from judge.referee.policy import load_policy
-from judge.terminal.output import note, print_json
+from judge.terminal.output import note, print_json, print_notice
 from judge.terminal.tables import make_table
 
 AnyAttack = Attack | ServiceAttack
@@ -87,12 +87,12 @@ def selftest(
     services = [attack for attack in attacks if isinstance(attack, ServiceAttack) and not _lacks(attack)]
     needed = {attack.image for attack in services if attack.image} | ({"native"} if games else set())
     if needed:
-        make_ready("docker", chosen, sorted(needed))
+        make_ready("docker", chosen, sorted(needed), print_notice)
     lines = []
     with ExitStack() as stack:
         tried = []
         if games:
-            slot = stack.enter_context(slot_alone("docker"))
+            slot = stack.enter_context(slot_alone("docker", print_notice))
             suite = stack.enter_context(closing(Suite(chosen, slot, slower)))
             tried.append(_tried(suite, games, controls))
         for line in chain(*tried, _tried_services(services, controls)):

@@ -8,9 +8,10 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
+from judge.api.files import show as read_game
 from judge.base.errors import InputError
 from judge.base.text import printable
-from judge.catalog.steps import read_steps, result_words, steps_of
+from judge.catalog.steps import result_words, steps_of
 from judge.cli.options import EvidenceOption
 from judge.games.types import Verdict
 from judge.records.evidence import cases
@@ -79,7 +80,7 @@ def show(
         _show_list(files)
         return
     (path,) = files
-    game = read_steps(path)
+    game = read_game(path)
     if game.problem:
         note(f"judge: {path}: shown only up to an error: {printable(game.problem, 300)}")
     at = _index(game, ply)

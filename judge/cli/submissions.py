@@ -16,7 +16,7 @@ from rich.console import Console
 
 from judge.base.errors import InputError
 from judge.base.logs import set_level
-from judge.base.text import printable
+from judge.base.text import printable, suggest
 from judge.cli.options import HERE, ContestArgument, JsonOption, WhyOption, checked_address, operator, required_reason
 from judge.cli.submission_output import step_line
 from judge.cli.submit import (
@@ -26,6 +26,7 @@ from judge.cli.submit import (
     processor,
     submission_json,
 )
+from judge.store.notices import MESSAGE
 from judge.store.orders import OrganiserOrder
 from judge.store.submission_types import ENTERS, Submission
 from judge.store.submissions import Register
@@ -39,6 +40,8 @@ Id = Annotated[int, typer.Argument(metavar="ID", help="The number of a submissio
 Author = Annotated[str, typer.Argument(metavar="AUTHOR", help="The author's name, as the tables show it.")]
 
 MAX_AUTHORS_BYTES = 1 << 16
+
+MESSAGE_CHARACTERS = 1000
 
 _WIDTH = 80
 _INDENT = " " * 5
@@ -143,9 +146,32 @@ def email(
         raise InputError(f"address {address[:80]!r}: one address, such as ada@example.org")
     directory = open_intake(contest)
     with closing(directory.notices()) as notices:
-        notices.set_email(checked_author(author), address)
+        known = notices.authors()
+        if checked_author(author) not in known:
+            hint = printable(suggest(author, known), 300)
+            raise InputError(f"no author {author!r} in {directory.contest}: {hint}; judge submissions token adds one")
+        notices.set_email(author, address)
     if address and not directory.intake.notices.smtp:
         note("no mail server is configured: set smtp in [intake.notices] of the contest's file")
+
+
+@app.command(epilog='Example: judge submissions message "The start is at 19:00." cup')
+def message(
+    text: Annotated[str, typer.Argument(metavar="TEXT", help="The message, on one line.")],
+    contest: ContestArgument = HERE,
+) -> None:
+    """Send a message to all authors: it is on their pages, and sent to their addresses by judge serve."""
+    if not text.strip() or len(text) > MESSAGE_CHARACTERS:
+        raise InputError(f"TEXT: 1 to {MESSAGE_CHARACTERS} characters")
+    with closing(open_intake(contest).notices()) as notices:
+        print(notices.send_message(OrganiserOrder(operator(), MESSAGE, "", " ".join(text.split()))).done)
+
+
+@app.command("send", epilog="Example: judge submissions send cup")
+def send_notices(contest: ContestArgument = HERE, why: WhyOption = "sent by the organiser") -> None:
+    """Send the waiting notices now, also results that are collected for a mail. judge serve must run."""
+    with closing(open_intake(contest).notices()) as notices:
+        print(notices.send_now(OrganiserOrder(operator(), "send", "", required_reason(why))).done)
 
 
 @app.command(epilog='Example: judge submissions withdraw 3 --why "the author asked" cup')

@@ -12,30 +12,29 @@ import typer
 
 from judge.base.errors import InputError
 from judge.base.logs import set_level
-from judge.cli.host_setup import build_missing_image, clean_up, free_slot, place_on_host, print_notice, slot_alone
 from judge.cli.options import CONTEST_HELP, HERE, JsonOption
 from judge.cli.submission_output import print_findings, print_state, received_line, step_line
 from judge.contest.contest import announce, open_store
 from judge.contest.entries import intake_directory
+from judge.contest.host_setup import build_missing_image, clean_up, free_slot, place_on_host, slot_alone
 from judge.contest.plan import load_plan
 from judge.referee.play import Slot
 from judge.sandbox.machine.core_locks import CoreLocks, Tell
 from judge.sandbox.machine.cores import CorePlacement
-from judge.store.submission_types import ENTERS, State, Submission, UploadStep
+from judge.store.submission_types import ENTERS, ORGANISER, State, Submission, UploadStep
 from judge.store.submissions import Register
 from judge.store.tokens import checked_author
 from judge.submissions.check import CheckReport
 from judge.submissions.pipeline import Processor, process_upload
 from judge.submissions.practice import PracticeHost
 from judge.submissions.service import (
-    ORGANISER,
     IntakeDirectory,
     process_claimed,
     receive_file,
     requeue_lost,
     working,
 )
-from judge.terminal.output import note, print_json
+from judge.terminal.output import note, print_json, print_notice
 
 EXAMPLES = """
 Examples:
@@ -128,15 +127,20 @@ def processor(
     The callback gets the process that holds a core; it must be importable by name. Raises HostError if no Engine
     answers.
     """
-    clean_up()
+    clean_up(tell)
     workplace = UploadHost(placement or place_on_host(), tell)
-    return partial(process_upload, workplace=workplace, limits=directory.intake.limits, need=build_missing_image)
+    return partial(
+        process_upload,
+        workplace=workplace,
+        limits=directory.intake.limits,
+        need=partial(build_missing_image, tell=tell),
+    )
 
 
 def hosting(directory: IntakeDirectory, tell: Tell) -> tuple[Processor, PracticeHost]:
     """Like `processor`, with the host for practice games."""
     placement = place_on_host()
-    host = PracticeHost(partial(free_slot, placement, tell), build_missing_image)
+    host = PracticeHost(partial(free_slot, placement, tell), partial(build_missing_image, tell=tell))
     return processor(directory, tell, placement), host
 
 
@@ -155,7 +159,7 @@ class UploadHost:
 
     def slot(self) -> AbstractContextManager[Slot]:
         """Hold a slot in which no game is played."""
-        return slot_alone("docker", self.placement, self.tell)
+        return slot_alone("docker", self.tell, self.placement)
 
 
 def print_result(directory: IntakeDirectory, register: Register, ended: Submission, contest: Path) -> None:

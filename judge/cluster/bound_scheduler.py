@@ -1,4 +1,4 @@
-"""A dask scheduler that restricts workers to their own name and checks every value that they send.
+"""A dask scheduler that checks every value that workers send.
 
 dask lets any peer register under any name, stop workers and submit tasks. Here a connection with a worker's certificate
 may send only `_CALLS` and `_STREAMED`, under the certificate's name.
@@ -162,7 +162,7 @@ class BoundScheduler(Scheduler):
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
         self._refused: dict[str, str] = {}
-        """By certificate name. Not logged twice: workers retry every second."""
+        """By certificate name. Logged once, because workers retry every second."""
         self._connections = Counter[str]()
         expect_answers(self._announced)
 
@@ -213,7 +213,7 @@ class BoundScheduler(Scheduler):
                     log.warning("a worker is refused", worker=printable(worker, 80), why=why)
                 if _is_registering(message):
                     self._refused[worker] = why
-                    # As dask refuses a taken name; a closed connection would give no reason.
+                    # As dask refuses a taken name; closing would give no reason.
                     now = message.get("now")
                     time = now if isinstance(now, float) else 0.0
                     await comm.write({"status": "error", "message": why, "time": time})
@@ -229,7 +229,7 @@ class BoundScheduler(Scheduler):
         setattr(comm, "read", checked)  # noqa: B010 - a method
 
     def _may_send(self, worker: str, message: Any, moves: Counter[str]) -> bool:
-        """Whether the worker plays the game, and its moves go to the game's contest."""
+        """Whether the worker plays the game, and sends moves to the game's contest."""
         if not isinstance(message, dict) or message["op"] not in {LOGGED, "task-finished", "task-erred"}:
             return True
         is_logged = message["op"] == LOGGED
@@ -252,7 +252,7 @@ class BoundScheduler(Scheduler):
         return moves[key] <= MAX_MOVES_BYTES
 
     def _call(self, comm: Comm, worker: str, message: object) -> tuple[dict[str, Any], str]:
-        """The checked request, and the reason for refusing it (empty if it is allowed)."""
+        """The checked request, and why it is refused."""
         if not isinstance(message, dict) or not isinstance(message.get("op"), str) or message["op"] not in _CALLS:
             return {}, "it sent a request that workers may not send"
         address, source = str(message.get("address")), get_address_host(comm.peer_address)
@@ -281,7 +281,7 @@ def _is_registering(message: Any) -> bool:
 
 
 def checked_message(message: Any) -> Any:
-    """A registered worker's message for dask; None if it is unneeded or invalid."""
+    """Check a registered worker's message; None if unneeded or invalid."""
     if message == "OK":
         return message
     if not isinstance(message, dict) or not isinstance(message.get("op"), str) or message["op"] not in _STREAMED:

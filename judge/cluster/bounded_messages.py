@@ -1,6 +1,6 @@
-"""dask connections with limits on the size of each message and on the contents of workers' messages.
+"""dask connections with limits on size and contents of messages.
 
-Nothing is decompressed, and from peers with a worker's certificate only plain values and answers are read:
+Nothing is decompressed. From peers with a worker's certificate only plain values and answers are read:
 
     peer                               bytes in a message
     calling worker                     WORKER_MESSAGE
@@ -50,7 +50,7 @@ MAX_WAITING = 128
 MAX_WAITING_PER_ADDRESS = 32
 
 HANDSHAKE_S = 20.0
-"""Timeout for the TLS handshake, and again for dask's own."""
+"""Timeout of the TLS handshake, and again of dask's."""
 
 _BYTES_TYPES = frozenset(pickle.dumps(bytes, version) for version in range(2, pickle.HIGHEST_PROTOCOL + 1))
 
@@ -83,7 +83,7 @@ def worker_of(comm: Comm) -> str | None:
 
 
 def bound_messages() -> None:
-    """Limit all new connections of this process and disable compression."""
+    """Limit new connections of this process and disable compression."""
     registry.backends.update(tcp=_TCPBackend(), tls=_TLSBackend())
     # dask's names for no compression.
     plain = compression.Compression(None, _unchanged, _unchanged)
@@ -130,7 +130,7 @@ _STRICT = {"strict_map_key": False, "raw": False}
 
 
 def _data(frames: Sequence[Any], place: int) -> Serialized:
-    """Other headers could repeat bytes or contain a pickle: data of another type becomes empty bytes."""
+    """Other headers could repeat bytes or contain a pickle: data of other types becomes empty bytes."""
     if len(frames[place]) > 1 << 16:
         raise ValueError("data with a header that is too long")
     header = msgpack.loads(frames[place], max_array_len=1 << 10, use_list=False, **_STRICT)
@@ -155,7 +155,7 @@ def _data(frames: Sequence[Any], place: int) -> Serialized:
 
 
 class _BoundedMsgpack:
-    """dask also reads the headers of parts with it."""
+    """dask also reads parts' headers with it."""
 
     dumps = staticmethod(msgpack.dumps)
 

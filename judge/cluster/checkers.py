@@ -1,6 +1,6 @@
-"""Checks workers' answers in separate processes by replaying the transcript with the same referee.
+"""Checks workers' answers in separate processes by replaying transcripts.
 
-A replay cannot verify what the agents wrote, when (within the game's time as measured here), or the contents of their
+A replay cannot verify what agents wrote, when (within the game's time as measured here), or the contents of their
 folders.
 """
 
@@ -23,11 +23,11 @@ from judge.sandbox.archive import EMPTY, UnkeptError, measure_folder
 MAX_PROCESSES = 4
 
 DRIFT = 1.001
-"""Maximum speed of an honest worker's clock relative to this host's."""
+"""Maximum speed of an honest clock relative to this host's."""
 
 
 class Checkers:
-    """A new process starts when all others are busy."""
+    """Starts a process when all others are busy."""
 
     def __init__(self) -> None:
         most = min(MAX_PROCESSES, len(os.sched_getaffinity(0)))
@@ -37,9 +37,9 @@ class Checkers:
             self._idle.put(Worker())
 
     def check(self, fetch: Callable[[], object], job: Job, elapsed_s: float) -> Future[EndedAttempt | Answer]:
-        """Fetch and check the answer for a job that a worker got `elapsed_s` seconds ago.
+        """Fetch and check the answer for a job given `elapsed_s` ago.
 
-        The future raises the errors of `fetch`, and InputError for a refused answer.
+        The future raises errors of `fetch`, and InputError for a refused answer.
         """
         return self._threads.submit(self._check, fetch, job, elapsed_s)
 
@@ -68,7 +68,7 @@ def _checked_answer(job: Job, data: object, elapsed_s: float) -> EndedAttempt | 
 
 
 def checked(job: Job, played: Played, elapsed_s: float) -> EndedAttempt:
-    """Return the result of a job that a worker got `elapsed_s` seconds ago.
+    """Return the result of a job given `elapsed_s` ago.
 
     Raises InputError if the record is of another job, does not replay, or claims a longer game.
     """

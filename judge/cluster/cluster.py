@@ -1,7 +1,7 @@
 """Plays the games of a contest on the workers of a dask scheduler.
 
-dask transports tasks and answers; this module chooses workers, and reassigns the games of lost ones. A worker with a
-refused answer (`judge.cluster.checkers`) gets no more games.
+dask transports tasks and answers; this module chooses workers and reassigns games of lost ones. A worker with a refused
+answer (`judge.cluster.checkers`) gets no more games.
 """
 
 from collections import Counter, deque
@@ -50,7 +50,7 @@ OVERDUE = 3
 """Timeouts after which an attempt is void."""
 
 SETUP_S = 300.0
-"""In addition to a game's clocks: for images, containers, folders and the record."""
+"""In addition to a game's clocks: images, containers, folders and the record."""
 
 PARCELS = ".parcels"
 
@@ -64,9 +64,9 @@ class _Attempt:
     longest_s: float
     max_answer: int
     worker: str = ""
-    """Address; empty while it waits for a slot."""
+    """Address; empty while waiting for a slot."""
     task: Future[Any] | None = None
-    """None while its agents are sent to the worker."""
+    """None while agents are sent to the worker."""
     awaits: set[str] = field(default_factory=set)
     sent_to: str = ""
     placed_at: str = ""
@@ -97,7 +97,7 @@ class _Attempt:
 
 
 class Cluster:
-    """The slots of all workers of a scheduler; implements `judge.contest.executor.Executor`."""
+    """All workers' slots; implements `judge.contest.executor.Executor`."""
 
     def __init__(
         self,
@@ -109,7 +109,7 @@ class Cluster:
     ) -> None:
         """Connect; raises HostError if the scheduler does not answer.
 
-        `close` also closes `parcels`. `remark` writes into the journal; `place` stores the worker of a game.
+        `close` also closes `parcels`. `remark` writes into the journal; `place` stores a game's worker.
         """
         self._parcels = parcels
         self._place = place
@@ -147,12 +147,12 @@ class Cluster:
 
     @property
     def host(self) -> str:
-        """Empty: the machine is not known yet."""
+        """Empty: not known yet."""
         return ""
 
     @property
     def slot(self) -> str:
-        """Empty: the cores are not known yet."""
+        """Empty: not known yet."""
         return ""
 
     def start(self, job: Job) -> None:
@@ -166,7 +166,7 @@ class Cluster:
         self._give(attempt)
 
     def wait(self, timeout_s: float) -> list[EndedAttempt]:
-        """Wait for an event and return the games that have ended."""
+        """Wait for an event; return ended games."""
         self._look()
         found: list[EndedAttempt] = []
         with suppress(Empty):
@@ -177,13 +177,13 @@ class Cluster:
         return found
 
     def kill(self) -> list[ScheduledGame]:
-        """End all games now and return them. An unreachable worker ends its game by itself."""
+        """End all games and return them. An unreachable worker ends its game by itself."""
         running, self._attempts = self._attempts, {}
         self._connection.cancel([attempt.task for attempt in running.values() if attempt.task])
         return [attempt.job.game for attempt in running.values()]
 
     def close(self) -> None:
-        """Release the workers for the next contest."""
+        """Release the workers."""
         self._transfers.close()
         self._connection.close()
         self._moves.close()
@@ -250,7 +250,7 @@ class Cluster:
         self._give_waiting()
 
     def _give_waiting(self) -> None:
-        """dask itself could queue a game at a busy worker while others are idle."""
+        """dask could queue a game at a busy worker while others are idle."""
         slots = self._free_slots()
         for attempt in self._all():
             if not attempt.worker and any(slots.values()):
@@ -284,7 +284,7 @@ class Cluster:
         attempt.awaits.clear()
 
     def _forget_task(self, attempt: _Attempt) -> None:
-        """dask would repeat it if its worker is lost."""
+        """dask would repeat it if the worker is lost."""
         if attempt.task is not None:
             self._moves.forget(str(attempt.task.key))
             attempt.task.release()
@@ -321,7 +321,7 @@ class Cluster:
             return []
         attempt.is_checked = False
         if task.cancelled():
-            return []  # `_look` reassigns it
+            return []  # `_look` reassigns it.
         try:
             if self._roster.is_distrusted(worker):
                 raise InputError("an answer of this worker was refused before")
@@ -387,7 +387,7 @@ class Cluster:
     # --- transfers ---------------------------------------------------------------------------------------------------
 
     def _send(self, attempt: _Attempt, lacks: Lacks, worker: WorkerFound) -> None:
-        """The game waits for agents; while an image is sent, another worker plays it."""
+        """The game waits for agents. During an image's transfer another worker plays it."""
         programs = attempt.job.programs
         agents = {digest: programs[digest] for digest in lacks.agents if digest in programs}
         images = set(lacks.images) & self._parcels.images.keys()
@@ -424,7 +424,7 @@ class Cluster:
 
 
 def answer_s(policy: Policy) -> float:
-    """Seconds: twice what the clocks allow."""
+    """Maximum seconds for an answer: twice what the clocks allow."""
     clock = policy.clock
     plies = policy.bounds().plies
     turn_ms = clock.answer_ms + clock.tolerance_ms
@@ -435,7 +435,7 @@ def answer_s(policy: Policy) -> float:
 
 
 def largest_answer(policy: Policy) -> int:
-    """Record and kept folders, as Base64 in JSON."""
+    """Maximum bytes of an answer: record and kept folders, as Base64 in JSON."""
     folders = policy.folders
     kept = 2 * sum(
         Capacity(size, inodes).stream_bytes
@@ -451,17 +451,17 @@ def largest_answer(policy: Policy) -> int:
 def open_cluster(
     address: str, keys: Path | None, store: Store, contest: str, folder: Path, runtimes: Collection[str]
 ) -> Cluster:
-    """Workers of the scheduler at `address` (`tls://HOST:8786`) for one contest.
+    """Workers of the scheduler `address` (`tls://HOST:8786`) for one contest.
 
-    `keys` is this host's folder from `judge cluster keys`, `folder` the contest's. A worker with other images of
-    `runtimes` (of the agents, and `keeper`) gets no games. Raises InputError and HostError.
+    `keys`: this host's folder from `judge cluster keys`; `folder`: the contest's. A worker with other images of
+    `runtimes` (the agents' and `keeper`) gets no games. Raises InputError and HostError.
     """
     where = parse_address(address)
     security = security_of(where, keys)
     pending: deque[str] = deque()
 
     def place(game: ScheduledGame, worker: str) -> None:
-        """The end of a game also stores the name."""
+        """Also stored at the end of the game."""
         with suppress(StoreLostError):
             store.played_by(game.id, game.attempt, worker)
 

@@ -1,4 +1,4 @@
-"""A contest's connection to a scheduler, which can be lost and re-established."""
+"""A contest's connection to a scheduler, which can be re-established."""
 
 import itertools
 import secrets
@@ -21,13 +21,13 @@ HEADER = 1 << 10
 
 
 class _Client(Client):
-    """Ignores the exceptions of tasks: a worker could send any object."""
+    """Ignores exceptions of tasks: a worker could send any object."""
 
     def __init__(self, address: str, **settings: Any) -> None:
         try:
             super().__init__(address, **settings)  # type: ignore[no-untyped-call]
         except KeyboardInterrupt:
-            self.status = "closed"  # no wait for pending connections
+            self.status = "closed"  # Does not wait for pending connections.
             raise
 
     def _handle_task_erred(self, key: Any = None, exception: Any = None, traceback: Any = None) -> None:  # noqa: ARG002
@@ -42,14 +42,14 @@ class SchedulerConnection:
     ) -> None:
         """Connect; raises HostError if no scheduler answers.
 
-        `on_event` gets workers' events in a thread of dask and must not raise.
+        `on_event` runs in a thread of dask and must not raise.
         """
         settle()
         self._on_event = on_event
         self._address = address
         self._security = security
         self._name = f"judge-{secrets.token_hex(8)}"
-        self._numbers = itertools.count()  # two threads cannot advance a generator at once
+        self._numbers = itertools.count()  # Two threads cannot advance a generator at once.
         self._client = self._connect()
 
     def reconnect(self) -> None:
@@ -59,7 +59,7 @@ class SchedulerConnection:
                 self._client = self._connect()
 
     def listen(self) -> None:
-        """Subscribe to events of these tasks. Required again after a restart of the scheduler."""
+        """Subscribe to events of these tasks, again after a restart of the scheduler."""
         if self._client.status == "running":
             with suppress(ClosedClientError):
                 self._client.subscribe_topic(self._name, self._on_event)
@@ -85,7 +85,7 @@ class SchedulerConnection:
         only: Collection[str] | None = None,
         resources: Mapping[str, int] | None = None,
     ) -> Future[Any] | None:
-        """Submit a function, to one of the addresses `only` if given. Returns None if the connection is lost."""
+        """Submit a function, to one of `only` if given. None if the connection is lost."""
         try:
             return self._client.submit(
                 function,
@@ -102,7 +102,7 @@ class SchedulerConnection:
     def fetch(self, task: Future[Any], largest: int) -> object:
         """Value of a finished task.
 
-        Raises InputError if its worker announced more than `largest` bytes, else OSError or TimeoutError.
+        Raises InputError if more than `largest` bytes were announced, else OSError or TimeoutError.
         """
         name = str(task.key)
         size = self.ask("nbytes", keys=[name], summary=False).get(name)

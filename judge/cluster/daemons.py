@@ -34,7 +34,7 @@ ASKED_OF_SCHEDULER = ASKED_OF_BOTH | {
     "who_has",
 }
 ASKED_OF_WORKER = ASKED_OF_BOTH | {"free_keys", "get_data", "ping", "terminate"}
-"""Requests that peers may send to a worker; dask itself allows many more, such as writing any file."""
+"""Requests that peers may send to a worker; dask allows many more, such as writing any file."""
 
 RETRY_INTERVAL_S = 1.0
 
@@ -46,7 +46,7 @@ log = get_logger()
 def run_scheduler(listen: Address, security: Security, lost_after_s: float) -> None:
     """Connect workers and contests until SIGTERM or Ctrl-C. Raises HostError.
 
-    A worker that is silent for `lost_after_s` (at least 5, dask's minimum) counts as lost.
+    A worker silent for `lost_after_s` (at least 5, dask's minimum) counts as lost.
     """
     # Each worker takes two files; systemd's limit is 1,024.
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
@@ -62,7 +62,7 @@ def run_scheduler(listen: Address, security: Security, lost_after_s: float) -> N
 def run_worker(machine: Machine, scheduler: Address, listen: Address | None, security: Security) -> None:
     """Play until SIGTERM or Ctrl-C, which end running games. The scheduler may restart.
 
-    `listen` defaults to the address that leads to the scheduler, with any port.
+    `listen`: by default the address towards the scheduler, with any port.
     """
     settle()
     refuse_pickles(TASKS)
@@ -131,7 +131,7 @@ def _answer_only(server: Server, names: frozenset[str]) -> None:
 
 
 async def _wait_until_closed(worker: Worker, stopped: asyncio.Event) -> None:
-    """A dask worker cannot reconnect; a new one replaces it on the same machine."""
+    """A dask worker cannot reconnect; a new one replaces it."""
     end = asyncio.create_task(stopped.wait())
     try:
         begun = asyncio.create_task(_begin(worker))
@@ -160,14 +160,14 @@ async def _begin(worker: Worker) -> bool:
 
 @lru_cache(maxsize=1)
 def log_refusal(why: str) -> None:
-    """Unless unchanged: a worker retries every second."""
+    """Log a refusal unless it is unchanged: a worker retries every second."""
     if found := _REASON.search(why):
         why = found[1]
     log.warning("the scheduler refuses this worker", why=printable(why, 300))
 
 
 def address_towards(scheduler: Address) -> str:
-    """This host's address on the route to the scheduler. Raises OSError."""
+    """This host's address towards the scheduler. Raises OSError."""
     family, kind, _, _, there = socket.getaddrinfo(scheduler.host, scheduler.port, type=socket.SOCK_DGRAM)[0]
     with socket.socket(family, kind) as probe:
         probe.connect(there)  # no packet is sent

@@ -38,7 +38,7 @@ NO_PAGES = "127.0.0.1:0"
 
 
 def settle(scratch: Path | None = None) -> None:
-    """Configure dask, overriding its files, and log its messages. `scratch` is for its files."""
+    """Configure dask and log its messages. `scratch`: for its files."""
     dask.config.set(SETTINGS | ({} if scratch is None else {"temporary-directory": str(scratch)}))
     bound_messages()
     adopt(*LOGGERS, level=logging.WARNING)

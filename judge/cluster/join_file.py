@@ -23,16 +23,16 @@ LARGEST = 1 << 16
 
 
 class JoinFile(BaseModel):
-    """Contents of the file. Keys and certificates are PEM."""
+    """Keys and certificates are PEM."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     document: Literal["judge-worker-1"] = "judge-worker-1"
     scheduler: str
     name: str = Field(pattern=r"^[A-Za-z0-9:][A-Za-z0-9._:-]*$", max_length=254)
-    """The worker's name. The scheduler accepts it under no other."""
+    """The scheduler accepts the worker under no other name."""
     authority: str
-    """Certificate of the authority that signs schedulers and contests."""
+    """Certificate of the authority of schedulers and contests."""
     certificate: str
     key: str
 
@@ -42,12 +42,12 @@ class JoinFile(BaseModel):
         return parse_address(self.scheduler)
 
     def security(self) -> Security:
-        """Return dask's security settings for this worker."""
+        """dask's settings for this worker."""
         return tls_security(self.authority, self.certificate, self.key)
 
 
 def invite(folder: Path, hosts: Sequence[str], scheduler: Address, days: int) -> list[Path]:
-    """Write a join file for each host. Raises InputError for a host that has one."""
+    """Write a join file per host. Raises InputError if a host has one."""
     hosts = [check_host(host) for host in hosts]
     paths = [folder / f"{host}{SUFFIX}" for host in hosts]
     if scheduler.scheme != "tls":
@@ -74,7 +74,7 @@ def invite(folder: Path, hosts: Sequence[str], scheduler: Address, days: int) ->
 
 
 def read_join_file(path: Path) -> JoinFile:
-    """Raises InputError if it is invalid or other users can read it."""
+    """Raises InputError if the file is invalid or readable by other users."""
     try:
         if path.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO):
             raise InputError(f"{path} is readable by other users: chmod 600 {path}")

@@ -28,13 +28,13 @@ KEY = "key.pem"
 
 _HOST = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]{0,252}[A-Za-z0-9])?")
 _EARLIER = timedelta(hours=1)
-"""Validity before creation, because clocks of hosts differ."""
+"""Validity before creation: clocks differ."""
 
 
 def make_keys(folder: Path, hosts: Sequence[str], days: int) -> list[Path]:
-    """A folder with keys for each host (name or IP address).
+    """Make a folder with keys per host (name or IP address).
 
-    The first call makes the authority. Raises InputError for a host that has keys.
+    The first call makes the authority. Raises InputError if a host has keys.
     """
     hosts = [check_host(host) for host in hosts]
     for host in hosts:
@@ -65,7 +65,7 @@ def check_host(host: str) -> str:
 
 
 def load_authority(folder: Path, name: str, days: int) -> tuple[x509.Certificate, ec.EllipticCurvePrivateKey]:
-    """Key pair of `AUTHORITY` or `WORKERS` in `folder`, made if missing."""
+    """`AUTHORITY` or `WORKERS` in `folder`, made if missing."""
     certificate_file, key_file = folder / name, folder / name.replace(".pem", "-key.pem")
     if certificate_file.exists():
         try:
@@ -163,5 +163,5 @@ def _usage(*, signs_certificates: bool) -> x509.KeyUsage:
 
 
 def private_pem(key: ec.EllipticCurvePrivateKey) -> bytes:
-    """Return a private key as unencrypted PEM."""
+    """The key as unencrypted PEM."""
     return key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())

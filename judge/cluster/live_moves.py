@@ -1,7 +1,7 @@
-"""Brings the moves of a running game from its worker to the recorder of its contest.
+"""Brings a running game's moves from its worker to the contest's recorder.
 
-A game's process writes to a socket of its worker (`judge.broadcast.sender`), which sends the bytes as dask events. The
-transcript is untrusted until the checked record replaces it.
+A game's process writes to a socket of its worker (`judge.broadcast.sender`), which sends dask events. The transcript is
+untrusted until the checked record replaces it.
 """
 
 import socket
@@ -34,7 +34,7 @@ log = get_logger()
 
 @contextmanager
 def relay_moves(send: Callable[[int, bytes], None], directory: Path) -> Iterator[Path]:
-    """Yield a socket for one game's process, in an empty directory. `send` gets offset and bytes."""
+    """Yield a socket for a game's process, in an empty directory. `send` gets offset and bytes."""
     address = directory / "moves"
     ended = threading.Event()
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listener:
@@ -122,14 +122,14 @@ class FollowedGame:
 
 
 class LiveMoves:
-    """Events arrive in a thread of dask."""
+    """`receive` is called in a thread of dask."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._games: dict[str, FollowedGame] = {}
 
     def follow(self, task: str, game: FollowedGame) -> None:
-        """Register the task of a game."""
+        """Register a game's task."""
         with self._lock:
             self._games[task] = game
 

@@ -57,10 +57,7 @@ class _NotWantedError(Exception):
 
 
 class Arrivals:
-    """Files that arrive in pieces, named by digest.
-
-    A transfer can continue after a restart and for another contest.
-    """
+    """Files that arrive in pieces, named by digest. Transfers continue after a restart and for another contest."""
 
     def __init__(self, folder: Path) -> None:
         """Remove files that have not grown for `KEPT_S`. Raises OSError."""
@@ -71,7 +68,7 @@ class Arrivals:
                 path.unlink()
 
     def add(self, piece: ParcelPiece, data: bytes) -> int:
-        """Add a piece and return the file's size. Ignores damaged or misplaced pieces. Raises HostError."""
+        """Add a piece; return the file's size. Ignores damaged or misplaced pieces. Raises HostError."""
         parcel = piece.parcel
         path = self._path(parcel)
         try:
@@ -91,7 +88,7 @@ class Arrivals:
         return arrived
 
     def whole(self, parcel: Parcel) -> Path | None:
-        """Return the file, or remove it if its digest is wrong. Raises HostError."""
+        """Return the file; remove it if its digest is wrong. Raises HostError."""
         path = self._path(parcel)
         try:
             with path.open("rb") as file:
@@ -132,10 +129,7 @@ class Machine:
     def play(
         self, order: Order, is_wanted: Callable[[], bool], send_moves: Callable[[int, bytes], None] = lambda *_: None
     ) -> Answer:
-        """Play a game in a free slot until it ends or is no longer wanted.
-
-        `send_moves` gets the offset of new bytes, and the bytes.
-        """
+        """Play a game until it ends or is not wanted. `send_moves` gets offset and bytes."""
         try:
             self._refuse_unlike(order)
             images = self._lacking_images(order.images)
@@ -154,7 +148,7 @@ class Machine:
             self._clear_away(containers=bool(order.images))
             return Stopped(why=f"{self.name} lost its scheduler, or the game was given up")
         except (HostError, InputError) as error:
-            # Leftovers would use the slot's cores.
+            # They would use the slot's cores.
             self._clear_away(containers=bool(order.images))
             return Broken(why=f"{self.name}: {error}"[:2000])
 
@@ -264,7 +258,7 @@ class Machine:
 
 @cache
 def code_digest() -> str:
-    """SHA-256 (hex) of the judge's code and system call filters."""
+    """SHA-256 of the judge's code and system call filters."""
     return content_digest(*code_parts(), POLICIES / "seccomp")
 
 

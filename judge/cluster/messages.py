@@ -13,7 +13,7 @@ from judge.referee.bounds import MAX_RECORD_BYTES
 from judge.referee.spec import GameSpec
 
 MAX_ANSWER_BYTES = 4 * MAX_RECORD_BYTES
-"""Bytes: a record and the states of four folders, as Base64."""
+"""Bytes: a record and four folders' states, as Base64."""
 
 MAX_RECEIPT_BYTES = 1 << 14
 
@@ -40,7 +40,7 @@ class _Message(BaseModel):
 
 
 class Order(_Message):
-    """A game to play as one attempt. `game.spec` has its seed and folders."""
+    """A game to play as one attempt; `game.spec` has seed and folders."""
 
     contest: str
     game: ScheduledGame
@@ -48,7 +48,7 @@ class Order(_Message):
     """Digests."""
     states: Mapping[str, bytes]
     images: Mapping[str, str]
-    """By name; empty if no containers are used."""
+    """By name; empty without containers."""
     code: str
     is_followed: bool = False
 
@@ -59,7 +59,7 @@ class Order(_Message):
 
 
 class Played(_Message):
-    """A played or void game: its record as JSON, and final folder states."""
+    """A played or void game: record as JSON, and final folder states."""
 
     kind: Literal["played"] = "played"
     record: bytes
@@ -67,7 +67,7 @@ class Played(_Message):
 
 
 class Lacks(_Message):
-    """The worker needs files of these agents, or these images, first."""
+    """The worker first needs these agents' files or images."""
 
     kind: Literal["lacks"] = "lacks"
     agents: tuple[Digest, ...] = Field(max_length=MAX_LACKED)
@@ -75,14 +75,14 @@ class Lacks(_Message):
 
 
 class Unfit(_Message):
-    """The worker cannot play for this contest until an administrator changes it."""
+    """The worker cannot play for this contest until an administrator acts."""
 
     kind: Literal["unfit"] = "unfit"
     why: str = Field(max_length=2000)
 
 
 class Broken(_Message):
-    """The game did not end, for example because its process was killed."""
+    """The game did not end, such as after a killed process."""
 
     kind: Literal["broken"] = "broken"
     why: str = Field(max_length=2000)
@@ -100,7 +100,7 @@ _ANSWER: TypeAdapter[Answer] = TypeAdapter(Answer)
 
 
 class Parcel(_Message):
-    """A file that is sent in pieces: an agent's files or an image."""
+    """An agent's files or an image, sent in pieces."""
 
     agent: str = Field(default="", pattern=rf"^({DIGEST})?$")
     """The agent's digest; empty for an image."""
@@ -119,7 +119,7 @@ class Parcel(_Message):
 
 
 class ParcelPiece(_Message):
-    """Part of a parcel; its bytes travel next to it. Without bytes it requests the progress."""
+    """Part of a parcel, whose bytes travel next to it. Without bytes: requests progress."""
 
     parcel: Parcel
     begin: int = Field(ge=0, le=MAX_PARCEL_BYTES)
@@ -136,7 +136,7 @@ class Arrived(_Message):
 
 
 class PieceOfMoves(_Message):
-    """Bytes from a running game's process for spectators, sent as an event."""
+    """Bytes of a running game for spectators, sent as an event."""
 
     task: str
     begin: int = Field(ge=0)
@@ -149,7 +149,7 @@ _RECEIPT: TypeAdapter[Receipt] = TypeAdapter(Receipt)
 
 
 def topic_of(task: str) -> str:
-    """dask topic for moves: one per contest."""
+    """dask topic for a contest's moves."""
     return task.rpartition("-")[0]
 
 

@@ -1,4 +1,4 @@
-"""A contest's workers: which are connected, which may play, and why not."""
+"""A contest's workers: connected, allowed to play, and why not."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ log = get_logger()
 
 
 def slots_in(resources: object) -> int:
-    """Announced slots (a float in dask); 0 unless a number from 1 to `MAX_SLOTS`."""
+    """Announced slots (a float in dask); 0 unless from 1 to `MAX_SLOTS`."""
     slots = resources.get(SLOT) if isinstance(resources, Mapping) else None
     if isinstance(slots, bool) or not isinstance(slots, int | float) or not 1 <= slots <= MAX_SLOTS:
         return 0
@@ -37,7 +37,7 @@ class Roster:
     def __init__(self, remark: Callable[[str], None]) -> None:
         self._remark = remark
         self.workers: Mapping[str, WorkerFound] = {}
-        """By address. Replaced as a whole, so other threads may read it."""
+        """By address. Replaced as a whole: other threads read it."""
         self._unfit: set[str] = set()
         self._liars: set[str] = set()
         self._overdue: set[str] = set()
@@ -97,6 +97,6 @@ class Roster:
         return worker.name in self._liars
 
     def note(self, text: str) -> None:
-        """Write a sentence into the contest's journal."""
+        """Write into the journal."""
         log.info("cluster", text=text)
         self._remark(text)

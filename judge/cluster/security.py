@@ -34,7 +34,7 @@ class Address:
 
     @property
     def is_loopback(self) -> bool:
-        """Whether the address is on this machine only."""
+        """Whether it is on this machine only."""
         try:
             return ipaddress.ip_address(self.host).is_loopback
         except ValueError:
@@ -42,7 +42,7 @@ class Address:
 
 
 def parse_address(text: str, port: int = PORT) -> Address:
-    """Parse `tls://HOST[:PORT]`, or `tcp://` for loopback. Raises InputError for anything else."""
+    """Parse `tls://HOST[:PORT]`, or `tcp://` for loopback. Raises InputError."""
     shown = printable(text, 100)
     try:
         parts = urlsplit(text)
@@ -60,9 +60,9 @@ def parse_address(text: str, port: int = PORT) -> Address:
 
 
 def security_of(address: Address, keys: Path | None, *, takes_workers: bool = False) -> Security:
-    """dask's settings; `keys` is this host's folder from `judge cluster keys`.
+    """dask's settings; `keys`: this host's folder from `judge cluster keys`.
 
-    `takes_workers`: trust certificates of workers. Raises InputError if keys are missing or readable by other users.
+    `takes_workers`: trust workers' certificates. Raises InputError if keys are missing or readable by other users.
     """
     if address.scheme == "tcp":
         return Security(require_encryption=False)
@@ -85,7 +85,7 @@ def security_of(address: Address, keys: Path | None, *, takes_workers: bool = Fa
 
 
 def refuse_damaged(security: Security, source: str) -> None:
-    """Raise InputError (starting with `source`) if certificates or key are not PEM or do not match."""
+    """Raise InputError (starting with `source`) unless certificates and key are PEM and match."""
     try:
         security.get_connection_args("worker")
     except (OSError, ValueError, TypeError) as error:  # ssl.SSLError is an OSError; TypeError: not ASCII

@@ -18,7 +18,7 @@ from judge.contest.executor import slots_on_host
 SLOT = "slot"
 
 MAX_UNSENT = 4
-"""dask joins unsent messages, and a scheduler refuses long ones."""
+"""dask joins unsent messages; a scheduler refuses long ones."""
 
 SEND_S = 10.0
 
@@ -29,12 +29,12 @@ _sending = threading.Lock()
 
 
 class AtMachine(WorkerPlugin):
-    """Gives tasks in a dask worker access to its machine."""
+    """Gives tasks access to the worker's machine."""
 
     name = "judge"
 
     def __init__(self, machine: Machine, *, is_own: bool) -> None:
-        """`is_own`: close the machine with the dask worker."""
+        """`is_own`: close the machine with the worker."""
         self.machine = machine
         self._is_own = is_own
 

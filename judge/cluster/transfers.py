@@ -1,7 +1,7 @@
 """Sends missing agents and images to workers while games continue.
 
-Each is written to a file and sent in pieces. The answer to a piece is the offset of the next one, so a transfer
-continues after any loss, even for another contest or host.
+The answer to a piece is the offset of the next one, so a transfer continues after any loss, even for another contest or
+host.
 """
 
 import hashlib
@@ -26,7 +26,7 @@ from judge.cluster.tasks import receive
 from judge.host.image_files import export_image
 
 PIECE_BYTES = 4 << 20
-"""The maximum in memory here, in the scheduler and in the worker."""
+"""Also the maximum in memory here, in the scheduler and in the worker."""
 
 MAX_TRANSFERS = 4
 
@@ -43,10 +43,10 @@ log = get_logger()
 
 
 class Parcels:
-    """The parcels of one contest, in a folder that `close` removes."""
+    """Parcels of one contest, in a folder that `close` removes."""
 
     def __init__(self, folder: Path, images: Mapping[str, str]) -> None:
-        """`folder` may be left from a killed judge. `images` maps names to contents."""
+        """`folder` may be left from a killed judge. `images`: contents by name."""
         self._folder = folder
         self.images = images
         self._lock = Lock()
@@ -113,7 +113,7 @@ class WorkerGoneError(Exception):
 
 
 class Transfers:
-    """Threads that send parcels, one at a time per worker."""
+    """Sends parcels in threads, one at a time per worker."""
 
     def __init__(
         self,
@@ -148,7 +148,7 @@ class Transfers:
         return True
 
     def forget(self, sent: TransferEnd) -> None:
-        """Allow another start. Call it in the thread that calls `send`."""
+        """Allow another start. Call in the thread of `send`."""
         self._running.discard((sent.worker.address, sent.what))
 
     def receivers(self, things: Container[str]) -> frozenset[str]:

@@ -1,7 +1,7 @@
 """Restricts unpickling in a cluster to the few types that games need.
 
-dask requires pickle, any peer may send one, and a pickle can name any function to call. Python raises an audit event
-for each name; the hook refuses all but those of values and of tasks that play games.
+dask requires pickle, any peer may send one, and a pickle can call any function. Python raises an audit event for each
+name; the hook refuses all but those of values and of tasks that play games.
 """
 
 import sys
@@ -45,7 +45,7 @@ def refuse_pickles(allowed: frozenset[tuple[str, str]], *, except_here: bool = F
 
 @contextmanager
 def own_pickles() -> Iterator[None]:
-    """Allow all names in this thread, for pickles from child processes."""
+    """Allow all names in this thread, for pickles of child processes."""
     before, _thread.reads_own = getattr(_thread, "reads_own", False), True
     try:
         yield

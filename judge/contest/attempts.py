@@ -1,4 +1,4 @@
-"""Attempts of games: what a worker gets and gives back, and the outcome in a record."""
+"""Attempts of games: jobs for workers, and their outcomes."""
 
 import hashlib
 from collections.abc import Mapping
@@ -17,8 +17,7 @@ from judge.referee.spec import GameSpec, KeptFolders, RecordFile, public_part
 class Job:
     """The current attempt of a game, with the agents' staged files by digest.
 
-    `seed`: None if the spec has it. `folders` are the initial folders of each seat, `states` their archives by
-    digest.
+    `seed`: None if the spec has it. `states`: archives of `folders` by digest.
     """
 
     game: ScheduledGame
@@ -43,9 +42,7 @@ class Job:
 
 @dataclass(frozen=True, slots=True)
 class EndedAttempt:
-    """An ended attempt of a game: its outcome, or the error by which its worker was lost. The runner adds `state` and
-    `why` when it stores the attempt.
-    """
+    """An ended attempt: its outcome, or the error that lost its worker. The runner sets `state` and `why`."""
 
     game: ScheduledGame
     outcome: Outcome | None = None
@@ -55,7 +52,7 @@ class EndedAttempt:
     """New folder states by digest."""
     error: BaseException | None = None
     host: str = ""
-    """The machine that played it, if unknown at the start."""
+    """Set if unknown at the start."""
     state: AttemptState = AttemptState.RUNNING
     why: str = ""
 
@@ -85,27 +82,27 @@ class Executor(Protocol):
         """Number of games that are being played or prepared."""
 
     def start(self, job: Job) -> None:
-        """Play a game. Raises IndexError if nothing is free."""
+        """Play a game. Raises IndexError if no slot is free."""
 
     def wait(self, timeout_s: float) -> list[EndedAttempt]:
-        """Return the ended jobs; wait at most `timeout_s` seconds for the first."""
+        """Return the ended jobs; wait for the first."""
 
     def kill(self) -> list[ScheduledGame]:
-        """End everything now and return the games that were running."""
+        """End everything now and return the running games."""
 
     def close(self) -> None:
         """End the processes. No game may be running."""
 
 
 def outcome_and_record(file: RecordFile) -> tuple[Outcome, bytes]:
-    """Return an attempt's outcome with the digests of its record, and the record as JSON."""
+    """Return an attempt's outcome and its record as JSON."""
     data = file.to_json()
     public = hashlib.sha256(public_part(file).to_json()).hexdigest()
     return replace(outcome_of(file, hashlib.sha256(data).hexdigest()), public=public), data
 
 
 def outcome_of(file: RecordFile, digest: str) -> Outcome:
-    """Return an attempt's outcome from its record and the record's digest."""
+    """Return an attempt's outcome; `digest` is the record's."""
     record = file.record
     replies = [ply.seat for ply in record.plies]
     first, second = (
@@ -117,7 +114,7 @@ def outcome_of(file: RecordFile, digest: str) -> Outcome:
 
 
 def describe_loss(error: BaseException) -> str:
-    """Why a job has no result: the worker's message if there is one."""
+    """Why a job has no result."""
     if isinstance(error, HostError | InputError):
         return str(error)
     return f"the worker of this game was lost ({type(error).__name__}: {error})"

@@ -42,10 +42,9 @@ from judge.transparency.log import ContestLog
 MANIFEST = "backup.json"
 
 MAX_MANIFEST_BYTES = 512 << 20
-"""Bytes; a record needs 70."""
 
 MAX_FILE_BYTES = 1 << 30
-"""Bytes of a file in the contest's folder that is not a record."""
+"""Bytes of a file that is not a record."""
 
 _SHA256 = r"^[0-9a-f]{64}$"
 _SQLITE = "sqlite:///"
@@ -56,7 +55,7 @@ class _Value(BaseModel):
 
 
 class FileCopy(_Value):
-    """A file of the contest's folder."""
+    """A file in the contest's folder."""
 
     sha256: str = Field(pattern=_SHA256)
     mode: int = Field(ge=0, le=0o777)
@@ -78,16 +77,16 @@ class BackupManifest(_Value):
     files: Mapping[str, FileCopy]
     """By path in the contest's folder."""
     keys: tuple[str, ...] = ()
-    """Private keys and passwords that are not in the backup, as paths in the contest's folder."""
+    """Paths of private keys and passwords, which are not in the backup."""
     agents: Mapping[str, str]
-    """SHA-256 of the packed files, by the agent's digest."""
+    """SHA-256 of the packed files, by agent digest."""
     stored: tuple[str, ...]
     """Records and folder states."""
 
 
 @dataclass(frozen=True, slots=True)
 class BackupReport:
-    """The written manifest and the number of files that earlier backups did not have."""
+    """The manifest and the number of files that earlier backups lack."""
 
     manifest: BackupManifest
     new_files: int
@@ -100,11 +99,10 @@ def back_up(
     dump: Path | None = None,
     track: Tracker = untracked,
 ) -> BackupReport:
-    """Copy a contest into the directory `target`, which is new, empty, or has an earlier backup of the contest.
+    """Copy a contest into `target`, which is new, empty, or has an earlier backup of the contest.
 
-    `keys` is a new directory for its private keys; None: they are not copied. `dump` is the pg_dump of a contest in
-    PostgreSQL. Raises InputError if the log does not continue that of the earlier backup, HostError if a record is
-    missing.
+    `keys` is a new directory for private keys; None: they are not copied. `dump`: from pg_dump, for PostgreSQL. Raises
+    InputError if the log does not continue that of the earlier backup, HostError if a record is missing.
     """
     if planned.has_no_store:
         raise InputError(f"{planned.path}: the contest has no store yet, so there is nothing to back up")
@@ -137,13 +135,13 @@ def read_manifest(directory: Path) -> BackupManifest:
 
 
 def database_file(planned: Planned) -> Path | None:
-    """Return the SQLite file of a contest; None with PostgreSQL."""
+    """Return the contest's SQLite file; None with PostgreSQL."""
     url = planned.store_url
     return Path(url.removeprefix(_SQLITE)) if url.startswith(_SQLITE) else None
 
 
 def log_of(store: Store, contest: str) -> ContestLog:
-    """Return the log of a contest in a store."""
+    """A contest's log."""
     return ContestLog(contest, partial(store.leaves, contest))
 
 
@@ -162,7 +160,7 @@ class _Backup:
         if former is not None and former.contest != name:
             raise InputError(f"{self._target}: has a backup of {former.contest!r}; name another directory")
         self._copies.sweep()
-        # Files that change are copied before the database, so that none is newer than it.
+        # Copied before the database, so that no file is newer than it.
         others = self._copy_others({})
         kind, database, log, attempts, games = self._copy_database(dump)
         if former is not None:
@@ -229,7 +227,7 @@ class _Backup:
         return "postgresql", self._keep(partial_copy), log, attempts, _games_in(lines)
 
     def _keep(self, partial_copy: Path) -> str:
-        """Store the finished copy of the database; return its SHA-256."""
+        """Return the SHA-256 of the stored copy."""
         digest = sha256_of(partial_copy)
         sync(partial_copy)
         partial_copy.chmod(0o600)
@@ -281,7 +279,7 @@ class _Backup:
         return FileCopy(sha256=digest, mode=mode)
 
     def _other_files(self) -> Iterator[str]:
-        """Paths of files without a special place; private keys are noted in `_keys`."""
+        """Paths of files without a special place. Private keys are noted in `_keys`."""
         home, database = self._planned.folder, database_file(self._planned)
         left_out = {self._planned.files.resolve(), self._planned.agents.resolve()}
         own = set()
@@ -309,7 +307,7 @@ class _Backup:
 
 
 def _is_derived(path: Path) -> bool:
-    """Whether judge writes the file again: locks, partial files, the event log, known pages of an export."""
+    """Whether judge writes the file again."""
     is_lock = path.name == "lock" or path.suffix == ".lock" or path.name == ".lock"
     return is_lock or path.name.endswith(PARTIAL) or path.name in ("events.ndjson", "export-pages.ndjson")
 
@@ -337,7 +335,7 @@ def _records(store: Store, contest: str) -> set[str]:
 
 
 def refuse_fork(size: int, root: str, log: ContestLog, source: str) -> None:
-    """Raise InputError unless `log` continues the log of `source`, which has this size and root."""
+    """Raise InputError unless `log` continues a log of this size and root."""
     if size > log.size:
         raise InputError(
             f"{source}: its log has {size} leaves and this one only {log.size}: the contest was set back, "

@@ -1,4 +1,4 @@
-"""Carries agents, authors and keys of a contest over to the next one."""
+"""Carries a contest's agents, authors and keys over to the next one."""
 
 import os
 import secrets
@@ -24,20 +24,20 @@ PUBLIC_KEY_FILE = "organiser.pem"
 
 @dataclass(frozen=True, slots=True)
 class CarriedOver:
-    """What the next contest got."""
+    """What was carried over."""
 
     checked: Sequence[str]
-    """Names of submitted agents whose checks were carried over."""
+    """Submitted agents that keep their checks."""
     unchecked: Sequence[str]
-    """Names of submitted agents that are checked again, because the policy differs."""
+    """Submitted agents that are checked again, because the policy differs."""
     tokens: int
     has_key: bool
     shares_store: bool
-    """Whether both contests use one database; then tokens cannot be carried over."""
+    """Then tokens cannot be carried over."""
 
 
 def carry_over(last: Planned, following: Planned, who: str) -> CarriedOver:
-    """Copy key, authors' and organisers' tokens, and submitted agents with their checks. Starts the next log.
+    """Copy keys, tokens and submitted agents with their checks. Starts the next log.
 
     Raises HostError, or InputError for a damaged contest.
     """

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 from judge.agents.store import AgentStore
@@ -43,7 +44,7 @@ from judge.transparency.merkle import Tree
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """Table, results, disqualified agents with reasons, and the group or league of each agent."""
+    """Table, results, reasons of disqualifications (`out`), and each agent's group or league."""
 
     table: Table
     played: Sequence[PlayedPairing]
@@ -62,7 +63,7 @@ class Contest:
         self.files = Files(planned.files)
         self.snapshot: Snapshot = read_snapshot(store.document(planned.name))
         self.secret = store.secret(planned.name)
-        """Source of all chance, private until the contest is over; None with a fixed seed."""
+        """Private until the contest is over; None with a fixed seed."""
         self.tournament = Tournament(self.snapshot, self.secret)
         if self.tournament.seed is None:
             raise InputError(f"the store lacks the secret of {self.name}; restore the store from a backup")
@@ -70,14 +71,19 @@ class Contest:
 
     @property
     def has_new_plan(self) -> bool:
-        """Whether contest.toml was changed after the lock-in, which has no effect."""
+        """Whether contest.toml was changed after the lock-in. This has no effect."""
         text = self.planned.text.encode()
         return hashlib.sha256(text).hexdigest() != self.snapshot.plan_sha256
 
     # --- games to play --------------------------------------------------------------------------------
 
     def runner(
-        self, executor: Executor, check: Callable[[], None] = lambda: None, listener: Path | None = None
+        self,
+        executor: Executor,
+        check: Callable[[], None] = lambda: None,
+        listener: Path | None = None,
+        drain: Event | None = None,
+        abandon: Event | None = None,
     ) -> ContestRunner:
         """Return the runner; `listener` is the recorder's socket."""
         return ContestRunner(
@@ -92,27 +98,26 @@ class Contest:
             attempts=self.snapshot.policy.attempts,
             alone=self.alone,
             check=check,
+            drain=drain,
+            abandon=abandon,
         )
 
     def priorities(self) -> Mapping[str, float]:
-        """Each agent's rating minus its deviation; without results empty."""
+        """Each agent's rating minus its deviation; empty without results."""
         out = self.out()
         results = [result for result in self.store.results(self.name) if out.keys().isdisjoint(result.agents)]
         return lower_ends(results, GOMOCUP_MODEL) if results else {}
 
     @cached_property
     def alone(self) -> frozenset[str]:
-        """The agents that play one game at a time, because they keep folders from game to game."""
+        """Agents that play one game at a time, because folders pass from game to game."""
         folders = self.snapshot.policy.folders
         if not folders.kept or folders.round == "first":
             return frozenset()
         return frozenset(entry.name for entry in self.snapshot.entries)
 
     def schedule_next(self) -> bool:
-        """Schedule the next round after all games have ended; False if the contest is over.
-
-        Agents with too many failures are disqualified first.
-        """
+        """Disqualify failing agents, then schedule the next round. False if the contest is over."""
         results = self.store.results(self.name)
         self._disqualify_failed(results)
         drawn = self.tournament.next(self.store.pairings(self.name), results, self.out())
@@ -120,22 +125,20 @@ class Contest:
         return bool(drawn.games)
 
     def check_failures(self, game: ScheduledGame) -> None:
-        """Disqualify agents of an ended game, if the contest checks after every game."""
+        """Disqualify agents of an ended game, if checked after every game."""
         if self.snapshot.failures.check == "game":
             self._disqualify_failed(self.store.results_of(self.name, (game.first, game.second)), game)
 
     def _disqualify_failed(self, results: Sequence[GameResult], game: ScheduledGame | None = None) -> None:
         limit = self.snapshot.failures.limit
         for agent, share in self.tournament.failed(results, self.out()).items():
-            # Of other agents there are only their games against these two.
+            # Of other agents, only games against these two are known.
             if game is None or agent in (game.first, game.second):
                 why = f"failed in {share:.0%} of its games; {limit:.0%} are allowed"
                 self.store.disqualify(self.name, agent, why)
 
     def job(self, game: ScheduledGame, listener: Path | None = None) -> Job:
-        """Return the job of the game's current attempt. Raises InputError if an agent's files or folders were
-        changed.
-        """
+        """Return the job of the current attempt. Raises InputError if an agent's files or folders were changed."""
         entries = self.snapshot.by_name()
         agents = [entries[name] for name in (game.first, game.second)]
         first, second = (self._folders(agent, game.number) for agent in agents)
@@ -162,7 +165,7 @@ class Contest:
         return self._programs[digest]
 
     def check_agents(self) -> None:
-        """Raises InputError if files of an agent that still plays are missing or changed."""
+        """Raises InputError if files of a playing agent are missing or changed."""
         out = self.out()
         for entry in self.snapshot.entries:
             if entry.name not in out:
@@ -184,7 +187,7 @@ class Contest:
 
     @property
     def folders_notice(self) -> str:
-        """Describe the source of the persistent folders; empty if the policy has none."""
+        """The source of the persistent folders; empty if the policy has none."""
         if not self.snapshot.policy.folders.persistent:
             return ""
         entries = self.snapshot.entries
@@ -194,11 +197,11 @@ class Contest:
     # --- played games ---------------------------------------------------------------------------------
 
     def record(self, digest: str) -> RecordFile:
-        """Return a record by its digest. Raises InputError if it is missing or changed."""
+        """Return a record. Raises InputError if it is missing or changed."""
         return RecordFile.model_validate_json(self.files.get(digest))
 
     def out(self) -> Mapping[str, str]:
-        """The disqualified agents with the reasons."""
+        """Disqualified agents and reasons."""
         return {
             entry.name: entry.disqualified for entry in self.store.entries(self.name) if entry.disqualified is not None
         }
@@ -208,22 +211,22 @@ class Contest:
         return self.store.results(self.name)
 
     def standing(self, results: Sequence[GameResult] | None = None) -> Standing:
-        """The current table. `results` are those of `results()`, here and below; None: read them."""
+        """The current table. `results`, here and below: those of `results()`; None: read them."""
         out = self.out()
-        # A collection finds nothing among 100,000 games and takes a third of the time.
+        # A collection of 100,000 games finds nothing and takes a third of the time.
         with uncollected():
             found = self.results() if results is None else results
             played = self.tournament.played(self.store.pairings(self.name), found)
             return Standing(self.tournament.table(played, out), played, out, self.tournament.stages(played, out))
 
     def stages_of_games(self) -> Mapping[int, str]:
-        """Group or league by game number; empty if the format has none."""
+        """Group or league by game number; empty without groups."""
         groups = {(each.round, each.table): each.group for each in self.store.pairings(self.name) if each.group}
         rows = self.store.schedule_of(self.name) if groups else ()
         return {row.number: self.snapshot.format.stage_name(groups[row.round, row.table]) for row in rows}
 
     def to_come(self, results: Sequence[GameResult] | None = None) -> PendingPairing:
-        """The pairings that will be scheduled later."""
+        """Pairings that will be scheduled later."""
         found = self.results() if results is None else results
         return self.tournament.to_come(self.store.pairings(self.name), found, self.out())
 
@@ -237,7 +240,7 @@ class Contest:
 
 
 def open_store(planned: Planned) -> Store:
-    """Open or create the store of a plan."""
+    """Open or create the store."""
     return Store(planned.store_url)
 
 
@@ -247,7 +250,7 @@ def has_begun(store: Store, planned: Planned) -> bool:
 
 
 def why_not_yet(store: Store, planned: Planned) -> str:
-    """Why a contest may not begin yet; empty if it may. Setting the clock back has no effect after the start."""
+    """Why a contest may not begin yet; empty if it may. Setting the clock back after the start has no effect."""
     starts = planned.plan.windows.starts
     begun = store.last_lines(planned.name, 1, BEGINS) if starts is not None else ()
     if starts is not None and begun and begun[0].text == moment_text(starts):
@@ -256,9 +259,9 @@ def why_not_yet(store: Store, planned: Planned) -> str:
 
 
 def announce(store: Store, planned: Planned) -> None:
-    """Start the contest's log with the commitment to its secret, unless this was done.
+    """Start the contest's log with the commitment to its secret. Does nothing if it is started.
 
-    Raises InputError if the plan's fixed seed was added or removed since then.
+    Raises InputError if the fixed seed was added or removed since.
     """
     if has_begun(store, planned):
         return
@@ -272,7 +275,7 @@ def announce(store: Store, planned: Planned) -> None:
 
 
 Cosign = Callable[[WitnessPlan, Checkpoint, Tree], Checkpoint]
-"""Lets a witness sign a checkpoint; raises HostError if it does not."""
+"""Lets a witness sign a checkpoint. Raises HostError if it does not."""
 
 
 def _nobody(_witness: WitnessPlan, _checkpoint: Checkpoint, _tree: Tree) -> Checkpoint:
@@ -282,10 +285,9 @@ def _nobody(_witness: WitnessPlan, _checkpoint: Checkpoint, _tree: Tree) -> Chec
 def frozen(
     store: Store, name: str, terms: str, witnesses: Sequence[WitnessPlan] = (), cosign: Cosign = _nobody
 ) -> Freeze:
-    """Lock in the terms of a contest in its log, by digest, and let the witnesses of the draw sign it. Raises
-    InputError if other terms are locked in.
+    """Lock in the digest of a contest's terms in its log; witnesses of the draw sign it.
 
-    A witness that does not sign is excluded from the draw for good.
+    A witness that does not sign is excluded from the draw for good. Raises InputError if other terms are locked in.
     """
     leaves = store.freeze(name, terms)
     tree = Tree(line.leaf for line in store.leaves(name, 0, leaves))
@@ -352,7 +354,7 @@ def _begins(planned: Planned, agents: Sequence[tuple[str, str]]) -> tuple[str, M
 
 
 def find_game(contest: Contest, word: str) -> ScheduledGame:
-    """Find a game by its number or an id prefix. Raises InputError if none or several match."""
+    """Find a game by number or id prefix. Raises InputError unless exactly one matches."""
     games = contest.store.games(contest.name)
     found = [game for game in games if str(game.number) == word]
     if not found and len(word) >= 4:

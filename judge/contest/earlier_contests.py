@@ -30,7 +30,7 @@ MAX_TABLE_BYTES = 256 << 20
 
 @dataclass(frozen=True, slots=True)
 class EarlierContest:
-    """`tables`: ratings, last league first. `first_league`: its final order. `programs`: digest of files by agent."""
+    """`tables`: ratings, last league first. `first_league`: final order. `programs`: digests of files by agent."""
 
     tables: Sequence[PreviousTable]
     first_league: Sequence[str]
@@ -70,7 +70,7 @@ Row = TypeVar("Row", bound=_Row)
 
 
 def read_earlier(planned: Planned, path: Path, option: str) -> EarlierContest:
-    """Read a contest's folder or export for an option of the format. Raises InputError, also if it is not over."""
+    """Read a contest's folder or export for a format option. Raises InputError, also if it is not over."""
     if is_file(path / "contest.json"):
         return _of_export(path)
     if not is_file(path) and not is_file(path / PLAN_FILE):

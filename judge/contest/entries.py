@@ -16,7 +16,7 @@ from judge.base.errors import InputError
 from judge.base.text import quote
 from judge.contest.plan import Planned
 from judge.host.house_agents import house_agent_names
-from judge.store.submission_types import State, Submission
+from judge.store.submission_types import ORGANISER, State, Submission
 
 if TYPE_CHECKING:
     from judge.submissions.service import IntakeDirectory
@@ -24,20 +24,20 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Entrant:
-    """An agent and its name in the contest; `submission` is its submission number, if any."""
+    """An agent and its contest name. `submission` is its number, if submitted."""
 
     name: str
     agent: Agent
     submission: int | None = None
     author: str = ""
-    """The submission's author, or else the manifest's; empty for a house agent."""
+    """The submission's, else the manifest's; empty for a house agent."""
     is_checked: bool = True
-    """True for a house agent, or if its submission passed the check."""
+    """House agent, or submission that passed its check."""
 
 
 def intake_directory(planned: Planned) -> IntakeDirectory:
     """Where the contest stores submissions."""
-    # Imports the database and the builders, which replaying a game does not need.
+    # Slow import that replays do not need.
     from judge.submissions.service import IntakeDirectory
 
     return IntakeDirectory(
@@ -53,9 +53,9 @@ def intake_directory(planned: Planned) -> IntakeDirectory:
 
 
 def entrants(planned: Planned, staging: Path, miss: Callable[[InputError], None]) -> Sequence[Entrant]:
-    """Return the entries; `miss` is called with each reason why an agent cannot play, and may raise it.
+    """Return the entries. `miss` receives each reason why an agent cannot play, and may raise it.
 
-    Listed agents are staged below `staging`; submitted agents are in the contest's folder.
+    Listed agents are staged below `staging`.
     """
     found: list[Entrant] = []
     for each in planned.plan.agents:
@@ -85,7 +85,7 @@ def entrants(planned: Planned, staging: Path, miss: Callable[[InputError], None]
 
 
 def _sent(directory: IntakeDirectory, submission: Submission) -> Entrant:
-    from judge.submissions.service import ORGANISER, agent_of
+    from judge.submissions.service import agent_of
 
     agent = agent_of(directory, submission)
     is_checked = submission.state is State.PASSED
@@ -97,7 +97,7 @@ _SEPARATORS = re.compile(r"[,;&]| and ")
 
 
 def first_author(text: str) -> str:
-    """Return the first of several authors in lower case."""
+    """The first of several authors, in lower case."""
     return " ".join(_SEPARATORS.split(text)[0].split()).casefold()
 
 

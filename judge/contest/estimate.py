@@ -1,4 +1,4 @@
-"""Estimates the games and the duration of a contest, and lists missing requirements."""
+"""Estimates games and duration of a contest, and lists missing requirements."""
 
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -32,7 +32,7 @@ from judge.tournament.skipped_pairs import SourcedRating
 
 @dataclass(frozen=True, slots=True)
 class PairLeftOut:
-    """Two agents that do not meet, the higher rating first."""
+    """A pair that does not meet, higher rating first."""
 
     first: str
     second: str
@@ -43,9 +43,8 @@ class PairLeftOut:
 
 @dataclass(frozen=True, slots=True)
 class ContestEstimate:
-    """The estimated size of a contest. `longest_s` is the maximum time of a game, None without a game clock.
-    `expected_s`: the time of a game with `EXPECTED_ANSWERS`, None without a time control.
-    `is_exact`: the number of games does not depend on results.
+    """The estimated size of a contest. `is_exact`: the number of games does not depend on results. `longest_s`: see
+    `longest_game_s`. `expected_s`: see `expected_game_s`.
 
     `waves`: (parallel chains, games per chain); each wave begins after the previous one.
     """
@@ -58,23 +57,23 @@ class ContestEstimate:
     waves: Sequence[tuple[int, int]]
     missing: Sequence[str]
     folders: str = ""
-    """Source of the persistent folders; empty if the policy has none."""
+    """See `folder_words`; empty if the policy has no persistent folders."""
     unchecked: Sequence[str] = ()
-    """Agents without a passed check: listed in contest.toml, or approved without one."""
+    """Listed in contest.toml, or approved without a passed check."""
     ratings: Mapping[str, SourcedRating] = field(default_factory=dict)
-    """By agent; empty: all pairs meet."""
+    """Ratings by agent; empty: all pairs meet."""
     left_out: Sequence[PairLeftOut] = ()
     games_saved: int = 0
     seats: Sequence[str] = ()
-    """Agents with a seat in the first league, if the format gives seats."""
+    """Agents with a seat in the first league."""
     expected_s: float | None = None
 
     def hours(self, slots: int) -> float | None:
-        """Maximum duration with this number of slots."""
+        """Maximum duration; None if unlimited."""
         return None if self.longest_s is None else self._hours(slots, self.longest_s)
 
     def expected_hours(self, slots: int) -> float | None:
-        """Duration of games of the expected time; None if it is unknown."""
+        """Expected duration; None if unknown."""
         return None if self.expected_s is None else self._hours(slots, self.expected_s)
 
     def _hours(self, slots: int, game_s: float) -> float:
@@ -83,7 +82,7 @@ class ContestEstimate:
 
 
 def estimate_contest(planned: Planned, later: int = 0) -> ContestEstimate:
-    """Check all requirements without changes. Missing ones are returned, not raised.
+    """Check all requirements without changes. Returns missing ones.
 
     `later`: number of agents that are not known yet.
     """
@@ -93,7 +92,7 @@ def estimate_contest(planned: Planned, later: int = 0) -> ContestEstimate:
         entered = entrants(planned, Path(staging), absent.append)
         missing += map(str, absent)
         names = [each.name for each in entered]
-        # Missing agents are expected to be there at the start.
+        # Missing agents are expected at the start.
         count = len(entered) + len(absent) + later
         if (why := planned.lacks_agents(count)) is not None:
             missing.append(why)
@@ -116,7 +115,7 @@ def estimate_contest(planned: Planned, later: int = 0) -> ContestEstimate:
     pairs = [number for rounds in draws for number in rounds]
     games = form.games
     if planned.policy.folders.kept and planned.policy.folders.round == "each":
-        # Folders pass from game to game, so the games of a pairing, and the rounds, are played in sequence.
+        # Folders pass from game to game, so games of a pairing, and rounds, are sequential.
         waves = [(count, games) for count in pairs]
     else:
         waves = [(sum(rounds) * games, 1) for rounds in draws]
@@ -178,13 +177,12 @@ def longest_game_s(policy: Policy) -> float | None:
 
 
 EXPECTED_ANSWERS = 40
-"""Answers of a seat in the expected time of a game."""
+"""Answers of a seat in an expected game."""
 
 
 def expected_game_s(policy: Policy) -> float | None:
-    """Seconds of a game with `EXPECTED_ANSWERS` of each seat, which use all their time.
-
-    None if unlimited, or without a time control.
+    """Seconds of a game with `EXPECTED_ANSWERS`, which use all their time. None if unlimited, or without a time
+    control.
     """
     if policy.clock.control is None:
         return None
@@ -240,11 +238,11 @@ def _why_not(needed: Callable[[], object]) -> list[str]:
 
 
 _ANY_SEED = 0
-"""Any value works: the number of games does not depend on chance."""
+"""Any value: the number of games does not depend on chance."""
 
 
 def _draws(planned: Planned, chosen: AnyFormat, names: Sequence[str]) -> Sequence[Sequence[Sequence[Pairing]]]:
-    """The pairings of each draw if the better seed always wins."""
+    """Pairings of each draw if the better seed always wins."""
     entries = [Competitor(name, number) for number, name in enumerate(names, 1)]
     seeds = {entry.id: entry.seed for entry in entries}
     if planned.lacks_agents(len(names)) is not None:

@@ -1,9 +1,8 @@
-"""Evaluates a candidate against a locked-in pool of opponents, until a test is decided or the score is
-precise enough.
+"""Evaluates a candidate against a locked-in pool, until a test is decided or the score is precise enough.
 
-At first use the pool fixes opponents, policy, openings and seed, so all candidates play the same games.
-Games already played with the same files are not repeated, so a killed evaluation can be resumed. A parent
-plays the same games and is compared pair by pair. No folder is kept between games.
+At first use the pool fixes opponents, policy, openings and seed, so all candidates play the same games. Games already
+played with the same files are not repeated, so a killed evaluation resumes. A parent plays the same games and is
+compared pair by pair. No folders are kept.
 """
 
 import json
@@ -30,9 +29,9 @@ from judge.tournament.openings import schedule, turns_of
 
 POOL_FILE, FROZEN_FILE = "pool.toml", "pool.json"
 RECORDS = "records"
-"""Folder of the pool's records, next to the pool file."""
+"""Folder of records, next to the pool file."""
 MIN_PAIRS = 20
-"""Minimum number of pairs before the interval width can end an evaluation: few equal results look certain."""
+"""Pairs before the interval width can end an evaluation: few equal results look certain."""
 
 _BEGINNING = re.compile(rb'\s*\{\s*"format":\s*"judge-evaluation-')
 
@@ -78,7 +77,7 @@ class Pool(_Value):
 
     @property
     def turns(self) -> Sequence[Turn]:
-        """The symmetries applied when openings repeat."""
+        """Symmetries applied when openings repeat."""
         return turns_of(self.policy) if self.transform else NOT_TURNED
 
     @property
@@ -106,14 +105,12 @@ class Pool(_Value):
 
 
 def seat_of_version(seat: SeatSpec) -> SeatSpec:
-    """Return the seat with its digest's start appended to its name, to distinguish versions."""
+    """Append the digest's start to the seat's name, to distinguish versions."""
     return seat.model_copy(update={"name": f"{seat.name}@{seat.digest[:8]}"})
 
 
 class StopRule(_Value):
-    """End of an evaluation: by a test or by the width of the 95 % interval, at the latest after `pairs` pairs of
-    games of the candidate.
-    """
+    """End of an evaluation: by a test or interval width, at the latest after `pairs` pairs of the candidate."""
 
     test: Sprt | None = None
     width: float | None = Field(default=None, gt=0, le=1)
@@ -133,8 +130,8 @@ class StopRule(_Value):
         return scores.pairs >= self.pairs or self.is_reached(scores)
 
     def is_reached(self, scores: PairedScores) -> bool:
-        """Whether the test is decided or the interval is narrow enough; False while all pairs are even, because zero
-        variance would decide any test.
+        """Whether the test is decided or the interval narrow enough. False while all pairs are even: zero variance
+        would decide any test.
         """
         if scores.are_even:
             return False
@@ -144,7 +141,7 @@ class StopRule(_Value):
 
 
 class EvaluationVerdict(StrEnum):
-    """The result of an evaluation; `verdict_words` gives the full text."""
+    """The result of an evaluation. `verdict_words` gives the full text."""
 
     STRONGER = "stronger"
     NOT_STRONGER = "not stronger"
@@ -153,7 +150,7 @@ class EvaluationVerdict(StrEnum):
 
 
 def verdict_of(rule: StopRule, scores: PairedScores) -> EvaluationVerdict:
-    """Return the verdict of a rule for these scores."""
+    """Return the verdict of a rule."""
     if rule.test is not None:
         return {
             SprtDecision.H1: EvaluationVerdict.STRONGER,
@@ -196,12 +193,11 @@ def _below(elo: float) -> str:
 
 
 class Evaluation(_Value):
-    """Games and result of an evaluation. `games` are SHA-256 digests of records in order of play: for each pair
-    the candidate's two games, then the parent's.
+    """Games and result of an evaluation. `games`: digests of records as played; per pair the candidate's two games,
+    then the parent's.
     """
 
     judge: str
-    """Version of judge."""
     pool: Digest
     candidate: SeatSpec
     parent: SeatSpec | None
@@ -214,7 +210,7 @@ class Evaluation(_Value):
     low: float
     high: float
     llr: float | None
-    """Log-likelihood ratio of the test, if there is one."""
+    """Log-likelihood ratio of the test."""
     verdict: str
 
 
@@ -264,7 +260,7 @@ def evaluation_of(
     scores: PairedScores,
     games: list[str],
 ) -> Evaluation:
-    """Return the evaluation of these games; `seats` are the candidate's and the parent's."""
+    """Return the evaluation; `seats` are the candidate's and the parent's."""
     score, low, high = scores.interval
     return Evaluation(
         judge=version,

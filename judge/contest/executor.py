@@ -1,10 +1,8 @@
-"""Runs games in slots. A slot owns whole cores and two processes that alternate: one plays while the other
-prepares its game.
+"""Runs games in slots. A slot has whole cores and two processes: one plays while the other prepares its game.
 
-A process plays one game at a time, so a killed process breaks one game only. With shared cores
-(`box.sharing`) a single process plays all games in threads, because many waking processes would need a
-core. A file lock decides which process plays; the kernel releases it when the process dies. During a game,
-core locks (`judge.sandbox.machine.core_locks`) keep other judges away.
+A killed process breaks one game only. With shared cores (`box.sharing`) one process plays all games in threads, because
+many waking processes would need a core. A file lock decides which process plays; the kernel releases it when the
+process dies. Core locks (`judge.sandbox.machine.core_locks`) keep other judges away.
 """
 
 import platform
@@ -42,17 +40,17 @@ class _Process:
 
 @dataclass(slots=True)
 class LocalExecutor:
-    """The slots of this machine and their games."""
+    """The slots of this machine."""
 
     slots: Sequence[Slot]
     ahead: int = 1
-    """Games per slot prepared while another one plays; 0 if no core is left for this."""
+    """Games prepared per slot while another plays; 0 if no core is left for this."""
     holds_cores: bool = False
     """Whether this judge has all core locks; if not, each game takes its own."""
     host: str = field(default_factory=platform.node)
     log: Path | None = None
     fork: bool = False
-    """Whether to fork the processes; this process then must not have other threads."""
+    """Fork the processes; this process then must not have other threads."""
     _idle: list[_Process] = field(init=False)
     _running: dict[_Process, ScheduledGame] = field(init=False, default_factory=dict)
     _at_end: ExitStack = field(init=False, default_factory=ExitStack)
@@ -71,7 +69,7 @@ class LocalExecutor:
         for cores, sharing in shared.items():
             places: list[_Slot] = []
             for slot in sharing:
-                # One game plays. The others are prepared on the judge's cores.
+                # One game plays; the others are prepared on the judge's cores.
                 has_room = not cores or slot.cores.is_apart
                 places += [slot] * (1 + (self.ahead if has_room else 0))
             if cores and len(sharing) > 1:
@@ -82,12 +80,12 @@ class LocalExecutor:
 
     @property
     def free(self) -> int:
-        """Number of games that can be started now."""
+        """See `Executor`."""
         return len(self._idle)
 
     @property
     def running(self) -> int:
-        """Number of games that are being played or prepared."""
+        """See `Executor`."""
         return len(self._running)
 
     @property
@@ -109,7 +107,7 @@ class LocalExecutor:
         return self._idle[-1]
 
     def wait(self, timeout_s: float) -> list[EndedAttempt]:
-        """Return the ended games; wait for the first. Dead processes are replaced."""
+        """Return the ended games; wait for the first. Replaces dead processes."""
         processes = {process.worker: process for process in self._running}
         ends = []
         for worker in wait(processes, timeout_s):
@@ -123,10 +121,7 @@ class LocalExecutor:
         return ends
 
     def kill(self) -> list[ScheduledGame]:
-        """Kill and reap every process; return the running games.
-
-        Their containers are left to the reaper.
-        """
+        """Kill every process; return the running games. The reaper removes their containers."""
         running = list(self._running.values())
         kill(process.worker for process in self._running)
         self._running.clear()
@@ -146,7 +141,7 @@ def _name(number: int, slot: Slot) -> str:
 
 
 def slots_on_host(cores: int, count: int = 0, sharing: int = 1) -> list[Slot]:
-    """Return `count` slots of `cores` cores, up to `sharing` on the same cores; 0: as many as fit.
+    """Return `count` slots of `cores` cores, up to `sharing` on the same cores; count 0: as many as fit.
 
     Cores that no other judge uses come first. Raises InputError if the slots do not fit.
     """

@@ -1,6 +1,4 @@
-"""The hosts of a contest: slots, losses, numbers of games, and significant differences. Idle hosts are known
-from journal lines.
-"""
+"""A contest's hosts: slots, losses, games, and significant differences. Journal lines name idle hosts."""
 
 import re
 from collections.abc import Sequence
@@ -13,10 +11,9 @@ from judge.statistics.significance import SIGNIFICANCE, holm, hypergeometric_tai
 from judge.store.queries import Reader
 
 WORKER = "worker"
-"""Event name of these lines."""
+"""Journal event of these lines."""
 
 MAX_LINES = 10_000
-"""Maximum number of lines that are read."""
 
 _LINE = re.compile(
     r"worker (?P<name>.{1,80}?) "
@@ -26,7 +23,7 @@ _LINE = re.compile(
 
 
 def worker_joined(name: str, slots: int) -> str:
-    """Journal line of a worker that starts to play."""
+    """Journal line of a worker that joins."""
     return f"worker {name} plays: {slots} slots"
 
 
@@ -42,7 +39,7 @@ def worker_barred(name: str, why: str) -> str:
 
 @dataclass(slots=True)
 class ContestHost:
-    """A machine that plays or has played for a contest."""
+    """A machine that plays or has played."""
 
     name: str
     slots: int | None = None
@@ -60,7 +57,7 @@ class ContestHost:
 
 
 def contest_hosts(store: Reader, contest: str, tests: Sequence[FairnessTest] = ()) -> list[ContestHost]:
-    """The hosts by name. `tests` are those of the fairness certificate, if any.
+    """The hosts by name. `tests`: from the fairness certificate.
 
     Voids are tested here. On fair machines, each kind of test reports a difference in 5 % of contests.
     """

@@ -1,4 +1,4 @@
-"""Fixes what a format takes from earlier contests: ratings of pairs that are left out, seats of the first league."""
+"""Fixes what a format takes from earlier contests: ratings for skipped pairs, seats in the first league."""
 
 from judge.base.errors import InputError
 from judge.base.text import quote, suggest
@@ -11,7 +11,7 @@ from judge.tournament.promotion import seated
 
 
 def resolved_format(planned: Planned, agents: Agents) -> AnyFormat:
-    """Return the plan's format with ratings and seats. Raises InputError."""
+    """The plan's format with ratings and seats. Raises InputError."""
     chosen = planned.plan.format
     if isinstance(chosen, Leagues) and chosen.seats is not None:
         chosen = _with_seats(planned, chosen, [name for name, _ in agents])

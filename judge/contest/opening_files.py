@@ -1,4 +1,4 @@
-"""Reads opening files: text or gzip, one opening per line or as the game splits it."""
+"""Reads opening files, text or gzip; the game splits them."""
 
 import gzip
 import io
@@ -22,9 +22,9 @@ _GZIP, _ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
 
 
 def read_openings(path: Path, openings: Openings, most: int = MAX_OPENINGS) -> list[Opening]:
-    """Read the first `most` openings in file order; the rest of the file is not read.
+    """Read only the first `most` openings.
 
-    Raises InputError with file, line, token and fix, also for a repeated opening, which would count twice.
+    Raises InputError with file, line, token and fix, also for a repeated opening: it would count twice.
     """
     openings.parse("")  # reports a wrong board size before line 1
     found: list[Opening] = []
@@ -49,7 +49,7 @@ def read_openings(path: Path, openings: Openings, most: int = MAX_OPENINGS) -> l
 
 
 def _split(path: Path, openings: Openings) -> Generator[tuple[int, str]]:
-    """The openings of the file, with their lines."""
+    """Openings of the file with line numbers."""
     try:
         with path.open("rb") as file:
             head = file.read(_HEAD_BYTES)
@@ -66,7 +66,7 @@ def _split(path: Path, openings: Openings) -> Generator[tuple[int, str]]:
 
 
 def _lines(stream: IO[bytes], source: str) -> Iterator[str]:
-    """Decode line by line, except rare encodings, which need the whole file."""
+    """Rare encodings need the whole file."""
     head = stream.read(_HEAD_BYTES)
     if encoding_of(head).codec not in ("utf-8", GUESS):
         yield from decode_file(head + stream.read(), source).split("\n")
@@ -82,7 +82,7 @@ def _lines(stream: IO[bytes], source: str) -> Iterator[str]:
 
 
 def _without_surrogates(line: str, source: str, number: int) -> str:
-    """A line that is not UTF-8 is read as the usual single-byte encoding."""
+    """Decode a line that is not UTF-8 with the usual single-byte encoding."""
     try:
         line.encode()
     except UnicodeEncodeError:

@@ -1,11 +1,10 @@
-"""The organiser's orders, from a terminal or a page. An order takes effect once or not at all, and is in the
-journal with its reason. `Effect` previews the changes of the table.
-"""
+"""The organiser's orders. Each takes effect at most once and is in the journal with its reason."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from judge.base.errors import InputError
+from judge.base.text import sentence
 from judge.contest.contest import Contest, find_game
 from judge.contest.runner import SET_ASIDE, STOPPED
 from judge.contest_games import GameState, ScheduledGame
@@ -16,7 +15,7 @@ from judge.tournament.schedule import Table
 
 @dataclass(frozen=True, slots=True)
 class PlaceChange:
-    """An agent whose place or points change, with old and new values."""
+    """Old and new place and points of an agent."""
 
     agent: str
     places: tuple[int, int]
@@ -25,27 +24,32 @@ class PlaceChange:
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """The effect of an order: a sentence and the changes of the table."""
+    """The effect of an order: one or two sentences and the changes of the table."""
 
     words: str
+    note: str = ""
     changes: Sequence[PlaceChange] = ()
+
+
+NO_PLACE_CHANGES = sentence("No place changes.")
 
 
 # --- orders ----------------------------------------------------------------------------------------------------------
 
 
 def pause(contest: Contest, order: OrganiserOrder) -> DoneOrder:
-    """Pause a contest: no further game is started."""
+    """Start no further game."""
 
     def do(store: Store) -> str:
         store.set_state(contest.name, "paused", order.why)
-        return f"{contest.name} is paused; {store.counts(contest.name)[GameState.RUNNING]} games are being finished"
+        running = store.counts(contest.name)[GameState.RUNNING]
+        return sentence(f"{contest.name} is paused; running games that are being finished: {running}")
 
     return contest.store.carry_out(contest.name, order, do)
 
 
 def resume(contest: Contest, order: OrganiserOrder) -> DoneOrder:
-    """Resume a paused or stopped contest, and replay the games stopped after too many voids.
+    """Resume a contest and replay the games stopped after too many voids.
 
     Games set aside before a pause are tried after all others.
     """
@@ -54,13 +58,15 @@ def resume(contest: Contest, order: OrganiserOrder) -> DoneOrder:
     def do(store: Store) -> str:
         released = store.release(contest.name, order.why, but=aside)
         store.set_state(contest.name, "open", order.why)
-        return f"{contest.name} is open{f', {released} held games are played again' if released else ''}"
+        if not released:
+            return sentence(f"{contest.name} is open")
+        return sentence(f"{contest.name} is open, {released} held games are played again")
 
     return contest.store.carry_out(contest.name, order, do)
 
 
 def _set_aside(contest: Contest) -> set[str]:
-    """The games of a paused contest that were set aside since its last stop."""
+    """Games of a paused contest that were set aside since its last stop."""
     if contest.store.state(contest.name) != "paused":
         return set()
     aside: set[str] = set()
@@ -73,9 +79,9 @@ def _set_aside(contest: Contest) -> set[str]:
 
 
 def replay(contest: Contest, order: OrganiserOrder) -> DoneOrder:
-    """Replay the target, a game stopped after too many voids.
+    """Replay the target, a held game. Resumes a stopped contest.
 
-    This resumes a stopped contest; other held games stay held. Raises InputError if the game is not held.
+    Other held games stay held. Raises InputError if the game is not held.
     """
     game = find_game(contest, order.target)
 
@@ -85,7 +91,7 @@ def replay(contest: Contest, order: OrganiserOrder) -> DoneOrder:
             raise InputError(_not_held(game.number, found.state))
         if store.state(contest.name) == STOPPED:
             store.set_state(contest.name, "open", order.why)
-        return f"game {game.number}, {game.first} - {game.second}, is played again"
+        return sentence(f"game {game.number}, {game.first} - {game.second}, is played again")
 
     return contest.store.carry_out(contest.name, order, do)
 
@@ -93,17 +99,16 @@ def replay(contest: Contest, order: OrganiserOrder) -> DoneOrder:
 def void(contest: Contest, order: OrganiserOrder, attempt: int | None = None) -> DoneOrder:
     """Withdraw the result of the target and replay the game.
 
-    Raises InputError if the game is unknown, neither played nor running, or if `attempt` is not the current
-    one.
+    Raises InputError if the game is unknown, neither played nor running, or `attempt` is not current.
     """
     game = find_game(contest, order.target)
 
     def do(store: Store) -> str:
         state = store.annul(game.id, order.why, attempt)
-        said = f"game {game.number}, {game.first} - {game.second}: void"
+        number, first, second = game.number, game.first, game.second
         if state is GameState.CANCELLED:
-            return f"{said}, and not played again: one of the two is disqualified"
-        return f"{said}, to be played again"
+            return sentence(f"game {number}, {first} - {second}: void, not played again: an agent is disqualified")
+        return sentence(f"game {number}, {first} - {second}: void, to be played again")
 
     return contest.store.carry_out(contest.name, order, do)
 
@@ -114,7 +119,7 @@ def disqualify(contest: Contest, order: OrganiserOrder) -> DoneOrder:
     def do(store: Store) -> str:
         store.disqualify(contest.name, order.target, order.why)
         cancelled = store.counts(contest.name)[GameState.CANCELLED]
-        return f"{order.target} is disqualified; {cancelled} games of {contest.name} are cancelled"
+        return sentence(f"{order.target} is disqualified; {cancelled} games of {contest.name} are cancelled")
 
     return contest.store.carry_out(contest.name, order, do)
 
@@ -126,7 +131,10 @@ def effect_of_pause(contest: Contest) -> Effect:
     """Preview `pause`."""
     counts = contest.store.counts(contest.name)
     running, waiting = counts[GameState.RUNNING], counts[GameState.PENDING]
-    return Effect(f"{running} running games are finished, and {waiting} that wait are not started. No place changes.")
+    return Effect(
+        sentence(f"Running games that will be finished: {running}. Waiting games that will not start: {waiting}."),
+        NO_PLACE_CHANGES,
+    )
 
 
 def effect_of_resume(contest: Contest) -> Effect:
@@ -134,63 +142,66 @@ def effect_of_resume(contest: Contest) -> Effect:
     counts = contest.store.counts(contest.name)
     aside = len(_set_aside(contest))
     waiting, held = counts[GameState.PENDING], counts[GameState.HELD] - aside
-    words = (
-        f"{waiting} games that wait can be started, and {held} that were stopped after too many voids are played again."
-    )
-    if aside:
-        words += f" {aside} that were set aside are tried after all others."
-    return Effect(f"{words} No place changes.")
+    words = sentence(f"Waiting games that can start: {waiting}. Stopped games that are played again: {held}.")
+    if not aside:
+        return Effect(words, NO_PLACE_CHANGES)
+    return Effect(words, sentence(f"Games that were set aside and are tried after all others: {aside}."))
 
 
 def effect_of_replay(contest: Contest, word: str) -> tuple[ScheduledGame, Effect]:
-    """Return the game with this number or id and the preview of `replay`. Raises InputError if it is not held."""
+    """Preview `replay`. Raises InputError if the game is not held."""
     game = find_game(contest, word)
     if game.state is not GameState.HELD:
         raise InputError(_not_held(game.number, game.state))
     others = contest.store.counts(contest.name)[GameState.HELD] - 1
-    words = (
-        f"Game {game.number}, {game.first} - {game.second}, is played again with the same opening and a new seed; "
-        f"one more void, and it is stopped again. {others} other stopped games stay stopped. No place changes."
+    number, first, second = game.number, game.first, game.second
+    words = sentence(
+        f"Game {number}, {first} - {second}, is played again with the same opening and a new seed. One more void stops "
+        f"it again. Other games that stay stopped: {others}."
     )
-    return game, Effect(words)
+    return game, Effect(words, NO_PLACE_CHANGES)
 
 
 def _not_held(number: int, state: str) -> str:
-    return f"game {number} is {state}: only a game stopped after too many voids can be replayed"
+    return sentence(f"game {number} is {state}: only a game stopped after too many voids can be replayed")
 
 
 def effect_of_void(contest: Contest, word: str) -> tuple[ScheduledGame, Effect]:
-    """Return the game with this number or id and the preview of `void`. Raises InputError if it cannot be void
-    now.
-    """
+    """Preview `void`. Raises InputError if the game cannot be void now."""
     game = find_game(contest, word)
     if game.state not in (GameState.DONE, GameState.RUNNING):
-        raise InputError(f"game {game.number} is {game.state}: it has no result to withdraw")
+        raise InputError(sentence(f"game {game.number} is {game.state}: it has no result to withdraw"))
     out = contest.out()
-    again = "is played again with the same opening and a new seed"
-    if {game.first, game.second} & out.keys():
-        again = "is not played again, because one of the two is disqualified"
-    what = "The result" if game.state is GameState.DONE else "What is played now"
-    words = f"{what} of game {game.number}, {game.first} - {game.second}, no longer counts; the game {again}."
-    return game, Effect(words, _changes(contest, out, without=game.id))
+    number, first, second = game.number, game.first, game.second
+    words = (
+        sentence(f"The result of game {number}, {first} - {second}, no longer counts.")
+        if game.state is GameState.DONE
+        else sentence(f"The running attempt of game {number}, {first} - {second}, no longer counts.")
+    )
+    note = (
+        sentence("The game is not played again, because an agent is disqualified.")
+        if {game.first, game.second} & out.keys()
+        else sentence("The game is played again with the same opening and a new seed.")
+    )
+    return game, Effect(words, note, _changes(contest, out, without=game.id))
 
 
 def effect_of_disqualify(contest: Contest, agent: str) -> Effect:
     """Preview `disqualify`. Raises InputError if the agent is unknown or already disqualified."""
     out = contest.out()
     if agent not in contest.snapshot.by_name():
-        raise InputError(f"no agent {agent!r} takes part in {contest.name!r}")
+        raise InputError(sentence(f"no agent {agent!r} takes part in {contest.name!r}"))
     if agent in out:
-        raise InputError(f"{agent} is disqualified already: {out[agent]}")
+        raise InputError(sentence(f"{agent} is disqualified already: {out[agent]}"))
     games = [game for game in contest.store.games(contest.name) if agent in (game.first, game.second)]
     played = sum(game.state is GameState.DONE for game in games)
     waiting = sum(game.state in (GameState.PENDING, GameState.HELD) for game in games)
-    words = f"{played} games of {agent} no longer count, and {waiting} are not played."
-    return Effect(words, _changes(contest, {**out, agent: ""}))
+    words = sentence(f"Played games of {agent} that no longer count: {played}. Games that are cancelled: {waiting}.")
+    return Effect(words, "", _changes(contest, {**out, agent: ""}))
 
 
 def _changes(contest: Contest, out: Mapping[str, str], without: str = "") -> Sequence[PlaceChange]:
-    """Changes of the table without the agents `out` and game `without`; later rounds stay as drawn."""
+    """Later rounds stay as drawn."""
     now = contest.standing().table
     left = [result for result in contest.results() if result.id != without]
     played = contest.tournament.played(contest.store.pairings(contest.name), left)

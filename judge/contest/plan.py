@@ -160,6 +160,8 @@ class Plan(_Table):
 
     name: str = Field(pattern=NAME)
     """Name of the contest."""
+    title: str = Field(default="", max_length=48)
+    """Title on the pages; empty: the name."""
     about: str = ""
     """One sentence for the pages."""
     policy: str
@@ -257,7 +259,7 @@ class Plan(_Table):
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """A contest.toml and the paths it implies. Its folder is the contest's."""
+    """A contest.toml and the paths it implies."""
 
     path: Path
     text: str
@@ -266,7 +268,7 @@ class Planned:
 
     @property
     def name(self) -> str:
-        """Name of the contest."""
+        """The contest's name."""
         return self.plan.name
 
     @property
@@ -276,17 +278,17 @@ class Planned:
 
     @property
     def agents(self) -> Path:
-        """The locked-in agents' files, in directories named by digest."""
+        """Locked-in agents by digest."""
         return self.folder / "agents"
 
     @property
     def files(self) -> Path:
-        """Records and folder states, by digest."""
+        """Records and folder states by digest."""
         return self.folder / "files"
 
     @property
     def store_url(self) -> str:
-        """URL of the database; relative SQLite paths are resolved in the folder."""
+        """Relative SQLite paths are resolved in the folder."""
         start, name = "sqlite:///", self.plan.store.removeprefix("sqlite:///")
         if not self.plan.store.startswith(start) or name.startswith("/"):
             return self.plan.store
@@ -294,18 +296,18 @@ class Planned:
 
     @property
     def has_no_store(self) -> bool:
-        """Whether its store is a missing file, which queries must not create."""
+        """Whether its SQLite file is missing. Queries must not create it."""
         start, name = "sqlite:///", self.store_url.removeprefix("sqlite:///")
         return self.store_url.startswith(start) and not os.path.exists(name)  # noqa: PTH110 - Path raises for long names
 
     def not_begun(self) -> InputError:
-        """The error for queries before the contest has begun."""
+        """The error for queries before the start."""
         waits = self.waits_for()
         how = f"{waits}" if waits else f"judge contest run {self.path} begins it"
         return InputError(f"the contest {self.name!r} has not begun; {how}")
 
     def waits_for(self, now: datetime | None = None) -> str:
-        """Why the contest may not begin yet, with the moments; empty if it may."""
+        """Why the contest may not begin yet; empty if it may."""
         windows = self.plan.windows
         now = now or datetime.now(UTC)
         parts = []
@@ -319,7 +321,7 @@ class Planned:
         return "; ".join(parts)
 
     def openings(self) -> list[Opening]:
-        """The openings, or the empty one. Raises InputError with the line."""
+        """The openings; may be the empty one. Raises InputError with the line."""
         return openings_of(self.path, self.plan.openings, self.policy)
 
     def lacks_agents(self, count: int) -> str | None:
@@ -334,12 +336,12 @@ class Planned:
         )
 
     def locate(self, agent: AgentPlan) -> str:
-        """The agent's path, or the name of a house agent."""
+        """See `located`."""
         return located(self.folder, agent)
 
 
 def openings_of(path: Path, chosen: OpeningsPlan, policy: Policy) -> list[Opening]:
-    """The openings of `chosen` from the file at `path`, or the empty one. Raises InputError with the line."""
+    """The openings `chosen` in the contest file `path`; may be the empty one. Raises InputError with the line."""
     if not chosen.file and not chosen.transform:
         return [()]
     game = policy.game
@@ -350,14 +352,14 @@ def openings_of(path: Path, chosen: OpeningsPlan, policy: Policy) -> list[Openin
 
 
 def located(folder: Path, agent: AgentPlan) -> str:
-    """The path of an agent listed in a file in `folder`, or the name of a house agent."""
+    """Path of an agent listed in a file in `folder`, or a house agent's name."""
     path = folder / agent.path
     is_name = agent.path in (*house_agent_names(), *PERSONS) and not is_file(path) and not is_directory(path)
     return agent.path if is_name else str(path)
 
 
 def policy_of(path: Path, name: str, changes: Sequence[str]) -> Policy:
-    """The policy named in the file at `path`, with its changes. Raises InputError."""
+    """The policy named in the file `path`, with changes. Raises InputError."""
     own = path.parent / name.partition(":")[0]
     named = f"{path.parent}/{name}" if own.suffix == ".toml" else name
     try:

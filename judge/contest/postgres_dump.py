@@ -17,7 +17,7 @@ _ESCAPE = re.compile(r"\\(.)", re.DOTALL)
 
 
 def journal_of_dump(dump: Path, contest: str) -> Sequence[JournalLine]:
-    """Return a contest's journal in a dump. Raises InputError if it is not a complete dump of a store."""
+    """Return a contest's journal in a dump. Raises InputError unless it is a complete dump of a store."""
     listed = set(_DATA.findall("".join(_pg_restore("--list", str(dump)))))
     if missing := sorted(set(metadata.tables) - listed):
         raise InputError(f"{dump}: not a complete dump of a store: the data of {', '.join(missing)} is missing")
@@ -40,7 +40,7 @@ def _pg_restore(*arguments: str) -> Iterator[str]:
 
 
 def _lines(output: Iterator[str], contest: str) -> Iterator[JournalLine]:
-    """The rows of COPY's text format, in the order of their ids."""
+    """Rows of COPY's text format, by id."""
     columns: list[str] = []
     found: list[tuple[int, JournalLine]] = []
     for line in output:

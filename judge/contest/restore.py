@@ -1,4 +1,4 @@
-"""Restores a contest from a backup into a new folder, complete or not at all."""
+"""Restores a contest from a backup, complete or not at all."""
 
 import random
 import shutil
@@ -26,7 +26,7 @@ from judge.transparency.checkpoint import MAX_CHECKPOINT_BYTES, read_checkpoint
 
 @dataclass(frozen=True, slots=True)
 class RestoreReport:
-    """The manifest of the backup, and how many of its games were replayed."""
+    """The manifest and the number of replayed games."""
 
     manifest: BackupManifest
     replayed: int
@@ -35,10 +35,10 @@ class RestoreReport:
 def restore(
     source: Path, target: Path, sample: int = 50, since: Path | None = None, track: Tracker = untracked
 ) -> RestoreReport:
-    """Restore the backup `source` into the folder `target`, which is new or empty, and replay `sample` games.
+    """Restore a backup into `target`, which is new or empty, and replay `sample` games.
 
-    `since` is a published checkpoint that the restored log must contain. Raises InputError if a file or the log differs
-    from the manifest, HostError if writing fails; then `target` is unchanged.
+    `since`: a published checkpoint that the log must contain. Raises InputError if a file or the log differs from the
+    manifest, HostError if writing fails; then `target` is unchanged.
     """
     manifest = read_manifest(source)
     if target.exists() and not (target.is_dir() and not any(target.iterdir())):

@@ -1,4 +1,4 @@
-"""The lock of a contest's folder: one process per machine plays the contest."""
+"""The lock of a contest's folder: one process per machine plays it."""
 
 import os
 from collections.abc import Iterator
@@ -37,7 +37,7 @@ def alone(planned: Planned) -> Iterator[None]:
 
 
 def player_of(planned: Planned) -> str | None:
-    """The id of the process that plays the contest on this machine, if any."""
+    """Id of the process that plays the contest on this machine; None if there is none."""
     try:
         with (planned.folder / LOCK_FILE).open("r", encoding="ascii", errors="replace") as file:
             return None if try_lock(file, shared=True) else file.read(20).strip() or "unknown"

@@ -1,5 +1,4 @@
-"""The loop that plays a contest: fill free slots, wait for a game to end, store its result, schedule the next
-games.
+"""The loop that plays a contest: fill slots, wait for an end, store the result, schedule the next games.
 
 All state is in the store. After a kill, running games are rolled back and replayed.
 """
@@ -21,20 +20,19 @@ from judge.store.files import Files
 from judge.store.types import FileKind
 
 POLL_INTERVAL_S = 1.0
-"""Polling interval for stop requests."""
 
 PATIENCE_S = 600.0
 """Maximum time to wait for a lost store."""
 
 STOPPED = "stopped"
-"""State of a contest that needs its organiser, and its journal event."""
+"""State and journal event of a contest that needs its organiser."""
 
 
 SET_ASIDE = "set-aside"
-"""Journal event of a void game that is tried once more after all others."""
+"""Journal event of a void game that is retried after all others."""
 
 PAUSE_S = 300.0
-"""Minimum time until it is tried again: load on the host is often over by then."""
+"""Minimum time until the retry: load on the host is often over by then."""
 
 
 class StopReason(StrEnum):
@@ -53,7 +51,7 @@ class StopReason(StrEnum):
 
 
 def again_at(store: Store, contest: str) -> str | None:
-    """When a running contest retries the games that it set aside, in UTC; None if it does not."""
+    """UTC time at which a running contest retries its set-aside games; None if it does not."""
     if store.state(contest) != "open":
         return None
     aside = [line.at for line in store.journal(contest) if line.event == SET_ASIDE]
@@ -81,21 +79,23 @@ class ContestRunner:
         check: Callable[[], None] = lambda: None,
         pause_s: float = PAUSE_S,
         patience_s: float = PATIENCE_S,
+        drain: Event | None = None,
+        abandon: Event | None = None,
     ) -> None:
-        """`files` receives records and folder states, each before the row that refers to it.
+        """`files` receives records and folder states before the rows that name them.
 
-        `schedule_next` is called when all scheduled games have ended. It returns whether it has scheduled more.
-        `check_failures` is called after each result. `priorities` returns values by agent: the game with the lowest
-        sum is next. None: games are played in schedule order.
+        `schedule_next` is called when all games have ended, and returns whether it has scheduled more. `check_failures`
+        is called after each result. `priorities` returns values by agent: the game with the lowest sum is next. None:
+        schedule order.
 
-        After `attempts` voids in a row, a game is set aside if another game was played since the last one was set
-        aside or, the first time, if others are left. It is retried after all others, at least `pause_s` after the
-        last one was set aside. Otherwise, or if it is void again, the contest stops. So one failing game stops no
-        other, an agent gains at most one attempt, and a broken host does not try all games.
+        After `attempts` voids in a row, a game is set aside if another game was played since the last set-aside or, the
+        first time, if others are left. It is retried after all others, at least `pause_s` after the last set-aside.
+        Otherwise, or if it is void again, the contest stops. So one failing game stops no other, an agent gains at most
+        one attempt, and a broken host does not try all games.
 
-        Agents in `alone` play one game at a time. `check` is called in each round. It raises HostError if another
-        process has taken over the contest, and StoreLostError while this is unknown. Games continue for
-        `patience_s` while the store is lost.
+        Agents in `alone` play one game at a time. `check`, called in each round, raises HostError if another process
+        has taken over, and StoreLostError while this is unknown. Games continue for `patience_s` while the store is
+        lost.
         """
         self._store = store
         self._files = files
@@ -109,7 +109,7 @@ class ContestRunner:
         self._priorities = priorities
         self._ranks: Mapping[str, float] | None = None
         self._results, self._rated_results = 0, 0
-        """Numbers of results since the start: now, and when the priorities were computed."""
+        """Results since the start: now, and when priorities were computed."""
         self._check = check
         self._pause_s = pause_s
         self._has_played = False
@@ -118,19 +118,18 @@ class ContestRunner:
         self._set_aside_at: float | None = None
         self._patience_s = patience_s
         self._played: set[tuple[str, int]] = set()
-        """Attempts whose ends are not yet stored."""
+        """Attempts whose ends are not stored yet."""
         self._ended: deque[EndedAttempt] = deque()
         self._log = get_logger(contest=contest)
-        self.drain = Event()
+        self.drain = drain or Event()
         """Set to finish running games and start no others."""
-        self.abandon = Event()
+        self.abandon = abandon or Event()
         """Set to end now."""
 
     def run(self, tell: Callable[[EndedAttempt], None]) -> StopReason:
-        """Play until no games are left or a stop is requested; `tell` is called with each ended attempt.
+        """Play until the end or a stop request. `tell` receives each ended attempt.
 
-        Raises HostError if the disk is full or another host has taken over, StoreLostError if the store stays
-        lost.
+        Raises HostError if the disk is full or another host has taken over, StoreLostError if the store stays lost.
         """
         self._files.sweep()
         lost_at: float | None = None
@@ -160,7 +159,6 @@ class ContestRunner:
         return StopReason.ABANDONED
 
     def _step(self, tell: Callable[[EndedAttempt], None]) -> StopReason | None:
-        """Fill the slots, wait and settle ended games; return a reason when done."""
         self._settle_all(tell)
         self._fill()
         if not self._executor.running:
@@ -203,7 +201,7 @@ class ContestRunner:
         if self._store.state(self._contest) != "open":
             return StopReason.PAUSED
         counts = self._store.counts(self._contest)
-        # Free slots and no running game: the pending games wait for a held one.
+        # No game runs: pending games wait for a held one.
         if counts[GameState.PENDING] and not (counts[GameState.HELD] and self._executor.free):
             return None
         if counts[GameState.HELD]:
@@ -231,7 +229,6 @@ class ContestRunner:
             self._store.keep(self._contest, FileKind.FILE, self._files.put(data), data)
 
     def _void(self, ended: EndedAttempt) -> str:
-        """Store a void and return its reason."""
         game, outcome = ended.game, ended.outcome
         why = outcome.reason if outcome is not None else describe_loss(ended.error or RuntimeError("no end"))
         record = outcome.record if outcome is not None else None
@@ -255,8 +252,8 @@ class ContestRunner:
         return {line.game for line in self._store.journal(self._contest) if line.event == SET_ASIDE}
 
     def _try_again(self) -> bool:
-        """Wait until it is time, then release the games that were set aside; False if others are held. Returns early
-        on a pause, a release or a stop request.
+        """Wait until it is time, then release the set-aside games; False if others are held. Returns early on a pause,
+        release or stop request.
         """
         before = self._set_aside()
         held = [game.id for game in self._store.games(self._contest) if game.state is GameState.HELD]

@@ -1,4 +1,4 @@
-"""Reads the ratings by which a contest leaves out pairs: from a CSV file or earlier contests."""
+"""Reads ratings for leaving out pairs: from a CSV file or earlier contests."""
 
 import csv
 import re
@@ -19,11 +19,11 @@ from judge.tournament.skipped_pairs import MAX_RATING, SourcedRating, league_rat
 MAX_CSV_BYTES = 1 << 20
 
 Agents = Sequence[tuple[str, str]]
-"""Names and digests of files; an empty digest is unknown."""
+"""Names and digests of files; empty: unknown."""
 
 
 def with_ratings(planned: Planned, chosen: AnyFormat, agents: Agents) -> AnyFormat:
-    """Return a format with each agent's rating. Raises InputError, also if no pair remains."""
+    """The format with each agent's rating. Raises InputError, also if no pair remains."""
     skip, names = skip_of(chosen), [name for name, _ in agents]
     if skip is None:
         return chosen
@@ -42,7 +42,7 @@ def with_ratings(planned: Planned, chosen: AnyFormat, agents: Agents) -> AnyForm
 
 
 def skip_words(planned: Planned) -> str:
-    """Describe which pairs do not meet, with the ratings set by hand; empty if all meet."""
+    """Describe which pairs do not meet; empty if all meet."""
     skip = skip_of(planned.plan.format)
     if skip is None:
         return ""

@@ -1,4 +1,4 @@
-"""Takes the snapshot of a contest: copies the agents and fixes everything that decides the contest."""
+"""Takes the snapshot of a contest: fixes everything that decides it."""
 
 import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -31,12 +31,11 @@ def take_snapshot(
     begins: Begins = lambda _: ("", {}),
     freeze: Callable[[str], Freeze | None] = lambda _: None,
 ) -> Snapshot:
-    """Copy the agents and fix everything that decides the contest. Raises InputError for mistakes that would
-    otherwise appear during a game.
+    """Copy the agents and make the snapshot. Raises InputError for mistakes that would otherwise appear in a game.
 
-    `staging` is an empty directory. `secret` is the source of all chance; None: the plan's seed. `begins`
-    takes names and digests of the agents, and returns the source of their folders and the digests of non-empty
-    ones by name. `freeze` takes the digest of everything except the draw, and returns the current log.
+    `staging` is empty. `secret` is the source of all chance; None: the plan's seed. `begins` takes agents' names and
+    digests, and returns the source of their folders and digests of non-empty ones by name. `freeze` takes the digest of
+    everything except the draw, and returns the current log.
     """
     plan = planned.plan
     if secret is None and plan.seed is None:
@@ -70,6 +69,7 @@ def take_snapshot(
     terms = Snapshot(
         judge=judge.__version__,
         name=plan.name,
+        title=plan.title,
         about=plan.about,
         frozen_at=datetime.now(UTC).isoformat(timespec="seconds"),
         plan_sha256=hashlib.sha256(planned.text.encode()).hexdigest(),
@@ -110,8 +110,8 @@ def _raised(error: InputError) -> None:
 
 
 def images_of(runtimes: Iterable[str]) -> dict[str, SnapshotImage]:
-    """The runtimes' images on this Engine. Raises HostError if one of judge's is missing or outdated, InputError
-    if an organiser's is missing.
+    """Images by runtime. Raises HostError if one of judge's is missing or outdated, InputError if an organiser's is
+    missing.
     """
     contents = {state.id: state.content for state in listing()}
     ids = {runtime: runtime_image(runtime) for runtime in sorted(set(runtimes))}
@@ -119,7 +119,7 @@ def images_of(runtimes: Iterable[str]) -> dict[str, SnapshotImage]:
 
 
 def distinct(names: Sequence[str], path: Path) -> Sequence[str]:
-    """Return the names. Raises InputError for duplicates in the contest file at `path`."""
+    """Return the names. Raises InputError for duplicates."""
     for name in names:
         if names.count(name) > 1:
             raise InputError(

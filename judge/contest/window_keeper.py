@@ -1,7 +1,7 @@
-"""Opens and closes submissions and starts a contest on schedule, while a service runs.
+"""Opens and closes submissions and starts a contest on schedule, in a service.
 
-Actions depend only on contest.toml, the clock and the journal, which has each action once. So a killed
-service resumes correctly. Schedule changes are also written to the journal.
+Actions depend only on contest.toml, the clock and the journal, which has each action once. So a killed service resumes
+correctly.
 """
 
 import os
@@ -9,20 +9,22 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from threading import Event, Thread
 from types import TracebackType
+from typing import IO
 
 from sqlalchemy.exc import SQLAlchemyError
 
 from judge.base.errors import HostError, InputError
+from judge.base.locks import try_lock, try_lock_directory
 from judge.base.logs import get_logger
 from judge.base.worker_processes import die_with_parent
 from judge.contest.contest import has_begun, open_store
-from judge.contest.plan import Planned, load_plan
+from judge.contest.plan import Plan, Planned, load_plan
 from judge.contest.run_lock import player_of
 from judge.contest_games import GameState
 from judge.store.submission_types import State
@@ -30,7 +32,7 @@ from judge.store.submissions import Register
 from judge.submissions.windows import BEGINS, CLOSED, OPENED, WINDOW, SubmissionGate, Windows, moment_text
 
 WHO = "the clock"
-"""Actor of scheduled actions in the journal."""
+"""Actor in the journal."""
 
 POLL_INTERVAL_S = 1.0
 
@@ -40,14 +42,17 @@ NEVER = -1
 RUN_LOG = "run.log"
 """Output of `judge contest run` started by another process, in the contest's folder."""
 
+KEEPER_DIRECTORY = "submissions/schedule"
+"""Locked by the service that performs the scheduled actions, below the contest's folder."""
+
 RETRY_INTERVAL_S, MOST_AGAIN_S = 30.0, 1800.0
-"""Pause before a failed `judge contest run` is restarted; doubled each time, up to the second value."""
+"""Pause before a failed run is restarted; doubled each time, up to the second value."""
 
 log = get_logger()
 
 
 class ContestProcess:
-    """A separate `judge contest run` process, which survives the service."""
+    """A `judge contest run` that survives the service."""
 
     def __init__(self, path: Path, clock: Callable[[], float] = time.monotonic) -> None:
         self._path = path.resolve()
@@ -56,10 +61,10 @@ class ContestProcess:
         self._not_before = 0.0
         self._failures = 0
         self.is_done = False
-        """Whether it ended with code 0: contest over, or stop requested."""
+        """Ended with code 0: contest over, or stop requested."""
 
     def ensure(self) -> bool:
-        """Start it unless it runs or failed recently; return whether it was started. Raises HostError."""
+        """Start it unless it runs or failed recently; return whether started. Raises HostError."""
         if self._process is not None:
             code = self._process.poll()
             if code is None:
@@ -99,16 +104,20 @@ def start_run(path: Path, arguments: Sequence[str] = (), *, dies_with_parent: bo
         raise HostError(f"{error.filename or place}: {error.strerror}: the contest was not started") from None
 
 
-class FileWindows:
-    """The schedule in a contest file. A file with a mistake does not change it."""
+class PlanFile:
+    """The current plan of a contest file. A file with a mistake does not change it."""
 
     def __init__(self, planned: Planned) -> None:
         self._path = planned.path
-        self._windows = planned.plan.windows
+        self._plan = planned.plan
         self._read_at = NEVER  # the file may be newer than the plan
 
-    def look(self) -> Windows:
+    def windows(self) -> Windows:
         """Return the schedule; read a changed file again."""
+        return self.look().windows
+
+    def look(self) -> Plan:
+        """Return the plan; read a changed file again."""
         try:
             changed_at = self._path.stat().st_mtime_ns
         except OSError:
@@ -116,10 +125,19 @@ class FileWindows:
         if changed_at != self._read_at:
             self._read_at = changed_at
             try:
-                self._windows = load_plan(self._path).plan.windows
+                self._plan = load_plan(self._path).plan
             except InputError as error:
-                log.error("the contest file has a mistake; the schedule is unchanged", error=str(error))  # noqa: TRY400
-        return self._windows
+                log.error("the contest file has a mistake; it has no effect", error=str(error))  # noqa: TRY400
+        return self._plan
+
+
+def has_window_keeper(planned: Planned) -> bool:
+    """Whether a service on this machine performs the contest's scheduled actions."""
+    try:
+        with (planned.folder / KEEPER_DIRECTORY / "lock").open("rb") as file:
+            return not try_lock(file, shared=True)
+    except OSError:
+        return False
 
 
 class WindowKeeper:
@@ -141,13 +159,15 @@ class WindowKeeper:
         self._ensure_run = ensure_run
         self._is_done = is_done
         self._now = now
-        self._file = FileWindows(planned)
+        self._file = PlanFile(planned)
         self._told: set[tuple[str, str]] = set()
         self._end = Event()
         self._thread: Thread | None = None
         self._said = ""
+        self._lock: IO[bytes] | None = None
 
     def __enter__(self) -> "WindowKeeper":
+        self._lock_directory()
         self._thread = Thread(target=self._run, name="windows", daemon=True)
         self._thread.start()
         return self
@@ -158,9 +178,17 @@ class WindowKeeper:
         self._end.set()
         if self._thread is not None:
             self._thread.join()
+        if self._lock is not None:
+            self._lock.close()
+
+    def _lock_directory(self) -> None:
+        """Mark this process as the keeper; `has_window_keeper` may delay it."""
+        with suppress(OSError):
+            self._lock = self._lock or try_lock_directory(self._planned.folder / KEEPER_DIRECTORY)
 
     def _run(self) -> None:
         while True:
+            self._lock_directory()
             try:
                 self.look()
                 self._said = ""
@@ -173,7 +201,7 @@ class WindowKeeper:
 
     def look(self) -> None:
         """Perform due actions. Raises InputError and HostError; the next call continues."""
-        windows = self._file.look()
+        windows = self._file.windows()
         self._gate.change(windows)
         self._tell(WINDOW, windows.words or "none")
         for event, text in self._gate.happened().items():
@@ -223,7 +251,7 @@ class WindowKeeper:
 
 
 def remembered(planned: Planned) -> dict[str, str]:
-    """The scheduled actions in the journal, for the gate."""
+    """Scheduled actions in the journal."""
     with closing(open_store(planned)) as store:
         found = {event: store.last_lines(planned.name, 1, event) for event in (OPENED, CLOSED)}
     return {event: lines[0].text for event, lines in found.items() if lines}

@@ -1,5 +1,5 @@
-"""Asks the witnesses of a contest to sign its log, and stores the latest signature of each. A slow witness
-never delays the contest.
+"""Asks witnesses to sign a contest's log, and stores the latest signature of each. A slow witness never delays the
+contest.
 """
 
 import threading
@@ -31,7 +31,7 @@ from judge.transparency.merkle import Tree
 from judge.transparency.witness import within
 
 EACH_S = 30
-"""Timeout of an exchange with a witness."""
+"""Timeout per witness."""
 
 EVERY_S = 600
 
@@ -58,7 +58,7 @@ class Witnesses:
             raise HostError("the organiser's key is missing")
         own = checkpoint.signed(self._key)
         try:
-            # The limit is for the whole exchange, also with a slow sender.
+            # Limits the whole exchange, also with a slow sender.
             signed = within(EACH_S, lambda: _ask(witness, own, tree))
         except (HostError, InputError) as error:
             raise HostError(f"{witness.url}: {error}") from None
@@ -66,7 +66,7 @@ class Witnesses:
         return signed
 
     def ask(self, log: ContestLog) -> Iterator[tuple[WitnessPlan, str]]:
-        """Ask each witness with an address to sign the log; yield the error or an empty string."""
+        """Ask each witness with an address; yield the error or an empty string."""
         for witness in self.all:
             if witness.url and log.size:
                 try:
@@ -76,9 +76,9 @@ class Witnesses:
                     yield witness, str(error)
 
     def take(self, path: Path, log: ContestLog) -> list[WitnessPlan]:
-        """Import a file of `judge witness`; return the witnesses that signed it.
+        """Import a file of `judge witness`; return its signers.
 
-        Raises InputError if it is no checkpoint of this log, or not signed by an announced witness.
+        Raises InputError if it is not a checkpoint of this log or not signed by an announced witness.
         """
         found = read_checkpoint(read_bounded(path, MAX_CHECKPOINT_BYTES), str(path))
         if self._key is None or not found.is_signed(self._key.public_key()):
@@ -105,9 +105,7 @@ class Witnesses:
 
 @contextmanager
 def periodic_cosigning(planned: Planned) -> Iterator[Witnesses]:
-    """Let the witnesses sign the log every `EVERY_S` while a contest is played, in a thread, and at the end.
-    Failures are only logged.
-    """
+    """Let witnesses sign the log every `EVERY_S` and at the end, in a thread. Failures are only logged."""
     witnesses = Witnesses(planned)
     is_over = threading.Event()
 
@@ -138,7 +136,7 @@ def periodic_cosigning(planned: Planned) -> Iterator[Witnesses]:
 
 
 def identity(witness: WitnessPlan) -> str:
-    """File name of a witness's checkpoint: the key id in hex."""
+    """File name of a witness's checkpoint."""
     return key_id(witness.name, COSIGNATURE, witness.public).hex()
 
 

@@ -1,4 +1,4 @@
-"""Plays one game in a separate process: turns a job into an outcome and a record."""
+"""Plays one game in a separate process: turns a job into a record."""
 
 import hashlib
 import os
@@ -24,7 +24,7 @@ log = get_logger()
 
 @dataclass(slots=True)
 class JobShelf:
-    """The folder states of a job (`judge.referee.folder_shelf.Shelf`)."""
+    """A job's folder states (`judge.referee.folder_shelf.Shelf`)."""
 
     states: Mapping[str, bytes]
     left: dict[str, bytes] = field(default_factory=dict)
@@ -48,16 +48,16 @@ class JobShelf:
 
 
 def log_to(path: Path | None) -> None:
-    """Make a worker process log to a file, because its judge writes to stderr."""
+    """Log to a file, because the judge writes to stderr."""
     if path is not None:
         to_json(path.open("a", encoding="utf-8"))
 
 
 def play_job(job: Job, slot: Slot, lock: Path | None = None, *, holds_cores: bool = False) -> EndedAttempt:
-    """Play a game in a slot; a void is also a result.
+    """Play a game in a slot, possibly with a void.
 
-    A prepared game waits for the lock of the slot's file `lock`, and for the locks of its cores unless the
-    judge `holds_cores`. It keeps them while it plays.
+    A prepared game waits for the slot's file `lock`, and for core locks unless the judge `holds_cores`.
+    It keeps them while it plays.
     """
     if slot.judge_cores:
         os.sched_setaffinity(0, slot.judge_cores)

@@ -29,7 +29,7 @@ from judge.transparency.checkpoint import is_signed
 from judge.transparency.keys import fingerprint, public_pem, read_public_key
 
 MAX_EVALUATION_BYTES = 64 << 20
-"""Bytes; half a million pairs of games."""
+"""Bytes for half a million pairs of games."""
 
 
 class _SignedFile(BaseModel):
@@ -88,7 +88,7 @@ def verify_evaluation(path: Path) -> tuple[Sequence[str], str]:
 
 
 def read_pool(path: Path) -> Pool:
-    """Read a locked-in pool. Raises InputError if it is invalid or was changed."""
+    """Read a locked-in pool. Raises InputError if invalid or changed."""
     data = read_bounded(path, MAX_EVALUATION_BYTES)
     pool = parse_json(Pool, data, f"{path}: not a locked-in pool")
     if pool.encoded() != data:
@@ -129,7 +129,7 @@ def record_path(records: Path, spec: GameSpec) -> Path:
 
 
 def played_game(path: Path, spec: GameSpec) -> Outcome:
-    """Return the game in a record. Raises InputError if the record is of another game."""
+    """Return the game in a record. Raises InputError for another game's record."""
     file = read_record(path)
     record = file.record
     if record.spec != spec or record.id != spec.id:

@@ -1,6 +1,6 @@
 """Writes the export of a contest: a public directory, and a private one for each author.
 
-Directories are complete or missing: they are renamed at the end.
+Directories are renamed at the end, so they are complete or missing.
 """
 
 import functools
@@ -39,7 +39,7 @@ _PLAIN = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}")
 
 @dataclass(frozen=True, slots=True)
 class ExportSummary:
-    """Manifest's SHA-256, key's fingerprint, and numbers of games with and without a result."""
+    """The manifest's SHA-256, the key's fingerprint, and numbers of games with and without a result."""
 
     digest: str
     fingerprint: str
@@ -52,13 +52,13 @@ class PageOptions:
     """Options of the pages.
 
     With the site's future `address`, such as `https://example.org/cup/`, each game has a preview picture, which needs
-    Pillow. `languages` are codes; pages of the first are at the top.
+    Pillow. `languages` are codes; the first's pages are at the top.
     """
 
     address: str = ""
     languages: Sequence[str] = CODES
     former: Path | None = None
-    """A former export of this contest; its unchanged game pages are copied."""
+    """A former export; its unchanged game pages are copied."""
     above: str = ""
     """Name of the cup with its pages in the folder above, to which pages link."""
 

@@ -1,8 +1,8 @@
 """Takes over unchanged game pages from a former export.
 
 A page depends on its game's record, on values of the contest, and on the code. `PAGES_FILE` in the contest's folder has
-a digest of these for each game, and the SHA-256 of its pages. A page is copied if the former export's signed manifest
-lists the same SHA-256.
+each game's digest of these and its pages' SHA-256. A page is copied if the former export's signed manifest lists the
+same SHA-256.
 """
 
 import hashlib
@@ -32,11 +32,11 @@ from judge.site.game_page import GamePageContext
 PAGES_FILE = "export-pages.ndjson"
 
 MAX_LINE_BYTES = 1 << 20
-"""Bytes; the pages of a game in three languages need about 900."""
+"""Bytes; a game's pages in three languages need about 900."""
 
 
 class _Line(BaseModel):
-    """A game's pages in `PAGES_FILE`, by `key_of` the game."""
+    """A game's pages, by `key_of` the game."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -46,15 +46,15 @@ class _Line(BaseModel):
 
 
 def key_of(context: GamePageContext, code: str) -> str:
-    """Return a digest of all that the game's pages depend on. The result in `context` names the record."""
+    """Return a digest of all that a game's pages depend on. The result in `context` names the record."""
     return hashlib.sha256(f"{code} {context!r}".encode()).hexdigest()
 
 
 def read_former(former: Path, folder: Path, key: Ed25519PublicKey) -> Mapping[str, StoredPages]:
     """Return the game pages of the export `former` that `key` signed, by `key_of` their game.
 
-    `folder` is the contest's. Pages with another SHA-256 than in the signed manifest are left out. Raises InputError if
-    `former` is not an export, or if the manifest is not signed by `key`.
+    `folder` is the contest's. Pages with another SHA-256 than in the manifest are left out. Raises InputError if
+    `former` is no export or not signed by `key`.
     """
     manifest = read_signed_manifest(former, key)
     listed = {file.path: file.sha256 for file in manifest.files}
@@ -70,9 +70,9 @@ def read_former(former: Path, folder: Path, key: Ed25519PublicKey) -> Mapping[st
 
 
 class PagesFile:
-    """Writes `PAGES_FILE` game by game, for the next export. It replaces the former one in `finish`.
+    """Writes `PAGES_FILE` game by game for the next export; `finish` replaces the former one.
 
-    An error is ignored: the next export then renders all pages.
+    After an error, which is ignored, the next export renders all pages.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -108,7 +108,7 @@ class PagesFile:
 
 
 def code_of(contest: PublishedContest) -> str:
-    """Return a digest of the code that renders the contest's games; empty if a part is in another package."""
+    """Return a digest of the code that renders the games; empty if a part is in another package."""
     policy = contest.snapshot.policy
     parts: list[object] = [game_entry(policy.game.name)]
     parts += [protocol_entry(name).build for name in {entry.seat.protocol for entry in contest.snapshot.entries}]

@@ -1,6 +1,6 @@
-"""Writes the results and games of a contest as files of another manager.
+"""Writes results and games as files of another manager.
 
-The directory is complete or missing: it is renamed at the end.
+The directory is renamed at the end, so it is complete or missing.
 """
 
 import shutil
@@ -38,7 +38,7 @@ def finished_contest(contest: Contest, manager: ContestManager) -> FinishedConte
 
 
 def planned_contest(planned: Planned) -> FinishedContest:
-    """Return a contest that has not begun: its agents and openings."""
+    """Return a contest that has not begun: agents and openings."""
     return FinishedContest(
         name=planned.name,
         agents=[agent.name or Path(agent.path).stem for agent in planned.plan.agents],
@@ -66,8 +66,7 @@ def _games(published: PublishedContest, files: Path) -> Iterator[ContestGame]:
 def write_for_manager(contest: Contest, manager: ContestManager, directory: Path) -> int:
     """Write the files into the new directory `directory`, and return their number.
 
-    Raises InputError if it exists, if the manager has no such files or if a record was changed, HostError if writing
-    fails.
+    Raises InputError if it exists, the manager has no such files or a record was changed, HostError if writing fails.
     """
     if manager.write is None:
         raise InputError(f"contests cannot be exported to it ({manager.about})")

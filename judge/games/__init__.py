@@ -15,7 +15,7 @@ class GameRules(ABC):
     name: str
 
     protocol: str = ""
-    """Default protocol if neither the policy nor the agent names one."""
+    """If neither the policy nor the agent names one."""
 
     @abstractmethod
     def new(self, options: Mapping[str, Any]) -> Game:

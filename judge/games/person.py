@@ -41,7 +41,7 @@ class PersonWords(ABC):
         return (text,)
 
     def together(self, request: Request) -> int:  # noqa: ARG002 most requests are answered one by one
-        """Number of requests, from this one on, in a group."""
+        """Requests in a group, from this one on."""
         return 1
 
     def squares(self, request: Request) -> int:  # noqa: ARG002 most requests ask for one square

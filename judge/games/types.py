@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import Any, Protocol
 
 NATURE = -1
-"""Seat for random choices, made from the spec's seed, a test's script, or a replayed log."""
+"""For random choices, made from the spec's seed, a test's script, or a replayed log."""
 
 SEATS = (0, 1)
 
@@ -34,13 +34,13 @@ class Verdict(StrEnum):
 
 
 Opening = tuple[tuple[int, int], ...] | str
-"""Moves as squares, or a position in the game's notation; empty: the initial position."""
+"""Squares, or a position in the game's notation; empty: the initial position."""
 
 MAX_POSITION_CHARACTERS = 4096
 
 
 def opening_options(opening: Opening) -> dict[str, Any]:
-    """Return an opening as an option of the rules: `position` for a text, else `opening`; empty without one."""
+    """An option of the rules: `position` for a text, else `opening`; empty without one."""
     if isinstance(opening, str):
         return {"position": opening}
     return {"opening": [list(square) for square in opening]} if opening else {}
@@ -95,7 +95,7 @@ class Reply:
 
 
 def decided(decision: Decision, said: str = "") -> Reply:
-    """Return a reply with `decision`."""
+    """A reply with `decision`."""
     return Reply(ReplyKind.DECIDED, said, decision)
 
 
@@ -137,7 +137,6 @@ class BothAtFault:
 
     @property
     def reason(self) -> str:
-        """Both reasons."""
         return "; ".join(f"seat {fault.seat}: {fault.reason}" for fault in self.faults)
 
 
@@ -146,7 +145,7 @@ End = RuleResult | AgentFault | BothAtFault
 
 
 def faults_of(end: End) -> tuple[AgentFault, ...]:
-    """Return an end's faults, at most one per seat, including a foul that loses."""
+    """At most one per seat, including a foul that loses."""
     match end:
         case AgentFault():
             return (end,)

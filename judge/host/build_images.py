@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 SETUID_BITS = 0o6000
 
 AT_ONCE = 3
-"""Images built at once. Each spends time waiting for downloads and disks."""
+"""Each image spends time waiting for downloads and disks."""
 
 
 def build_images(
@@ -55,7 +55,7 @@ def build_images(
 def build_recipes(
     chosen: Sequence[ImageRecipe], progress: Progress = ignore_progress, *, force: bool = False
 ) -> list[ImageState]:
-    """Like `build_images`, for recipes; builds some at once, and raises the error of the first that fails.
+    """As `build_images`; builds some at once, and raises the error of the first that fails.
 
     `progress` is called by one thread at a time.
     """
@@ -102,7 +102,7 @@ def _build(client: docker.DockerClient, recipe: ImageRecipe, say: Progress, forc
 
 
 def import_rootfs(client: docker.DockerClient, recipe: ImageRecipe, codename: str, tar: Path, files: str) -> ImageState:
-    """Import a root file system as an image, replacing an earlier one, under the lock `images`.
+    """Import a root file system, replacing an earlier image, under the lock `images`.
 
     `codename` is the distribution, `files` the SHA-256 (hex) of `tar`. Raises HostError if a file in it would give an
     agent more rights.

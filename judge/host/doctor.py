@@ -17,11 +17,11 @@ from judge.sandbox.machine.cgroup import UNIFIED, parse_mounts
 from judge.sandbox.machine.cores import CorePlacement, group_cores, parse_processors, place_slots
 
 BUSY_FIELDS = (0, 1, 2, 5, 6, 7)
-"""Fields of /proc/stat that count as busy: user (includes guest), nice, system, irq, softirq, steal."""
+"""Busy fields of /proc/stat: user (includes guest), nice, system, irq, softirq, steal."""
 
 
 class Light(StrEnum):
-    """Result of a check, in ascending severity."""
+    """Lights in ascending severity."""
 
     GREEN = "green"
     YELLOW = "yellow"
@@ -49,11 +49,11 @@ FIXED_RUNC = (1, 3, 6)
 """First version that fixes CVE-2026-41579 (1.4.3 also does)."""
 STEAL_INDEX = 7
 BUSY_SHARE = 0.1
-"""Share of a core above which a time loss is void; the policies' default."""
+"""Share of a core; above it a time loss is void. The policies' default."""
 STEAL_SHARE = 0.01
 CHEAP_CLOCKS = ("tsc", "kvm-clock", "hyperv_clocksource_tsc_page", "arch_sys_counter")
 FIXED_STALLS = (6, 3)
-"""First kernel in which creating many containers does not stall others' page faults through shared locks."""
+"""First kernel in which creating many containers does not stall others through shared locks."""
 FEW_SLOTS = 4
 """Above it `doctor` warns of such stalls."""
 MIN_FREE_BYTES = GIB
@@ -64,7 +64,7 @@ LOW_MEMORY_BYTES = 4 * GIB
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """A kernel setting that adds protection. `good` accepts its safe values."""
+    """`good` accepts its safe values."""
 
     name: str
     good: Callable[[str], bool]
@@ -102,7 +102,7 @@ def run_checks(host: Host) -> list[HostFinding]:
 
 
 def worst_light(findings: list[HostFinding]) -> Light:
-    """Worst light of some findings."""
+    """GREEN without findings."""
     return max((finding.light for finding in findings), key=list(Light).index, default=Light.GREEN)
 
 
@@ -210,7 +210,7 @@ def _cgroups(host: Host) -> Iterator[HostFinding]:
 
 
 def cgroup_kind(mountinfo: str) -> str:
-    """Hierarchies of a /proc/self/mountinfo: `v1`, `v2`, `hybrid` (both; counters in v1), or empty."""
+    """From /proc/self/mountinfo: `v1`, `v2`, `hybrid` (both; counters in v1), or empty."""
     try:
         mounted = set(parse_mounts(mountinfo))
     except ValueError:
@@ -373,13 +373,13 @@ def last_level_caches(files: Mapping[str, str]) -> set[frozenset[int]]:
 
 
 def hyperthread_groups(files: Mapping[str, str]) -> list[str]:
-    """Return the groups of hyperthreads that share a core, in the kernel's notation: `0,4` or `0-1`."""
+    """Groups in the kernel's notation: `0,4` or `0-1`."""
     lists = {text.strip() for path, text in files.items() if path.endswith("thread_siblings_list")}
     return sorted(group for group in lists if not group.isdigit() and group)
 
 
 def shares(before: str, after: str) -> dict[str, tuple[float, float]]:
-    """Per processor, the shares of time that it was busy and stolen.
+    """(busy, stolen) by processor.
 
     The interval is that between two texts of /proc/stat; since boot if `before` is empty.
     """

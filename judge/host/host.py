@@ -53,12 +53,12 @@ class Host:
     cores: tuple[int, ...] = ()
     files: Mapping[str, str] = field(default_factory=dict)
     settings: Mapping[str, str] = field(default_factory=dict)
-    """Existing kernel settings, by name: `kernel.core_pattern`."""
+    """Values by name: `kernel.core_pattern`."""
     users: Mapping[int, str] = field(default_factory=dict)
     samples: tuple[str, str] = ("", "")
     """/proc/stat twice, at most a second apart, while the judge was idle."""
     free_bytes: Mapping[str, int] = field(default_factory=dict)
-    """Free space on each disk, by its use: `this folder, temporary files`."""
+    """By the use of a disk: `this folder, temporary files`."""
     engine_at: str = ""
     """DOCKER_HOST, or empty."""
     engine: Mapping[str, Any] | None = None
@@ -72,7 +72,7 @@ class Host:
 
 
 def read_host(settings: Sequence[str], pause_s: float = 1.0) -> Host:
-    """Read this host and test containers, in `pause_s` and a few seconds. Never raises."""
+    """Takes `pause_s` and a few seconds, because it tests containers. Never raises."""
     lacks: dict[str, str] = {}
     engine = _or_why(_engine_info, "engine", lacks)
     images = _or_why(listing, "images", lacks) if engine else None

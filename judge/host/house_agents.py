@@ -65,7 +65,7 @@ def _build_house_agent(source: Path, say: Progress) -> Path:
 
 
 def _folders_of(agent: Path) -> list[Path]:
-    """The agent's folder, then those that it includes, recursively.
+    """The folder and those that it includes, recursively.
 
     An include of `"../house-five/board.h"` makes all of house-five part of the program.
     """

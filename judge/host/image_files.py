@@ -37,38 +37,34 @@ _CHUNK = 1 << 20
 
 
 class ImageFacts(BaseModel):
-    """Data about an image that is sent with its file."""
+    """Sent with an image's file."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     name: str = Field(min_length=1, max_length=256)
-    """Name of the runtime, or the image's tag or id."""
+    """Of the runtime, or the image's tag or id."""
     content: str = Field(pattern=rf"^({ID})?[0-9a-f]{{64}}$")
     """See `judge.sandbox.docker.images.image_contents`."""
     architecture: str = Field(max_length=40)
     """In the Engine's notation."""
     codename: str = Field(default="", pattern=r"^[a-z]{0,40}$")
-    """Distribution of its packages."""
     document: str = Field(default="", max_length=1 << 16)
-    """Label of an organiser's runtime; empty for others."""
+    """Label of an organiser's runtime."""
 
     @property
     def is_ours(self) -> bool:
-        """Whether its file is a root file system."""
+        """Its file is a root file system."""
         return not self.content.startswith(ID)
 
 
 class _Manifest(BaseModel):
-    """The manifest of `docker save`, without the unused fields."""
+    """Of `docker save`, without the unused fields."""
 
     Config: str
     RepoTags: tuple[str, ...] | None = None
 
 
 _MANIFESTS = TypeAdapter(tuple[_Manifest, ...])
-
-
-# ---- export -------------------------------------------------------------------------------------
 
 
 def export_image(name: str, path: Path) -> ImageFacts:
@@ -121,7 +117,7 @@ class _Chunks(io.RawIOBase):
 
 
 def _copy(source: IO[bytes], target: IO[bytes]) -> str:
-    """Copy, and return the SHA-256 (hex)."""
+    """Returns the SHA-256 (hex)."""
     total = hashlib.sha256()
     while chunk := source.read(_CHUNK):
         target.write(chunk)
@@ -130,7 +126,7 @@ def _copy(source: IO[bytes], target: IO[bytes]) -> str:
 
 
 def _copy_layer(archive: IO[bytes], target: IO[bytes]) -> str:
-    """Copy the only layer of a `docker save` archive: its SHA-256 (hex). Raises HostError."""
+    """The only layer of a `docker save` archive. Returns its SHA-256 (hex). Raises HostError."""
     found = ""
     with tarfile.open(fileobj=archive, mode="r|") as tar:
         for member in tar:
@@ -149,11 +145,8 @@ def _copy_layer(archive: IO[bytes], target: IO[bytes]) -> str:
     return found
 
 
-# ---- import -------------------------------------------------------------------------------------
-
-
 def refuse_unlike(facts: ImageFacts) -> None:
-    """Raise HostError for another architecture than this Engine's."""
+    """Raises HostError for another architecture than this Engine's."""
     with engine_client("read the architecture") as client:
         own = str(client.version()["Arch"])
     if facts.architecture != own:
@@ -161,7 +154,7 @@ def refuse_unlike(facts: ImageFacts) -> None:
 
 
 def import_image(facts: ImageFacts, path: Path) -> None:
-    """Create an image from its file unless this host's is current.
+    """Create the image unless this host's is current.
 
     Raises InputError if the file does not match `facts`, HostError if the Engine fails or another image got this name.
     """
@@ -193,7 +186,7 @@ def _import_rootfs(client: docker.DockerClient, facts: ImageFacts, path: Path) -
 
 
 def _recipe(facts: ImageFacts) -> ImageRecipe:
-    """The judge's recipe by name, or an organiser's by label. Raises InputError if neither exists."""
+    """Raises InputError if neither exists."""
     if facts.document:
         if facts.name in recipes():
             raise InputError(f"{facts.name} is one of the judge's own images")
@@ -204,7 +197,7 @@ def _recipe(facts: ImageFacts) -> ImageRecipe:
 
 
 def _load(client: docker.DockerClient, facts: ImageFacts, path: Path) -> None:
-    """Load one untagged image, and tag it: an archive with tags could replace other images."""
+    """Load it untagged, then tag it: an archive with tags could replace other images."""
     if facts.name.startswith("judge/"):
         raise InputError(f"an image of the judge's own is called {facts.name}: let the agent name its runtime")
     _check_archive(facts, path)

@@ -30,7 +30,7 @@ class KernelLimit:
     kind: Kind
     why: str
     per_box: int = 0
-    """Maximum use by one box under the default limits."""
+    """Maximum under the default limits."""
 
 
 _DEFAULT = Limits()
@@ -76,7 +76,7 @@ LIMITS = (
     KernelLimit("kernel.pid_max", "charged", "pids.max of a box", per_box=_DEFAULT.processes + 1),
     KernelLimit("kernel.threads-max", "charged", "pids.max of a box", per_box=_DEFAULT.processes + 1),
 )
-"""All limits that an agent could exhaust, with the reason why it cannot."""
+"""All that an agent could exhaust, with the reason why it cannot."""
 
 
 def suffices(limit: KernelLimit, value: str, boxes: int) -> bool:

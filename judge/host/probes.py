@@ -1,4 +1,4 @@
-"""Test containers for features of boxes, because an Engine may not do what it reports."""
+"""Tests features of boxes in containers, because an Engine may not do what it reports."""
 
 import time
 from contextlib import closing
@@ -37,17 +37,17 @@ kernel() {
 }
 echo $(kernel -readable) $(kernel -writable) $(find /dev '(' -type c -o -type b ')' | wc -l)
 """
-"""Counts reachable kernel files, except those of the agent's processes in /proc."""
+"""Reachable kernel files, except those of the agent's processes in /proc."""
 SURFACE_BYTES = 4096
 
 
 @dataclass(frozen=True, slots=True)
 class KernelSurface:
-    """The kernel interface visible to an agent, counted inside a box."""
+    """Visible to an agent, counted inside a box."""
 
     calls: int
     readable_files: int
-    """Number of readable files in /proc and /sys, except those of the agent's processes."""
+    """In /proc and /sys, except those of the agent's processes."""
     writable_files: int
     devices: int
 
@@ -64,9 +64,9 @@ class BoxTrial:
     readings: Readings
     folder_ends: bool
     opens_terminals: bool = False
-    """Whether an agent can open a terminal, although they are masked."""
+    """An agent can, although terminals are masked."""
     lowers_oom_score: bool = False
-    """Whether an agent can lower its OOM score, so that other processes are killed first."""
+    """An agent can, so that other processes are killed first."""
     surface: KernelSurface | None = None
 
 

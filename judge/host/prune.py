@@ -16,7 +16,7 @@ from judge.sandbox.docker.images import DERIVED, find_image, find_images
 from judge.sandbox.static_builds import build_lock
 
 SHORT = 12
-"""Digits of an image id that is accepted as a reference."""
+"""Digits of an image id that refer to it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class Derived:
         return f"{self.id} of {of}, {self.own_bytes / 1e6:.1f} MB"
 
     def is_named_by(self, word: str) -> bool:
-        """Whether `word` (name, tag, digest or id) refers to this image or its source."""
+        """`word` (name, tag, digest or id) refers to this image or its source."""
         if word in self.names or f"{word}:latest" in self.names:
             return True
         digits = word.removeprefix("sha256:")
@@ -46,14 +46,14 @@ class Derived:
 
 @dataclass(frozen=True, slots=True)
 class Pruned:
-    """`kept` is the reason for keeping a copy, or empty."""
+    """`kept` is the reason for keeping it."""
 
     image: Derived
     kept: str = ""
 
 
 def remove_unnamed(named: dict[str, str], *, is_trial: bool = False) -> list[Pruned]:
-    """Remove all unreferenced copies. `named` maps possible image names to the referring place.
+    """`named` maps possible image names to the referring place.
 
     With `is_trial`, nothing is removed. Source images and images made elsewhere are kept. Raises HostError.
     """

@@ -13,13 +13,13 @@ from judge.sandbox.runtimes import ImageRecipe
 
 _PACKAGES = "usr/lib/python3/dist-packages"
 _EPOCH_S = 1700000000
-"""Maximum modification time of an image's files (images/rootfs.sh)."""
+"""Latest time of an image's files (images/rootfs.sh)."""
 _UNUSED = ("direct_url.json", "RECORD", "INSTALLER", "REQUESTED")
 """Can contain paths of this host."""
 
 
 def install_wheels(recipe: ImageRecipe, tar: Path, scratch: Path) -> None:
-    """Add the recipe's wheels to the root file system `tar`, compiled if this host has the same Python.
+    """Add the wheels to the root file system `tar`, compiled if this host has the same Python.
 
     Raises InputError for a wrong hash or incompatible wheel, HostError if pip cannot download one.
     """

@@ -9,6 +9,7 @@ response status is read; redirects are not followed.
 
 import base64
 import hmac
+import json
 import re
 import secrets
 import smtplib
@@ -138,12 +139,19 @@ def read_password(policy: NoticePolicy, folder: Path) -> str:
         raise InputError(f"{path}: {getattr(error, 'strerror', None) or error}") from None
 
 
-def send_mail(policy: NoticePolicy, password: str, to: str, subject: str, text: str, notice: str) -> None:
-    """Send a mail. `notice` is the id in the Message-ID, the same in retries. Raises NotDeliveredError."""
+def send_mail(
+    policy: NoticePolicy, password: str, to: str, subject: str, text: str, notice: str, unsubscribe: str = ""
+) -> None:
+    """Send a mail. `notice` is the id in the Message-ID, the same in retries. `unsubscribe` is an address, as in RFC
+    8058. Raises NotDeliveredError.
+    """
     message = EmailMessage(SMTP)
     message["From"], message["To"], message["Subject"] = policy.sender, to, subject
     message["Message-ID"] = f"<{notice}@{policy.sender.rpartition('@')[2]}>"
     message["Auto-Submitted"] = "auto-generated"
+    if unsubscribe:
+        message["List-Unsubscribe"] = f"<{unsubscribe}>"
+        message["List-Unsubscribe-Post"] = "List-Unsubscribe=One-Click"
     message.set_content(text)
     host, _, port = policy.smtp.rpartition(":")
     try:
@@ -293,11 +301,19 @@ class NoticeSender:
         if not self._policy.smtp or not targets.email:
             raise NotDeliveredError("there is no mail server, or no address")
         what = printable(notice.text, SUBJECT_CHARACTERS) if len(together) == 1 else f"{len(together)} results"
-        lines = [f"{moment_words(each.at)}  {printable(each.text, TEXT_CHARACTERS)}" for each in together]
-        lines += ["", *([f"The contest: {self._policy.site}"] if self._policy.site else []), _STOP]
-        text = "\n".join(lines) + "\n"
+        site, lines, unsubscribe = self._policy.site.rstrip("/"), [], ""
+        for each in together:
+            lines.append(f"{moment_words(each.at)}  {printable(each.text, TEXT_CHARACTERS)}")
+            if site and (game := json.loads(each.body)["data"].get("game")):
+                lines.append(f"  {site}/games/{game:05d}.html")
+        if site:
+            unsubscribe = f"{site}/author/unsubscribe.html?notice={together[-1].id}"
+            lines += ["", f"The contest: {site}/", f"Your page: {site}/author/index.html", f"Stop mails: {unsubscribe}"]
+        else:
+            lines += ["", _STOP]
+        subject, text = f"[{self._contest}] {what}", "\n".join(lines) + "\n"
         # A mail with more results than before gets a new id.
-        send_mail(self._policy, self._password, targets.email, f"[{self._contest}] {what}", text, together[-1].id)
+        send_mail(self._policy, self._password, targets.email, subject, text, together[-1].id, unsubscribe)
 
 
 def moment_words(at: str) -> str:

@@ -30,7 +30,7 @@ def new_protocol(
     game: GameRules | None = None,
     former: FormerBuilds = MappingProxyType({}),
 ) -> AgentProtocol:
-    """Make a protocol; one for people requires `game`.
+    """A protocol for people requires `game`.
 
     Raises InputError for an invalid option, or a game that a person cannot play.
     """
@@ -47,7 +47,7 @@ def new_protocol(
 
 
 def not_carried(name: str, game: GameRules) -> str:
-    """Return "carries gomoku, renju, not GAME" if `name` does not support `game`, else "".
+    """Empty if `name` supports `game`, else such as "carries gomoku, renju, not GAME".
 
     Protocols support the games that they name and those that name them.
     """

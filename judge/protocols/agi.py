@@ -26,7 +26,7 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from judge.base.text import decode
+from judge.base.text import decode, sentence
 from judge.games.gomoku.requests import (
     AnswerSwap,
     ChooseFifth,
@@ -125,10 +125,7 @@ class Agi:
         """None before the first position."""
         self._swap = "none"
 
-    # --- stimuli -----------------------------------------------------------------------------------------------------
-
     def feed(self, stimulus: Stimulus) -> Sequence[Effect]:
-        """See `AgentProtocol`."""
         match stimulus:
             case Bytes(data, clock):
                 self._clock = clock
@@ -165,8 +162,6 @@ class Agi:
         self._phase = AgiPhase.SYNCING
         return [self._say("ISREADY"), Await(Wait.SYNC)]
 
-    # --- lines of the engine -----------------------------------------------------------------------------------------
-
     def _read(self, data: bytes) -> Sequence[Effect]:
         if self._phase is AgiPhase.ENDING:
             return ()
@@ -189,7 +184,7 @@ class Agi:
     def _line(self, line: bytes) -> Sequence[Effect]:
         word, rest = classify(line)
         step = _STEPS[self._phase].get(word)
-        return [Note(f"ignored: {decode(line[:80])!r}")] if step is None else step(self, rest)
+        return [Note(sentence(f"ignored: {decode(line[:80])!r}"))] if step is None else step(self, rest)
 
     def _named(self, rest: bytes) -> Sequence[Effect]:
         values, _ = by_keyword(rest, ID_KEYS)
@@ -229,8 +224,6 @@ class Agi:
         reply, ponder = read_answer(rest)
         effects: list[Effect] = [Search({"ponder": ponder})] if ponder else []
         return [*effects, Answer(reply)]
-
-    # --- lines to the engine -----------------------------------------------------------------------------------------
 
     def _say(self, *lines: str) -> Write:
         return Write((self._end.join(lines) + self._end).encode())
@@ -278,7 +271,7 @@ def _discarded(lines: Sequence[bytes]) -> Sequence[Effect]:
     if not said:
         return ()
     first = decode(said[0][:80])
-    return [Note(f"discarded: {len(said)} line(s) that nobody asked for, first {first!r}")]
+    return [Note(sentence(f"discarded: {len(said)} line(s) that nobody asked for, first {first!r}"))]
 
 
 _STEPS: dict[AgiPhase, dict[AgiWord, Callable[[Agi, bytes], Sequence[Effect]]]] = {
@@ -296,13 +289,15 @@ ENTRY = ProtocolEntry(
     games=("gomoku",),
     checks=(
         START,
-        Check("about", "reports its name", "send ID NAME name before AGIOK"),
-        Check("begin", "POSITION and GO on an empty board", "answer GO with BESTMOVE and a square"),
-        Check("turn", "DOMOVE and GO", "add each stone of DOMOVE, which also sends your own stones"),
+        Check("about", sentence("reports its name"), sentence("send ID NAME name before AGIOK")),
+        Check("begin", sentence("POSITION and GO on an empty board"), sentence("answer GO with BESTMOVE and a square")),
+        Check(
+            "turn", sentence("DOMOVE and GO"), sentence("add each stone of DOMOVE, which also sends your own stones")
+        ),
         Check(
             "board",
-            "POSITION MOVES with an even and an odd number of stones",
-            "set the stones in the order given, black first; then you play the colour that is to move",
+            sentence("POSITION MOVES with an even and an odd number of stones"),
+            sentence("set the stones in the order given, black first; then you play the colour that is to move"),
         ),
         WIN,
         BLOCK,
@@ -310,8 +305,8 @@ ENTRY = ProtocolEntry(
         OPENING,
         Check(
             "stop",
-            "answers STOP",
-            "read stdin while you think (in a thread, or by looking now and then), and answer at once",
+            sentence("answers STOP"),
+            sentence("read stdin while you think (in a thread, or by looking now and then), and answer at once"),
         ),
         TIME,
         MEMORY,
@@ -321,8 +316,8 @@ ENTRY = ProtocolEntry(
         *GAMES,
     ),
     answer_forms={
-        "": "BESTMOVE with row 0 to E from the top and column 1 to F from the left, such as BESTMOVE 78",
-        "AGI": "ID NAME name, then AGIOK, each on a line",
-        "ISREADY": "READYOK, alone on the line",
+        "": sentence("BESTMOVE with row 0 to E from the top and column 1 to F from the left, such as BESTMOVE 78"),
+        "AGI": sentence("ID NAME name, then AGIOK, each on a line"),
+        "ISREADY": sentence("READYOK, alone on the line"),
     },
 )

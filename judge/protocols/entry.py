@@ -24,7 +24,7 @@ class ProtocolEntry:
 
     options: type[BaseModel]
     build: Callable[..., AgentProtocol]
-    """Makes a protocol from options and, if `is_for_people`, the game's words."""
+    """From options and, if `is_for_people`, the game's words."""
     is_private: Callable[[bytes], bool] = _is_public
     objection: Callable[[Mapping[str, Any]], str | None] = _no_objection
     """Why the protocol cannot express a game (to follow its name)."""
@@ -37,4 +37,4 @@ class ProtocolEntry:
     checks: tuple[Check, ...] = CHECKS
     """In report order."""
     answer_forms: Mapping[str, str] = field(default_factory=dict)
-    """Form of the answer by the first word of a command, with an example; "": every other command."""
+    """Forms by the first word of a command, with an example; "": every other command."""

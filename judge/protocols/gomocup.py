@@ -30,7 +30,7 @@ from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
 from typing import ClassVar
 
-from judge.base.text import decode
+from judge.base.text import decode, sentence
 from judge.games.gomoku.requests import (
     AnswerSwap,
     ColoursSettled,
@@ -147,10 +147,7 @@ class Gomocup:
         self._asked: StonesRequest | None = None
         self._clock = Clock(0, 0)
 
-    # --- stimuli -----------------------------------------------------------------------------------------------------
-
     def feed(self, stimulus: Stimulus) -> Sequence[Effect]:
-        """See `AgentProtocol`."""
         match stimulus:
             case Bytes(data, clock):
                 self._clock = clock
@@ -214,8 +211,6 @@ class Gomocup:
             case _:
                 return ()
 
-    # --- requests ----------------------------------------------------------------------------------------------------
-
     @property
     def _request(self) -> StonesRequest:
         if self._asked is None:
@@ -272,8 +267,6 @@ class Gomocup:
     def _steps(self) -> Mapping[GomocupPhase, Mapping[GomocupWord, Callable[..., Sequence[Effect]]]]:
         return STEPS
 
-    # --- lines of the brain ------------------------------------------------------------------------------------------
-
     def _read(self, data: bytes) -> Sequence[Effect]:
         cut = self._lines.cut_lines
         lines = self._lines.feed(data.replace(b"\r", b"\n") if b"\r" in data else data)
@@ -299,7 +292,7 @@ class Gomocup:
         if not said:
             return []
         first = decode(said[0][:80])
-        return [Note(f"discarded: {len(said)} line(s) that nobody asked for, first {first!r}")]
+        return [Note(sentence(f"discarded: {len(said)} line(s) that nobody asked for, first {first!r}"))]
 
     def _line(self, line: bytes) -> Sequence[Effect]:
         word, rest = classify(line)
@@ -311,7 +304,7 @@ class Gomocup:
             return step(self, rest)
         if word is GomocupWord.MESSAGE:
             return [Note(decode(rest))]
-        return [Note(f"ignored: {decode(line[:80])!r}")]
+        return [Note(sentence(f"ignored: {decode(line[:80])!r}"))]
 
     def _started(self, _rest: bytes) -> Sequence[Effect]:
         if self._asked is not None:
@@ -438,7 +431,7 @@ class Gomocup:
         if self._excuses == 0:
             return ()
         self._excuses -= 1
-        return [Note(f"ignored: {self._said[:80]!r}, taken for an answer to an earlier line")]
+        return [Note(sentence(f"ignored: {self._said[:80]!r}, taken for an answer to an earlier line"))]
 
     def _doubted(self) -> Sequence[Effect]:
         excused = self._excused()
@@ -506,17 +499,21 @@ ENTRY = ProtocolEntry(
     checks=(
         START,
         ABOUT,
-        Check("begin", "BEGIN, then TURN", "answer BEGIN with a move such as 7,7"),
-        Check("turn", "TURN on an empty board", "answer TURN x,y with a move"),
+        Check("begin", sentence("BEGIN, then TURN"), sentence("answer BEGIN with a move such as 7,7")),
+        Check("turn", sentence("TURN on an empty board"), sentence("answer TURN x,y with a move")),
         Check(
             "board",
-            "BOARD with an even and an odd number of stones, own ones second too",
-            "read lines x,y,who up to DONE, in any order of who (1: own, 2: the opponent's), then answer by a move",
+            sentence("BOARD with an even and an odd number of stones, own ones second too"),
+            sentence(
+                "read lines x,y,who up to DONE, in any order of who (1: own, 2: the opponent's), then answer by a move"
+            ),
         ),
         Check(
             "restart",
-            "RESTART between two games",
-            "answer RESTART with OK and clear the board; otherwise a new process is started for every position",
+            sentence("RESTART between two games"),
+            sentence(
+                "answer RESTART with OK and clear the board; otherwise a new process is started for every position"
+            ),
         ),
         WIN,
         BLOCK,
@@ -530,8 +527,8 @@ ENTRY = ProtocolEntry(
         *GAMES,
     ),
     answer_forms={
-        "": "column,row from 0, alone on the line, such as 3,13",
-        "SWAP2BOARD": "squares such as 7,7 8,8 9,9, or SWAP, alone on the line",
-        **dict.fromkeys(("START", "RECTSTART", "RESTART", "TAKEBACK"), "OK, alone on the line"),
+        "": sentence("column,row from 0, alone on the line, such as 3,13"),
+        "SWAP2BOARD": sentence("squares such as 7,7 8,8 9,9, or SWAP, alone on the line"),
+        **dict.fromkeys(("START", "RECTSTART", "RESTART", "TAKEBACK"), sentence("OK, alone on the line")),
     },
 )

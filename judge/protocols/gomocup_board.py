@@ -27,20 +27,16 @@ class BrainBoard:
         self._own = BLACK
 
     def clear(self) -> None:
-        """Empty the board."""
         self._known = []
 
     def add(self, square: Square) -> None:
-        """Add a stone."""
         self._known.append((*square, self._own))
 
     def take_back(self) -> None:
-        """Remove the last stone."""
         self._known.pop()
 
     @property
     def last(self) -> Square:
-        """The last stone."""
         x, y, _ = self._known[-1]
         return x, y
 

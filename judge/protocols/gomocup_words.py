@@ -105,7 +105,7 @@ def say_squares(squares: Sequence[Square], line: bytes = b"") -> str:
 
 
 def parse_about(text: str) -> dict[str, str]:
-    """Parse an answer to ABOUT (`name="X", version="1.0"`; free text as `text`)."""
+    """Such as `name="X", version="1.0"`; free text as `text`."""
     pairs = {key.lower(): value for key, value in _ABOUT_PAIR.findall(text)}
     return pairs or ({"text": text} if text else {})
 
@@ -139,7 +139,7 @@ def info_lines(game: Mapping[str, Any], limits: ToldLimits, options: GomocupOpti
 
 
 def board_rows(stones: Sequence[Placed], own: int, dead: Collection[Square] = ()) -> list[str]:
-    """Return BOARD's rows in play order: 1 `own` colour, 2 opponent, 3 dead."""
+    """In play order: 1 `own` colour, 2 opponent, 3 dead."""
     return [f"{x},{y},{3 if (x, y) in dead else 1 if colour == own else 2}" for x, y, colour in stones]
 
 

@@ -39,14 +39,13 @@ class LineReader:
         return private
 
     def clear(self) -> bool:
-        """Drop an unfinished line. Return whether there was one."""
+        """Whether there was an unfinished line, which is dropped."""
         had_rest = bool(self._rest)
         self._forgotten = (self._forgotten + self._rest)[: self._limit]
         self._rest = b""
         return had_rest
 
     def begin(self) -> None:
-        """Reset for another process."""
         self._rest = self._forgotten = b""
 
     def _cut(self, line: bytes) -> bytes:

@@ -48,7 +48,7 @@ class PersonOptions(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     clock: bool = False
-    """Whether the policy's limits apply to the person's turns."""
+    """The policy's limits apply to the person's turns."""
 
 
 class PersonPhase(StrEnum):
@@ -74,11 +74,9 @@ class Person:
 
     @property
     def speaks(self) -> frozenset[type[Request] | type[Event]]:
-        """See `AgentProtocol`."""
         return self._words.speaks
 
     def feed(self, stimulus: Stimulus) -> Sequence[Effect]:
-        """See `AgentProtocol`."""
         match stimulus:
             case Bytes(data):
                 return self._read(data)

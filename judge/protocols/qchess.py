@@ -30,7 +30,7 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from judge.base.text import quote
+from judge.base.text import quote, sentence
 from judge.games.quantum_chess.board import COLOURS
 from judge.games.quantum_chess.words import Destination, Moved, Selected, Selection, TurnLost, announcement, read_square
 from judge.games.types import Event, Reply, ReplyKind, Request
@@ -96,7 +96,6 @@ class Qchess:
         """The first unrequested line (strict)."""
 
     def feed(self, stimulus: Stimulus) -> Sequence[Effect]:
-        """See `AgentProtocol`."""
         match stimulus:
             case Bytes(data=data):
                 return self._read(data)
@@ -119,8 +118,6 @@ class Qchess:
             case _:
                 raise TypeError(f"the qchess protocol has no words for {stimulus!r}")
 
-    # --- lines to the agent ------------------------------------------------------------------------------------------
-
     def _ask(self, question: str) -> Sequence[Effect]:
         if self._unasked is not None:
             return [Answer(Reply(ReplyKind.UNASKED, _text(self._unasked)))]
@@ -141,8 +138,6 @@ class Qchess:
             for piece in game["board"]
         ]
         return ["BOARD", *pieces, "", "END BOARD", *game["played"]]
-
-    # --- lines of the agent ------------------------------------------------------------------------------------------
 
     def _read(self, data: bytes) -> Sequence[Effect]:
         if self._phase is QchessPhase.ENDING:
@@ -188,5 +183,5 @@ ENTRY = ProtocolEntry(
     QchessOptions,
     Qchess,
     games=("quantum-chess",),
-    answer_forms={"": "two numbers with a blank between them, column and row from 0, such as 4 6"},
+    answer_forms={"": sentence("two numbers with a blank between them, column and row from 0, such as 4 6")},
 )

@@ -20,6 +20,7 @@ from typing import ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from judge.base.text import sentence
 from judge.games.stratego.types import COLOURS, Confirmed, HalfMove, SetUpRow, SetupRow, Started, one_word, read_reply
 from judge.games.types import Event, Reply, Request, decided
 from judge.protocols.entry import ProtocolEntry
@@ -80,7 +81,6 @@ class StrategoProtocol:
         self._has_dropped = False
 
     def feed(self, stimulus: Stimulus) -> Sequence[Effect]:
-        """See `AgentProtocol`."""
         match stimulus:
             case Bytes(data=data):
                 return self._read(data)
@@ -168,6 +168,8 @@ ENTRY = ProtocolEntry(
     StrategoProtocol,
     games=("stratego",),
     answer_forms={
-        "": "a row of the set-up such as 8BFB887B95, later COLUMN ROW DIRECTION, counted from 0, in capitals: 3 6 UP"
+        "": sentence(
+            "a row of the set-up such as 8BFB887B95, later COLUMN ROW DIRECTION, counted from 0, in capitals: 3 6 UP"
+        )
     },
 )

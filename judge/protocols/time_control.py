@@ -36,11 +36,10 @@ class TimeControl:
     period_moves: int = 0
     """Answers per period of Canadian byo-yomi."""
     turn_ms: int | None = None
-    """Limit of each answer."""
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """Parse the notation of one seat. Raises InputError."""
+        """Raises InputError."""
         parser = _Parser(text)
         return cls(**parser.values())
 
@@ -55,7 +54,7 @@ class TimeControl:
         return None if self.main_ms is None else self.main_ms + self.delay_ms + self.overtime_ms
 
     def longest_ms(self, answers: int, tolerance_ms: int = 0) -> int | None:
-        """Return the maximum time of a number of answers."""
+        """Maximum of a number of answers."""
         turns = None if self.turn_ms is None else (self.turn_ms + tolerance_ms) * answers
         if self.main_ms is None:
             return turns
@@ -70,20 +69,18 @@ class TimeControl:
 
     @property
     def answer_ms(self) -> int | None:
-        """Maximum time of the first answer."""
+        """Maximum of the first answer."""
         return min((ms for ms in (self.turn_ms, self.total_ms) if ms is not None), default=None)
 
     @property
     def grows(self) -> bool:
-        """Whether answers add time."""
+        """Answers add time."""
         return bool(self.increment_ms or self.delay_ms or self.moves or self.period_ms)
 
     def with_turn(self, ms: int) -> "TimeControl":
-        """Return the control with this limit of an answer."""
         return replace(self, turn_ms=ms)
 
     def __str__(self) -> str:
-        """Return the notation."""
         text = ""
         if self.main_ms is not None:
             text = (f"{self.moves}/" if self.moves else "") + _seconds(self.main_ms)
@@ -101,7 +98,6 @@ class TimeControl:
 
     @property
     def words(self) -> str:
-        """Return an explanation."""
         found = []
         if self.main_ms is not None:
             what = f"{self.moves} answers, repeating" if self.moves else "game"
@@ -135,7 +131,7 @@ def parse_controls(text: str) -> tuple[TimeControl, TimeControl]:
 
 
 def controls_text(controls: tuple[TimeControl, TimeControl]) -> str:
-    """Return the notation of both seats."""
+    """The notation of both seats."""
     first, second = controls
     return str(first) if first == second else f"{first},{second}"
 

@@ -34,9 +34,6 @@ class Wait(StrEnum):
     CLOSE = "close"
 
 
-# --- stimuli ---------------------------------------------------------------------------------------------------------
-
-
 @dataclass(slots=True)
 class ToldLimits:
     """Limits in milliseconds and bytes; 0: unlimited (turn: as fast as possible)."""
@@ -125,8 +122,6 @@ class Close:
 
 
 Stimulus = Open | Tell | Ask | Bytes | Eof | Alarm | Close
-
-# --- effects ---------------------------------------------------------------------------------------------------------
 
 
 @dataclass(slots=True)

@@ -1,4 +1,4 @@
-"""`joined.json`: the former contests whose results enter a contest's ratings, and their exports' manifests."""
+"""`joined.json`: former contests whose results enter a contest's ratings."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -13,7 +13,6 @@ from judge.statistics.joined_ratings import RatedContest
 JOINED = "joined.json"
 
 MAX_JOINED_BYTES = 64 << 20
-"""Maximum size in bytes."""
 
 MAX_CONTESTS = 100
 MAX_GAMES = 1_000_000
@@ -27,7 +26,7 @@ class _Value(BaseModel):
 
 
 class PairResults(_Value):
-    """Numbers of games between two agents in these seats; `faulty`: both lost by a fault."""
+    """Games between two agents in these seats; `faulty`: both lost by a fault."""
 
     first: str
     second: str
@@ -38,7 +37,7 @@ class PairResults(_Value):
 
 
 class FormerContest(_Value):
-    """A former contest. `manifest` is the SHA-256 of its export's manifest, or None if read from a store."""
+    """A former contest. `manifest` is the SHA-256 of its export's manifest; None if read from a store."""
 
     name: str
     began: str
@@ -48,7 +47,7 @@ class FormerContest(_Value):
 
     @classmethod
     def of(cls, contest: RatedContest, manifest: str | None) -> "FormerContest":
-        """Return the published part of a contest."""
+        """The published part of a contest."""
         counts: Counter[tuple[str, str, str]] = Counter()
         for row in contest.results:
             if row.winner is None:
@@ -67,12 +66,12 @@ class FormerContest(_Value):
 
     @property
     def games(self) -> int:
-        """Number of games that count."""
+        """Games that count."""
         return sum(pair.won + pair.drawn + pair.lost + pair.faulty for pair in self.results)
 
     @property
     def rated(self) -> RatedContest:
-        """Return the contest as input of ratings."""
+        """The contest as input of ratings."""
         rows: list[GameResult] = []
         for pair in self.results:
             first, second = pair.first, pair.second
@@ -84,14 +83,14 @@ class FormerContest(_Value):
 
 
 class Joined(_Value):
-    """The former contests, and the agents with fixed ratings."""
+    """Former contests, and agents with fixed ratings."""
 
     document: Literal["judge-joined-1"] = "judge-joined-1"
     anchors: Mapping[str, Annotated[float, Field(allow_inf_nan=False)]]
     contests: Annotated[tuple[FormerContest, ...], Field(max_length=MAX_CONTESTS)]
 
     def encoded(self) -> bytes:
-        """Return the file's bytes."""
+        """The file's bytes."""
         return f"{self.model_dump_json(indent=1)}\n".encode()
 
     @model_validator(mode="after")

@@ -1,7 +1,7 @@
-"""Reads a directory with `records/` and `names/`: results of leagues over years, and tables for rating lists.
+"""Reads `records/` and `names/`: results of leagues over years, and tables for rating lists.
 
-A record `records/2026_c.txt` has a line `A - B: 7 : 1` for each pair, with the wins of both. `0 : 0` is a pair that
-did not meet.
+A record `records/2026_c.txt` has a line `A - B: 7 : 1` for each pair, with both agents' wins. `0 : 0`: the pair did not
+meet.
 """
 
 import codecs
@@ -48,10 +48,10 @@ _COLUMNS: Mapping[str, Sequence[str]] = {
 
 
 class LeagueRecords:
-    """Records in order of year and league, their tables of names, and warnings with file and line."""
+    """Records by year and league, tables of names, and warnings with file and line."""
 
     def __init__(self, directory: Path) -> None:
-        """Read everything. Raises InputError for invalid files."""
+        """Raises InputError for invalid files."""
         self.warnings: list[str] = []
         self._directory = directory
         self._blacklist_places: dict[tuple[str, str], str] = {}
@@ -61,7 +61,7 @@ class LeagueRecords:
         self.records = self._read_records()
 
     def rule(self, name: str) -> ListRule:
-        """Return the rule of a list. Raises InputError for an unknown list."""
+        """The rule of a list. Raises InputError for an unknown list."""
         for rule in self.names.rules:
             if rule.name == name:
                 return rule
@@ -69,7 +69,7 @@ class LeagueRecords:
         raise InputError(f"--list {printable(name, _MAX_NAME)}: no such list in names/rules.csv; choose among {known}")
 
     def add(self, league: str, name: str, results: Sequence[GameResult]) -> None:
-        """Add the contest `name` as the record `league`. Raises InputError if it cannot be a record."""
+        """Add contest `name` as record `league`. Raises InputError if it cannot be a record."""
         place = f"--add {printable(league, _MAX_NAME)}={printable(name, _MAX_NAME)}"
         found = _RECORD_NAME.fullmatch(f"{league}.txt")
         if found is None or found[2] not in self._suffixes:
@@ -120,7 +120,7 @@ class LeagueRecords:
             yield f"{path}, line {number}: unknown name {name}; correct it, or {_ADD_NAME}"
 
     def _unknown_names(self, record: LeagueRecord) -> Mapping[str, int]:
-        """Names of families that no table has, with their first lines."""
+        """Names of unknown families, with their first lines."""
         unknown: dict[str, int] = {}
         for line in self.names.kept(record):
             for name in (line.first, line.second):
@@ -170,10 +170,10 @@ _LAYOUT = "give a directory with records/ and names/"
 
 
 def read_record(path: Path) -> tuple[list[PairResult], list[str]]:
-    """Return the results of a record, and warnings about it. Games that neither won are draws, if the pair met.
+    """Return a record's results and warnings. Games that neither won are draws, if the pair met.
 
-    Disqualified programs are left out if the record is in a `records/` next to a `names/blacklist.csv`. Raises
-    InputError for a record that cannot be used.
+    Without disqualified programs, if `names/blacklist.csv` is next to its `records/`. Raises InputError for an unusable
+    record.
     """
     lines = _record_lines(path)
     directory = path.absolute().parent.parent
@@ -193,7 +193,7 @@ def read_record(path: Path) -> tuple[list[PairResult], list[str]]:
 
 
 def _table_rows(directory: Path, table: str) -> Iterator[tuple[str, Mapping[str, str]]]:
-    """Yield the place and the cells of each row."""
+    """Place and cells of each row."""
     path, columns = directory / "names" / f"{table}.csv", _COLUMNS[table]
     text = decode_text(path, read_bounded(path, MAX_TABLE_BYTES, _LAYOUT, links=True), "tables of names are CSV")
     reader = csv.DictReader(io.StringIO(text, newline=""), strict=True)
@@ -281,7 +281,7 @@ def _record_line(place: str, number: int, text: str) -> RecordLine:
     found = _LINE.fullmatch(text)
     if found is None:
         raise InputError(f"{place}: {quote(text)} is not a result; {_FORM}")
-    # Older records have names in lower case.
+    # Older records have lower-case names.
     first, second = found[1].upper(), found[2].upper()
     for name in (first, second):
         if len(name) > _MAX_NAME or not is_printable(name):
@@ -296,7 +296,7 @@ def _record_line(place: str, number: int, text: str) -> RecordLine:
 
 
 def _missing_pairs(path: Path, record: LeagueRecord) -> Iterator[str]:
-    """The names in the first column are in order."""
+    """The first column has all names in order."""
     lines = record.lines
     names = list(dict.fromkeys([*(line.first for line in lines), *(line.second for line in lines)]))
     count = len(names) * (len(names) - 1) // 2 - len(lines)
@@ -332,7 +332,7 @@ def _ordinal(number: int) -> str:
 
 
 def _extra_games(path: Path, lines: Sequence[RecordLine]) -> Iterator[str]:
-    """Most pairs have no draw, so the most frequent sum is the games of a pairing."""
+    """Most pairs have no draw: the most frequent sum is the games of a pairing."""
     counts = Counter(line.decided for line in lines if line.decided)
     if not counts:
         return

@@ -1,4 +1,4 @@
-"""Loads a published contest from a store or an export, and the former contests joined with it.
+"""Loads a published contest from a store or an export, with joined former contests.
 
 A store is trusted. An export's results are claims; `judge.verify.export` recomputes them.
 """
@@ -40,21 +40,20 @@ MAX_DOCUMENT_BYTES = 4 << 20
 """Bytes; an entry needs about 700."""
 
 MAX_PART_BYTES = 16 << 10
-"""Characters of a policy or a seat in contest.json; every scheduled game copies them."""
+"""Characters of a policy or a seat in contest.json, which every scheduled game copies."""
 
 MAX_DEPTH = 100
-"""Maximum nesting depth of contest.json."""
 
 MAX_GAMES = 1_000_000
 
 _MAX_MISSING = 1000
-"""Scheduled games missing in games.json; with more, the tables are of another contest."""
+"""Games missing in games.json; with more, the tables are of another contest."""
 
 Row = TypeVar("Row")
 
 
 class Revealed(BaseModel):
-    """The contents of `chance.json`: the random secret, published at the end."""
+    """Contents of `chance.json`: the secret, published at the end."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -68,7 +67,7 @@ class Revealed(BaseModel):
 
 
 def load_store(contest: Contest) -> PublishedContest:
-    """Return the current state of a contest from its store."""
+    """The current state of a contest."""
     name = contest.name
     with contest.store.moment() as store:
         attempts = store.attempts(name)
@@ -102,9 +101,9 @@ def _in_order(out: Mapping[str, str], journal: Sequence[JournalLine]) -> Mapping
 
 
 def load_export(directory: Path) -> tuple[PublishedContest, list[str]]:
-    """Return the contest of an export without results, and the games missing in schedule or table as problems.
+    """An export's contest without results, and games missing in schedule or table as problems.
 
-    Raises InputError, naming the file, if a file is invalid.
+    Raises InputError with the invalid file.
     """
     document, snapshot = _read_document(directory)
     secret = _read_secret(directory / CHANCE, snapshot)
@@ -167,7 +166,7 @@ def _depth(text: str) -> int:
 
 
 def load_claimed(directory: Path) -> PublishedContest:
-    """Return the contest of an export with its claimed results. Raises InputError as `load_export` does."""
+    """An export's contest with its claimed results. Raises InputError as `load_export`."""
     contest, problems = load_export(directory)
     if problems:
         raise InputError(f"{directory}: {problems[0]}; run judge contest verify {directory} for details")
@@ -176,7 +175,7 @@ def load_claimed(directory: Path) -> PublishedContest:
 
 
 def claimed_results(directory: Path, contest: PublishedContest) -> Mapping[int, GameResult | None]:
-    """Return the results in games.json by number of a game. Raises InputError."""
+    """Results in games.json by game number. Raises InputError."""
     rows = {row.number: row for row in _read_table(directory, "games", GameRow)}
     return {game.number: _claimed(rows[game.number], game.id) for game in contest.games if game.number in rows}
 
@@ -227,9 +226,9 @@ def _read_table(directory: Path, name: str, kind: type[Row]) -> list[Row]:
 
 
 def load_any(path: Path) -> PublishedContest:
-    """Return the contest of a contest.toml, its folder, or an export (without verification).
+    """The contest of a contest.toml, its folder, or an unverified export.
 
-    Raises InputError if it has not begun, or if a file is invalid.
+    Raises InputError if it has not begun or a file is invalid.
     """
     if (path / DOCUMENT).is_file():
         return load_claimed(path)
@@ -242,7 +241,7 @@ def load_any(path: Path) -> PublishedContest:
 
 
 def read_joined(planned: Planned) -> Joined | None:
-    """Return the contests joined by [ratings] of a contest.toml, or None.
+    """The contests joined by [ratings] of a contest.toml.
 
     Raises InputError for unreadable contests and other games.
     """

@@ -42,7 +42,7 @@ class _Strict(BaseModel):
 
 
 class ListedFile(_Strict):
-    """A file by its path from the top of the directory."""
+    """A file, by path in the directory."""
 
     path: str = Field(max_length=400)
     sha256: str = Field(pattern=r"^[0-9a-f]{64}$")
@@ -50,24 +50,24 @@ class ListedFile(_Strict):
 
 
 class ExportManifest(_Strict):
-    """All published files except the manifest and its signature."""
+    """All published files except manifest and signature."""
 
     format: Literal["judge-manifest-1"] = "judge-manifest-1"
     contest: str
     files: tuple[ListedFile, ...]
 
     def encoded(self) -> bytes:
-        """Return its canonical bytes; a manifest with other bytes is refused."""
+        """Return its canonical bytes; other bytes are refused."""
         text = json.dumps(self.model_dump(), sort_keys=True, separators=(",", ":"))
         return f"{text}\n".encode()
 
 
 @dataclass(frozen=True, slots=True)
 class ManifestCheck:
-    """Result of checking a manifest (SHA-256 `digest`) and its signature.
+    """Check of a manifest (SHA-256 `digest`) and its signature.
 
-    `contest` is None for an unreadable manifest. `is_own_key`: the key is from the directory itself and does not prove
-    who wrote it.
+    `contest` is None if the manifest is unreadable. `is_own_key`: the key is from the directory and does not prove who
+    wrote it.
     """
 
     contest: str | None
@@ -100,7 +100,7 @@ def write_manifest(directory: Path, contest: str, key: Ed25519PrivateKey, parts:
 
 
 def read_signed_manifest(directory: Path, key: Ed25519PublicKey) -> ExportManifest:
-    """Return the manifest of an export. Raises InputError if `key` has not signed it."""
+    """The manifest of an export. Raises InputError unless signed by `key`."""
     data = read_bounded(directory / MANIFEST, MAX_MANIFEST_BYTES, "give a directory that judge contest export wrote")
     if not is_signed(key, read_bounded(directory / SIGNATURE, MAX_MANIFEST_BYTES), data):
         raise InputError(f"{directory / SIGNATURE}: not signed by your key (fingerprint {fingerprint(key)[:16]})")
@@ -112,8 +112,8 @@ def check_manifest(
 ) -> ManifestCheck:
     """Compare `directory` with its manifest, and check the signature. Files of `parts` are in their own manifests.
 
-    With `public_key` None the directory's own key is used, which does not prove who signed. Raises InputError if
-    directory, manifest or key is missing.
+    `public_key` None: use the directory's own key, which does not prove who signed. Raises InputError if directory,
+    manifest or key is missing.
     """
     data = read_bounded(directory / MANIFEST, MAX_MANIFEST_BYTES, "give a directory that judge contest export wrote")
     signature = read_bounded(directory / SIGNATURE, MAX_MANIFEST_BYTES)
@@ -174,14 +174,14 @@ def _differences(directory: Path, manifest: ExportManifest, track: Tracker, part
     both = sorted(names & listed.keys())
     for name in track(both, len(both), "checking files"):
         path, file = directory / name, listed[name]
-        # Files with a wrong size are not read.
+        # Do not read files of a wrong size.
         if path.stat().st_size != file.size or sha256_of(path) != file.sha256:
             problems.append(f"{name}: changed")
     return problems
 
 
 def file_names(directory: Path, problems: list[str]) -> Iterator[str]:
-    """Yield the file names below `directory`; links, special files and unusual names become problems."""
+    """File names below `directory`; links, special files and unusual names become problems."""
     waiting = [""]
     while waiting:
         folder = waiting.pop()

@@ -1,4 +1,4 @@
-"""A published contest, built by `judge.publish.load`: its locked-in terms, its games, and all computed tables."""
+"""A published contest: its terms, games, and computed tables."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -31,7 +31,7 @@ OPEN = (GameState.PENDING, GameState.RUNNING, GameState.HELD)
 
 @dataclass(frozen=True, slots=True)
 class Participant:
-    """An agent of the contest. `number` counts from 1; `out` is the reason of its disqualification, or empty."""
+    """An agent. `number` counts from 1; `out` is the reason of disqualification, or empty."""
 
     number: int
     entry: SnapshotEntry
@@ -44,7 +44,7 @@ class Participant:
 
     @property
     def stem(self) -> str:
-        """File name of its page without extension; consists of digits."""
+        """File name of its page without extension: digits."""
         return f"{self.number:03d}"
 
 
@@ -52,20 +52,20 @@ class Participant:
 class Stream:
     """Makes a page update itself: the event log's name and the page's last event.
 
-    `is_static`: the events are files next to the pages. `has_authors`: author pages exist.
+    `is_static`: the events are files next to the pages. `has_authors`: author pages exist. `is_final`: the contest is
+    over, and pages request no events.
     """
 
     log: str
     seq: str
     is_static: bool = False
     has_authors: bool = False
+    is_final: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """Winners, points, and the times of the first start and the last result (UTC, to the minute; empty without a
-    journal).
-    """
+    """Winners, points, and times of the first start and last result (UTC, to the minute; empty without a journal)."""
 
     winners: Sequence[str]
     points: float
@@ -79,10 +79,10 @@ def _minute(at: str) -> str:
 
 @dataclass(frozen=True)
 class PublishedContest:
-    """A contest from a store or an export; everything else is computed from these fields.
+    """A contest from a store or an export; all else is computed from these fields.
 
-    `document` is the JSON text of `snapshot`. `pairings` include byes. `out` has the reasons of disqualification, in
-    order. `secret` is None until the contest is over.
+    `document` is the JSON of `snapshot`. `pairings` include byes. `out`: reasons of disqualification, in order.
+    `secret` is None until the contest is over.
     """
 
     snapshot: Snapshot
@@ -93,7 +93,7 @@ class PublishedContest:
     journal: Sequence[JournalLine]
     secret: Key | None = None
     moments: Sequence[tuple[str, datetime]] = ()
-    """Deadlines of a running contest in UTC: `opens`, `closes`, `starts`."""
+    """Deadlines in UTC: `opens`, `closes`, `starts`."""
     stream: Stream | None = None
     """None for static pages."""
     joined: Joined | None = None
@@ -109,23 +109,23 @@ class PublishedContest:
 
     @cached_property
     def tournament(self) -> Tournament:
-        """The rules for pairing and scoring. Raises InputError if the secret does not match the commitment."""
+        """Rules for pairing and scoring. Raises InputError if the secret does not match the commitment."""
         return Tournament(self.snapshot, self.secret)
 
     @cached_property
     def participants(self) -> Sequence[Participant]:
-        """All agents, in the order of the entries."""
+        """All agents, in order of entry."""
         entries = enumerate(self.snapshot.entries, 1)
         return [Participant(number, entry, self.out.get(entry.name, "")) for number, entry in entries]
 
     @cached_property
     def by_name(self) -> Mapping[str, Participant]:
-        """The agents by name."""
+        """Agents by name."""
         return {participant.name: participant for participant in self.participants}
 
     @cached_property
     def byes(self) -> Mapping[int, Sequence[str]]:
-        """The agents without an opponent, by round."""
+        """Agents without an opponent, by round."""
         byes: dict[int, list[str]] = {pairing.round: [] for pairing in self.pairings}
         for pairing in self.pairings:
             if pairing.second is None:
@@ -134,7 +134,7 @@ class PublishedContest:
 
     @cached_property
     def rounds(self) -> Mapping[int, Sequence[PublishedGame]]:
-        """The games of each round, in schedule order."""
+        """Games by round, in schedule order."""
         rounds: dict[int, list[PublishedGame]] = {number: [] for number in self.byes}
         for game in self.games:
             rounds.setdefault(game.round, []).append(game)
@@ -142,7 +142,7 @@ class PublishedContest:
 
     @cached_property
     def meetings(self) -> Mapping[frozenset[str], Sequence[PublishedGame]]:
-        """The games of each two agents that met, in schedule order."""
+        """Games of two agents that met, in schedule order."""
         meetings: dict[frozenset[str], list[PublishedGame]] = {}
         for game in self.games:
             meetings.setdefault(frozenset({game.first, game.second}), []).append(game)
@@ -150,7 +150,7 @@ class PublishedContest:
 
     @cached_property
     def left_out(self) -> Mapping[str, Sequence[str]]:
-        """Opponents that each agent does not meet because of their ratings, in the order of the entries."""
+        """Opponents that each agent does not meet because of ratings, in order of entry."""
         form = self.snapshot.format
         skip = skip_of(form)
         if skip is None:
@@ -176,17 +176,17 @@ class PublishedContest:
 
     @property
     def played(self) -> Sequence[PublishedGame]:
-        """The games with a result."""
+        """Games with a result."""
         return [game for game in self.games if game.result is not None]
 
     @property
     def unfinished(self) -> Sequence[PublishedGame]:
-        """The games that may still be played."""
+        """Games that may still be played."""
         return [game for game in self.games if game.state in OPEN]
 
     @cached_property
     def to_come(self) -> PendingPairing:
-        """The games to be scheduled later."""
+        """Games to be scheduled later."""
         return self.tournament.to_come(self.pairings, self.results, self.out)
 
     @property
@@ -221,11 +221,11 @@ class PublishedContest:
 
     @cached_property
     def stages(self) -> Mapping[str, str]:
-        """The last group or league that each agent reached; empty for other formats."""
+        """The last group or league of each agent; empty for other formats."""
         return self.tournament.stages(self.tournament.played(self.pairings, self.results), self.out)
 
     def stage_of(self, game: ScheduledGame) -> str:
-        """Return the name of a game's group or league, or ""."""
+        """A game's group or league, or ""."""
         return self._stage_at.get((game.round, game.table), "")
 
     @cached_property
@@ -235,18 +235,18 @@ class PublishedContest:
 
     @cached_property
     def lines(self) -> Mapping[str, TableLine]:
-        """The lines of the standings by agent."""
+        """Lines of the standings by agent."""
         return {line.agent: line for line in self.table.lines}
 
     @cached_property
     def counted(self) -> Sequence[GameResult]:
-        """The results of all agents that are not disqualified."""
+        """Results without disqualified agents."""
         pairings = without(self.tournament.played(self.pairings, self.results), self.out)
         return [game for pairing in pairings for game in pairing.games]
 
     @cached_property
     def certainty(self) -> Sequence[StageCertainty]:
-        """The certainty of the places of each stage; empty without results, or if places are no order of strength."""
+        """Certainty of places by stage; empty without results, or if places are no order of strength."""
         if not self.snapshot.format.orders_by_strength:
             return ()
         played = self.tournament.played(self.pairings, self.results)
@@ -266,27 +266,27 @@ class PublishedContest:
 
     @cached_property
     def ratings_check(self) -> RatingsCheck:
-        """A test whether the ratings explain the results."""
+        """A test whether ratings explain the results."""
         return check_ratings(self.counted)
 
     @cached_property
     def rated(self) -> Mapping[str, Rating]:
-        """The ratings by agent."""
+        """Ratings by agent."""
         return {rating.agent: rating for rating in self.ratings.ratings} if self.ratings else {}
 
     @cached_property
     def base(self) -> str | None:
-        """The agent that all others are compared with, if the format has one."""
+        """The agent that all others are compared with."""
         return self.snapshot.format.base(self.tournament.entries())
 
     @cached_property
     def compared(self) -> Sequence[Candidate]:
-        """The comparison of each opponent of the base with it."""
+        """Comparison of the base with its opponents."""
         return [] if self.base is None else compare_candidates(self.counted, self.base)
 
     @cached_property
     def test(self) -> SprtState | None:
-        """The state of the sequential test; None for other formats."""
+        """State of the sequential test; None for other formats."""
         chosen, entries = self.snapshot.format, self.tournament.entries()
         if not isinstance(chosen, Sequential):
             return None
@@ -300,9 +300,9 @@ class PublishedContest:
 
     @cached_property
     def histories(self) -> Mapping[str, Sequence[Version]]:
-        """Each agent's ratings in all joined contests, oldest first.
+        """Ratings by agent in all joined contests, oldest first.
 
-        Raises InputError if an anchor does not name exactly one agent.
+        Raises InputError unless each anchor names one agent.
         """
         if self.joined is None:
             return {}
@@ -311,7 +311,7 @@ class PublishedContest:
 
     @cached_property
     def fairness(self) -> Sequence[FairnessTest]:
-        """The fairness tests over all games with known conditions."""
+        """Fairness tests over all games with known conditions."""
         known = [
             (game.result, game.conditions)
             for game in self.games
@@ -320,14 +320,14 @@ class PublishedContest:
         return fairness_tests([result for result, _ in known], [conditions for _, conditions in known])
 
     def points(self) -> Iterator[Points | None]:
-        """Yield each game's points by seat; None without a result, or if pairings are scored as a whole."""
+        """Points by seat of each game; None without a result, or if pairings are scored as a whole."""
         table = None if self.snapshot.duel is not None else points_table(self.snapshot.policy)
         for game in self.games:
             yield None if table is None or game.result is None else table.of(game.result)
 
 
 def chance_words(snapshot: Snapshot, secret: Key | None) -> str:
-    """Return the source of randomness in words; `secret` is None before it is revealed."""
+    """Source of randomness in words; `secret` is None before it is revealed."""
     if snapshot.commitment is None:
         seed = snapshot.seed
         return sentence(f"fixed by the organiser: seed {seed}; all random choices are predictable")

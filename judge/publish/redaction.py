@@ -1,6 +1,6 @@
 """Splits a record into its public part and each author's private part.
 
-DEBUG lines and stderr are private. The public record has their lengths, times and digests, so it can still be verified.
+DEBUG lines and stderr are private. The public record has their lengths, times and digests, so it can be verified.
 """
 
 from collections.abc import Collection, Iterator
@@ -26,7 +26,7 @@ class PrivateEntry(BaseModel):
 
 
 class PrivatePart(BaseModel):
-    """All withheld entries of one seat of one game."""
+    """Withheld entries of one seat of one game."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -39,12 +39,12 @@ class PrivatePart(BaseModel):
     entries: tuple[PrivateEntry, ...]
 
     def bytes_of(self, kind: EntryKind) -> bytes:
-        """Return all bytes of one kind: DEBUG lines (READ), or stderr."""
+        """Bytes of one kind: DEBUG lines (READ), or stderr."""
         return b"".join(entry.text.encode("latin-1") for entry in self.entries if entry.kind == kind.value)
 
 
 def private_part(file: RecordFile, seat: int) -> PrivatePart:
-    """Return the entries of this seat that `public_part` removes."""
+    """The seat's entries that `public_part` removes."""
     record = file.record
     return PrivatePart(
         game=record.id,
@@ -57,7 +57,7 @@ def private_part(file: RecordFile, seat: int) -> PrivatePart:
 
 
 def entries_for(file: RecordFile, seats: Collection[int]) -> list[Entry]:
-    """Return the entries for the author of these seats; other private entries are reduced to lengths."""
+    """Entries for the author of these seats; other private entries are reduced to lengths."""
     public = unseal(public_part(file).transcript)
     whole = unseal(file.transcript)
     return [own if own.seat in seats else shown for own, shown in zip(whole, public, strict=True)]

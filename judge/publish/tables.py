@@ -1,7 +1,7 @@
-"""The tables of an export as CSV and JSON. Each row class is a table; annotations describe its columns.
+"""Tables of an export as CSV and JSON. Each row class is a table; annotations describe columns.
 
-Names and order of the columns are the file format and must not change. In CSV, texts that look like formulas get an
-apostrophe, and control characters are replaced.
+Names and order of columns are the file format and must not change. In CSV, texts like formulas get an apostrophe, and
+control characters are replaced.
 """
 
 import csv
@@ -28,7 +28,7 @@ CRITERION = "compared:NAME"
 """Column of each ranking criterion."""
 
 FORMULA = frozenset("=+-@＝＋－＠")  # noqa: RUF001 some spreadsheets take the wide ones too
-"""Initial characters of a formula in spreadsheets."""
+"""First characters of formulas in spreadsheets."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,11 +205,11 @@ COLUMNS: Mapping[str, Mapping[str, str]] = {
     "fairness": _columns(FairnessRow),
     "histories": _columns(HistoryRow),
 }
-"""The columns of each table in order."""
+"""Columns of each table in order."""
 
 
 def tables(contest: PublishedContest) -> Mapping[str, bytes]:
-    """Return every file of the folder `data` by name."""
+    """Files of the folder `data` by name."""
     files: dict[str, bytes] = {}
     rows_by_table: dict[str, Sequence[_Row]] = {
         "standings": [_standing(contest, line) for line in contest.table.lines],
@@ -257,7 +257,7 @@ def tables(contest: PublishedContest) -> Mapping[str, bytes]:
 
 
 def certificate_files(contest: PublishedContest) -> Mapping[str, bytes]:
-    """Return the table of fairness tests. The games' conditions must be loaded."""
+    """The table of fairness tests. Games' conditions must be loaded."""
     columns = list(COLUMNS["fairness"])
     rows = [_fairness(test) for test in contest.fairness]
     values = [{column: getattr(row, column) for column in columns} for row in rows]
@@ -396,7 +396,7 @@ def write_rows(rows: Iterable[Sequence[object]]) -> bytes:
 
 
 def cell_text(value: object) -> str:
-    """Return a CSV cell; texts are never formulas (OWASP, CSV injection)."""
+    """A CSV cell, never a formula (OWASP, CSV injection)."""
     if value is None:
         return ""
     if isinstance(value, float):
@@ -413,7 +413,7 @@ def _cell_of_text(value: str) -> str:
 
 
 def write_json(value: object) -> bytes:
-    """Return readable ASCII JSON that ends with a line feed."""
+    """Readable ASCII JSON with a final line feed."""
     if isinstance(value, list) and value and all(map(_is_flat, value)):
         # The same bytes as below. With `indent`, json does not use its fast encoder.
         rows = ",\n ".join(f"{{\n  {_flat_encoder.encode(row)[1:-1]}\n }}" for row in value)

@@ -37,13 +37,12 @@ class Exchange:
 
     @property
     def reply(self) -> bytes:
-        """The seat's stdout."""
         return b"".join(heard.data for heard in self.heard if heard.kind is EntryKind.READ)
 
 
 @dataclass(frozen=True, slots=True)
 class PolicyKey:
-    """A key of the policy file, and its value."""
+    """A key of the policy file."""
 
     key: str
     value: Any
@@ -72,7 +71,7 @@ def cases(file: RecordFile) -> Sequence[Case]:
 
 
 def cases_of(record: GameRecord, entries: Sequence[Entry]) -> Sequence[Case]:
-    """Same as `cases`, from transcript entries."""
+    """As `cases`."""
     return [
         _case(record, entries, seat)
         for seat in SEATS
@@ -100,7 +99,7 @@ def _case(record: GameRecord, entries: Sequence[Entry], seat: int) -> Case:
 
 
 def last_exchange(entries: Sequence[Entry], seat: int) -> Exchange:
-    """A seat's last request before its case was decided, and later observations."""
+    """The last request before the seat's case was decided, and later observations."""
     own = [entry for entry in entries if entry.seat == seat or entry.kind in _OF_THE_JUDGE]
     # The farewell starts at the evidence, or at the last freeze.
     decided = _last(own, lambda entry: entry.kind is EntryKind.EVIDENCE)

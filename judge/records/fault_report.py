@@ -17,7 +17,7 @@ MAX_LINES = 12
 
 
 def case_lines(case: Case, record: GameRecord, path: str) -> Iterator[str]:
-    """Yield the page's lines."""
+    """The page's lines."""
     verdict = "is void" if case.verdict is Verdict.VOID else f"lost: {case.verdict}"
     yield f"{printable(case.name, 60)} (seat {case.seat}) {verdict}"
     yield f"  {printable(case.why, 400)}"
@@ -44,7 +44,7 @@ def case_lines(case: Case, record: GameRecord, path: str) -> Iterator[str]:
 
 
 def hex_lines(data: bytes) -> Iterator[str]:
-    """Hex dump: offset, hex bytes, text."""
+    """Offset, hex bytes, text."""
     for offset in range(0, len(data), HEX_BYTES):
         part = data[offset : offset + HEX_BYTES]
         text = "".join(chr(byte) if 32 <= byte < 127 else "." for byte in part)

@@ -36,7 +36,7 @@ def _is_complete(game: object) -> bool:  # noqa: ARG001 most formats have no gam
 
 @dataclass(frozen=True)
 class FileFormat(Generic[FormatGame]):
-    """A file format. Without `looks_like` and `read` it can only be written."""
+    """Without `looks_like` and `read` it can only be written."""
 
     ending: str
     write: Callable[[FormatGame], bytes]
@@ -47,12 +47,12 @@ class FileFormat(Generic[FormatGame]):
     guesses_encoding: Callable[[bytes], bool] = _is_certain
     holds_many: bool = False
     is_export: bool = False
-    """Whether it is written next to each record."""
+    """Written next to each record."""
 
 
 @dataclass(frozen=True)
 class FileFormats(Generic[FormatGame]):
-    """A game's formats by name, the most certain first."""
+    """Formats by name, the most certain first."""
 
     of_record: Callable[[RecordFile], FormatGame]
     """Raises InputError if the record cannot be replayed."""
@@ -74,7 +74,7 @@ class FileFormats(Generic[FormatGame]):
         return form.read(data, source)
 
     def guesses_encoding(self, data: bytes) -> bool:
-        """Whether the encoding had to be guessed."""
+        """The encoding had to be guessed."""
         form = self.recognise(data)
         return form is not None and form.guesses_encoding(data)
 
@@ -95,5 +95,4 @@ class FileFormats(Generic[FormatGame]):
         return [name for name in names if name not in self.names_of(written)]
 
     def endings(self) -> Sequence[str]:
-        """Distinct file endings."""
         return list(dict.fromkeys(form.ending for form in self.by_name.values()))

@@ -11,12 +11,10 @@ from judge.records.steps import Stepped
 from judge.referee.policy import Policy
 from judge.referee.spec import RecordFile
 
-# --- import ----------------------------------------------------------------------------------------------------------
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportedAgent:
-    """Where it was named: `a.txt, line 5`."""
+    """`named_in` is such as `a.txt, line 5`."""
 
     name: str
     path: Path
@@ -45,9 +43,6 @@ class ImportedContest:
     """By agent; 0: the agent meets all others."""
 
 
-# --- export ----------------------------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContestGame:
     """`file` and `steps` are None without a valid result."""
@@ -72,9 +67,6 @@ class FinishedContest:
     """Can be read only once."""
     ratings: Mapping[str, float] = field(default_factory=dict)
     out: Mapping[str, str] = field(default_factory=dict)
-
-
-# --- comparison ------------------------------------------------------------------------------------------------------
 
 
 class DifferenceKind(StrEnum):
@@ -112,7 +104,7 @@ class ContestComparison:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContestManager:
-    """Operations for one manager's contests; None: unsupported."""
+    """None: unsupported."""
 
     about: str
     read: Callable[[Path], ImportedContest] | None = None

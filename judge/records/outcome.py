@@ -15,7 +15,7 @@ def game_scores(verdict: str, winner: int | None) -> tuple[float, float]:
 
 
 def outcome_for(seat: int, verdict: str, winner: int | None) -> str:
-    """Outcome for a seat: won, lost, drawn or void."""
+    """won, lost, drawn or void."""
     if verdict == Verdict.VOID:
         return "void"
     if verdict == Verdict.DRAW:
@@ -24,14 +24,14 @@ def outcome_for(seat: int, verdict: str, winner: int | None) -> str:
 
 
 def score_text(verdict: str, winner: int | None, between: str = " : ") -> str:
-    """Return such as `1 : 0`, `½ : ½` or `void`."""
+    """Such as `1 : 0`, `½ : ½` or `void`."""
     if verdict == Verdict.VOID:
         return "void"
     return between.join(map(points_text, game_scores(verdict, winner)))
 
 
 def outcome_text(verdict: str, winner: int | None, names: tuple[str, str]) -> str:
-    """Return the result in words."""
+    """The outcome in words."""
     if verdict == Verdict.VOID:
         return sentence("void: does not count")
     if winner is not None:
@@ -41,7 +41,7 @@ def outcome_text(verdict: str, winner: int | None, names: tuple[str, str]) -> st
 
 
 def outcome_sentence(verdict: str, winner: int | None, names: tuple[str, str], reason: str) -> str:
-    """Return such as `anna wins: 5 in a row` or `anna wins (crash): ended by ...`."""
+    """Such as `anna wins: 5 in a row` or `anna wins (crash): ended by ...`."""
     outcome = outcome_text(verdict, winner, names)
     if verdict in (Verdict.WIN, Verdict.DRAW, Verdict.VOID):
         return sentence(f"{outcome}: {reason}")

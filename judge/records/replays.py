@@ -16,7 +16,7 @@ AnyGame = TypeVar("AnyGame")
 
 
 class ReplayedPly(NamedTuple):
-    """An answer, and the remaining game time of its seat (None: unlimited)."""
+    """`left_ms` is of its seat; None: unlimited."""
 
     ply: Ply
     left_ms: int | None
@@ -25,7 +25,7 @@ class ReplayedPly(NamedTuple):
 def replay_record(
     file: RecordFile, kind: type[AnyGame], name: str, watch: Callable[[AnyGame], None] | None = None
 ) -> tuple[AnyGame, Sequence[ReplayedPly]]:
-    """Return the game at its end, and its answers. A void game stops where it broke off.
+    """The game at its end, and its answers. A void game stops where it broke off.
 
     `watch` gets the game before each answer is applied. Raises InputError if the record is of another game than
     `kind`, called `name`, or contradicts the rules.

@@ -35,7 +35,7 @@ _FACTORS = {"k": 1e3, "m": 1e6, "g": 1e9, "b": 1e9}
 
 @dataclass(frozen=True, slots=True)
 class SearchFigures:
-    """Search figures of one answer; None: not reported.
+    """Figures of one answer; None: not reported.
 
     `evaluation` has the agent's sign and unit; infinite: a forced win or loss. Of two depths the smaller counts.
     """

@@ -14,7 +14,7 @@ from judge.records.text_files import Encoding, decode_file, encoding_of, find_co
 
 
 class SgfValues(NamedTuple):
-    """The values of a property, with escapes, and its line."""
+    """`texts` have escapes."""
 
     line: int
     texts: list[str]
@@ -24,15 +24,15 @@ class SgfNode(dict[str, SgfValues]):
     """Properties by name."""
 
     def text(self, name: str) -> str:
-        """Return the first value on one line, without escapes; "" if it is missing."""
+        """The first value on one line, without escapes; "" if it is missing."""
         return next(iter(self.texts(name)), "")
 
     def texts(self, name: str) -> list[str]:
-        """Return all values, each as `text`."""
+        """All values, each as `text`."""
         return [_plain(raw) for raw in self[name].texts] if name in self else []
 
     def line(self, name: str) -> int:
-        """Return the line of a property; 1 if it is missing."""
+        """1 if it is missing."""
         return self[name].line if name in self else 1
 
 
@@ -42,12 +42,12 @@ _ENCODING = re.compile(r"\bCA\s*\[([^\]\\]{1,40})\]")
 
 
 def looks_like_sgf(data: bytes) -> bool:
-    """Whether the text begins with a game."""
+    """It begins with a game."""
     return _TREE.match(head_of(data).lstrip()) is not None
 
 
 def read_collection(data: bytes, source: str) -> list[list[SgfNode]]:
-    """Return the nodes of each game's main line. Raises InputError for invalid text or an unknown encoding."""
+    """The nodes of each game's main line. Raises InputError for invalid text or an unknown encoding."""
     encoding = sgf_encoding(data, source)
     trees = list(games_of(decode_file(data, source, encoding), source))
     if not (encoding.mark_bytes or data.isascii()):
@@ -61,12 +61,12 @@ def read_collection(data: bytes, source: str) -> list[list[SgfNode]]:
 
 
 def games_of(text: str, source: str) -> Iterator[list[SgfNode]]:
-    """Yield the nodes of each game's main line. Raises InputError naming the line."""
+    """The nodes of each game's main line. Raises InputError naming the line."""
     return _games(_words(text, source))
 
 
 def write_node(properties: Mapping[str, str | Iterable[str] | None]) -> str:
-    """Return a node; several values have one property, and None is left out. Values are not escaped."""
+    """Several values have one property, and None is left out. Values are not escaped."""
     found = [
         (name, [value] if isinstance(value, str) else list(value))
         for name, value in properties.items()
@@ -76,12 +76,12 @@ def write_node(properties: Mapping[str, str | Iterable[str] | None]) -> str:
 
 
 def escape(text: str) -> str:
-    """Return `text` on one line as a value."""
+    """`text` on one line as a value."""
     return re.sub(r"([\]\\:])", r"\\\1", one_line(text))
 
 
 def sgf_encoding(data: bytes, source: str) -> Encoding:
-    """Return the encoding from the byte order mark, else from CA. Raises InputError if unknown."""
+    """From the byte order mark, else from CA. Raises InputError if unknown."""
     found = encoding_of(data)
     if found.mark_bytes or found.codec.startswith("utf-16"):
         return found
@@ -176,7 +176,7 @@ def _plain(raw: str) -> str:
 
 
 def root_of(nodes: Sequence[SgfNode]) -> SgfNode:
-    """Return each property's first occurrence."""
+    """A node with each property's first occurrence."""
     root = SgfNode()
     for name, values in (item for node in nodes for item in node.items()):
         root.setdefault(name, values)

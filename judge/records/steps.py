@@ -21,12 +21,12 @@ class ReplayStep:
     ms: float | None = None
     search: Mapping[str, str] = field(default_factory=dict)
     messages: tuple[str, ...] = ()
-    """Messages and judge's notes since the previous answer. Callers must escape them."""
+    """Since the previous answer, with the judge's notes. Callers must escape them."""
     left_ms: tuple[int | None, int | None] = (None, None)
-    """Each seat's remaining game time; None: unlimited or unknown."""
+    """Times by seat; None: unlimited or unknown."""
     memory_bytes: int | None = None
     at_ns: int | None = None
-    """Transcript time of the answer, if known."""
+    """Transcript time, if known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,16 +49,15 @@ class LogSteps(Generic[Played]):
         self._view = view
 
     def begin(self, game: Played) -> None:
-        """Add the start position, after the initial random choices."""
+        """The start position is after the initial random choices."""
         if not self.steps:
             self.steps.append(ReplayStep(self._view(game)))
 
     def add(self, game: Played, seat: int, said: str) -> None:
-        """Add an applied answer."""
         self.steps.append(ReplayStep(self._view(game).since(self.steps[-1].view), seat, said))
 
     def see_effect(self, game: Played) -> None:
-        """Add its random choice to the last step."""
+        """Its random choice belongs to the last step."""
         if len(self.steps) > 1:
             last = self.steps.pop()
             view = self._view(game).since(self.steps[-1].view)

@@ -109,7 +109,7 @@ def decode_file(data: bytes, source: str, encoding: Encoding | None = None) -> s
 
 
 def head_of(data: bytes) -> str:
-    """Start of a file's text, undecodable bytes replaced."""
+    """Undecodable bytes are replaced."""
     found = encoding_of(data)
     return _with_line_feeds(data[found.mark_bytes :].decode(found.codec, "replace"))
 

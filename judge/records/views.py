@@ -72,7 +72,7 @@ class BoardView:
     """Callers must escape it."""
 
     def since(self, before: "BoardView | None") -> "BoardView":
-        """Mark squares that differ from `before` and have no mark."""
+        """Marks squares that differ from `before` and have no mark."""
         if before is None:
             return self
         changed = _changed(before.tokens, self.tokens)

@@ -1,9 +1,7 @@
 """The blame table: maps (cause, evidence) to a verdict for every game that the rules did not end.
 
-Causes are observed by the referee. Evidence comes from the kernel, PID 1 and the Engine; an agent
-cannot forge it. Rows are ordered by precedence (host, judge, memory, output, time, crash); the first
-match decides. An agent cannot cause a void: that needs a failure of the host or the judge, interference
-by other processes, or a container that ended without a report of PID 1.
+Causes are observed by the referee. Evidence comes from the kernel, PID 1 and the Engine; an agent cannot forge it. Rows
+are in order of precedence; the first match decides. See decisions 0004 and 0005.
 """
 
 import os
@@ -23,9 +21,9 @@ class Cause(StrEnum):
     """Why the referee could not continue with a seat."""
 
     HOST = "host"
-    """Failure of the Engine, the kernel or a disk; `detail` has the error."""
+    """`detail` has the error."""
     JUDGE = "judge"
-    """Error in the judge; `detail` has the place and the error."""
+    """`detail` has the place and the error."""
     MEMORY = "memory"
     TURN_BYTES = "turn-bytes"
     GAME_BYTES = "game-bytes"
@@ -33,9 +31,9 @@ class Cause(StrEnum):
     TURN_TIME = "turn-time"
     MATCH_TIME = "match-time"
     RAN_ON = "ran-on"
-    """The seat kept running after its turn, for example in an uninterruptible system call."""
+    """The seat kept running after its turn."""
     DEATH = "death"
-    """The agent's process exited, or its stdout was closed."""
+    """The process exited, or its stdout was closed."""
 
 
 class Evidence(BaseModel):
@@ -49,9 +47,9 @@ class Evidence(BaseModel):
     memory_peak_bytes: int | None = None
     memory_cap_bytes: int | None = None
     reached_cap: bool | None = None
-    """Whether the box reached its own memory cap; None in older records."""
+    """None in older records."""
     others_share: float | None = None
-    """Share (0 to 1) of the slot's core time that neither agent used during the wait."""
+    """Share (0 to 1) of the slot's core time in this wait that neither agent used."""
     waited_share: float | None = None
     """Share of the wait in which the seat was runnable without a core."""
     stalled_share: float | None = None
@@ -63,41 +61,41 @@ class Evidence(BaseModel):
     game_slept_share: float | None = None
     """As `slept_share`, over the same waits."""
     pressure_share: float | None = None
-    """Share of the wait in which the whole box waited for memory or a disk (kernel pressure figures). An agent
-    can cause it, so it is only shown, and part of `slept_share`.
+    """Share of the wait in which the whole box waited for memory or a disk. An agent can cause it, so it is only shown,
+    and part of `slept_share`.
     """
     host_pressure_share: float | None = None
     """The same for the host; only shown."""
     interrupt_share: float | None = None
-    """Share of the slot's core time that interrupts took. Only shown; agents also cause interrupts."""
+    """Share of the slot's core time. Only shown; agents also cause interrupts."""
     judge_paused_ms: float | None = None
-    """Pause of the judge's process during the wait; not in `charged_ms`."""
+    """Not in `charged_ms`."""
     held_by_others: bool | None = None
-    """Another process froze or paused the running container."""
+    """Another process froze or paused its container."""
     cpu_ms: int | None = None
     charged_ms: float = 0.0
     """Milliseconds charged since this wait's clock started."""
     allowed_ms: int = 0
     """Limit of the wait, including the tolerance."""
     ran_on_ms: float | None = None
-    """How long the seat ran in its opponent's time."""
+    """Time that it ran in its opponent's time."""
     ran_on_cpu_ms: float | None = None
     bytes_read: int = 0
-    """Counted output, since the last answer or in the game. A line counts at least `bytes.least_bytes`."""
+    """Output since the last answer or in the game. A line counts at least `bytes.least_bytes`."""
     detail: str = ""
     """The host's error, or the place of the judge's."""
 
 
 @dataclass(frozen=True, slots=True)
 class Void:
-    """The game does not count, because the judge or the host failed. `reason` includes the fix."""
+    """The game does not count. `reason` includes the fix."""
 
     reason: str
 
 
 @dataclass(frozen=True, slots=True)
 class BlameRow:
-    """If the cause is in `causes` and `holds` is true, `verdict` applies."""
+    """`verdict` applies if the cause is in `causes` and `holds` is true."""
 
     causes: frozenset[Cause]
     holds: Callable[[Evidence, "Thresholds"], bool]
@@ -120,10 +118,10 @@ LATE = frozenset({Cause.START_TIME, Cause.TURN_TIME, Cause.MATCH_TIME})
 """No complete answer arrived before the deadline."""
 
 LATE_OR_DEAD = LATE | {Cause.DEATH}
-"""Causes that do not count if the opponent ran in the seat's time."""
+"""These do not count if the opponent ran in the seat's time."""
 
 NO_SEAT = frozenset({Cause.HOST, Cause.JUDGE})
-"""The host or the judge failed, not a seat."""
+"""No seat failed."""
 
 _ANY_FAULT = frozenset(Cause) - NO_SEAT
 
@@ -155,7 +153,6 @@ def _stalled(evidence: Evidence, thresholds: Thresholds) -> bool:
 
 
 def _stalls_of(evidence: Evidence) -> list[tuple[float | None, float | None]]:
-    """(stalled, slept) of this wait and of all waits."""
     return [
         (evidence.stalled_share, evidence.slept_share),
         (evidence.game_stalled_share, evidence.game_slept_share),
@@ -407,7 +404,7 @@ TABLE: tuple[BlameRow, ...] = (
 
 
 def judge(cause: Cause, evidence: Evidence, thresholds: Thresholds, seat: int) -> AgentFault | Void:
-    """Return the verdict on `seat`."""
+    """The verdict on `seat`."""
     for row in TABLE:
         if cause in row.causes and row.holds(evidence, thresholds):
             reason = row.because(evidence)
@@ -418,7 +415,7 @@ def judge(cause: Cause, evidence: Evidence, thresholds: Thresholds, seat: int) -
 
 
 def judge_failure(cause: Cause, detail: str) -> Void:
-    """Return the verdict for a cause in `NO_SEAT`."""
+    """The verdict for a cause in `NO_SEAT`."""
     verdict = judge(cause, Evidence(detail=detail), Thresholds(1, 1), NATURE)
     if not isinstance(verdict, Void):
         raise TypeError(f"{cause} is the failure of a seat")
@@ -426,7 +423,7 @@ def judge_failure(cause: Cause, detail: str) -> Void:
 
 
 def judge_start(seat: int, reply: Reply) -> AgentFault:
-    """Return the verdict on a seat that rejected its first command."""
+    """The verdict on a seat that rejected its first command."""
     verdict = Verdict.REFUSED if reply.kind is ReplyKind.REFUSED else Verdict.UNREADABLE
     return AgentFault(verdict, seat, sentence(f"would not start: {reply.said!r}"))
 

@@ -13,14 +13,13 @@ line and transcript entry counts at least `least_bytes`. Stored per byte of outp
 from dataclasses import dataclass
 
 MAX_RECORD_BYTES = 448 << 20
-"""Maximum size of a record, in bytes."""
 
 SAID_BYTES = 5120
-"""Maximum stored bytes per answer; protocols cut longer lines."""
+"""Per answer; protocols cut longer lines."""
 READ_BYTES = 1 << 17
-"""Maximum size of one read, which may exceed an output limit."""
+"""Size of one read, which may exceed an output limit."""
 JSON = 6
-"""Maximum JSON characters per byte."""
+"""Characters per byte."""
 ECHO = 12
 ENTRY_BYTES = 48
 """A transcript entry in JSON, without text."""
@@ -30,9 +29,9 @@ PLY_ENTRIES = 8
 REST_BYTES = 16 << 20
 """The spec, the agents' descriptions, and stored notes."""
 ENTRY_MEMORY = 512
-"""A transcript entry in memory, without text."""
+"""As `ENTRY_BYTES`, in memory."""
 JUDGE_MEMORY = 128 << 20
-"""Judge memory that does not grow with the game."""
+"""Memory that does not grow with the game."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +46,7 @@ class RecordBounds:
 
 
 def bounds(longest: int | None, game_bytes: int, stderr_bytes: int, least_bytes: int) -> RecordBounds:
-    """Return the bounds of a game with at most `longest` answers (None: unlimited). Bytes are per seat."""
+    """Bounds of a game with at most `longest` answers (None: unlimited). Bytes are per seat."""
     game_bytes += READ_BYTES
     spoken = 2 * game_bytes // least_bytes
     plies = spoken if longest is None else min(longest, spoken)

@@ -17,7 +17,7 @@ PAID = (Wait.START, Wait.SYNC, Wait.TURN, Wait.ROW)
 
 
 class Deadline(NamedTuple):
-    """End of a wait; `missed` is the cause if it passes, or None if that is allowed."""
+    """End of a wait; `missed` is the cause if it passes, None if that is allowed."""
 
     ns: int
     missed: Verdict | None
@@ -26,7 +26,7 @@ class Deadline(NamedTuple):
 
 
 class Limit(NamedTuple):
-    """Limit and tolerance of a wait, and the cause if it is exceeded."""
+    """Limit and tolerance of a wait; `missed` is the cause if it is exceeded."""
 
     limit_ns: int
     tolerance_ns: int
@@ -78,7 +78,7 @@ class SeatClock:
         return wait in PAID and not (wait is Wait.START and self._is_start_free and not self.answers)
 
     def shown(self, wait: Wait | None = None, elapsed_ns: int = 0) -> Clock:
-        """Return the clock to send to an agent, less `elapsed_ns` if `wait` is charged."""
+        """The clock to send to an agent, less `elapsed_ns` if `wait` is charged."""
         left = self.left_ns()
         if left is None:
             return Clock(self._told_turn_ms, UNLIMITED_MS)
@@ -102,7 +102,7 @@ class SeatClock:
         )
 
     def words(self) -> str:
-        """Return the time control and the rest of its period; "" without one."""
+        """The time control and the rest of its period; "" without one."""
         if not self._is_start_free:
             return ""
         shown = self.shown()
@@ -112,7 +112,7 @@ class SeatClock:
         return f"{self.control}{state}"
 
     def charge(self, wait: Wait, elapsed_ns: int) -> None:
-        """Charge a wait to the game if its kind is charged."""
+        """Nothing if this kind of wait is not charged."""
         if self._is_paid(wait):
             self.charged_ns += elapsed_ns
             self._turn_ns += elapsed_ns
@@ -152,7 +152,6 @@ class SeatClock:
             self._main_ns = -max(0, over - (lost + 1) * self._period_ns)
 
     def deadline(self, wait: Wait, now_ns: int) -> Deadline:
-        """Return the deadline of a wait that begins now."""
         limit_ns, tolerance_ns, missed = self._limits[wait]
         left = self.left_ns()
         if left is not None and self._is_paid(wait) and left < limit_ns:

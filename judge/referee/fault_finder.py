@@ -11,7 +11,7 @@ from judge.referee.side import Dialogue, FaultError, Ply, Side
 from judge.referee.wire import Happening, Measured, RanOn, Wire
 
 REPORT_GRACE_NS = 2_000_000_000
-"""Grace between PID 1's report and the end of file, in either order."""
+"""Between PID 1's report and the end of file, in either order."""
 
 _FAULT_OF_WAIT = {
     Verdict.START_TIME: Cause.START_TIME,
@@ -41,8 +41,6 @@ class FaultFinder:
         self._thresholds = Thresholds(clock.starved_share, clock.waited_share)
         self._still_ns, self._ran_on_ns = clock.still_ms * MS, clock.ran_on_ms * MS
 
-    # --- time while a seat is stopped --------------------------------------------------------------------------------
-
     def await_still(self, seat: int) -> None:
         """Wait until a seat is stopped, before the other seat's clock starts.
 
@@ -59,7 +57,7 @@ class FaultFinder:
                 raise self._ran_on(seat, ran)
 
     def judge_stopped(self, seat: int, asked: int, span_ns: int = 0) -> None:
-        """Charge the CPU time of a stopped seat; raise FaultError if it is too much.
+        """Charge the CPU time of a stopped seat; raises FaultError if it is too much.
 
         `asked` is as in `StoppedCpu`; `span_ns` is the opponent's time in which it was used.
         """
@@ -68,7 +66,7 @@ class FaultFinder:
             raise self._ran_on(seat, RanOn(span_ns, used_ns))
 
     def charge_stopped(self, seat: int, asked: int) -> int:
-        """Charge and return the CPU time of a stopped seat, in nanoseconds."""
+        """Returns nanoseconds."""
         used_ns = self._wire.stopped_cpu(seat, asked)
         if used_ns:
             self._charge(seat, used_ns)
@@ -82,15 +80,12 @@ class FaultFinder:
                 self._plies[number] = ply._replace(charged_ns=ply.charged_ns + ran_ns)
                 return
 
-    # --- events of a seat -------------------------------------------------------------------------------------------
-
     def note(self, happening: Happening) -> None:
-        """Note an event of a seat, to be judged at its next request."""
+        """The event is judged at the seat's next request."""
         if happening.seat >= 0:
             self._sides[happening.seat].see(happening.kind, happening.data)
 
     def judge_what_happened_before(self, seat: int) -> None:
-        """Judge the noted events of a seat."""
         side = self._sides[seat]
         if side.killed_for_memory:
             raise self.faulted(seat, Cause.MEMORY)
@@ -99,12 +94,11 @@ class FaultFinder:
             raise self.faulted(seat, Cause.DEATH)
 
     def is_too_loud(self, seat: int) -> bool:
-        """Whether a seat exceeded an output limit."""
         side, bounds = self._sides[seat], self._bounds
         return side.game_bytes > bounds.game_bytes or side.turn_bytes > bounds.turn_bytes
 
     def judge_bytes(self, seat: int) -> None:
-        """Raise FaultError if a seat exceeded an output limit."""
+        """Raises FaultError."""
         side = self._sides[seat]
         if side.game_bytes > self._bounds.game_bytes:
             raise self.faulted(seat, Cause.GAME_BYTES)
@@ -112,7 +106,7 @@ class FaultFinder:
             raise self.faulted(seat, Cause.TURN_BYTES)
 
     def judge_death(self, seat: int, talk: Dialogue, now: int) -> None:
-        """Raise FaultError if the active seat ran out of memory or exited."""
+        """Raises FaultError if the active seat ran out of memory or exited."""
         side = self._sides[seat]
         if side.killed_for_memory:
             raise self.faulted(seat, Cause.MEMORY, talk, now)
@@ -125,20 +119,17 @@ class FaultFinder:
             missed = talk.deadline.missed or Verdict.TURN_TIME
             talk.deadline = Deadline(deadline, missed, talk.deadline.allowed_ms)
 
-    # --- the verdict -------------------------------------------------------------------------------------------------
-
     def missed_deadline(self, seat: int, talk: Dialogue, now: int) -> FaultError:
-        """Return the verdict if no answer arrived by the deadline or can arrive any more."""
+        """The verdict if no answer arrived by the deadline, or can arrive any more."""
         if self._sides[seat].stdout_ended or self._sides[seat].report is not None:
             return self.faulted(seat, Cause.DEATH, talk, now)
         return self.late(seat, talk, now)
 
     def late(self, seat: int, talk: Dialogue, now: int) -> FaultError:
-        """Return the verdict on a missed deadline."""
         return self.faulted(seat, _FAULT_OF_WAIT[talk.deadline.missed or Verdict.TURN_TIME], talk, now)
 
     def faulted(self, seat: int, cause: Cause, talk: Dialogue | None = None, now: int = 0) -> FaultError:
-        """Take readings and return the verdict. The seat's time in `talk` is charged up to `now`.
+        """The seat's time in `talk` is charged up to `now`.
 
         A late or dead seat is not at fault if the other seat ran in its time.
         """

@@ -1,4 +1,4 @@
-"""Takes the states of kept folders from a shelf before a game, and stores the new ones after it.
+"""Takes kept folders from a shelf before a game, and stores their new states after it.
 
 Stored states have no effect until `judge.agents.kept_folders` selects those that the record names.
 """
@@ -18,14 +18,14 @@ class Shelf(Protocol):
     """Folder states of a game's agents, by seat and digest."""
 
     def get(self, seat: int, digest: str) -> Archive:
-        """Return a state. Raises InputError if it is missing or has another digest."""
+        """Raises InputError if it is missing or has another digest."""
 
     def put(self, seat: int, state: Archive) -> None:
-        """Store a state. Raises HostError."""
+        """Raises HostError."""
 
 
 def folders_of(spec: GameSpec, shelf: Shelf | None) -> list[Folder]:
-    """Return the kept folders with contents. Raises InputError if a state is missing or too large."""
+    """The kept folders with contents. Raises InputError if a state is missing or too large."""
     return [
         _folder(spec, seat, kind, digest, shelf)
         for seat in SEATS
@@ -37,7 +37,7 @@ def folders_of(spec: GameSpec, shelf: Shelf | None) -> list[Folder]:
 def store_states(
     folders: Sequence[Folder], left: Mapping[FolderKey, CollectedFolder], shelf: Shelf
 ) -> dict[FolderKey, FolderRecord]:
-    """Store the new states and return their record entries. Raises HostError."""
+    """Returns the entries of the record. Raises HostError."""
     records = {}
     for folder in folders:
         found = left[folder.place]

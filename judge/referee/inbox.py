@@ -1,4 +1,4 @@
-"""Output of both agents that the referee has not received yet: complete lines, in bounded memory."""
+"""Output of both agents that the referee has not received yet, in bounded memory."""
 
 import time
 from collections import deque
@@ -30,17 +30,15 @@ class Inbox:
         return self._news.popleft()
 
     def take_all(self) -> Sequence[Happening]:
-        """Remove and return all events, oldest first."""
         taken = list(self._news)
         self._news.clear()
         return taken
 
     def note(self, now: int, kind: EntryKind, span_ns: int) -> None:
-        """Add a pause or late wake-up of the judge."""
         self._news.append(Happening(now, -1, kind, b"%d" % span_ns))
 
     def add(self, now: int, seat: int, kind: EntryKind, data: bytes) -> None:
-        """Add data read from a seat. Empty data is the end of a stream."""
+        """Empty data is the end of a stream."""
         if kind is EntryKind.READ and self._is_unended(seat, data):
             return
         kept = self._bounded(seat, data) if kind is EntryKind.STDERR else data
@@ -48,7 +46,6 @@ class Inbox:
             self._add(now, seat, kind, kept)
 
     def end_lines(self) -> None:
-        """Release all incomplete lines."""
         for seat in SEATS:
             if self._unended[seat]:
                 data = bytes(self._unended[seat])
@@ -56,7 +53,6 @@ class Inbox:
                 self._news.append(Happening(time.monotonic_ns(), seat, EntryKind.READ, data))
 
     def forget(self, seat: int) -> None:
-        """Remove all events of a seat."""
         self._news = deque(item for item in self._news if item.seat != seat)
         self._unended[seat].clear()
 

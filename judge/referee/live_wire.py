@@ -24,7 +24,7 @@ _KIND_OF_CHANNEL = {
 }
 
 _IDLE_NS = 1_000_000
-"""The judge's own work during a wait starts only after this time, so that it does not delay fast agents."""
+"""The judge's own work starts only after this time of a wait, so that it does not delay fast agents."""
 
 _MAX_POLL_S = 3600.0
 """epoll refuses more than 2**31 - 1 ms, which is the Gomocup protocol's "no limit"."""
@@ -35,7 +35,7 @@ _WRITABLE = select.EPOLLOUT
 _BROKEN = select.EPOLLERR | select.EPOLLHUP
 
 _OVERSLEPT_NS = 5_000_000
-"""Minimum lateness at a deadline that is recorded."""
+"""Shorter lateness at a deadline is not recorded."""
 
 
 class LiveWire:
@@ -56,11 +56,10 @@ class LiveWire:
         *,
         is_elsewhere: bool = False,
     ) -> None:
-        """Connect to `boxes`.
+        """`use` reads the use of the slot's `cores`, if it is distinguishable from the judge's.
 
-        `use` reads the use of the slot's `cores`, if it is distinguishable from the judge's. For `spin_ns` of
-        each wait the judge polls without sleeping; useful only with its own core, because waking up takes
-        longer than a fast answer. `stalls` reports host stalls; None where an agent could influence it. `pulse`
+        For `spin_ns` of each wait the judge polls without sleeping; useful only with its own core, because waking up
+        takes longer than a fast answer. `stalls` reports host stalls; None where an agent could influence it. `pulse`
         reports the judge's pauses. `is_elsewhere`: agents may run while this machine is suspended.
         """
         self._boxes = list(boxes)
@@ -80,14 +79,13 @@ class LiveWire:
         self._is_elsewhere = is_elsewhere
         self._suspended_ns = 0 if pulse is None else pulse.suspended_ns
         self._looked_at = self._ran_at = time.monotonic_ns()
-        """Time of the last poll, and of the last run during an agent's clock."""
+        """Times of the last poll, and of the last run during an agent's clock."""
         self._late_ns = 0
         for seat in SEATS:
             self._watch(seat)
 
     @property
     def boxes(self) -> Sequence[Box]:
-        """The current boxes."""
         return self._boxes
 
     @property
@@ -95,10 +93,7 @@ class LiveWire:
         """The longest time without a poll, or lateness at a deadline."""
         return self._late_ns
 
-    # --- actions of the referee --------------------------------------------------------------------------------------
-
     def start(self, seat: int) -> int:
-        """Start the agent."""
         self._meter.look()
         now = time.monotonic_ns()
         self._ran_at, self._has_looked = now, False
@@ -108,7 +103,6 @@ class LiveWire:
         return now
 
     def write(self, seat: int, data: bytes) -> None:
-        """Queue bytes and write what the pipe accepts."""
         self._transcript.add(time.monotonic_ns(), seat, EntryKind.WROTE, data)
         if self._outbox[seat]:
             self._outbox[seat] += data
@@ -119,7 +113,6 @@ class LiveWire:
             self._watch_room(seat)
 
     def thaw(self, seat: int) -> int:
-        """Thaw the agent."""
         self._stopped.may_run(seat)
         # Read the clock first: on a shared core the agent may run before the call returns.
         now = time.monotonic_ns()
@@ -133,7 +126,7 @@ class LiveWire:
         return now
 
     def freeze(self, seat: int) -> int | None:
-        """Let the box become idle, freeze it, and read its memory. No clock runs."""
+        """Lets the box become idle first, while no clock runs."""
         if self._stopped.let_rest(seat):
             self._looked_at = time.monotonic_ns()
         self._stopped.freeze(seat)
@@ -144,18 +137,16 @@ class LiveWire:
         return used
 
     def await_still(self, seat: int, bound_ns: int) -> RanOn | None:
-        """Wait until the box is stopped; return its activity until then."""
         ran = self._stopped.await_stopped(seat, bound_ns)
         if ran is not None:
             self._looked_at = time.monotonic_ns()
         return ran
 
     def stopped_cpu(self, seat: int, asked: int) -> int:
-        """Return and record the CPU time of a stopped seat."""
         return self._stopped.used_cpu(seat, asked)
 
     def look(self) -> Sequence[Happening]:
-        """Return the events so far. A second call reads only stopped seats."""
+        """A second call reads only stopped seats."""
         ready = self._poll_for(0.0)
         if self._has_looked:
             ready = [(fd, mask) for fd, mask in ready if self._is_stoppable(fd)]
@@ -171,7 +162,6 @@ class LiveWire:
         return seen
 
     def wait(self, until_ns: int) -> Happening:
-        """Return the next event."""
         if not self._inbox:
             self._poll(until_ns)
         if self._is_elsewhere and self._pulse is not None and self._pulse.suspended_ns > self._suspended_ns:
@@ -185,7 +175,6 @@ class LiveWire:
         return happening
 
     def measure(self, seat: int) -> Measured:
-        """Take and record readings for a verdict."""
         box = self._boxes[seat]
         shares = self._meter.shares(seat)
         measured = Measured(box.meter.readings(), held_by_others=box.is_held(), **shares._asdict())
@@ -193,7 +182,6 @@ class LiveWire:
         return measured
 
     def respawn(self, seat: int) -> int:
-        """Start the agent in a new box."""
         self._transcript.add(time.monotonic_ns(), seat, EntryKind.RESPAWNED)
         self._meter.end()
         self._forget(seat)
@@ -205,24 +193,22 @@ class LiveWire:
         return self.start(seat)
 
     def mute(self, seat: int) -> None:
-        """Stop reading a seat; a printing agent blocks on its pipe."""
+        """A printing agent blocks on its pipe."""
         for fd in [fd for fd, (owner, _) in self._sources.items() if owner == seat]:
             self._unwatch(fd)
         self._inbox.forget(seat)
 
     def kill(self, seat: int) -> None:
-        """Kill the agent."""
         self._boxes[seat].kill()
         self._stopped.ends(seat)
         self._looked_at = time.monotonic_ns()
         self._transcript.add(self._looked_at, seat, EntryKind.KILLED)
 
     def fail(self, why: str) -> None:
-        """Record a failure of the host."""
         self._transcript.add(time.monotonic_ns(), -1, EntryKind.FAILED, why.encode())
 
     def leave(self) -> tuple[float, float]:
-        """Stop all processes on the slot's cores; never raises. Return per seat the seconds they ran after the
+        """Stop all processes on the slot's cores; never raises. Per seat: the seconds for which they ran after the
         kill.
         """
         self._meter.end()
@@ -230,13 +216,11 @@ class LiveWire:
         return first, second
 
     def close(self) -> None:
-        """Close both boxes; never raises."""
+        """Never raises."""
         self._epoll.close()
         for seat in SEATS:
             for box in self._stopped.all_of(seat):
                 box.close()
-
-    # --- polling -----------------------------------------------------------------------------------------------------
 
     def _poll(self, until_ns: int) -> None:
         began = time.monotonic_ns()

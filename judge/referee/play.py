@@ -36,17 +36,17 @@ from judge.sandbox.runtimes import path_for
 LOGGED_BYTES = 4096
 
 SPIN_NS = 100_000
-"""How long a judge with its own core polls before sleeping."""
+"""A judge with its own core polls this long before sleeping."""
 
 BoxBuilder = Callable[[BoxKind, Tenant, Limits, BoxPolicy], Box]
-"""Creates a box. Attack tests use boxes without a defence."""
+"""Attack tests use boxes without a defence."""
 
 log = get_logger()
 
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """Cores of a game, cores of its judge, and the machine's name."""
+    """Cores of a game and of its judge, and the machine's name."""
 
     cores: tuple[int, ...] = ()
     judge_cores: tuple[int, ...] = ()
@@ -54,7 +54,6 @@ class Slot:
 
     @property
     def is_apart(self) -> bool:
-        """Whether the judge has its own cores."""
         return bool(self.cores) and not set(self.cores) & set(self.judge_cores)
 
 
@@ -62,10 +61,9 @@ class Slot:
 class Venue:
     """Where games are played, and their observers.
 
-    `turn` is entered when the boxes are ready and left when the slot is free; steps outside it may overlap
-    with another game. `shelf` has the states of kept folders. `watch` receives each answer immediately.
-    `follow` receives new packed parts of the transcript while the judge waits (see
-    `judge.referee.spectator`); it must not block. `build`, `wire` and `referee` are replaced by attack
+    `turn` is entered when the boxes are ready and left when the slot is free; steps outside it may overlap with another
+    game. `watch` receives each answer immediately. `follow` receives new packed parts of the transcript while the judge
+    waits (see `judge.referee.spectator`); it must not block. `build`, `wire` and `referee` are replaced by attack
     tests.
     """
 
@@ -88,8 +86,8 @@ def play(
 ) -> RecordFile:
     """Play one attempt of a game. `programs` maps digests to staged files.
 
-    `game` replaces the spec's game (for an interview); that record cannot be verified. A host failure makes
-    the record void and is not raised. Raises InputError if the spec cannot be played.
+    `game` replaces the spec's game (for an interview); that record cannot be verified. A host failure makes the record
+    void. Raises InputError if the spec cannot be played.
     """
     slot, shelf = venue.slot, venue.shelf
     folders = folders_of(spec, shelf)
@@ -164,7 +162,7 @@ def play_until_scored(
     before: Callable[[int], None] | None = None,
     after: Callable[[RecordFile], None] | None = None,
 ) -> RecordFile:
-    """Repeat a game while it is void, up to the policy's attempts. Return the last record.
+    """Repeat a game while it is void, up to the policy's attempts: the last record.
 
     `before` is called with each attempt's number, from 1, and `after` with its record. `new_game` replaces
     the spec's game. Raises as `play` and the callbacks do.
@@ -191,7 +189,7 @@ def _end_of(referee: Referee, spec: GameSpec, transcript: Transcript) -> End | V
 
 
 def _failed(spec: GameSpec, transcript: Transcript, error: Exception) -> Void:
-    """The server log has the error; the public record only names the last entry."""
+    """The public record only names the last entry."""
     entry = transcript.last_read()
     when = "before any output of an agent"
     if entry is not None:
@@ -243,7 +241,7 @@ def _wire(
     beats: Pulse,
 ) -> LiveWire:
     is_alone = spec.policy.box.sharing == 1
-    # If the Engine carries the bytes, its CPU time is caused by agents and cannot be separated.
+    # If the Engine carries the bytes, agents cause CPU time of it that cannot be separated.
     counts_cores = is_alone and bool(slot.cores) and {box.name for box in boxes} <= BESIDE_US
     return kind(
         boxes,
@@ -284,9 +282,7 @@ def _tenant(spec: GameSpec, seat: int, programs: Mapping[str, Path], slot: Slot,
 
 
 def _paths_of_folders(spec: GameSpec, keeper: Keeper) -> Mapping[int, str]:
-    """Paths of persistent folders of process boxes, by seat, except paths with a blank: INFO separates words
-    by blanks.
-    """
+    """By seat, for process boxes. Not paths with a blank, because INFO separates words by blanks."""
     if spec.box == "docker":
         return {}
     paths = {seat: path for (seat, kind), path in keeper.places.items() if kind is FolderKind.PERSISTENT}

@@ -1,7 +1,7 @@
 """A policy is a TOML file with every limit that the judge enforces in a contest format.
 
-Unknown keys are errors with a line number. `policy:NAME` selects a `[variants.NAME]` table, which
-overrides the rest; `--set section.key=value` overrides single keys.
+`policy:NAME` selects a `[variants.NAME]` table, which overrides the rest; `--set section.key=value` overrides single
+keys.
 """
 
 import json
@@ -44,7 +44,7 @@ class GameChoice(_Section):
     def _speaks(self) -> Self:
         if not self.protocol:
             with suppress(InputError):  # an unknown game is reported when it is built
-                # Not a given field, because the spec's id is a digest of those.
+                # Not a given field: the spec's id is a digest of those.
                 self.__dict__["protocol"] = GAMES.entry(self.name).protocol
         return self
 
@@ -108,7 +108,6 @@ class ClockPolicy(_Section):
 
     @property
     def controls(self) -> tuple[TimeControl, TimeControl]:
-        """The time control of each seat."""
         if self.control is not None:
             return parse_controls(self.control)
         control = TimeControl(main_ms=self.match_ms or None, turn_ms=self.turn_ms or self.asap_ms)
@@ -127,22 +126,20 @@ class ClockPolicy(_Section):
 
     @property
     def notation(self) -> str:
-        """The time controls as text."""
         return controls_text(self.controls)
 
     @property
     def answer_ms(self) -> int:
-        """Maximum time of a first answer."""
+        """Maximum of a first answer."""
         if self.control is None:
             return self.turn_ms or self.asap_ms
         return max(each.answer_ms or 0 for each in self.controls)
 
     def turn_limit_ms(self, seat: int) -> int | None:
-        """Shown limit of an answer, if any."""
+        """The limit to show, if any."""
         return self.turn_ms or None if self.control is None else self.controls[seat].turn_ms
 
     def with_turn(self, turn_ms: int, tolerance_ms: int) -> Self:
-        """Return the clock with this limit of an answer."""
         update: dict[str, Any] = {"turn_ms": turn_ms, "tolerance_ms": tolerance_ms}
         if self.control is not None:
             first, second = self.controls
@@ -150,7 +147,6 @@ class ClockPolicy(_Section):
         return self.model_copy(update=update)
 
     def with_match(self, match_ms: int) -> Self:
-        """Return the clock with this time of a game."""
         update: dict[str, Any] = {"match_ms": match_ms}
         if self.control is not None:
             turns = [each.turn_ms for each in self.controls]
@@ -159,7 +155,7 @@ class ClockPolicy(_Section):
         return self.model_copy(update=update)
 
     def per_answer(self) -> Self:
-        """Return the clock with limits of an answer only."""
+        """The clock with limits of an answer only."""
         if self.control is None:
             return self
         first, second = (TimeControl(turn_ms=each.answer_ms) for each in self.controls)
@@ -206,7 +202,7 @@ class LimitsPolicy(_Section):
         return self
 
     def enforced(self, **folders: int) -> Limits:
-        """Return the limits of a box with these folder sizes."""
+        """`folders` are sizes by the fields of `Limits`."""
         own = self.model_dump(exclude={"memory_bytes", "ceiling_bytes"})
         return Limits(memory_bytes=self.memory_bytes or self.ceiling_bytes, **own, **folders)
 
@@ -232,7 +228,6 @@ class FoldersPolicy(_Section):
 
     @property
     def kept(self) -> tuple[FolderKind, ...]:
-        """Folders kept after a game."""
         is_kept = {
             FolderKind.TEMPORARY: self.temporary and self.temporary_bytes > 0,
             FolderKind.PERSISTENT: self.persistent,
@@ -263,13 +258,13 @@ class Policy(_Section):
     """Maximum attempts of a void game before the organiser decides."""
 
     def bounds(self) -> RecordBounds:
-        """Return bounds of the record and the judge's memory. Raises InputError if the game is unknown."""
+        """Raises InputError if the game is unknown."""
         longest = new_game(self.game.name, self.game.options).longest
         limits = self.bytes
         return bounds(longest, limits.game_bytes, limits.stderr_bytes, limits.least_bytes)
 
     def enforced(self) -> Limits:
-        """Return the limits of a box. Its memory cap includes everything writable."""
+        """The limits of a box, including its folders."""
         folders = self.folders
         return self.limits.enforced(
             temporary_bytes=folders.temporary_bytes,
@@ -280,7 +275,7 @@ class Policy(_Section):
 
 
 def runtime_of(policy: Policy, name: str) -> str:
-    """Return the image or built-in runtime of a manifest's runtime. Raises InputError if it is not admitted.
+    """The image or built-in runtime of a manifest's runtime. Raises InputError if it is not admitted.
 
     Agents cannot name images; organisers map names to images in `[runtimes]`.
     """
@@ -296,7 +291,7 @@ def runtime_of(policy: Policy, name: str) -> str:
 
 
 def load_policy(name: str, overrides: Sequence[str] = (), option: str = "--set", clock: str = "") -> Policy:
-    """Return the policy `name`: in policies/, or a path ending in .toml; optionally with `:variant`.
+    """The policy `name`: in policies/, or a path ending in .toml; optionally with `:variant`.
 
     `overrides` are `section.key=value` texts, given with `option`; `clock` is the time control of `--clock`.
     Raises InputError with the place and the fix.
@@ -350,12 +345,12 @@ def _check_bounds(policy: Policy, path: Path) -> None:
 
 
 def policy_names() -> list[str]:
-    """Return the built-in policies, sorted."""
+    """Built-in policies, sorted."""
     return sorted(path.stem for path in POLICIES.glob("*.toml"))
 
 
 def variants_of(name: str) -> list[str]:
-    """Return the variants of a policy, in file order. Raises InputError."""
+    """Variants in file order. Raises InputError."""
     path, _ = _locate(name)
     return list(parse(path, read_text(path, "a policy file")).get("variants", {}))
 
@@ -374,7 +369,7 @@ _LIMITS = ("turn_ms", "match_ms")
 
 
 def _use_control(document: Any, path: Path, text: str) -> dict[str, str]:
-    """Read `clock = "60+0.6"` as a section; return its place. Refuses limits next to a control."""
+    """Read `clock = "60+0.6"` as a section; return its place."""
     if not isinstance(document, dict):
         return {}
     clock = document.get("clock")

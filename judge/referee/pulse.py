@@ -1,9 +1,7 @@
-"""Detects pauses of the judge: its process was stopped (Ctrl-Z, a suspended job or machine, a frozen
-unit).
+"""Detects pauses of the judge: its process was stopped (Ctrl-Z, a suspended job or machine, a frozen unit).
 
-A thread that only sleeps wakes up late after a pause. Agents cannot delay it: other threads release the
-interpreter while they wait for an agent, and their work is processor time of this process, which does
-not count.
+A thread that only sleeps wakes up late after a pause. Agents cannot delay it: other threads release the interpreter
+while they wait for an agent, and processor time of this process does not count.
 """
 
 import os
@@ -17,13 +15,13 @@ from typing import NamedTuple
 PERIOD_NS = 50_000_000
 
 PAUSE_NS = 250_000_000
-"""Minimum length of a pause; interrupts and kernel work take less."""
+"""Minimum of a pause; interrupts and kernel work take less."""
 
 _PATIENCE_S, _NAP_S = 0.2, 0.0005
-"""How long to wait for an overdue beat, and the polling interval: after a pause any thread may run first."""
+"""Patience for an overdue beat: after a pause any thread may run first."""
 
 _KEPT = 256
-"""Number of stored pauses: more than fit in one wait."""
+"""Stored pauses: more than fit in one wait."""
 
 
 class Pause(NamedTuple):
@@ -32,9 +30,8 @@ class Pause(NamedTuple):
     began_ns: int
     ended_ns: int
     worked_ns: int
-    """Processor time of the process."""
     waited_ns: int
-    """How long the thread was runnable without a core."""
+    """The thread was runnable without a core."""
 
 
 class _Beat(NamedTuple):
@@ -51,20 +48,19 @@ class Pulse:
         self._pauses: deque[Pause] = deque(maxlen=_KEPT)
         self._last = _Beat(time.monotonic_ns(), time.process_time_ns(), 0, _suspended_ns())
         self.suspended_ns = 0
-        """Total suspended time of the machine; the monotonic clock excludes it."""
+        """Total of the machine, which the monotonic clock excludes."""
         self._is_over = threading.Event()
         self._thread = threading.Thread(target=self._run, name="pulse", daemon=True)
         self._thread.start()
 
     def pauses_since(self, ns: int) -> Sequence[Pause]:
-        """Return the pauses that ended after `ns`, oldest first."""
+        """Those that ended after `ns`, oldest first."""
         until = time.monotonic() + _PATIENCE_S
         while time.monotonic_ns() - self._last.ns >= PERIOD_NS + PAUSE_NS and time.monotonic() < until:
             time.sleep(_NAP_S)
         return [pause for pause in list(self._pauses) if pause.ended_ns > ns]
 
     def close(self) -> None:
-        """Stop the thread."""
         self._is_over.set()
         self._thread.join()
 
@@ -73,7 +69,7 @@ class Pulse:
         try:
             while not self._is_over.wait(PERIOD_NS / 1e9):
                 fields = os.pread(schedstat, 128, 0).split()
-                # Time waited for a core; 0 where the kernel does not count it.
+                # 0 where the kernel does not count it.
                 self._beat(int(fields[1]) if len(fields) > 1 else 0)
         finally:
             os.close(schedstat)
@@ -115,7 +111,7 @@ _SHARED = _Shared()
 
 @contextmanager
 def pulse() -> Iterator[Pulse]:
-    """Context manager: the pulse of this process, shared by its games."""
+    """The pulse of this process, shared by its games."""
     taken = _SHARED.take()
     try:
         yield taken

@@ -4,8 +4,8 @@
     until the game is over: ask the active player (or nature), apply the answer, send events
     close both seats
 
-A conversation with a seat feeds its protocol with events and carries out the effects, until there is an
-answer or none is possible. In the second case the blame table decides.
+A conversation feeds the protocol with events and carries out its effects until there is an answer. If none is possible,
+the blame table decides.
 """
 
 from collections.abc import Callable, Sequence
@@ -51,7 +51,7 @@ class Referee:
     """Plays one game; `play` may be called once."""
 
     max_looks: ClassVar[int] = 1000
-    """Maximum reads (16 KiB of a pipe) before a request: more than the pipes of stopped seats contain."""
+    """Reads (16 KiB of a pipe) before a request: more than the pipes of stopped seats contain."""
 
     def __init__(
         self,
@@ -82,7 +82,7 @@ class Referee:
         self._watch = watch
 
     def play(self) -> End | Void:
-        """Play the whole game. Raises HostError if the host fails before its end; the caller makes that a void.
+        """Raises HostError if the host fails before the end; the caller makes that a void.
 
         The result is final at the end: a delayed goodbye or a survived kill changes nothing.
         """
@@ -108,8 +108,6 @@ class Referee:
             self.unclosed = str(error)
             self._wire.fail(self.unclosed)
         return end
-
-    # --- the game ----------------------------------------------------------------------------------------------------
 
     def _step(self) -> None:
         request = self.game.pending()
@@ -209,7 +207,6 @@ class Referee:
             self._await_ends([seat], self._say_goodbye(seat))
 
     def _say_goodbye(self, seat: int) -> int:
-        """Returns the deadline of its end."""
         side = self.sides[seat]
         if self._faults.is_too_loud(seat):
             self._end(seat)
@@ -220,7 +217,6 @@ class Referee:
         return side.clock.deadline(Wait.CLOSE, self._wire.thaw(seat)).ns
 
     def _await_ends(self, leaving: Sequence[int], deadline: int) -> None:
-        """Kill seats that miss the deadline or print too much."""
         while any(self.sides[seat].is_living for seat in leaving):
             happening = self._wire.wait(deadline)
             self._faults.note(happening)
@@ -237,10 +233,8 @@ class Referee:
                 self._end(seat)
 
     def _replace(self, seat: int, talk: Dialogue, now: int) -> int:
-        """Restart an agent whose process got a goodbye; return the start of its time.
-
-        The old process has time to save its files. It is not charged, the other agent does not run, and its
-        output is no answer.
+        """The old process has time to save its files. It is not charged, the other agent does not run, and its output
+        is no answer. Returns the start of the new one's time.
         """
         side = self.sides[seat]
         talk.settle(side.clock, now)
@@ -254,13 +248,8 @@ class Referee:
         self._wire.kill(seat)
         self.sides[seat].is_ended = True
 
-    # --- one conversation --------------------------------------------------------------------------------------------
-
     def _converse(self, seat: int, stimulus: Stimulus, started: int | None = None) -> tuple[Ready | Answer, Dialogue]:
-        """Feed `stimulus` and continue until the protocol is done.
-
-        Writes are queued while the agent is frozen; its clock starts at the thaw.
-        """
+        """Writes are queued while the agent is frozen; its clock starts at the thaw."""
         side = self.sides[seat]
         talk = Dialogue()
         end = self._carry_out(seat, side.protocol.feed(stimulus), talk)
@@ -313,7 +302,7 @@ class Referee:
         return talk.over_at + LOOK_GRACE_NS + talk.overslept_ns
 
     def _judge_lateness(self, seat: int, talk: Dialogue, now: int) -> bool:
-        """Return whether it is unknown if bytes read `now` were in time. Raises FaultError if they were late.
+        """Whether it is unknown if bytes read `now` were in time. Raises FaultError if they were late.
 
         They are in time if read by the deadline, or as soon as an idle judge wakes up. They are late after the
         agent's full time without pauses of the judge. An agent that keeps the judge busy at the deadline is
@@ -376,14 +365,8 @@ class Referee:
             case _:
                 raise TypeError(f"{effect!r} outside a conversation")
 
-    # --- unrequested output ------------------------------------------------------------------------------------------
-
     def _receive_unrequested(self, happening: Happening) -> None:
-        """The protocol notes unrequested output, sets it aside or makes it a fault.
-
-        A seat that prints too much is no longer read, and is judged at its next request. Output after a fault
-        has no effect.
-        """
+        """A seat that prints too much is no longer read, and is judged at its next request."""
         if happening.kind is EntryKind.READ and happening.data:
             if self._faults.is_too_loud(happening.seat):
                 self._wire.mute(happening.seat)

@@ -1,4 +1,4 @@
-"""Replays a transcript: returns the recorded reads, and checks the referee's actions against the record."""
+"""Replays a transcript: returns its reads, and checks the referee's actions against it."""
 
 import re
 import struct
@@ -20,12 +20,12 @@ _SEEN = frozenset(
         EntryKind.OVERSLEPT,
     }
 )
-"""Kinds of observations; the others are the referee's actions."""
+"""Observations; the other kinds are the referee's actions."""
 
 
 @contextmanager
 def replaying() -> Iterator[None]:
-    """Context manager to read a transcript: any error that a forged one causes becomes an InputError."""
+    """Any error that a forged transcript causes in the block becomes an InputError."""
     try:
         yield
     except (LookupError, TypeError, ValueError, RuntimeError, struct.error) as error:
@@ -46,43 +46,37 @@ class ReplayWire:
 
     @property
     def is_finished(self) -> bool:
-        """Whether every entry was used."""
         return self._next == len(self._entries)
 
     @property
     def unused(self) -> Sequence[Entry]:
-        """The entries that were not used yet."""
         return self._entries[self._next :]
 
     @property
     def now_ns(self) -> int:
-        """The time of the last used entry."""
+        """Time of the last used entry."""
         return self._entries[self._next - 1].ns if self._next else 0
 
     def start(self, seat: int) -> int:
-        """Return the recorded start."""
         return self._expect(seat, EntryKind.STARTED).ns
 
     def write(self, seat: int, data: bytes) -> None:
-        """Check the written bytes, except for a folder's path, which depends on the box."""
+        """A folder's path depends on the box, and is not compared."""
         entry = self._expect(seat, EntryKind.WROTE)
         if entry.data != data and _FOLDER.sub(b"", entry.data) != _FOLDER.sub(b"", data):
             raise self._departs(f"the judge would write {data!r}, the record has {entry.data!r}")
 
     def thaw(self, seat: int) -> int:
-        """Return the recorded thaw."""
         return self._expect(seat, EntryKind.THAWED).ns
 
     def freeze(self, seat: int) -> int | None:
-        """Check the freeze; return the recorded memory."""
         return decode_memory(self._expect(seat, EntryKind.FROZEN).data)
 
     def await_still(self, seat: int, bound_ns: int) -> RanOn | None:  # noqa: ARG002 the record knows how long it was
-        """Return the recorded run after the turn, if any."""
         return RanOn.decode(self._take().data) if self._is_next(seat, EntryKind.RAN_ON) else None
 
     def stopped_cpu(self, seat: int, asked: int) -> int:
-        """Return the recorded CPU time of a stopped seat in this step."""
+        """0 if it was used in another step."""
         if not self._is_next(seat, EntryKind.STOPPED_CPU):
             return 0
         used = StoppedCpu.decode(self._entries[self._next].data)
@@ -92,7 +86,7 @@ class ReplayWire:
         return used.ns
 
     def look(self) -> Sequence[Happening]:
-        """Return the entries up to a LOOKED mark."""
+        """Up to a LOOKED mark."""
         end = self._next
         while self._has(end) and self._entries[end].kind in _SEEN:
             end += 1
@@ -103,30 +97,26 @@ class ReplayWire:
         return seen
 
     def wait(self, until_ns: int) -> Happening:  # noqa: ARG002 the record knows when it was
-        """Return the next recorded event."""
         entry = self._take()
         if entry.kind not in _SEEN:
             raise self._departs(f"the judge would wait, the record has {entry.kind.name}")
         return Happening(entry.ns, entry.seat, entry.kind, entry.data)
 
     def measure(self, seat: int) -> Measured:
-        """Return the recorded evidence."""
         return Measured.decode(self._expect(seat, EntryKind.EVIDENCE).data)
 
     def respawn(self, seat: int) -> int:
-        """Return the recorded restart."""
         self._expect(seat, EntryKind.RESPAWNED)
         return self.start(seat)
 
     def mute(self, seat: int) -> None:
-        """Do nothing: no later entries of the seat are recorded."""
+        """No later entries of the seat are recorded."""
 
     def kill(self, seat: int) -> None:
-        """Check that the agent was killed here."""
         self._expect(seat, EntryKind.KILLED)
 
     def fail(self, why: str) -> None:
-        """Do nothing: the record has the failure."""
+        """The record has the failure."""
 
     def _is_next(self, seat: int, kind: EntryKind) -> bool:
         return self._has(self._next) and (self._entries[self._next].seat, self._entries[self._next].kind) == (

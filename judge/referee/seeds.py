@@ -22,13 +22,13 @@ Seed = int | Key
 
 
 def derived(key: str, *purpose: str | int) -> str:
-    """Return the key of one purpose. It reveals neither `key` nor other keys."""
+    """The key of a purpose. It reveals neither `key` nor other keys."""
     text = json.dumps(purpose, separators=(",", ":"))
     return hmac.digest(bytes.fromhex(key), text.encode(), "sha256").hex()
 
 
 def numbers(seed: Seed, *purpose: str | int) -> random.Random:
-    """Return random numbers for a purpose, or of the seed itself. Integer seeds use Python's generator."""
+    """Random numbers for a purpose, or of the seed itself. Integer seeds use Python's generator."""
     if isinstance(seed, int):
         return random.Random(" ".join(map(str, (seed, *purpose))) if purpose else seed)
     return _Keyed(derived(seed, *purpose) if purpose else seed)
@@ -53,7 +53,7 @@ class _Keyed(random.Random):
         return self.getrandbits(53) * 2.0**-53
 
     def seed(self, *_: Any, **__: Any) -> None:
-        """Do nothing: the key is the whole state."""
+        """The key is the whole state."""
 
     def getstate(self) -> NoReturn:
         raise NotImplementedError

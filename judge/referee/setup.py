@@ -19,7 +19,7 @@ from judge.sandbox import persistent_path
 
 
 def build_replay(record: GameRecord, wire: Wire, watch: Callable[[Ply], None] | None = None) -> Referee:
-    """Return a referee with the rules of the record's format."""
+    """A referee with the rules of the record's format."""
     return build_referee(record.spec, wire, watch, record_format=record.format_number)
 
 
@@ -32,10 +32,9 @@ def build_referee(
     record_format: int = RECORD_FORMAT,
     folders: Mapping[int, str] = MappingProxyType({}),
 ) -> Referee:
-    """Return the referee of a spec, with its game or `game`. Raises InputError if a protocol does not support
-    it.
+    """Raises InputError if a protocol does not support the game.
 
-    `folders` maps seats to paths of persistent folders.
+    `game` replaces the spec's. `folders` maps seats to paths of persistent folders.
     """
     game = game or new_game(spec.policy.game.name, spec.game_options())
     is_former = record_format == FORMER_FORMAT
@@ -60,7 +59,7 @@ def check_playable(spec: GameSpec) -> None:
 
 
 def in_contest(seat: SeatSpec, policy: Policy) -> SeatSpec:
-    """Return the seat with its protocol's contest options; the policy and the agent take precedence."""
+    """Add the protocol's contest options; the policy and the agent take precedence."""
     given = protocol_entry(seat.protocol).in_contest
     chosen = policy.protocol.get(seat.protocol, {})
     options = {key: value for key, value in given.items() if key not in chosen}
@@ -68,7 +67,7 @@ def in_contest(seat: SeatSpec, policy: Policy) -> SeatSpec:
 
 
 def chance_from_seed(seed: Seed) -> Callable[[Request], Reply]:
-    """Return a function that answers chance requests from a seed."""
+    """A function that answers chance requests."""
     generator = numbers(seed)
 
     def answer(request: Request) -> Reply:

@@ -16,13 +16,13 @@ TURNS = (Wait.TURN, Wait.ROW, Wait.PERSON)
 MAX_STORED_NOTES = 200
 
 MAX_NOTE_CHARACTERS = 1 << 20
-"""Maximum total length of a seat's notes; the note that exceeds it is the last."""
+"""Of all notes of a seat; the note that exceeds it is the last."""
 
 _NO_DEADLINE = Deadline(0, None, 0)
 
 
 def counted(data: bytes, least: int) -> int:
-    r"""Return how much a read counts toward the output limits.
+    r"""What a read counts toward the output limits.
 
     This is its length, or `least` per line and read if that is more, which bounds the number of entries. A
     CR LF pair ends one line.
@@ -31,7 +31,7 @@ def counted(data: bytes, least: int) -> int:
 
 
 class Ply(NamedTuple):
-    """One answer, with the agent's search report, and its box's memory afterwards (None: unknown)."""
+    """An answer, and its box's memory afterwards (None: unknown)."""
 
     seat: int
     said: str
@@ -42,7 +42,7 @@ class Ply(NamedTuple):
 
 @dataclass(slots=True)
 class Side:
-    """The referee's state of one seat."""
+    """State of one seat."""
 
     protocol: AgentProtocol
     clock: SeatClock
@@ -53,30 +53,29 @@ class Side:
     fault: AgentFault | None = None
     evidence: Evidence | None = None
     turn_bytes: int = 0
-    """Output since its last answer, as `counted`."""
+    """Since its last answer, as `counted`."""
     game_bytes: int = 0
     stdout_ended: bool = False
     report: ProcessReport | None = None
     killed_for_memory: bool = False
     has_started: bool = False
     is_out: bool = False
-    """Has a fault: gets no more requests, and its protocol no more output."""
+    """Has a fault: its protocol gets no more requests and output."""
     is_ended: bool = False
-    """Killed by the judge; its output is no longer read."""
+    """Killed by the judge; no longer read."""
     _room_for_notes: int = MAX_NOTE_CHARACTERS
 
     @property
     def is_dead(self) -> bool:
-        """Whether no answer can arrive any more."""
+        """No answer can arrive any more."""
         return self.stdout_ended and self.report is not None
 
     @property
     def is_living(self) -> bool:
-        """Whether its process may still run."""
+        """Its process may still run."""
         return self.has_started and not self.is_dead and not self.is_ended
 
     def see(self, kind: EntryKind, data: bytes) -> None:
-        """Note an event of the seat."""
         if kind is EntryKind.READ:
             count = counted(data, self.least_bytes)
             self.turn_bytes += count
@@ -90,18 +89,16 @@ class Side:
             self.killed_for_memory = True
 
     def renew(self) -> None:
-        """Reset the state for a new process."""
         self.stdout_ended, self.report, self.is_ended = False, None, False
 
     def keep(self, note: Note) -> None:
-        """Store a note, up to the limits."""
         if len(self.notes) < MAX_STORED_NOTES and self._room_for_notes > 0:
             self.notes.append(note)
             self._room_for_notes -= len(note.text)
 
 
 class FaultError(Exception):
-    """Ends a conversation; has the blame table's verdict."""
+    """Ends a conversation; has the verdict."""
 
     def __init__(self, verdict: AgentFault | Void) -> None:
         super().__init__(verdict.reason)
@@ -119,13 +116,13 @@ class Dialogue:
     """Before the deadline."""
     alarm_ns: int | None = None
     search: dict[str, str] = field(default_factory=dict)
-    """Search report: latest value per keyword."""
+    """Latest value per keyword."""
     paused_ns: int = 0
-    """Pauses of the judge since `since`. Answers in a pause have no known time."""
+    """Since `since`. Answers in a pause have no known time."""
     overslept_ns: int = 0
-    """Late wake-up of an idle judge at the deadline."""
+    """Of an idle judge at the deadline."""
     charged_ns: int = 0
-    """Charged turn time, without start-up and sync."""
+    """Without start-up and sync."""
     memory_bytes: int | None = None
 
     @property
@@ -148,19 +145,17 @@ class Dialogue:
 
     @property
     def over_at(self) -> int:
-        """When the agent has had its full time without the judge's pauses."""
+        """The agent has had its full time without the judge's pauses."""
         return self.deadline.ns + self.paused_ns
 
     def elapsed_ns(self, now: int) -> int:
-        """Return the time of the wait without pauses."""
+        """Without pauses."""
         return now - self.since - self.paused_ns - self.overslept_ns
 
     def shown(self, clock: SeatClock, now: int) -> Clock:
-        """Return the clock to send to the agent."""
         return clock.shown(self.wait, self.elapsed_ns(now))
 
     def settle(self, clock: SeatClock, now: int) -> None:
-        """Charge the wait up to `now`."""
         if self.wait is not None:
             elapsed = self.elapsed_ns(now)
             clock.charge(self.wait, elapsed)
@@ -169,9 +164,7 @@ class Dialogue:
             self.since, self.paused_ns, self.overslept_ns = now, 0, 0
 
     def change_wait(self, clock: SeatClock, wait: Wait, now: int | None) -> None:
-        """Charge the current wait and begin another kind, with a new deadline. `now` is None while the clock is
-        stopped.
-        """
+        """Charge the current wait and begin another kind. `now` is None while the clock is stopped."""
         if now is None:
             self.wait = wait
             return
@@ -180,7 +173,6 @@ class Dialogue:
         self.set_deadline(clock)
 
     def set_deadline(self, clock: SeatClock) -> None:
-        """Set the deadline of the wait."""
         if self.wait is None:
             raise TypeError("a protocol awaits nothing and has not answered")
         self.deadline = clock.deadline(self.wait, self.since)

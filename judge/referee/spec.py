@@ -1,7 +1,7 @@
 """Data models: `GameSpec` (input) and `GameRecord` (output).
 
-A game's id is a digest of its spec. A contest game has its id in the schedule, which is made before its
-seed and folders are known. Attempts of a void game share its id.
+A game's id is a digest of its spec, or for a contest game its id in the schedule, which is made before its seed and
+folders are known. Attempts share it.
 """
 
 import hashlib
@@ -46,7 +46,6 @@ class KeptFolders(_Value):
 
     @property
     def digests(self) -> dict[FolderKind, str]:
-        """Return the digests of the kept folders."""
         states = {FolderKind.TEMPORARY: self.temporary, FolderKind.PERSISTENT: self.persistent}
         return {kind: digest for kind, digest in states.items() if digest is not None}
 
@@ -91,25 +90,24 @@ class GameSpec(_Value):
 
     @property
     def id(self) -> str:
-        """`scheduled_as`, or the first 80 bits of the SHA-256 of the spec's canonical JSON without it."""
+        """`scheduled_as`, or the first 80 bits of the SHA-256 of the canonical JSON without it."""
         return self.scheduled_as or _id_of(self.model_dump(mode="json", exclude={"scheduled_as"}))
 
     @property
     def id_as_read(self) -> str:
-        """The id from the given fields only, because older specs lack newer fields."""
+        """From the given fields only: older specs lack newer fields."""
         return self.scheduled_as or _id_of(self.model_dump(mode="json", exclude_unset=True))
 
     def is_called(self, name: str) -> bool:
-        """Whether this is the spec's id, computed by this or an older judge."""
+        """Whether this is its id, computed by this or an older judge."""
         return name in (self.id, self.id_as_read)
 
     def game_options(self) -> dict[str, Any]:
-        """Options to create the game with."""
         return {**self.policy.game.options, **opening_options(self.opening)}
 
     @property
     def opening_moves(self) -> int:
-        """Number of moves before the first ply, as far as the opening states them."""
+        """Moves before the first ply, as far as the opening states them."""
         return 0 if isinstance(self.opening, str) else len(self.opening)
 
 
@@ -125,7 +123,7 @@ class PlyRecord(_Value):
     said: str
     ms: float
     search: dict[str, str] = Field(default_factory=dict)
-    """The agent's search report: latest value per keyword (`depth`, `score`, `pv`)."""
+    """Latest values of the agent's search report (`depth`, `score`, `pv`)."""
     memory_bytes: int | None = None
     """Memory of its box after the answer, as counted for the cap; None: unknown."""
 
@@ -136,7 +134,7 @@ class FolderRecord(_Value):
     digest: str
     """The final state; the initial one if the game is void or nothing could be kept."""
     used_bytes: int | None = None
-    """Used size of the file system, including other files in it; None: unknown."""
+    """Use of the whole file system; None: unknown."""
     used_inodes: int | None = None
     notes: tuple[str, ...] = ()
     """Files that are not stored, with reasons; names are escaped."""
@@ -159,7 +157,7 @@ class SeatRecord(_Value):
 
     name: str
     fault: Verdict | None
-    """Verdict against this seat, if any."""
+    """Against this seat, if any."""
     why: str
     """Reason of the fault, or ""."""
     evidence: Evidence | None
@@ -168,9 +166,9 @@ class SeatRecord(_Value):
     memory_peak_bytes: int | None
     cpu_ms: int | None
     lingered_ms: float = 0.0
-    """How long its processes ran after the final kill; its slot was closed during this time."""
+    """After the final kill; its slot was closed during this time."""
     about: dict[str, str]
-    """The agent's self-description, by keyword."""
+    """Its self-description, by keyword."""
     notes: tuple[str, ...]
     """Messages and ignored output, without private ones."""
     folders: dict[FolderKind, FolderRecord] = Field(default_factory=dict)
@@ -203,16 +201,16 @@ class GameRecord(_Value):
     winner: int | None
     reason: str
     result: str
-    """Result line in the usual manager's format; contests score its words."""
+    """In the usual manager's format; contests score its words."""
     seats: tuple[SeatRecord, SeatRecord]
     plies: tuple[PlyRecord, ...]
     started_at: str
-    """When the game got its slot (UTC); information only."""
+    """When it got its slot (UTC); information only."""
     seconds: float
     """How long the game used its slot."""
     placement: Placement
     unclosed: str = ""
-    """Host failure after the game, which does not change the verdict; or ""."""
+    """Host failure after the game, which does not change the verdict."""
     judge_late_ms: float = 0.0
     """Maximum time without a poll, or lateness at a deadline."""
     transcript_sha256: str
@@ -226,7 +224,6 @@ class GameRecord(_Value):
 
     @property
     def format_number(self) -> int:
-        """Number of the format."""
         return int(self.format.removeprefix("judge-record-"))
 
 
@@ -239,7 +236,7 @@ class RecordFile(BaseModel):
     transcript: SealedTranscript
 
     def to_json(self, *, as_read: bool = False) -> bytes:
-        """Return the file's bytes, all ASCII, within `Policy.bounds`.
+        """All ASCII, within `Policy.bounds`.
 
         `as_read`: only the fields it was read with, which define the ids of older judges.
         """
@@ -247,16 +244,16 @@ class RecordFile(BaseModel):
 
 
 def public_part(file: RecordFile) -> RecordFile:
-    """Return the record without private entries; it can still be verified."""
+    """The record without private entries, which can still be verified."""
     return RecordFile(record=file.record, transcript=withhold(file.transcript))
 
 
 def write_record(path: Path, file: RecordFile) -> None:
-    """Write a record atomically. Raises OSError."""
+    """Write atomically. Raises OSError."""
     write_durably(path, file.to_json())
 
 
 def read_record(path: Path) -> RecordFile:
-    """Read a record file. Raises InputError naming the file and the field."""
+    """Raises InputError naming the file and the field."""
     data = read_bounded(path, MAX_RECORD_BYTES, links=True)
     return parse_json(RecordFile, data, f"{path}: not a record of a game")

@@ -32,14 +32,14 @@ class SeatView:
     """When its box was thawed, in transcript time; None while frozen."""
     ply: Ply | None = None
     search: dict[str, str] = field(default_factory=dict)
-    """Search report since its last request."""
+    """Since its last request."""
     told: list[Event] = field(default_factory=list)
     messages: deque[str] = field(default_factory=lambda: deque(maxlen=MAX_STORED_MESSAGES))
-    """Its messages and the judge's public notes on it, unescaped."""
+    """Also the judge's public notes on it; unescaped."""
 
 
 class Spectator:
-    """Runs the referee again on `wire` and collects the visible state.
+    """Runs the referee again on `wire`.
 
     `watch` is called with each answer before the game applies it.
     """
@@ -61,7 +61,6 @@ class Spectator:
 
     @property
     def game(self) -> Game:
-        """The game in its current position."""
         return self.referee.game
 
     def _on_ply(self, ply: Ply) -> None:
@@ -72,7 +71,7 @@ class Spectator:
 
 
 class _ReplayedProtocol:
-    """Wraps a protocol and notes its input and output."""
+    """Notes the input and output of a protocol."""
 
     speaks: ClassVar[frozenset[type[Request] | type[Event]]] = frozenset()
     """Not used: `build_referee` checks the wrapped protocol."""
@@ -97,7 +96,7 @@ class _ReplayedProtocol:
 
 
 def collect_messages(referee: Referee) -> Sequence[deque[str]]:
-    """Return deques, by seat, that receive the public messages. `Spectator` collects more and needs more time."""
+    """Deques, by seat, that receive the public messages. `Spectator` collects more and needs more time."""
     collected: list[deque[str]] = []
     for side in referee.sides:
         messages = deque[str](maxlen=MAX_STORED_MESSAGES)
@@ -130,26 +129,21 @@ class RecordedWire(ReplayWire):
         self.seats = (SeatView(), SeatView())
 
     def start(self, seat: int) -> int:
-        """Return the recorded start."""
         self.seats[seat].runs_since_ns = since = super().start(seat)
         return since
 
     def thaw(self, seat: int) -> int:
-        """Return the recorded thaw."""
         self.seats[seat].runs_since_ns = since = super().thaw(seat)
         return since
 
     def freeze(self, seat: int) -> int | None:
-        """Check the freeze; return the recorded memory."""
         used = super().freeze(seat)
         self.seats[seat].runs_since_ns = None
         return used
 
 
 class TailingWire(RecordedWire):
-    """A wire on a growing transcript. At its end, `more` waits for entries; it raises if there will be no
-    more.
-    """
+    """A wire on a growing transcript. At its end, `more` waits for entries, or raises."""
 
     def __init__(self, more: Callable[[], Sequence[Entry]]) -> None:
         super().__init__([])

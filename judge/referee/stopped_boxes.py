@@ -1,4 +1,4 @@
-"""Stops the boxes of two seats between turns, verifies it, and measures their CPU time while stopped."""
+"""Stops boxes between turns, verifies it, and measures their CPU time while stopped."""
 
 import os
 import time
@@ -9,25 +9,25 @@ from judge.referee.wire import RanOn, StoppedCpu
 from judge.sandbox.box import NO_FREEZER, Box
 
 _AT_ONCE_NS = 1_000_000
-"""A freeze within this time is immediate; normally it takes microseconds."""
+"""Normally a freeze takes microseconds."""
 
 _SPIN_NS = 60_000
-"""How long a judge with its own core checks a box without pauses."""
+"""A judge with its own core checks this long without pauses."""
 
 _SHORT_NAP_S, _NAP_S = 0.00005, 0.0005
 """First and longest pause between checks; each is twice the previous one."""
 
 _REST_NS = 20_000_000
-"""Maximum time for an agent to become idle after its answer."""
+"""For an agent to become idle after its answer."""
 
 _REST_CPU_NS = 2_000_000
-"""Maximum processor time for that; it is not charged."""
+"""Maximum for that; it is not charged."""
 
 _STOP_CPU_NS = 1_000_000
-"""CPU time that the kernel may count late after it stopped a box."""
+"""The kernel may count this late after it stopped a box."""
 
 _REPLACED_NS = 1_000_000_000
-"""How long to wait until a replaced box is gone."""
+"""Until a replaced box is gone."""
 
 
 class StoppedBoxes:
@@ -46,7 +46,7 @@ class StoppedBoxes:
         """Per seat: last CPU time read while stopped. None while it may run."""
 
     def all_of(self, seat: int) -> tuple[Box, ...]:
-        """Return the seat's box and its unclosed replaced ones."""
+        """Includes unclosed replaced ones."""
         return (self._boxes[seat], *self._replaced[seat])
 
     def may_run(self, seat: int) -> None:
@@ -54,7 +54,6 @@ class StoppedBoxes:
         self._is_stopped[seat] = self._cpu_then[seat] = None
 
     def freeze(self, seat: int) -> None:
-        """Freeze the seat's box."""
         self._boxes[seat].freeze()
         self._is_stopped[seat] = self._boxes[seat].is_frozen
 
@@ -63,7 +62,7 @@ class StoppedBoxes:
         self._is_stopped[seat] = self._boxes[seat].is_gone
 
     def let_rest(self, seat: int) -> bool:
-        """Let an agent become idle after its answer; return whether the judge waited.
+        """Let an agent become idle after its answer; returns whether the judge waited.
 
         Otherwise it would finish that work when the next request is in the pipe. Some brains end a search by
         reading pending input, and would lose part of the request.
@@ -79,7 +78,7 @@ class StoppedBoxes:
         return True
 
     def await_stopped(self, seat: int, bound_ns: int) -> RanOn | None:
-        """Wait until the seat is stopped. Return its activity if it was not stopped at once."""
+        """The seat's activity, if it was not stopped at once."""
         if self._is_stopped[seat] is None and not self._replaced[seat]:
             return None
         naps = _naps(_SPIN_NS if self._may_spin else 0)
@@ -96,7 +95,7 @@ class StoppedBoxes:
         return ran
 
     def used_cpu(self, seat: int, asked: int) -> int:
-        """Return and record the CPU time of a stopped seat. `asked` is as in `StoppedCpu`."""
+        """Return and record it. `asked` is as in `StoppedCpu`."""
         before = self._cpu_then[seat]
         now = None if before is None else self._boxes[seat].meter.cpu_ns()
         if before is None or now is None or now - before <= _STOP_CPU_NS:
@@ -107,7 +106,7 @@ class StoppedBoxes:
         return used.ns
 
     def replace(self, seat: int, new_box: Callable[[int], Box]) -> None:
-        """Kill the seat's box; create a new one when it is gone."""
+        """Kill the seat's box; the new one is created when it is gone."""
         self._boxes[seat].kill()
         self._replaced[seat].append(self._boxes[seat])
         _wait_for(lambda: self._are_gone(seat), _REPLACED_NS, lambda: time.sleep(_NAP_S))
@@ -150,7 +149,7 @@ def _wait_for(condition: Callable[[], bool], span_ns: int, pause: Callable[[], N
 
 
 def _naps(spin_ns: int = 0) -> Iterator[None]:
-    """Pauses between checks: for `spin_ns` only yields to other threads, then increasing sleeps."""
+    """For `spin_ns` only yields to other threads, then increasing sleeps."""
     spin_until = time.monotonic_ns() + spin_ns
     while time.monotonic_ns() < spin_until:
         os.sched_yield()

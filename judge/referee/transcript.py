@@ -1,10 +1,8 @@
-"""The transcript: every byte read and written with its time, and all readings for verdicts, sealed by one
-digest.
+"""The transcript: every byte read and written with its time, and all readings for verdicts, sealed by one digest.
 
-During a game, entries are appended to a packed buffer, which is moved to disk while the judge waits.
-Sealing divides them into blocks. The public and the private part (stderr, DEBUG lines) of a block have
-separate digests; the transcript's digest is one SHA-256 over all. A transcript with withheld private
-parts can still be verified.
+Entries are appended to a packed buffer, which is moved to disk while the judge waits. Sealing divides them into blocks.
+The public and the private part (stderr, DEBUG lines) of a block have separate digests, so a transcript without private
+parts can still be verified. The transcript's digest is one SHA-256 over all.
 """
 
 import hashlib
@@ -37,9 +35,9 @@ class EntryKind(StrEnum):
 
     STARTED = "S"
     WROTE = ">"
-    """Bytes written to the agent's pipe; it may be frozen."""
+    """To the agent's pipe; it may be frozen."""
     READ = "<"
-    """Bytes of the agent's stdout; empty at its end."""
+    """Stdout; empty at its end."""
     STDERR = "!"
     REPORT = "?"
     OOM = "M"
@@ -47,9 +45,9 @@ class EntryKind(StrEnum):
     THAWED = "T"
     """The agent's clock starts."""
     FROZEN = "F"
-    """The bytes are the box's memory in digits; empty if unknown."""
+    """The box's memory in digits; empty if unknown."""
     LOOKED = "L"
-    """Previous entries, back to the judge's last action, happened before the next request."""
+    """Entries since the judge's last action happened before the next request."""
     EXPIRED = "X"
     """The judge polled at a deadline and found nothing."""
     EVIDENCE = "E"
@@ -62,9 +60,9 @@ class EntryKind(StrEnum):
     OVERSLEPT = "Z"
     """An idle judge woke up late at a deadline; nanoseconds in digits."""
     RAN_ON = "O"
-    """The agent ran on after its turn: `judge.referee.wire.RanOn` as JSON."""
+    """After its turn: `judge.referee.wire.RanOn` as JSON."""
     STOPPED_CPU = "U"
-    """CPU time of a stopped box: `judge.referee.wire.StoppedCpu` as JSON."""
+    """Of a stopped box: `judge.referee.wire.StoppedCpu` as JSON."""
 
 
 class Entry(NamedTuple):
@@ -78,18 +76,18 @@ class Entry(NamedTuple):
 
 
 MEMORY_DIGITS = 18
-"""Maximum digits of a size: enough for an exabyte."""
+"""Enough for an exabyte."""
 
 
 def decode_span(data: bytes) -> int:
-    """Return the nanoseconds of a PAUSED or OVERSLEPT entry. Raises ValueError."""
+    """Nanoseconds of a PAUSED or OVERSLEPT entry. Raises ValueError."""
     if not data.isdigit() or len(data) > MEMORY_DIGITS:
         raise ValueError(f"not a number of nanoseconds: {data[:40]!r}")
     return int(data)
 
 
 def decode_memory(data: bytes) -> int | None:
-    """Return the memory of a FROZEN entry, if it has one. Raises ValueError."""
+    """Memory of a FROZEN entry, if it has one. Raises ValueError."""
     if not data:
         return None
     if len(data) > MEMORY_DIGITS or not data.isdigit():
@@ -105,9 +103,7 @@ Latin1 = Annotated[str, Field(pattern="^[\\x00-\\xff]*$")]
 Sha256 = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
 
 Withheld = Length | tuple[Length, Latin1]
-"""A withheld text: its length, and its line ends unless these are one line feed; needed to count output in
-a replay.
-"""
+"""Length, and line ends unless these are one line feed; needed to count output in a replay."""
 
 
 class Block(BaseModel):
@@ -144,7 +140,7 @@ class Transcript:
         self._followed = 0
 
     def add(self, ns: int, seat: int, kind: EntryKind, data: bytes = b"") -> None:
-        """Append an entry; `ns` is the monotonic clock's."""
+        """`ns` is the monotonic clock's."""
         if self._origin < 0:
             self._origin = ns
         # A thaw may be earlier than the previous entry, but not than the start.
@@ -152,7 +148,7 @@ class Transcript:
         self._buffer += _HEADER.pack(since, seat, kind.encode(), len(data)) + data
 
     def spill(self) -> None:
-        """Send new entries to the follower and move a large buffer to disk, while the judge waits.
+        """Also moves a large buffer to disk, while the judge waits.
 
         Raises HostError if writing fails; nothing is lost.
         """
@@ -189,7 +185,6 @@ class Transcript:
             raise
 
     def __iter__(self) -> Iterator[Entry]:
-        """Yield all entries in order."""
         if self._spilled is not None:
             with open(self._spilled.fileno(), "rb", closefd=False) as spilled:
                 spilled.seek(0)
@@ -197,7 +192,6 @@ class Transcript:
         yield from unpack_entries(bytes(self._buffer))
 
     def last_read(self) -> Entry | None:
-        """The last read of an agent's stdout."""
         last = None
         for entry in self:
             if entry.kind is EntryKind.READ:
@@ -205,14 +199,13 @@ class Transcript:
         return last
 
     def close(self) -> None:
-        """Close the spilled file."""
         if self._spilled is not None:
             self._spilled.close()
             self._spilled = None
 
 
 def unpack_entries(packed: bytes) -> Iterator[Entry]:
-    """Yield the entries of `packed`, a transcript or a part sent to `follow`."""
+    """`packed` is a transcript or a part sent to `follow`."""
     return _entries_of(io.BytesIO(packed))
 
 
@@ -235,8 +228,7 @@ def seal(entries: Iterable[Entry]) -> SealedTranscript:
 
 
 def unseal(sealed: SealedTranscript) -> list[Entry]:
-    """Return the entries of a sealed transcript. Raises InputError if a digest is wrong or too much is
-    withheld.
+    """Raises InputError if a digest is wrong or too much is withheld.
 
     The data of a withheld entry is its line ends and spaces, in the recorded length.
     """
@@ -262,13 +254,13 @@ def unseal(sealed: SealedTranscript) -> list[Entry]:
 
 
 def withhold(sealed: SealedTranscript) -> SealedTranscript:
-    """Return the transcript without private parts; its digest is unchanged."""
+    """The transcript without private parts; its digest is unchanged."""
     blocks = [block.model_copy(update={"private": None}) for block in sealed.blocks]
     return SealedTranscript(sha256=sealed.sha256, blocks=blocks)
 
 
 def mark_private(entries: Iterable[Entry], is_private: Callable[[int, bytes], bool]) -> Iterator[Entry]:
-    """Mark stderr, and stdout lines for which `is_private(seat, line)`, as private.
+    """Mark stderr, and stdout lines for which `is_private(seat, line)`.
 
     Mixed chunks are split; the parts keep their time. `entries` is iterated twice, because the end of a
     line may decide.

@@ -28,7 +28,7 @@ RULED: Mapping[Verdict, tuple[str, str]] = {
         sentence("Support the board sizes, rules and commands of the contest; see its policy."),
     ),
 }
-"""Verdicts of the game or the protocol: (meaning, advice)."""
+"""(meaning, advice) of verdicts of the game or the protocol."""
 
 FAULTS: Mapping[Verdict, str] = {
     Verdict.START_TIME: sentence("Answer the first command at once and load tables afterwards; see `clock.start_ms`."),
@@ -49,7 +49,7 @@ FAULTS: Mapping[Verdict, str] = {
         "includes the fix."
     ),
 }
-"""Verdicts of the blame table: advice."""
+"""Advice on verdicts of the blame table."""
 
 
 def fix_of(verdict: Verdict) -> str:

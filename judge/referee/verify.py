@@ -15,14 +15,14 @@ from judge.referee.transcript import unseal
 
 @dataclass(frozen=True, slots=True)
 class Verified:
-    """The result of a check; `problems` is empty if it passed."""
+    """`problems` is empty if the check passed."""
 
     record: GameRecord
     problems: Sequence[str]
 
 
 def verify(file: RecordFile) -> Verified:
-    """Check the chain, the id and the verdict of a record. Errors are returned as problems."""
+    """Errors are returned as problems."""
     record = file.record
     problems = []
     if not record.spec.is_called(record.id):

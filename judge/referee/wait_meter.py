@@ -1,8 +1,7 @@
 """Measures a slot's cores during a wait for a seat: the readings to judge a late turn.
 
-A turn may be late because others used the cores, or because the kernel stalled tasks that needed memory
-or a disk. Counters are read when a wait begins, when it becomes long, and for a verdict; their growth
-is reported as shares (0 to 1) of the elapsed time. Times are in nanoseconds; None: not counted.
+Counters are read when a wait begins, when it becomes long, and for a verdict; their growth is reported as shares (0 to
+1) of the elapsed time. Times are in nanoseconds; None: not counted.
 """
 
 import time
@@ -40,7 +39,7 @@ class Shares(NamedTuple):
 class _Look(NamedTuple):
     ns: int
     others_ns: int | None = None
-    """Core time that neither agent used; None if an agent's time is unknown."""
+    """Neither agent used it; None if an agent's time is unknown."""
     stolen_ns: int = 0
     cpu_ns: tuple[int | None, int | None] = (None, None)
     stalled_ns: int | None = None
@@ -53,9 +52,9 @@ class _CloserLook(NamedTuple):
     look: _Look
     waited_ns: int | None
     pressure_ns: int | None
-    """Time in which the whole box waited for memory or a disk."""
+    """The whole box waited for memory or a disk."""
     any_pressure_ns: int
-    """Time in which any of its tasks did."""
+    """Any of its tasks did."""
     host_pressure_ns: int | None
     threads: Mapping[int, int]
 
@@ -79,25 +78,22 @@ class WaitMeter:
         self._snapshot = _Look(0)
         self._former = (_FormerWaits(), _FormerWaits())
         self._since = 0
-        """Start of the current wait; 0 outside a wait."""
+        """0 outside a wait."""
         self._closer: _CloserLook | None = None
 
     def look(self) -> None:
-        """Read the counters at which the next wait starts."""
+        """Read the counters for the next wait."""
         self._snapshot = self._look_around(is_first=True)
 
     def is_old(self, now: int) -> bool:
-        """Whether the last reading is too old for a new wait."""
         return now - self._snapshot.ns > _SNAPSHOT_NS
 
     def begin(self, seat: int, now: int) -> None:
-        """Begin a wait for a seat."""
         self._asked, self._since, self._closer = seat, now, None
         if self._stalls is not None:
             self._stalls.want(now, self)
 
     def end(self) -> None:
-        """End the wait; note its length and stall time."""
         since, self._since = self._since, 0
         if self._stalls is None or not since:
             return
@@ -111,8 +107,7 @@ class WaitMeter:
     def look_closer(self, now: int, deadline: int) -> int:
         """Read all counters for a possible verdict on this wait, once, when it is time.
 
-        Return when to call again, or the deadline if a reading is not needed or would be too late after a
-        pause.
+        Returns when to call again, or the deadline if a reading is not needed or would be too late after a pause.
         """
         if self._closer is not None or not self._since or (self._use is None and self._stalls is None):
             return deadline
@@ -124,7 +119,7 @@ class WaitMeter:
         return deadline
 
     def shares(self, seat: int) -> Shares:
-        """Return the shares of the current wait and of all waits."""
+        """Shares of the current wait and of all waits."""
         then, now = self._closer if seat == self._asked else None, self._look_closer(seat, {})
         first, look = self._snapshot, now.look
         if then is None:  # the wait was short, or the judge did not run
@@ -188,9 +183,7 @@ class WaitMeter:
         )
 
     def _slept_share(self, seat: int, then: _CloserLook, now: _CloserLook, span: int) -> float | None:
-        """The time without running or wanting a core, or waiting for memory or a disk: memory reclaim runs during
-        the latter.
-        """
+        """Memory reclaim runs while the box waits for memory or a disk."""
         ran = _share_of(then.look.cpu_ns[seat], now.look.cpu_ns[seat], span * self._cores)
         if ran is None:
             return None
@@ -203,7 +196,6 @@ _FROM_THE_START = _CloserLook(_Look(0, cpu_ns=(0, 0)), 0, 0, 0, 0, {})
 
 
 def _share_of(before: int | None, after: int | None, whole: int, more: int = 0) -> float | None:
-    """Share of a counter's growth plus `more` in the whole."""
     if before is None or after is None:
         return None
     return max(0.0, min(1.0, (after - before + more) / whole)) if whole > 0 else 0.0

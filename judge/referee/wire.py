@@ -1,7 +1,6 @@
 """The wire: the referee's only source of time and bytes. Everything it observes or does is recorded.
 
-A live wire (`judge.referee.live_wire`) polls two boxes; a replay wire (`judge.referee.replay`) reads a
-transcript. The same entries lead the referee to the same end.
+A live wire (`judge.referee.live_wire`) polls two boxes; a replay wire (`judge.referee.replay`) reads a transcript.
 """
 
 import json
@@ -24,18 +23,17 @@ class Happening(NamedTuple):
 
 
 class RanOn(NamedTuple):
-    """How long a frozen seat ran, and its CPU time (None: unknown)."""
+    """`cpu_ns` is None if unknown."""
 
     ns: int
     cpu_ns: int | None
 
     def encode(self) -> bytes:
-        """Return the JSON of a transcript entry."""
         return json.dumps(self).encode()
 
     @classmethod
     def decode(cls, data: bytes) -> "RanOn":
-        """Inverse of `encode`. Raises ValueError or TypeError."""
+        """Raises ValueError or TypeError."""
         ns, cpu_ns = json.loads(data)
         return cls(int(ns), None if cpu_ns is None else int(cpu_ns))
 
@@ -48,12 +46,11 @@ class StoppedCpu(NamedTuple):
     """The active seat; the seat itself at its next request, NATURE after the game."""
 
     def encode(self) -> bytes:
-        """Return the JSON of a transcript entry."""
         return json.dumps(self).encode()
 
     @classmethod
     def decode(cls, data: bytes) -> "StoppedCpu":
-        """Inverse of `encode`. Raises ValueError or TypeError."""
+        """Raises ValueError or TypeError."""
         ns, asked = json.loads(data)
         if ns < 0:
             raise ValueError(f"negative CPU time: {ns}")
@@ -78,13 +75,13 @@ class Measured(NamedTuple):
     interrupt_share: float | None = None
 
     def encode(self) -> bytes:
-        """Return the JSON of a transcript entry, newer fields last."""
+        """Newer fields are last."""
         values = [getattr(self.readings, name) for name in _FIRST_READINGS]
         return json.dumps([*values, *self[1:], self.readings.reached_cap]).encode()
 
     @classmethod
     def decode(cls, data: bytes) -> "Measured":
-        """Inverse of `encode`; fields missing in older records are None."""
+        """Fields missing in older records are None."""
         values = json.loads(data)
         first = len(_FIRST_READINGS)
         whole = first + len(cls._fields) - 1
@@ -95,40 +92,38 @@ class Wire(Protocol):
     """Both seats, as the referee observes them. Every method may raise HostError."""
 
     def start(self, seat: int) -> int:
-        """Start the agent; return the start of its time."""
+        """Returns the start of its time."""
 
     def write(self, seat: int, data: bytes) -> None:
         """Queue bytes for the agent's stdin; the rest of a full pipe is written during waits."""
 
     def thaw(self, seat: int) -> int:
-        """Thaw the agent; return the start of its clock."""
+        """Returns the start of its clock."""
 
     def freeze(self, seat: int) -> int | None:
-        """Freeze the seat's box; `await_still` confirms it. Return its memory in bytes, if known."""
+        """`await_still` confirms it. Returns the box's memory in bytes, if known."""
 
     def await_still(self, seat: int, bound_ns: int) -> RanOn | None:
-        """Wait at most `bound_ns` until a frozen seat is stopped, before the other seat's clock starts. None: it
-        was stopped at once.
-        """
+        """Wait at most `bound_ns` until a frozen seat is stopped. None: it was stopped at once."""
 
     def stopped_cpu(self, seat: int, asked: int) -> int:
-        """Return the CPU time in ns of a stopped seat since `await_still` or the last call.
+        """CPU time in ns of a stopped seat since `await_still` or the last call.
 
         `asked` is as in `StoppedCpu`. 0 if the seat is running, if the time is unknown, or if the freeze itself
         may have taken it.
         """
 
     def look(self) -> Sequence[Happening]:
-        """Return the events so far, without waiting, before a request."""
+        """Events so far, without waiting, before a request."""
 
     def wait(self, until_ns: int) -> Happening:
-        """Return the next event, or one of kind EXPIRED at `until_ns`."""
+        """The next event, or one of kind EXPIRED at `until_ns`."""
 
     def measure(self, seat: int) -> Measured:
-        """Return readings for a verdict: its box, the use of its cores by others, and whether it was paused."""
+        """Readings for a verdict: its box, the use of its cores by others, and whether it was paused."""
 
     def respawn(self, seat: int) -> int:
-        """Restart the agent in a new box; return the start of its time."""
+        """Restart the agent in a new box; returns the start of its time."""
 
     def mute(self, seat: int) -> None:
         """Stop reading a seat."""
@@ -137,4 +132,4 @@ class Wire(Protocol):
         """Kill the agent now."""
 
     def fail(self, why: str) -> None:
-        """Record that the host failed after the game."""
+        """The host failed after the game."""

@@ -10,7 +10,7 @@ from judge.render.pieces import GLYPHS, glyph_items
 from judge.render.shapes import Colour, Disc, Item, Rectangle, Scene, Shape, Stroke, Text
 
 BOARD_PIXELS = 680
-"""Approximate width of a board."""
+"""Approximate width."""
 
 LABELS, HEAD, FOOT = 26, 58, 44
 
@@ -20,7 +20,7 @@ _ACCENT, _ROW = "#d7372f", "#2f9e44"
 
 @dataclass(frozen=True, slots=True)
 class Colours:
-    """The colours of the two sides' pieces: fill, edge, and text."""
+    """Fill, edge and text colours of the sides' pieces."""
 
     fill: tuple[Colour, Colour]
     edge: tuple[Colour, Colour]
@@ -46,14 +46,14 @@ class Words:
 
 
 def draw_board(view: BoardView, words: Words, pixels: int = BOARD_PIXELS) -> Scene:
-    """Return the picture of a position; `pixels` is the board's approximate width."""
+    """Return a position's picture; `pixels` is the board's approximate width."""
     return _Painter(view, pixels, HEAD, FOOT).paint(words)
 
 
 class BarePainter:
     """Paints boards of one game part by part, for callers that move pieces themselves.
 
-    All positions share one board, so the same coordinates apply to all parts.
+    All positions share one board and its coordinates.
     """
 
     def __init__(self, view: BoardView, pixels: int = BOARD_PIXELS) -> None:
@@ -64,7 +64,7 @@ class BarePainter:
 
     @staticmethod
     def of(view: BoardView, pixels: int = BOARD_PIXELS) -> "BarePainter":
-        """Return the painter of the board, which games of the same board share."""
+        """Return the painter that games of the same board share."""
         return _shared_painter(view.surface, view.columns, view.rows, view.blocked, pixels)
 
     def board(self) -> Scene:

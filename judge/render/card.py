@@ -1,4 +1,4 @@
-"""The preview picture of a game (Open Graph): last position, names, and score."""
+"""A game's preview picture (Open Graph): last position, names, and score."""
 
 from judge.records.views import BoardView
 from judge.render.board import SIDES, BarePainter, cut_to_width
@@ -12,7 +12,7 @@ _MARGIN = 48
 
 
 def draw_card(view: BoardView, names: tuple[str, str], scores: tuple[str, str], title: str) -> Scene:
-    """Return the preview; `names` and `scores` are by seat, `title` names the contest."""
+    """Return the preview; `names` and `scores` are by seat, `title` is the contest's name."""
     painter = BarePainter(view, _BOARD)
     board = painter.board()
     items: list[Item] = [*board.items]

@@ -18,7 +18,7 @@ FINE = 3
 """Oversampling factor for smooth edges."""
 
 PNG_FINE = 2
-"""Lower, because an export has a picture for each game."""
+"""Lower: an export has a picture for each game."""
 
 STEP_MS, LAST_MS = 600, 4000
 
@@ -27,7 +27,7 @@ PNG_COLOURS = 64
 
 
 def write_gif(scenes: Sequence[Scene], step_ms: int = STEP_MS, last_ms: int = LAST_MS) -> bytes:
-    """Return an endless animation. All scenes must have the same size."""
+    """Return an endless animation of scenes of the same size."""
     # A common palette avoids flicker and makes frames small.
     palette = _palette(draw(scenes[0]), draw(scenes[-1]))
     drawn = [draw(scene).quantize(palette=palette, dither=Image.Dither.NONE) for scene in scenes]
@@ -45,14 +45,14 @@ def write_gif(scenes: Sequence[Scene], step_ms: int = STEP_MS, last_ms: int = LA
 
 
 def write_png(scene: Scene) -> bytes:
-    """Return a picture with a small palette, a tenth of the bytes of full colour."""
+    """Return a picture with a small palette: a tenth of the bytes."""
     file = BytesIO()
     draw(scene, PNG_FINE).quantize(PNG_COLOURS, Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE).save(file, "PNG")
     return file.getvalue()
 
 
 def draw(scene: Scene, fine: int = FINE) -> Image.Image:
-    """Return the pixels of a scene, oversampled by `fine`."""
+    """Return a scene's pixels, oversampled by `fine`."""
     image = Image.new("RGB", (scene.width * fine, scene.height * fine), "#ffffff")
     pen = ImageDraw.Draw(image)
     for item in scene.items:

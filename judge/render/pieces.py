@@ -19,7 +19,7 @@ class Glyph:
 
 
 def glyph_items(glyph: Glyph, x: float, y: float, size: float, fill: Colour | None, edge: Colour) -> list[Item]:
-    """Return the glyph in a square of `size` pixels; without `fill` its outline."""
+    """Return the glyph in a square of `size` pixels; its outline without `fill`."""
     width = max(1.0, size * 0.035)
     items: list[Item] = []
     for part in glyph.parts:

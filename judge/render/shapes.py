@@ -1,4 +1,4 @@
-"""The shapes of a picture in paint order, in pixels from the top left."""
+"""Shapes of a picture in paint order, in pixels from the top left."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -57,7 +57,7 @@ class Stroke:
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """A line of text with its middle at `y`; `anchor` is the horizontal alignment at `x`."""
+    """A line of text with its middle at `y`; `anchor` is its alignment at `x`."""
 
     x: float
     y: float
@@ -71,7 +71,7 @@ Item = Rectangle | Disc | Shape | Stroke | Text
 
 
 def moved(item: Item, x: float, y: float) -> Item:
-    """Return the shape moved right by `x` and down by `y` pixels."""
+    """Return the shape moved right by `x` and down by `y`."""
     match item:
         case Shape():
             return replace(item, points=[(px + x, py + y) for px, py in item.points])

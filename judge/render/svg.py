@@ -15,7 +15,7 @@ _TO_BASELINE = 0.355
 
 
 def write_svg(scene: Scene, title: str = "") -> str:
-    """Return the file. `title` is the text for screen readers."""
+    """Return the file; `title` is for screen readers."""
     body = write_items(scene.items)
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{scene.width}" height="{scene.height}" '
@@ -25,12 +25,12 @@ def write_svg(scene: Scene, title: str = "") -> str:
 
 
 def write_items(items: Iterable[Item]) -> str:
-    """Return the elements of `items`, one per line, for a file assembled elsewhere."""
+    """Return the elements of `items`, one per line."""
     return "\n".join(_WRITERS[type(item)](item) for item in items)
 
 
 def write_grouped(items: Iterable[Item]) -> str:
-    """Like `write_items`; neighbouring texts or lines of the same style share a group, which needs less than half."""
+    """Like `write_items`, in less than half the bytes: neighbouring texts or lines of one style share a group."""
     parts = []
     for style, group in groupby(items, _style):
         if not style:
@@ -104,7 +104,7 @@ def middle_of_text(text: Text) -> tuple[int, int]:
 
 
 def text_style(text: Text) -> str:
-    """Return the attributes of a group of texts written by `write_at_origin`."""
+    """Return the attributes for texts written by `write_at_origin`."""
     return f' text-anchor="middle" font-size="{_number(text.size)}" fill={quoteattr(text.colour)}'
 
 
@@ -145,5 +145,5 @@ def _number(value: float) -> str:
 
 
 def content(text: str) -> str:
-    """Return `text` escaped, with a sign for unprintable characters."""
+    """Return escaped text with a sign for unprintable characters."""
     return escape(printable(text, None, mark="\N{REPLACEMENT CHARACTER}"))

@@ -24,7 +24,7 @@ Thing = TypeVar("Thing", bound=Hashable)
 
 @dataclass(frozen=True, slots=True)
 class Span(Generic[Thing]):
-    """Something on a square from step `first` to step `last`, both included."""
+    """Something on a square from step `first` through `last`."""
 
     square: Square
     thing: Thing
@@ -52,7 +52,7 @@ def spans(steps: Sequence[Mapping[Square, Thing]]) -> list[Span[Thing]]:
 
 @dataclass(frozen=True, slots=True)
 class Film:
-    """The SVG element of a game, and the painted pieces by element name.
+    """A game's SVG element, and the painted pieces by element name.
 
     `painted` ignores the numbers on stones.
     """
@@ -62,7 +62,7 @@ class Film:
 
 
 def write_film(views: Sequence[BoardView], title: str = "", pixels: int = BOARD_PIXELS) -> Film:
-    """Return the film of a game with the positions `views` (at least one)."""
+    """Return the film of the positions `views` (at least one)."""
     painter = BarePainter.of(views[-1], pixels)
     board = EmptyBoard.of(painter)
     last = len(views) - 1
@@ -81,7 +81,7 @@ def write_film(views: Sequence[BoardView], title: str = "", pixels: int = BOARD_
 
 @dataclass(frozen=True, slots=True)
 class EmptyBoard:
-    """The empty board as elements, shared by all positions of a contest."""
+    """The empty board's elements, shared by a contest's positions."""
 
     width: int
     height: int
@@ -100,7 +100,7 @@ def _empty_board(painter: BarePainter) -> EmptyBoard:
 
 
 def write_still(painter: BarePainter, empty: EmptyBoard, view: BoardView, title: str, prefix: str) -> str:
-    """Return a position for a script: a piece has `data-at="X Y"` instead of its steps.
+    """Return a position for a script: a piece has `data-at="X Y"` instead of steps.
 
     `painter` has painted the board `empty`. `prefix` makes element names unique in the page.
     """
@@ -173,7 +173,7 @@ class _Camera:
 
 @dataclass(frozen=True, slots=True)
 class _Look:
-    """A painted piece or mark: elements without their text, the text, its style, and the place of both in a square."""
+    """Elements without text, the text, its style, and the place of both in a square."""
 
     shapes: str
     text: str

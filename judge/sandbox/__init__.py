@@ -11,9 +11,9 @@ __all__ = ["Box", "BoxKind", "BoxPolicy", "Limits", "Tenant", "open_box", "open_
 
 
 def persistent_path(kind: BoxKind, runtime: str) -> str:
-    """Path of an agent's persistent folder in such a box: equal in every game, without spaces.
+    """Path of an agent's persistent folder: equal in every game, without spaces.
 
-    A process box has it next to the working directory, whose path changes from game to game.
+    Relative in a process box, whose working directory changes from game to game.
     """
     path = PERSISTENT if kind == "docker" else f"../{DIRECTORIES[FolderKind.PERSISTENT]}"
     return path_for(runtime, path)
@@ -22,7 +22,7 @@ def persistent_path(kind: BoxKind, runtime: str) -> str:
 def open_keeper(
     kind: BoxKind, folders: Sequence[Folder], game_id: str, cores: Sequence[int], policy: BoxPolicy
 ) -> Keeper:
-    """Keeper of these folders for one game, not yet created; it may run on `cores`."""
+    """Not yet created; it may run on `cores`."""
     if not folders:
         return Keeper()
     if kind == "process":
@@ -36,7 +36,7 @@ def open_keeper(
 
 
 def open_box(kind: BoxKind, tenant: Tenant, limits: Limits, policy: BoxPolicy) -> Box:
-    """Unprepared box for this tenant. `process` isolates nothing; it is for authors' own agents."""
+    """Unprepared. `process` isolates nothing; it is for authors' own agents."""
     if kind == "process":
         from judge.sandbox.process.process_box import ProcessBox
 

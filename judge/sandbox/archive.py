@@ -1,9 +1,9 @@
 """A folder's state as an archive: equal contents give equal bytes. A folder after a game is hostile until parsed.
 
 Directories and regular files are stored: names (any bytes) and contents. Modes, owners, times, extended attributes and
-holes are not. Files are restored with mode 0600, directories with 0700, owned by the agent. Special files, hard links
-and entries nested too deeply are left out with a note. Contents too large for the folder (holes count as bytes) are
-refused as a whole.
+holes are not. Files are restored with mode 0600, directories with 0700, owned by the agent. Other entries, and those
+nested too deeply, are left out with a note. Contents too large for the folder (holes count as bytes) are refused as a
+whole.
 """
 
 import hashlib
@@ -19,21 +19,19 @@ PAGE = 4096
 MAX_DEPTH = 32
 
 MAX_PATH = 1024
-"""Maximum bytes in a path."""
 
 MAX_NAME = 255
-"""Maximum bytes in a name."""
 
 END = bytes(1024)
 
 ANY_BYTES = "surrogateescape"
-"""Preserves names that are not UTF-8 in `tarfile`."""
+"""Preserves names that are not UTF-8."""
 
 _MALFORMED = (tarfile.TarError, EOFError, ValueError, OverflowError, RecursionError)
 
 
 class UnkeptError(Exception):
-    """The folder cannot be stored; the text is the reason, shown after `not kept: `."""
+    """The text is the reason, shown after `not kept: `."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +43,7 @@ class Capacity:
 
     @property
     def stream_bytes(self) -> int:
-        """Maximum archive size of a full folder with names of ordinary length."""
+        """Maximum of a full folder with names of ordinary length."""
         return self.size_bytes + self.inodes * (512 + 512 + 512 + MAX_PATH + 512) + 20 * 512
 
 

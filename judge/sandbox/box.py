@@ -38,13 +38,12 @@ class Channel(StrEnum):
     """Stderr; empty data is its end of file."""
     REPORT = "report"
     OOM = "oom"
-    """The kernel kills for memory. Only a hint to take readings: not every user may watch this (v1 cgroups need root).
-    """
+    """Only a hint to take readings: some users cannot watch it (v1 cgroups need root)."""
 
 
 @dataclass(frozen=True, slots=True)
 class ProcessReport:
-    """State of the agent's process, from PID 1, which the agent cannot influence.
+    """State from PID 1, which the agent cannot influence.
 
     `exec-failed` has the errno, `exited` the code, `signalled` the signal number; `lost`: the container disappeared
     without a report.
@@ -59,7 +58,7 @@ class ProcessReport:
 
     @classmethod
     def decode(cls, data: bytes) -> "ProcessReport":
-        """Parse the text form. Raises ValueError."""
+        """Raises ValueError."""
         kind, _, number = data.decode("ascii").partition(" ")
         if kind not in ("started", "exec-failed", "exited", "signalled", "lost"):
             raise ValueError(f"not a report: {data!r}")
@@ -67,14 +66,14 @@ class ProcessReport:
 
 
 class EventSource(Protocol):
-    """A pollable file descriptor of a box."""
+    """A pollable file descriptor."""
 
     fd: int
     events: int
     """Poll mask: `select.EPOLLIN`, or `EPOLLPRI` for a cgroup's event file."""
 
     ended: bool
-    """No more data will come. Remove it from the poll set, because `fd` may stay readable."""
+    """Remove it from the poll set, because `fd` may stay readable."""
 
     def read(self) -> Sequence[tuple[Channel, bytes]]:
         """Available data without blocking, at most 64 KiB."""
@@ -89,7 +88,7 @@ class Readings:
     oom_kills: int | None = None
     cpu_ns: int | None = None
     reached_cap: bool | None = None
-    """Whether the box reached its own cap. If not, an out-of-memory kill was caused by the host or a parent cgroup."""
+    """If False, the host or a parent cgroup caused an out-of-memory kill."""
 
 
 class Limits(BaseModel):
@@ -128,8 +127,8 @@ class Limits(BaseModel):
 
 
 ONE_KERNEL = ("", "runc", "crun")
-"""Engine runtimes (empty: its default) whose containers use the host's kernel. Others, such as `runsc`, have their
-own kernel and cannot open named pipes of the host.
+"""Engine runtimes (empty: its default) on the host's kernel. Others, such as `runsc`, cannot open named pipes of the
+host.
 """
 
 
@@ -182,7 +181,7 @@ class BoxPolicy(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Tenant:
-    """The agent of a box: its staged program, command and cores.
+    """The agent of a box.
 
     `program` is mounted read-only at /agent. Words of `command` that name files of `program`, and `.`, become paths
     that the agent can open. `runtime` is one of ours or a local image. `cores` are processor numbers.
@@ -196,29 +195,27 @@ class Tenant:
     game_id: str
     cores: tuple[int, ...] = ()
     parking_cores: tuple[int, ...] = ()
-    """Cores on which the box is created, waits and is removed, so that the slot's cores are not disturbed; empty: the
-    slot's.
-    """
+    """Here the box is created, waits and is removed, to keep the slot's cores undisturbed; empty: the slot's."""
     cpu_shares: int = 1024
     """Relative CPU share under contention. A container's default is 1,024."""
     environment: tuple[tuple[str, str], ...] = ()
     runs_scratch: bool = False
-    """Whether programs in scratch space may be executed; only for builds, never for agents."""
+    """Programs in scratch space may be executed; only for builds, never for agents."""
     digest: str = ""
     """SHA-256 of the agent's files; empty: its box is not kept."""
     uid: int | None = None
-    """User and group that own its kept folders. None: the box reserves one."""
+    """Owner of its kept folders. None: the box reserves one."""
     folders: Mapping[FolderKind, str] = field(default_factory=dict)
     """Volumes for a container, directories for a process. Other folders are fresh and removed with the box."""
 
 
 @dataclass(frozen=True, slots=True)
 class Nearby:
-    """Resources that the box shares with others and whose stalls it may cause."""
+    """Shared resources whose stalls the box may cause."""
 
     files: tuple[Path, ...] = ()
     cgroup: Path | None = None
-    """The cgroup that accounts its memory together with other boxes."""
+    """Accounts its memory together with other boxes'."""
 
 
 class Meter:
@@ -239,7 +236,7 @@ class Meter:
         return Readings()
 
     def memory_bytes(self) -> int | None:
-        """Use that counts against the box's cap."""
+        """As counted for the box's cap."""
         return None
 
     def cpu_ns(self) -> int | None:
@@ -278,7 +275,7 @@ class Box(ABC):
     """
 
     name: str
-    """Kind of the box in records: `docker-pipes`, `docker-attach` or `process`."""
+    """In records: `docker-pipes`, `docker-attach` or `process`."""
 
     @property
     def is_reused(self) -> bool:
@@ -286,12 +283,12 @@ class Box(ABC):
 
     @property
     def freezer(self) -> str:
-        """Name of its freezer, as in `box.freeze`; NO_FREEZER if it is never stopped."""
+        """As in `box.freeze`; NO_FREEZER if it is never stopped."""
         return NO_FREEZER
 
     @property
     def meter(self) -> Meter:
-        """Its counters, also after the agent's end. Changes in `prepare`."""
+        """Also valid after the agent's end. Changes in `prepare`."""
         return Meter()
 
     @property
@@ -309,19 +306,19 @@ class Box(ABC):
         return -1
 
     def prepare(self) -> None:
-        """Prepare everything; the agent does not run yet."""
+        """The agent does not run yet."""
 
     def enter(self) -> None:
         """Move to the slot's cores; the agent does not run yet."""
 
     def start(self) -> None:
-        """Start the agent. Its start and end are reported on the REPORT channel."""
+        """The agent's start and end are reported on the REPORT channel."""
 
     def freeze(self) -> None:
-        """Request that the whole box stops. Returns at once; `is_frozen` confirms."""
+        """Returns at once; `is_frozen` confirms."""
 
     def is_frozen(self) -> bool:
-        """Whether everything is stopped; True without a freezer."""
+        """True without a freezer."""
         return True
 
     def thaw(self) -> None:
@@ -338,7 +335,7 @@ class Box(ABC):
         return Nearby()
 
     def kill(self) -> None:
-        """Kill all processes of the agent; readings remain. They end after their system calls: see `is_gone`."""
+        """Readings remain. Processes end after their system calls: see `is_gone`."""
 
     def is_gone(self) -> bool:
         return True

@@ -1,4 +1,4 @@
-"""An agent's folders (Gomoku AI protocol): their contents at its start, and those stored after the game.
+"""An agent's folders (Gomoku AI protocol) before and after a game.
 
 A keeper of one game: `make` before the boxes, `load` before any agent runs, `collect` after the boxes are closed,
 `close`. `docker`: sized volumes (`judge.sandbox.docker.folder_volumes`). `process`: directories without a quota.
@@ -18,19 +18,14 @@ from judge.sandbox.machine.owner import make_directory, remove_directory
 DIRECTORIES = {FolderKind.TEMPORARY: "home", FolderKind.PERSISTENT: "persistent"}
 
 PACKING = ("--create", "--file=-", "--format=gnu", "--sort=name", "--numeric-owner")
-"""Options with which tar packs a folder. Holes are written as bytes, so that a small archive cannot make a large
-folder.
-"""
+"""Options of tar. Holes are written as bytes, so that a small archive cannot make a large folder."""
 
 FolderKey = tuple[int, FolderKind]
 
 
 @dataclass(frozen=True, slots=True)
 class Folder:
-    """Owner, quota and initial state of a kept folder.
-
-    `name` is the kept directory of the file system: the agent's name, or `.` for the whole.
-    """
+    """`name` is the kept directory of the file system: the agent's name, or `.` for the whole."""
 
     seat: int
     kind: FolderKind
@@ -51,7 +46,7 @@ class Folder:
 
 @dataclass(frozen=True, slots=True)
 class CollectedFolder:
-    """A folder after the game: its new state (None: unchanged) and use.
+    """`archive` is the new state; None: unchanged.
 
     `used_bytes` and `used_inodes` count the whole file system; None if unknown. `notes` list what was not stored and
     why.
@@ -68,7 +63,7 @@ class Keeper:
 
     def __init__(self) -> None:
         self.places: dict[FolderKey, str] = {}
-        """Volume or directory of each folder; set by `make`."""
+        """Volumes or directories; set by `make`."""
         self.uids: dict[int, int] = {}
         """Owners by seat; agents in containers run as these users; set by `make`."""
 
@@ -76,14 +71,14 @@ class Keeper:
         """Create the empty folders. Raises `HostError`."""
 
     def load(self) -> None:
-        """Fill them, possibly while boxes are prepared. Raises `HostError`."""
+        """Possibly while boxes are prepared. Raises `HostError`."""
 
     def collect(self) -> Mapping[FolderKey, CollectedFolder]:
-        """Their states after the boxes are closed. Never raises; unreadable folders are not stored."""
+        """States after the boxes are closed. Never raises; unreadable folders are not stored."""
         return {}
 
     def close(self) -> None:
-        """Remove everything. Never raises."""
+        """Never raises."""
 
 
 def collect_archive(packed: bytes | None, folder: Folder) -> CollectedFolder:
@@ -140,7 +135,6 @@ class LocalKeeper(Keeper):
                     raise HostError(f"The folder {at} could not be filled: see to TMPDIR")
 
     def collect(self) -> Mapping[FolderKey, CollectedFolder]:
-        """Stores only contents that a folder with a quota can have."""
         return {folder.place: self._collected(folder) for folder in self._folders}
 
     def close(self) -> None:

@@ -8,7 +8,7 @@ from judge.sandbox.runtimes import path_for
 
 PROGRAM = "/agent"
 HOME = "/home/agent"
-"""Home and working directory, with the temporary folder in it."""
+"""Also the working directory, with the temporary folder in it."""
 PERSISTENT = "/persistent"
 FOLDERS = {FolderKind.TEMPORARY: HOME, FolderKind.PERSISTENT: PERSISTENT}
 SCRATCH = "/tmp"  # noqa: S108 - a mount point inside the container
@@ -35,7 +35,7 @@ def account_lines(uid: int) -> Mapping[str, str]:
 
 
 def command_in_box(tenant: Tenant, program: str) -> tuple[str, ...]:
-    """The agent's command, with names of staged files replaced by their paths in the box.
+    """Names of staged files are replaced by their paths in the box.
 
     A folder's name is replaced only if it begins with a dot, as in `java -cp . Main`. A class path
     (`.:lib/x.jar:more/*`) is converted if the program has all its parts.

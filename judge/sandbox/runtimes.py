@@ -29,12 +29,12 @@ INIT_SOURCES = IMAGES / "init"
 WINDOWS_ROOT = "Z:"
 """Wine's drive of the root directory."""
 NAME = r"[a-z0-9][a-z0-9._-]{0,39}"
-"""Allowed name of an organiser's runtime; the Engine does not accept capitals."""
+"""Name of an organiser's runtime; the Engine does not accept capitals."""
 
 Package = Annotated[
     str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9+.-]*(:[a-z0-9]+)?(\|[a-z0-9][a-z0-9+.-]*)*$", max_length=200)
 ]
-"""A package, or alternatives separated by bars; the first that the distribution has is used."""
+"""Alternatives are separated by bars; the first that the distribution has is used."""
 WheelLine = Annotated[
     str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*==[A-Za-z0-9.!+_-]+( --hash=sha256:[0-9a-f]{64})+$")
 ]
@@ -117,14 +117,14 @@ class ImageRecipe:
     has_init: bool = True
     """Agents run in it: it has PID 1 of a box."""
     programs: tuple[Path, ...] = ()
-    """Scripts of ours for /usr/bin, which no package brings."""
+    """Scripts for /usr/bin; no package brings them."""
     is_optional: bool = False
     script: Path = ROOTFS_SCRIPT
-    """Another script has its own folder with all that it needs."""
+    """Others have their own folder with all that they need."""
     release: str = ""
     wheels: tuple[str, ...] = ()
     wheel_folder: Path | None = None
-    """Wheels in it are preferred to an index."""
+    """Its wheels are preferred to an index."""
     environment: dict[str, str] = field(default_factory=dict)
     seccomp: str = ""
     is_windows: bool = False
@@ -133,7 +133,7 @@ class ImageRecipe:
     about: str = ""
     provides: tuple[str, ...] = ()
     document: str = ""
-    """An organiser's definition as JSON; empty for ours."""
+    """An organiser's definition as JSON."""
 
     @property
     def tag(self) -> str:
@@ -158,9 +158,6 @@ class ImageRecipe:
         return content_digest(
             ROOTFS_SCRIPT, codename, *self.packages, *init, *self.programs, *script, *filter(None, more)
         )
-
-
-# ---- ours ---------------------------------------------------------------------------------------
 
 
 @cache
@@ -203,9 +200,6 @@ def _packages(file: ImageFile, files: dict[str, ImageFile]) -> tuple[str, ...]:
 
 def _script_for(release: str) -> Path:
     return RELEASE_SCRIPT if release else ROOTFS_SCRIPT
-
-
-# ---- an organiser's -----------------------------------------------------------------------------
 
 
 def load_runtime(name: str, path: Path) -> ImageRecipe:
@@ -266,9 +260,6 @@ def _file_digest(program: Path, path: Path) -> str:
         return hashlib.sha256(program.read_bytes()).hexdigest()
     except OSError as error:
         raise InputError(f"{path}: programs: {program}: {error.strerror}") from None
-
-
-# ---- paths --------------------------------------------------------------------------------------
 
 
 def path_for(runtime: str, path: str) -> str:

@@ -48,10 +48,7 @@ def _pieces(part: str | bytes | Path) -> Iterator[bytes]:
 
 @contextmanager
 def build_lock(name: str) -> Iterator[None]:
-    """Lock `name` of the build folder.
-
-    Raises `HostError` if this user cannot write there.
-    """
+    """Lock `name` of the build folder. Raises `HostError` if this user cannot write there."""
     with ExitStack() as stack:
         try:
             BUILD_DIRECTORY.mkdir(parents=True, exist_ok=True)

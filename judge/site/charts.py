@@ -1,4 +1,4 @@
-"""Computes charts in picture units (`WIDTH` wide). Everything is readable without colour."""
+"""Charts in picture units (`WIDTH` wide), readable without colour."""
 
 import math
 from collections.abc import Sequence
@@ -33,7 +33,7 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class ResultBar:
-    """An agent's games as one bar. `page` is the stem of the agent's page, `words` the text alternative."""
+    """An agent's games as one bar. `page` is the stem of its page, `words` the text alternative."""
 
     y: float
     name: str
@@ -45,7 +45,7 @@ class ResultBar:
 
 @dataclass(frozen=True, slots=True)
 class ResultsChart:
-    """The chart of points; `left_out` is the number of omitted agents."""
+    """The chart of points; `left_out` counts omitted agents."""
 
     height: float
     rows: Sequence[ResultBar]
@@ -106,7 +106,7 @@ class Tick:
 
 @dataclass(frozen=True, slots=True)
 class RatingsChart:
-    """The chart of ratings; `left_out` is the number of omitted rows."""
+    """The chart of ratings; `left_out` counts omitted rows."""
 
     height: float
     rows: Sequence[RatingRow]
@@ -116,7 +116,7 @@ class RatingsChart:
 
 
 def ratings_chart(contest: PublishedContest, language: Language) -> RatingsChart | None:
-    """Return the ratings with their 95 % intervals; None without ratings."""
+    """Return the ratings with 95 % intervals; None without ratings."""
     ratings = contest.ratings.ratings if contest.ratings else ()
     if not ratings:
         return None
@@ -168,7 +168,7 @@ def _intervals(shown: Sequence[tuple[str, str, Rating]], left_out: int, pools: i
 
 
 def interval_text(rating: Rating | Interval, language: Language, digits: int = 0) -> str:
-    """Return the interval as text: `-12 to 34`."""
+    """Return an interval such as `-12 to 34`."""
     low = language.gettext("no lower end") if rating.low is None else number(rating.low, digits)
     high = language.gettext("no upper end") if rating.high is None else number(rating.high, digits)
     return language.gettext("{low} to {high}").format(low=low, high=high)

@@ -1,6 +1,6 @@
 """Writes one game's files of an export: public record, page, PGN, and the authors' private files.
 
-Games are independent, so several processes publish them in parallel.
+Games are independent, so processes publish them in parallel.
 """
 
 import hashlib
@@ -29,7 +29,7 @@ from judge.store.files import Files
 from judge.translations.language import languages
 
 MAX_PICTURE_BYTES = 4 << 20
-"""Bytes of a page or picture in a former export; larger ones are rendered again."""
+"""Pages and pictures of a former export with more bytes are rendered again."""
 
 
 class StoredPages(BaseModel):
@@ -46,9 +46,9 @@ def publish_game(
 ) -> tuple[StoredPages, dict[str, dict[str, str]], GameConditions]:
     """Write the files of a game with a result; `private` has a folder for each agent.
 
-    `given` has the game's pages of the export `former`, which are copied; None, or if a file was changed: pages are
-    rendered. Return its pages, the agents' ABOUT fields by name, and its conditions. Raises InputError if its record is
-    missing or was changed.
+    `given` has the game's pages in the export `former`, which are copied; if None, or if a file was changed, pages are
+    rendered. Return the pages, the agents' ABOUT fields by name, and the game's conditions. Raises InputError if the
+    record is missing or was changed.
     """
     context, stored = given
     game = context.game
@@ -89,20 +89,20 @@ def _copied(former: Path, stored: StoredPages) -> Mapping[str, bytes] | None:
 
 
 def read_stored(files: Path, digest: str) -> RecordFile:
-    """Return a record of the store. Raises InputError if it is invalid."""
+    """Return a stored record. Raises InputError if it is invalid."""
     stored = Files(files)
     return parse_json(RecordFile, stored.get(digest), f"{stored.path(digest)}: not a record of a game")
 
 
 def write_public(file: RecordFile, path: Path) -> RecordFile:
-    """Write the public part of a record, and return it."""
+    """Write and return the public part of a record."""
     public = public_part(file)
     path.write_bytes(public.to_json(as_read=True))
     return public
 
 
 def write_private(file: RecordFile, folders: tuple[Path, Path], stem: str) -> None:
-    """Write each seat's withheld entries and stderr to the directory of its agent."""
+    """Write each seat's withheld entries and stderr to its agent's directory."""
     for seat in SEATS:
         part = private_part(file, seat)
         if not part.entries:
@@ -123,7 +123,7 @@ def _pgn(file: RecordFile, replay: Stepped, context: GamePageContext) -> bytes:
     pgn = game_entry(record.spec.policy.game.name).write_pgn(file, event, round_name, replay)
     if pgn is not None:
         return pgn
-    # If both are at fault, neither agent wins; PGN has no result for that.
+    # PGN has no result for a game in which both agents are at fault.
     outcome: Outcome = "draw" if record.verdict is Verdict.DRAW else ""
     five = FiveRecord(
         width=0,

@@ -1,4 +1,4 @@
-"""The page of one game, made only from its public record."""
+"""The page of a game, made only from its public record."""
 
 import math
 import re
@@ -34,7 +34,7 @@ TEMPLATE = "game.html"
 NOTHING: Mapping[str, Any] = {}
 
 _NUMBERED = re.compile(r"([0-9]+)\. (.*)", re.DOTALL)
-"""A move in a notation that counts the stones, such as `31. s9`."""
+"""Matches numbered moves, such as `31. s9`."""
 
 MAX_NOTES = 20
 
@@ -45,12 +45,12 @@ MAX_MESSAGES_CHARACTERS = 160
 """Bytes of an agent's messages for one answer."""
 
 ALL_MESSAGES, LEAST_MESSAGES = 12_000, 40
-"""Bytes of all messages of a page, shared by its moves, and the minimum share; below it messages are omitted."""
+"""Bytes of all messages, and the minimum share of a move; below it messages are omitted."""
 
 
 @dataclass(frozen=True, slots=True)
 class GamePageContext:
-    """Contest data on a game's page. `agents` are the stems of the agents' pages by seat; `before` and `after` those of
+    """Contest data on a game's page. `agents` are the stems of the agents' pages by seat, `before` and `after` those of
     the neighbouring games.
 
     With the site's `address`, such as `https://example.org/cup/`, links get a preview picture.
@@ -69,7 +69,7 @@ class GamePageContext:
 
 
 def game_picture(replay: Stepped, record: GameRecord, contest: str) -> bytes:
-    """Return the picture of the last position as PNG. Raises InputError without Pillow."""
+    """Return the last position as PNG. Raises InputError without Pillow."""
     from judge.render.gif import write_png
 
     scores = score_text(record.verdict, record.winner, "\n").split("\n")
@@ -99,7 +99,7 @@ def game_pages(
     more: Mapping[str, Any] = NOTHING,
     package: str = HERE,
 ) -> Iterator[bytes]:
-    """Yield the page for each of these places; parts without text are computed once.
+    """Yield the page for each place; parts without text are computed once.
 
     `template` of `package` extends the page's template and shows the values `more`.
     """
@@ -160,7 +160,7 @@ def _html(text: str) -> str:
 
 
 def _board(view: BoardView, language: Language) -> Markup:
-    """The rows of the table, written here because templates need ten times as long for many cells."""
+    """Not a template: that needs ten times as long for many cells."""
     known: dict[object, str] = {}
     cells = {}
     for square, token in view.tokens.items():
@@ -189,22 +189,21 @@ def _columns(replay: Stepped, figures: Sequence[SearchFigures]) -> Mapping[str, 
 
 
 class _MoveRows:
-    """The rows of the moves in all languages, written here because templates need ten times as long for many cells."""
+    """Rows of the moves in all languages. A template needs ten times as long."""
 
     def __init__(self, replay: Stepped, figures: Sequence[SearchFigures], columns: Mapping[str, bool]) -> None:
         self._parts: list[str] = []
-        """HTML, a measure to translate, HTML, a measure, ..., HTML."""
+        """Alternates HTML and measures to translate."""
         self._html: list[str] = []
         room = room_for_messages(len(replay.steps))
         names = [_html(plain_text(name, MAX_NAME_CHARACTERS)) for name in replay.names]
         for at, (step, figure) in enumerate(zip(replay.steps, figures, strict=True)):
             if step.seat is None:
                 continue
-            # The game's own notation, if it has one.
             caption = step.view.caption
             said = caption if caption and caption != replay.steps[at - 1].view.caption else step.said
             number_of, said = numbered(said, at)
-            # The tags that HTML leaves out are left out: a game has up to hundreds of rows.
+            # Optional HTML tags are omitted: a game has up to hundreds of rows.
             self._html.append(
                 f'<tr id="{at}" class=s{step.seat}><td><a href="#{at}">{number_of}</a>'
                 f"<td>{names[step.seat]}<td>{_html(plain_text(said, MAX_MOVE_CHARACTERS))}<td>"
@@ -251,13 +250,13 @@ def _evaluation(figure: SearchFigures) -> str:
 
 
 def numbered(notation: str, at: int) -> tuple[int, str]:
-    """Return the number and the move of a notation; without a number in it, `at` is the number."""
+    """Return a notation's number and move; `at` is the number of a notation without one."""
     match = _NUMBERED.fullmatch(notation)
     return (at, notation) if match is None else (int(match[1]), match[2])
 
 
 def room_for_messages(steps: int) -> int:
-    """Return the maximum bytes of one move's messages in a game of `steps` moves."""
+    """Return the maximum bytes of a move's messages in a game of `steps` moves."""
     share = ALL_MESSAGES // max(1, steps)
     return min(MAX_MESSAGES_CHARACTERS, share) if share >= LEAST_MESSAGES else 0
 

@@ -1,4 +1,4 @@
-"""The journal of a contest as pages."""
+"""Pages of a contest's journal."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ class JournalEntry:
 
 
 def journal_pages(contest: PublishedContest, place: Callable[[str], PagePlace]) -> Mapping[str, Callable[[], bytes]]:
-    """Return a function for each page (at least one), by file. `place` returns the place of a path."""
+    """Return a function for each page (at least one), by file. `place` returns a path's place."""
     entries = journal_entries(contest)
     written: dict[str, Callable[[], bytes]] = {}
     parts = max(1, -(-len(entries) // PER_PAGE))

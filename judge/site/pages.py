@@ -1,6 +1,5 @@
-"""Renders templates. Every value is made printable, cut and escaped; pages load nothing from other sites.
-
-Printed values are always escaped, except markup of templates and the site's own pictures.
+"""Renders templates. Values are made printable, cut and escaped, except markup of templates and the site's own
+pictures. Pages load nothing from other sites.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -29,31 +28,31 @@ POLICY = (
     "default-src 'none'; style-src 'self' file:; script-src 'self' file:; img-src data:; "
     "base-uri 'none'; form-action 'none'"
 )
-"""Content security policy of static pages (`file:` for pages opened from disk)."""
+"""Content security policy of static pages; `file:` is for pages opened from disk."""
 
 
 LIVE_POLICY = (
     "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; connect-src 'self'; "
     "base-uri 'none'; form-action 'none'"
 )
-"""Content security policy of live pages, which also load events and new versions of themselves."""
+"""Policy of live pages, which also load events and new versions of themselves."""
 
 
 AUTHOR_POLICY = LIVE_POLICY.replace("form-action 'none'", "form-action 'self'")
-"""Content security policy of author pages, which also send forms."""
+"""Policy of author pages, which also send forms."""
 
 
 HERE = __package__
 
 
 def asset(name: str, package: str = HERE) -> bytes:
-    """Return a file from a package's templates, such as one of `ASSETS`."""
+    """Return a file of a package's templates, such as one of `ASSETS`."""
     return files(package).joinpath("templates", name).read_bytes()
 
 
 @dataclass(frozen=True)
 class PagePlace:
-    """The place of a page: path below its language's pages, language, and the site's languages.
+    """A page's path below its language's pages, its language, and the site's languages.
 
     Pages of the first language are at the top of the site; each other language has a folder.
     """
@@ -61,15 +60,17 @@ class PagePlace:
     path: str
     language: Language = ENGLISH
     languages: Sequence[Language] = (ENGLISH,)
+    query: str = ""
+    """Query of the links to other languages."""
 
     @classmethod
-    def of_file(cls, file: str, languages: Sequence[Language]) -> "PagePlace":
+    def of_file(cls, file: str, languages: Sequence[Language], query: str = "") -> "PagePlace":
         """Return the place of a path from the top of the site."""
         folder, _, path = file.partition("/")
         for language in languages[1:]:
             if folder == language.code:
-                return cls(path, language, languages)
-        return cls(file, languages[0], languages)
+                return cls(path, language, languages, query)
+        return cls(file, languages[0], languages, query)
 
     @property
     def file(self) -> str:
@@ -89,7 +90,8 @@ class PagePlace:
     @property
     def others(self) -> Sequence[tuple[Language, str]]:
         """The page in every language of the site, with relative paths."""
-        return [(language, f"{self.top}{self._folder(language)}{self.path}") for language in self.languages]
+        path = f"{self.path}?{self.query}" if self.query else self.path
+        return [(language, f"{self.top}{self._folder(language)}{path}") for language in self.languages]
 
     def _folder(self, language: Language) -> str:
         return "" if language.code == self.languages[0].code else f"{language.code}/"
@@ -116,7 +118,7 @@ def _environment(language: Language, package: str) -> Environment:
         return Markup(language.gettext(text))  # noqa: S704 texts of templates and catalogues
 
     def translate(text: str, **values: object) -> Markup:
-        """The extension's `_`, which looks up each message again."""
+        """Replaces the extension's `_`, which looks up each message again."""
         return message(text) % values
 
     def points_in(value: float) -> str:
@@ -129,12 +131,21 @@ def _environment(language: Language, package: str) -> Environment:
         return language.measure(duration(ms))
 
     def sentence_in(text: str, limit: int = MAX_SENTENCE_CHARACTERS) -> Markup:
-        """A sentence missing in the catalogue stays English and is marked as such."""
+        """Sentences missing in the catalogue stay English and are marked so."""
         translated = language.sentence(text)
         shown = escape(plain_text(text if translated is None else translated, limit))
         return shown if translated is not None else Markup('<span lang="en">{}</span>').format(shown)
 
+    def explanation_in(text: str, limit: int = MAX_SENTENCE_CHARACTERS) -> Markup:
+        """As `sentence_in`, for sentences that `; ` joins."""
+        shown = [
+            escape(part) if is_own else Markup('<span lang="en">{}</span>').format(part)
+            for part, is_own in language.explanation(plain_text(text, limit))
+        ]
+        return Markup("; ").join(shown)
+
     environment.filters |= {
+        "explanation": explanation_in,
         "name": short_name,
         "cut": plain_text,
         "points": points_in,
@@ -174,7 +185,7 @@ def _print(value: object) -> object:
 def render(
     template: str, place: PagePlace, values: Mapping[str, Any], stream: Stream | None = None, package: str = HERE
 ) -> bytes:
-    """Render a template, which may extend those of this package. With a `stream` the page updates itself."""
+    """Render a template, which may extend those of this package. Pages with a `stream` update themselves."""
     live: Mapping[str, Any] = (
         {} if stream is None else {"stream": stream, "policy": LIVE_POLICY, "has_authors": stream.has_authors}
     )
@@ -186,10 +197,10 @@ def render_for(
     contest: PublishedContest, template: str, here: str, place: PagePlace, values: Mapping[str, Any]
 ) -> bytes:
     """Render a page of a contest. `here` is its tab in the navigation."""
-    common: dict[str, Any] = {"contest_name": contest.name, "above": contest.above, "here": here, "contest": contest}
+    common = {"contest_name": contest.snapshot.shown_name, "above": contest.above, "here": here, "contest": contest}
     return render(template, place, {**common, **values}, contest.stream)
 
 
 def picture(svg: str) -> Markup:
-    """Mark an SVG as safe. The painters escape their input."""
+    """Mark an SVG as safe: the painters escape their input."""
     return Markup(svg)  # noqa: S704 it is markup, and none of it is a stranger's

@@ -1,4 +1,4 @@
-"""Chooses finished games that are worth a look, with the reason."""
+"""Chooses finished games that are worth a look."""
 
 from collections.abc import Callable, Sequence
 
@@ -9,15 +9,15 @@ from judge.tournament.results import FAILURES
 from judge.translations.language import Language
 
 MIN_GAMES = 6
-"""With fewer games no pick is shown."""
+"""Games needed to show picks."""
 
 MIN_UPSET_ELO = 50
 
 
 def picks(contest: PublishedContest, language: Language) -> Sequence[tuple[str, PublishedGame]]:
-    """Return up to three games with the reason for each, without games lost by a failure.
+    """Return up to three different games with the reason for each, without games lost by a failure.
 
-    Of equal games the first is chosen, and no game is chosen twice.
+    Of equal games the first is chosen.
     """
     played = [game for game in contest.played if game.result is not None and game.result.verdict not in FAILURES]
     if len(played) < MIN_GAMES:
@@ -35,7 +35,6 @@ def picks(contest: PublishedContest, language: Language) -> Sequence[tuple[str, 
         return max(0.0, elo[loser] - elo[result.winner])
 
     def used(result: GameResult) -> float:
-        """Time of the player with the most, in ms."""
         return max(result.charged_ms)
 
     chosen: list[tuple[str, PublishedGame]] = []

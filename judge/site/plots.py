@@ -1,7 +1,7 @@
 """Plots over a game by move number, with a curve for each seat.
 
-A plot is one unit per move wide and `HEIGHT` high; the page stretches it. To screen readers it is one picture named
-with its range.
+A plot is one unit per move wide and `HEIGHT` high; the page stretches it. Screen readers get one picture named with its
+range.
 """
 
 import math
@@ -24,7 +24,7 @@ NAMES = ("evaluation", "depth", "nodes", "time", "memory")
 
 
 class PlottedStep(Protocol):
-    """A step of a game, as `judge.records.steps.ReplayStep`."""
+    """A step, as `judge.records.steps.ReplayStep`."""
 
     @property
     def seat(self) -> int | None:
@@ -32,11 +32,11 @@ class PlottedStep(Protocol):
 
     @property
     def ms(self) -> float | None:
-        """Charged milliseconds, or None."""
+        """Charged milliseconds."""
 
     @property
     def memory_bytes(self) -> int | None:
-        """Memory of its box after the answer, or None."""
+        """Bytes of its box after the answer."""
 
 
 Values = Sequence[tuple[int, int, float]]
@@ -45,7 +45,7 @@ Values = Sequence[tuple[int, int, float]]
 
 @dataclass(frozen=True, slots=True)
 class Plot:
-    """A plot with a path for each seat. `middle` is the height of the line for 0, or None for the bottom."""
+    """A path for each seat. `middle` is the height of the line for 0; None is the bottom."""
 
     name: str
     width: int
@@ -56,7 +56,7 @@ class Plot:
 
 
 def plots_of(steps: Sequence[PlottedStep], figures: Sequence[SearchFigures]) -> Sequence[Plot]:
-    """Return the plots of a game that have values; `figures` are by step."""
+    """Return a game's plots that have values; `figures` are by step."""
     width = max(len(steps), 2)
     plots = [
         _evaluations(_values(steps, [figure.evaluation for figure in figures]), width),
@@ -69,7 +69,7 @@ def plots_of(steps: Sequence[PlottedStep], figures: Sequence[SearchFigures]) -> 
 
 
 def empty_plot(name: str) -> Plot:
-    """Return a plot without values, to be filled during a game."""
+    """Return a plot to be filled during a game."""
     return Plot(name, 2, (_path(""), _path("")), "", "", HEIGHT / 2 if name in ("evaluation", "time") else None)
 
 

@@ -10,15 +10,14 @@ from functools import partial
 from itertools import pairwise
 from typing import Any
 
-from judge.base.text import duration, plain_text
+from judge.base.text import plain_text
 from judge.contest_games import PublishedGame
-from judge.games.types import SEATS
 from judge.publish.model import Participant, PublishedContest, chance_words
-from judge.referee.policy import ClockPolicy
 from judge.site.charts import history_chart, interval_text, ratings_chart, results_chart
 from judge.site.journal_page import journal_pages
 from judge.site.pages import ASSETS, Page, PagePlace, asset, render_for
 from judge.site.picks import picks
+from judge.site.rules import game_facts, limit_facts, value_text, with_options
 from judge.statistics.fairness import TIME
 from judge.statistics.match_estimate import Interval
 from judge.tournament.formats.base import skip_of
@@ -28,7 +27,7 @@ from judge.tournament.standings import CRITERIA, TableLine
 from judge.translations.language import ENGLISH, Language
 
 MAX_PAGE_BYTES = 150_000
-"""Bytes with style and script; the limits below follow from it."""
+"""Bytes with style and script; determines the limits below."""
 
 MAX_CROSSTABLE_AGENTS = 50
 
@@ -74,7 +73,7 @@ def site(
 def pages(
     contest: PublishedContest, about: About, languages: Sequence[Language] = (ENGLISH,)
 ) -> Mapping[str, Callable[[], bytes]]:
-    """Return a function for each page by file, without pages of games and verification."""
+    """Return a function for each page by file, except pages of games and verification."""
     written: dict[str, Callable[[], bytes]] = {}
     for language in languages:
         written |= _LanguagePages(contest, language, languages).writers(about)
@@ -145,14 +144,13 @@ def _index(contest: PublishedContest, language: Language) -> Mapping[str, Any]:
         "technical": _technical(contest, language),
         "has_draws": any(result.is_draw for result in contest.results),
         "picks": picks(contest, language),
+        "moments": contest.moments,
     }
 
 
 @dataclass(frozen=True, slots=True)
 class _DrawModel:
-    """Estimates with one draw model: first seat's advantage (Elo), draw parameter, and percentage of draws between
-    equals.
-    """
+    """First seat's advantage (Elo), draw parameter, and percentage of draws between equals."""
 
     name: str
     advantage: Interval
@@ -171,7 +169,7 @@ def _draw_models(contest: PublishedContest) -> Sequence[_DrawModel]:
             _DrawModel(
                 name,
                 Interval(rated.advantage.elo, rated.advantage.low, rated.advantage.high),
-                # Davidson's parameter is the ratio of draws to wins of one side, between equals.
+                # Davidson's parameter: the ratio of draws to wins of one side, between equals.
                 _scaled(share, lambda drawn: 2 * drawn / (1 - drawn))
                 if margin is None
                 else Interval(margin.elo, margin.low, margin.high),
@@ -187,40 +185,6 @@ def _scaled(each: Interval, scale: Callable[[float], float]) -> Interval:
     return Interval(value, low, high)
 
 
-def _control_words(clock: ClockPolicy, language: Language) -> str:
-    first, second = (_seat_words(clock, seat, language) for seat in SEATS)
-    return (
-        first
-        if first == second
-        else language.gettext("first player {first}; second player {second}").format(first=first, second=second)
-    )
-
-
-def _seat_words(clock: ClockPolicy, seat: int, language: Language) -> str:
-    _ = language.gettext
-    control = clock.controls[seat]
-
-    def time(ms: int | None) -> str:
-        return language.measure(duration(ms or 0))
-
-    parts = (
-        (control.moves, _("{time} for each {count} moves").format(time=time(control.main_ms), count=control.moves)),
-        (control.main_ms and not control.moves, _("{time} a game").format(time=time(control.main_ms))),
-        (control.increment_ms, _("{time} more after each move").format(time=time(control.increment_ms))),
-        (control.delay_ms, _("the first {time} of each move are free").format(time=time(control.delay_ms))),
-        (
-            control.periods,
-            _("then {count} periods of {time}").format(time=time(control.period_ms), count=control.periods),
-        ),
-        (
-            control.period_moves,
-            _("then {time} for each {count} moves").format(time=time(control.period_ms), count=control.period_moves),
-        ),
-        (control.turn_ms, _("at most {time} a move").format(time=time(control.turn_ms))),
-    )
-    return ", ".join(words for is_used, words in parts if is_used)
-
-
 def _facts(contest: PublishedContest, language: Language) -> Mapping[str, str]:
     _ = language.gettext
     snapshot, policy = contest.snapshot, contest.snapshot.policy
@@ -228,22 +192,13 @@ def _facts(contest: PublishedContest, language: Language) -> Mapping[str, str]:
     skip = skip_of(snapshot.format)
     seats = snapshot.format.seats if isinstance(snapshot.format, Leagues) else None
     left_out = "" if skip is None else _("ratings differ by {difference} or more")
-    turn = language.measure(duration(policy.clock.turn_ms))
-    if policy.clock.control is not None:
-        time = f"{policy.clock.notation}: {_control_words(policy.clock, language)}"
-    elif policy.clock.match_ms:
-        game = language.measure(duration(policy.clock.match_ms))
-        time = _("{time} a move, {game} a game").format(time=turn, game=game)
-    else:
-        time = _("{time} a move").format(time=turn)
     facts = {
-        _("Game"): _with_options(policy.game.name, policy.game.options),
+        **game_facts(policy, language),
         _("Policy"): policy.name,
-        _("Format"): _with_options(form.pop("name"), form),
+        _("Format"): with_options(form.pop("name"), form),
         _("Seats of the first league"): ", ".join(seats.agents) if seats else "",
         _("Pairs left out"): left_out.format(difference=f"{skip.rating_difference:g}") if skip else "",
-        _("Time"): time,
-        _("Memory"): f"{policy.enforced().memory_bytes >> 20} MiB",
+        **limit_facts(policy, language),
         _("Openings"): "" if snapshot.openings == ((),) else str(len(snapshot.openings)),
     }
     return {name: value for name, value in facts.items() if value}
@@ -257,23 +212,10 @@ def _technical(contest: PublishedContest, language: Language) -> Mapping[str, tu
         _("Snapshot"): snapshot.frozen_at.replace("T", " ").removesuffix("+00:00") + " UTC",
         _("Judge"): snapshot.judge,
     }
-    facts |= {_("Host {name}").format(name=name): _text(value) for name, value in snapshot.host.items()}
+    facts |= {_("Host {name}").format(name=name): value_text(value) for name, value in snapshot.host.items()}
     images = {_("Image {name}").format(name=name): image.content or image.id for name, image in snapshot.images.items()}
     shown = {name: (value, False) for name, value in facts.items() if value}
     return shown | {name: (value, True) for name, value in images.items()}
-
-
-def _with_options(head: str, options: Mapping[str, Any]) -> str:
-    text = ", ".join(f"{name} {_text(value)}" for name, value in options.items() if value is not None)
-    return f"{head} ({text})" if text else head
-
-
-def _text(value: object) -> str:
-    if isinstance(value, list | tuple):
-        return ", ".join(map(_text, value))
-    if isinstance(value, dict):
-        return ", ".join(f"{key} {_text(inner)}" for key, inner in value.items())
-    return {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
 
 
 # --- crosstable ------------------------------------------------------------------------------------------------------

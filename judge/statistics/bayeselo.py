@@ -5,8 +5,7 @@ With g = 10 ** (r / 400), the draw margin e = 0.01 Elo and t = 10 ** (e / 400):
     P(i beats j) = g_i / (g_i + t g_j)       Rao and Kupper 1967, without a first-move advantage
 
 A draw is one win and one loss of each. Each player has two virtual draws, distributed over its opponents like its
-games. BayesElo stops up to 1 Elo before the maximum, which `judge.statistics.ratings` finds, so this module repeats
-its iterations:
+games. BayesElo stops up to 1 Elo before the maximum, so this module repeats its iterations:
 
     g_i <- sum_j a_ij / sum_j (a_ij / (g_i + t g_j) + a_ji t / (t g_i + g_j))       Hunter 2004, MM algorithms
 
@@ -49,7 +48,7 @@ _TAIL = 0.025
 
 
 class PairResult(NamedTuple):
-    """Results of all games of two players; wins and losses are those of `first`."""
+    """Games of two players; wins and losses are those of `first`."""
 
     first: str
     second: str
@@ -60,7 +59,7 @@ class PairResult(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class BayesRating:
-    """A player's rating. The 95 % interval is from `elo - minus` to `elo + plus`, with all opponents fixed.
+    """A rating. The 95 % interval is from `elo - minus` to `elo + plus`, with all opponents fixed.
 
     `plus` is negative for ratings beyond 1500 Elo above the mean, where the distribution is cut off, as in BayesElo.
     """
@@ -77,17 +76,17 @@ class BayesRating:
 
     @property
     def score_percent(self) -> int:
-        """Wins plus half the draws in percent, rounded."""
+        """Wins plus half the draws, rounded."""
         return half_up((200 * self.wins + 100 * self.draws) / (2 * self.games))
 
     @property
     def draw_percent(self) -> int:
-        """Share of draws in percent, rounded."""
+        """Share of draws, rounded."""
         return half_up(100 * self.draws / self.games)
 
 
 def summed(results: Iterable[PairResult]) -> list[PairResult]:
-    """Return one result per pair, sorted by players."""
+    """One result per pair, sorted by players."""
     sums: dict[tuple[str, str], _Counts] = {}
     for first, second, wins, draws, losses in results:
         pair, counts = (first, second), (wins, draws, losses)
@@ -107,7 +106,7 @@ class _Opponents(NamedTuple):
 
 
 class _Batch(NamedTuple):
-    """Players that are updated together, and their opponents, player by player."""
+    """Players updated together, and their opponents, player by player."""
 
     players: _Places
     wins: _Vector
@@ -121,7 +120,7 @@ class _Batch(NamedTuple):
 
 
 class _Table:
-    """Players, numbered by their first appearance, and their results."""
+    """Players, numbered by first appearance, and results."""
 
     def __init__(self, results: Iterable[PairResult]) -> None:
         self.number: dict[str, int] = {}
@@ -148,7 +147,7 @@ class _Table:
             self.opponents.append(_Opponents(numbers, together, wins + drawn, losses + drawn))
 
     def ratings(self) -> _Vector:
-        """Return ratings in Elo with mean 0."""
+        """Ratings in Elo, with mean 0."""
         batches = self._batches()
         strengths = np.ones(len(self.opponents))
         for _ in range(_MAX_ROUNDS):
@@ -191,7 +190,7 @@ class _Table:
         return batches
 
     def interval(self, player: int, ratings: _Vector) -> tuple[float, float]:
-        """Return the 2.5 % and 97.5 % quantiles of a player's rating; the mean of all ratings remains 0."""
+        """2.5 % and 97.5 % quantiles of a player's rating; the mean of all ratings remains 0."""
         numbers, _, won, lost = self.opponents[player]
         step = 2 * _REACH_ELO / _POINTS
         points = -_REACH_ELO + step * (np.arange(_POINTS) + 0.5)
@@ -212,7 +211,7 @@ def _add(sums: dict[_Key, _Counts], key: _Key, counts: _Counts) -> None:
 
 
 def _quantile(density: _Vector) -> float:
-    """Return where the area from the left reaches `_TAIL`, in points."""
+    """Where the area from the left reaches `_TAIL`, in points."""
     before = np.concatenate([[0.0], density[:-1]])
     areas = np.cumsum((before + density) / 2)
     at = int(np.searchsorted(areas, _TAIL))
@@ -221,7 +220,7 @@ def _quantile(density: _Vector) -> float:
 
 
 def strengths_of(results: Iterable[PairResult]) -> Mapping[str, float]:
-    """Return the rating in Elo of each player with games. The order of `results` changes it slightly."""
+    """Rating in Elo of each player with games. The order of `results` changes it slightly."""
     table = _Table(results)
     if not table.number:
         return {}
@@ -229,7 +228,7 @@ def strengths_of(results: Iterable[PairResult]) -> Mapping[str, float]:
 
 
 def bayes_ratings(results: Iterable[PairResult]) -> list[BayesRating]:
-    """Return the ratings of all players with games, best first."""
+    """Ratings of all players with games, best first."""
     table = _Table(results)
     if not table.number:
         return []

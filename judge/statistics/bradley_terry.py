@@ -1,12 +1,11 @@
 """The Bradley-Terry model with draws and a first-move advantage, fitted to games by maximum likelihood.
 
-`judge.statistics.draw_models` turns rating differences into probabilities. The log-likelihood is concave,
-so Newton's method finds its one maximum, and the curvature there gives the covariance.
+The log-likelihood (`judge.statistics.draw_models`) is concave, so Newton's method finds its one maximum. The curvature
+there gives the covariance.
 
-The prior keeps everything finite. Each agent has `prior_draws` virtual draws (two, as in BayesElo),
-distributed over its opponents like its games, without draw parameter and advantage, so they affect ratings
-only. If advantage or draw parameter are estimated, they have as many virtual games between equals, half
-won and half lost by the first seat.
+A prior keeps everything finite. Each agent has `prior_draws` virtual draws (two, as in BayesElo), distributed over its
+opponents like its games. They affect ratings only. An estimated advantage or draw parameter has as many virtual games
+between equals, half won and half lost by the first seat.
 """
 
 import math
@@ -27,7 +26,7 @@ Matrix = npt.NDArray[np.float64]
 Places = npt.NDArray[np.intp]
 
 _CLOSE = 1e-9
-"""Minimum step in logistic units: two millionths of an Elo."""
+"""Minimum step: two millionths of an Elo."""
 
 _MAX_STEPS = 200
 """Maximum number of Newton steps; about ten are usual."""
@@ -35,10 +34,10 @@ _MAX_STEPS = 200
 
 @dataclass(frozen=True, slots=True)
 class PairCounts:
-    """Summed results of each ordered pair of agents, identified by their places."""
+    """Summed results per ordered pair of agents."""
 
     place: Mapping[str, int]
-    """Place of each agent id."""
+    """By agent id."""
     first: Places
     second: Places
     wins: Vector
@@ -51,7 +50,7 @@ class PairCounts:
 
     @classmethod
     def of(cls, games: Sequence[GameResult]) -> Self:
-        """Sum up `games`. Places follow the ids, so the order of games has no effect."""
+        """Places follow the ids, so the order of games has no effect."""
         ends: dict[tuple[str, str], list[int]] = {}
         for game in games:
             won = game.scores[0]
@@ -60,7 +59,7 @@ class PairCounts:
 
     @classmethod
     def of_scores(cls, scores: Mapping[tuple[str, str], Sequence[int]]) -> Self:
-        """Arrange wins, draws and losses of each pair's first agent. Places follow the ids."""
+        """Sum up wins, draws and losses of each pair's first agent. Places follow the ids."""
         place = {agent: at for at, agent in enumerate(sorted({agent for pair in scores for agent in pair}))}
         pairs = sorted(scores)
         places = [(place[one], place[other]) for one, other in pairs]
@@ -76,16 +75,15 @@ class PairCounts:
 class Fit:
     """The maximum: `ratings` (sum 0 per pool), `advantage` and `draw` parameter, in logistic units.
 
-    `covariance` is that of the ratings. Standard errors are 0 for given values. `draw_share` is the share of
-    draws between equals.
+    `covariance` is that of the ratings. Errors are 0 for given values. `draw_share`: draws between equals.
     """
 
     def __init__(self, tally: PairCounts, model: RatingModel, pools: Sequence[Sequence[int]]) -> None:
-        """Find the maximum. `pools` are the places of agents connected through games."""
+        """`pools` are the places of agents connected through games."""
         self.tally = tally
         self._model = model
         self._agents = len(tally.place)
-        # An agent's virtual draws are distributed over its pairs like its games.
+        # Virtual draws are distributed like games.
         games = tally.wins + tally.draws + tally.losses
         shares = 1 / tally.games[tally.first] + 1 / tally.games[tally.second]
         self._prior: Vector = model.prior_draws / 2 * games * shares
@@ -95,7 +93,7 @@ class Fit:
         self._advantage_moves = model.advantage is None
         moves = [True] * self._agents + [self._advantage_moves, self._draw_moves]
         self._moving = np.ix_(np.array(moves), np.array(moves))
-        # Makes the information matrix invertible: games do not determine a pool's mean.
+        # Makes the information invertible: games do not determine a pool's mean.
         self._anchor: Matrix = np.zeros((self._agents + 2, self._agents + 2))
         for pool in pools:
             self._anchor[np.ix_(pool, pool)] = 1 / len(pool)
@@ -118,7 +116,7 @@ class Fit:
         return self._draws.chances(self._leads(self._at)[1], self.draw)
 
     def slopes_of_score(self) -> Vector:
-        """Derivative of each pair's expected score with respect to the first seat's lead, in logistic units."""
+        """Derivative of each pair's expected score by the first seat's lead, in logistic units."""
         lead, step = self._leads(self._at)[1], 1e-4
         (won, drawn, _), (won_less, drawn_less, _) = (
             self._draws.chances(lead + side * step, self.draw) for side in (1, -1)
@@ -137,7 +135,7 @@ class Fit:
         return at
 
     def _climb(self, at: Vector) -> Vector:
-        """Newton's method; a step that would decrease the likelihood is halved."""
+        """Newton's method; steps that would decrease the likelihood are halved."""
         height = self._height(at)
         for _ in range(_MAX_STEPS):
             slope, curvature = self._slopes(at)
@@ -150,7 +148,7 @@ class Fit:
         return at
 
     def _inverse(self, curvature: Matrix) -> Matrix:
-        """Inverse of the information of the free parameters; zero for fixed ones."""
+        """Inverse of the information of free parameters; zero for fixed ones."""
         inverse = np.zeros_like(curvature)
         inverse[self._moving] = np.linalg.inv((self._anchor - curvature)[self._moving])
         return inverse
@@ -170,7 +168,7 @@ class Fit:
         return height
 
     def _equals(self, d: float) -> tuple[Vector, float, Vector, Vector, Vector]:
-        """Virtual games of the draw parameter: between equals, half won, half lost."""
+        """Virtual games of the draw parameter."""
         half, none = np.array([self._model.prior_draws / 2]), np.zeros(1)
         return none, d, half, none, half
 
@@ -201,7 +199,7 @@ class Fit:
         return slope, curvature
 
     def _spread(self, row: Vector, by_pair: Vector) -> None:
-        """Add each pair's value to the row of its first agent and subtract it from its second."""
+        """Add to the pair's first agent, subtract from its second."""
         np.add.at(row, self.tally.first, by_pair)
         np.subtract.at(row, self.tally.second, by_pair)
 

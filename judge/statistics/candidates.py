@@ -1,10 +1,8 @@
-"""Compares several candidates with one base, with an error bound for the whole list.
+"""Compares several candidates with one base.
 
-A p-value is the probability of a candidate's results or better ones if it were not stronger, from its
-pairs of games against the base. It uses Student's t, because the variance is estimated from the same
-pairs; the normal distribution would find false results in 5.7 % of lists of five equals with 100 pairs
-each. Holm's procedure adjusts the p-values. Dunnett's does not apply: the base plays other games against
-each candidate.
+The p-value is that of Student's t: the variance is estimated from the same pairs, and with the normal distribution 5.7
+% of lists of five equals with 100 pairs each would be wrong. Holm's procedure adjusts the p-values. Dunnett's does not
+apply: the base plays other games against each candidate.
 """
 
 import math
@@ -19,7 +17,7 @@ from judge.statistics.significance import SIGNIFICANCE, holm, student_tail
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """An opponent of the base. `p` is of a single test, `adjusted` accounts for the whole list."""
+    """`p` is of a single test, `adjusted` of the whole list."""
 
     agent: str
     counts: MatchCounts
@@ -29,7 +27,7 @@ class Candidate:
 
     @property
     def is_stronger(self) -> bool:
-        """Whether it is stronger than the base. The probability of any error in the list is at most 5 %."""
+        """Whether it is stronger. The probability of any error in the list is at most 5 %."""
         return self.adjusted <= SIGNIFICANCE
 
 

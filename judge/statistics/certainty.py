@@ -31,18 +31,18 @@ from judge.statistics.draw_models import Davidson
 from judge.statistics.rating_model import GOMOCUP_MODEL, RatingModel
 from judge.statistics.scales import CONFIDENCE_95, ELO
 from judge.statistics.significance import SIGNIFICANCE, holm, normal_tail
-from judge.statistics.simulated_fits import LeagueFits
+from judge.statistics.simulated_fits import MAX_STEP, LeagueFits
 
 _MODEL = RatingModel(draws="davidson", advantage=0)
 
 _SIMULATIONS = 199, 999
-"""Minimum and maximum number of simulated contests of the deviance test."""
+"""Simulated contests of the deviance test: minimum and maximum."""
 
 _SIMULATED_PAIRS = 1_000_000
-"""Pairs in all of them, which limits the time; and pairs in memory, if there are more."""
+"""Pairs in all of them, which limits the time; pairs in memory, if there are more."""
 
 _DRAWN_RATINGS = 4_000, 20_000
-"""Minimum and maximum number of random rating vectors for the quantile and the chances."""
+"""Random rating vectors for quantile and chances: minimum and maximum."""
 
 _DRAWN_PAIRS = 40_000_000
 """Ordered pairs of agents in all of them."""
@@ -50,7 +50,7 @@ _DRAWN_PAIRS = 40_000_000
 _SEED = 14
 
 RIVALS = 5
-"""Agents after the first one for which reversed games are counted."""
+"""Number of agents for which reversed games are counted."""
 
 _TIED_ELO = 0.01
 """Ratings that differ by less share a place."""
@@ -59,13 +59,13 @@ _POWER_80 = 2.80
 """Difference in standard errors that is significant at 95 % with a probability of 80 %."""
 
 _NEARLY_FIRST = 0.02
-"""Lead in logistic units below which the ratings after reversed games are computed exactly."""
+"""Lead in logistic units below which ratings after reversals are exact."""
 
 _FAR_SHARE = 0.02
-"""Share of the expected number of reversed games that are reversed at once: one by one below 50."""
+"""Share of the expected reversals made at once: one by one below 50."""
 
 _LEAST_SHARE = 1e-12
-"""Lower limit of an expected score in the deviance."""
+"""Minimum expected score in the deviance."""
 
 _MIXTURE_VARIANCE = 1.0
 """Variance of differences, in logistic units, for which ranges of a running contest are narrowest."""
@@ -75,7 +75,7 @@ Truth = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True)
 class PlaceRange:
-    """An agent's place and the 95 % range of its place, without and with inflation.
+    """An agent's place and its 95 % range, without and with inflation (`phi`).
 
     `elo` is Davidson's rating, `chance` the probability that the agent is the strongest.
     """
@@ -98,7 +98,7 @@ class PlaceRange:
 
 @dataclass(frozen=True, slots=True)
 class Reversal:
-    """Number of games that `winner` won against `loser` and that would have to be lost."""
+    """Number of games that `winner` won against `loser` and would have to lose."""
 
     winner: str
     loser: str
@@ -107,7 +107,7 @@ class Reversal:
 
 @dataclass(frozen=True, slots=True)
 class UnusualPair:
-    """A pair whose score no rating per agent explains; `p` is adjusted for the number of pairs (Holm)."""
+    """A score that no rating per agent explains; `p` is adjusted (Holm)."""
 
     agent: str
     opponent: str
@@ -119,9 +119,7 @@ class UnusualPair:
 
 @dataclass(frozen=True, slots=True)
 class Conclusions:
-    """Conclusions with one phi: neighbouring places that a single test does not separate, groups, candidates for the
-    first place.
-    """
+    """Conclusions with one phi: neighbours not separated by a single test, groups, candidates for the first place."""
 
     neighbours_not_separated: int
     groups: tuple[tuple[str, ...], ...]
@@ -136,7 +134,6 @@ class Certainty:
     """
 
     ranks: tuple[PlaceRange, ...]
-    """By place."""
     gap: float
     half_width: float
     half_width_phi: float
@@ -147,11 +144,11 @@ class Certainty:
     repetition: Conclusions
     reversals: tuple[Reversal, ...]
     new_first: str | None
-    """The first agent after the reversals; None if no number of them changes the first place."""
+    """First agent after the reversals; None if no number of them changes the first place."""
     further_games: tuple[int, int] | None
-    """Games between first and second that separate them with a probability of 50 % and 80 %; None without a gap."""
+    """Games that separate first and second with a probability of 50 % and 80 %; None without a gap."""
     further_share: float | None
-    """As `further_games` at 80 %, but further games of all agents, relative to the games so far."""
+    """Further games of all agents for 80 %, relative to the games so far."""
     unusual: tuple[UnusualPair, ...]
 
     @property
@@ -166,17 +163,17 @@ class Certainty:
 
     @property
     def reversed_games(self) -> int:
-        """Number of reversed games that changes the first place."""
+        """Number of reversed games."""
         return sum(reversal.games for reversal in self.reversals)
 
     @property
     def certain(self) -> int:
-        """Number of agents with a range of one place."""
+        """Number of agents with one possible place."""
         return sum(low == high for low, high in (rank.shown for rank in self.ranks))
 
 
 def pair_results(games: Iterable[GameResult]) -> list[PairResult]:
-    """Sum up the games of each pair. A game that both lost by faults is ignored."""
+    """One result per pair. Ignores games that both lost by faults."""
     return summed(
         PairResult(*game.agents, *(int(score == game.scores[0]) for score in (1, 0.5, 0)))
         for game in games
@@ -189,9 +186,8 @@ def assess_places(
 ) -> Certainty | None:
     """Compute the certainty of places; None for fewer than two agents with games.
 
-    `places` default to those of Gomocup's ratings. Agents that share a place keep their order. Disqualified agents
-    must not be in `results`. With `is_running` all ranges of a running contest are valid together, at any number of
-    looks.
+    `places` default to Gomocup's ratings. Agents that share a place keep their order. Disqualified agents must not be
+    in `results`. With `is_running` all ranges are valid together, at any number of looks.
     """
     listed = list(results)
     met = [each for each in summed(listed) if any(each[2:])]
@@ -282,7 +278,7 @@ class _League:
         return float(self.fit.ratings[one] - self.fit.ratings[other]), math.sqrt(self.variance[one, other])
 
     def _deviances(self) -> tuple[float, Vector]:
-        """The deviance of the results, and those of simulated contests."""
+        """Deviances of the results, and of simulated contests."""
         chances = np.stack(self.fit.chances(), axis=-1)
         chances /= chances.sum(axis=-1, keepdims=True)
         # Pages of a running contest are written again and again.
@@ -304,13 +300,13 @@ class _League:
         return _deviance(self.games, self.tally.wins + self.tally.draws / 2, won + drawn / 2)
 
     def _drawn_ratings(self) -> Matrix:
-        """Random deviations of the ratings: a row per agent. Only differences within a pool are meaningful."""
+        """Random deviations of ratings, a row per agent. Only differences within a pool are meaningful."""
         root = np.linalg.cholesky(self.fit.covariance + self.fits.anchor)
         agents = len(self.names)
         return root @ self.random.standard_normal((agents, _limited(_DRAWN_PAIRS // agents**2, _DRAWN_RATINGS)))
 
     def _separated(self, drawn: Matrix, maximum: float, phi: float) -> Truth:
-        """Whether the row's agent is above the column's. `maximum` is the quantile over all pairs."""
+        """Whether the row's agent is above the column's. `maximum`: quantile over all pairs."""
         lead = (self.fit.ratings[:, None] - self.fit.ratings) / np.sqrt(phi * self.variance)
         tested = self.comparable.copy()
         while (found := tested & (lead > maximum)).any():
@@ -319,8 +315,8 @@ class _League:
         return self.comparable & ~tested
 
     def _separated_at_any_time(self, phi: float) -> Truth:
-        """As `_separated`, with a confidence sequence for each pair: the normal mixture of Robbins (Statistical Methods
-        Related to the Law of the Iterated Logarithm, 1970), with Bonferroni's correction.
+        """As `_separated`, with a confidence sequence per pair: normal mixture (Robbins, Statistical Methods Related to
+        the Law of the Iterated Logarithm, 1970), with Bonferroni's correction.
         """
         variance = phi * self.variance
         pairs = self.comparable.sum() / 2
@@ -355,7 +351,7 @@ class _League:
         return even, likely
 
     def _reversals(self, order: Sequence[int], ratings: Vector) -> tuple[tuple[Reversal, ...], str | None]:
-        """The shortest list over the next agents, and the new first agent."""
+        """Shortest list over the next agents, and the new first agent."""
         best: list[Reversal] = []
         new_first, most = None, math.inf
         for rival in order[1 : 1 + RIVALS]:
@@ -366,7 +362,7 @@ class _League:
         return tuple(sorted(best, key=lambda each: (-each.games, each.winner, each.loser))), new_first
 
     def _reverse(self, first: int, rival: int, ratings: Vector, most: float) -> tuple[list[Reversal], int] | None:
-        """Reverse the most effective game until `first` is no longer first; None if that needs `most` games.
+        """Reverse the most effective game until `first` is not first; None if that needs `most` games.
 
         Gomocup's ratings count a draw as a win and a loss. With c the covariance of the ratings with the lead of
         `first` over `rival`, a win that i loses to j instead lowers this lead by c_i - c_j.
@@ -387,7 +383,10 @@ class _League:
         while True:
             slope = fits.slope(at, no_draws, wins, none, losses)[0]
             step, c = np.linalg.solve(fits.information(at, no_draws)[0], np.stack([slope, lead_of], axis=1)).T
-            at = at + step[:-1]
+            if abs(step).max() > MAX_STEP:
+                at, _ = fits.fit(wins, none, losses, at[0], Davidson.NO_DRAWS)
+            else:
+                at = at + step[:-1]
             lead = at[0, first] - np.delete(at[0], first).max()
             if lead < _NEARLY_FIRST:
                 at, _ = fits.fit(wins, none, losses, at[0], Davidson.NO_DRAWS)
@@ -449,7 +448,7 @@ def _pools(tally: PairCounts) -> list[list[int]]:
 
 
 def _rated_places(ratings: Mapping[str, float]) -> Mapping[str, int]:
-    """The place of each agent. Ratings that are nearly equal share a place."""
+    """Nearly equal ratings share a place."""
     places: dict[str, int] = {}
     before, place = math.inf, 0
     for number, (agent, elo) in enumerate(sorted(ratings.items(), key=lambda item: -item[1]), 1):
@@ -470,10 +469,10 @@ def _log_ratio(x: Matrix, mean: Matrix) -> Matrix:
 
 
 def _maximum_quantile(drawn: Matrix, variance: Matrix, tested: Truth) -> float:
-    """95 % quantile of the largest standardised difference of the tested pairs."""
+    """95 % quantile of the largest standardised difference of tested pairs."""
     maxima = np.zeros(drawn.shape[1])
     error = np.sqrt(variance)
-    # A pair that is tested in both directions needs one subtraction.
+    # Pairs tested in both directions need one subtraction.
     both = np.triu(tested & tested.T)
     for pairs, is_both in ((both, True), (tested & ~(both | both.T), False)):
         for at in np.flatnonzero(pairs.any(axis=1)):

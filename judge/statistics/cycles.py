@@ -25,14 +25,14 @@ from judge.statistics.scales import ELO
 from judge.statistics.significance import SIGNIFICANCE, chi_square_tail, holm, normal_tail
 
 MAX_AGENTS = 100
-"""Maximum number of agents, those with the most games, in the search for rings: 100 agents have 161,700."""
+"""Agents, those with the most games, in the search for rings: 100 agents have 161,700 rings."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ring:
-    """Three agents, each doing better against the next than ratings predict, and the last against the first.
+    """Three agents; each does better against the next, and the last against the first, than ratings predict.
 
-    `elo` is the sum around the ring; `p` is adjusted for the number of rings.
+    `elo`: sum around the ring; `p` is adjusted for the number of rings.
     """
 
     agents: tuple[str, str, str]
@@ -42,7 +42,7 @@ class Ring:
 
 @dataclass(frozen=True, slots=True)
 class RatingsCheck:
-    """How well ratings explain the results: a chi-square test of all pairs, and the significant rings."""
+    """Chi-square test of all pairs, and significant rings."""
 
     chi_square: float
     degrees: int
@@ -66,7 +66,7 @@ def check_ratings(results: Iterable[GameResult]) -> RatingsCheck:
 
 
 def _residuals(fit: Fit, agents: int) -> tuple[Matrix, Matrix, Matrix]:
-    """For every two agents: the residual of the row's score, the slope of the expectation, the variance."""
+    """For two agents: residual of the row's score, slope of the expectation, variance."""
     tally = fit.tally
     games = tally.wins + tally.draws + tally.losses
     won, drawn, _ = fit.chances()
@@ -85,7 +85,7 @@ def _residuals(fit: Fit, agents: int) -> tuple[Matrix, Matrix, Matrix]:
 def _rings(off: Matrix, bend: Matrix, variance: Matrix, agents: list[int], names: list[str]) -> tuple[Ring, ...]:
     here = np.ix_(agents, agents)
     met = bend[here] > 0
-    # A loop reads lists faster than arrays.
+    # Lists are faster in a loop.
     lead = np.divide(off[here], bend[here], out=np.zeros_like(off[here]), where=met).tolist()
     error = np.divide(variance[here], bend[here] ** 2, out=np.full_like(off[here], math.inf), where=met).tolist()
     found = []

@@ -25,7 +25,7 @@ Vector = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Slopes:
-    """First and second derivatives of each pair's log-likelihood by u and d."""
+    """Derivatives of each pair's log-likelihood by u and d."""
 
     by_u: Vector
     by_d: Vector
@@ -35,22 +35,22 @@ class Slopes:
 
 
 class DrawModel(Protocol):
-    """Arrays have one element per ordered pair: games won, drawn and lost by the first seat."""
+    """Arrays have one element per ordered pair: games of the first seat."""
 
     NO_DRAWS: float
     """The d without draws."""
 
     def height(self, u: Vector, d: float, wins: Vector, draws: Vector, losses: Vector) -> float:
-        """The log-likelihood; minus infinity for an impossible d."""
+        """Log-likelihood; minus infinity for an impossible d."""
 
     def slopes(self, u: Vector, d: float, wins: Vector, draws: Vector, losses: Vector) -> Slopes:
-        """Its derivatives."""
+        """Derivatives of `height`."""
 
     def chances(self, u: Vector, d: float) -> tuple[Vector, Vector, Vector]:
         """Probabilities of win, draw and loss of the first seat."""
 
     def start(self, share: float) -> float:
-        """The d with this share of draws between equals, 0 < `share` < 1."""
+        """d for this share of draws between equals, 0 < `share` < 1."""
 
     def share(self, d: float) -> float:
         """Share of draws between equals."""
@@ -109,7 +109,7 @@ class Davidson:
         return float(total + (d * draws.sum() if draws.any() else 0.0))
 
     def slopes(self, u: Vector, d: float | Vector, wins: Vector, draws: Vector, losses: Vector) -> Slopes:
-        """See `DrawModel`. `d` may have a row per league."""
+        """`d` may have a row per league."""
         games = wins + draws + losses
         won, drawn, lost = self.chances(u, d)
         lead = (won - lost) / 2
@@ -122,8 +122,8 @@ class Davidson:
         )
 
     def chances(self, u: Vector, d: float | Vector) -> tuple[Vector, Vector, Vector]:
-        """See `DrawModel`. `d` may have a row per league."""
-        # Relative to the stronger side's share, so nothing overflows.
+        """`d` may have a row per league."""
+        # Relative to the stronger side's share: nothing overflows.
         root = np.exp(-abs(u) / 2)
         weak, drawn = root * root, np.exp(d) * root
         total = 1 + drawn + weak
@@ -149,5 +149,5 @@ def share(x: Vector | float) -> Vector:
 
 
 def log_share(x: Vector | float) -> Vector:
-    """Its logarithm, for any x."""
+    """Logarithm of `share`, for any x."""
     return -np.logaddexp(0, -np.asarray(x, dtype=np.float64))

@@ -7,18 +7,18 @@ Each game has two values, with these models:
 
 For the seat, the time value is the log time per move of the first seat minus that of the second. Least squares with and
 without the factor give the variance ratio (F) of a linear hypothesis (Fisher; Scheffe, The Analysis of Variance, 1959,
-2). Two agents in the same seats are a block, and games are compared within blocks only. So agents that played more on
-one slot, or late, do not look like an effect of slot or order. If too few games are left to compare, both blocks of a
-pair are joined, with one advantage for all pairs. If that leaves too few, as where most pairs meet once, each agent has
-one unknown instead. These unknowns are first eliminated from all columns (Frisch and Waugh, Econometrica 1, 1933).
+2). Two agents in the same seats are a block; games are compared within blocks only. So agents that played more on one
+slot, or late, do not look like an effect of slot or order. If that leaves too few games, both blocks of a pair are
+joined, with one advantage for all pairs; then, as where most pairs meet once, each agent has one unknown. The unknowns
+are first eliminated from all columns (Frisch and Waugh, Econometrica 1, 1933).
 
-A factor is a set of levels (slot, host, hour of the day) or a number (order: when the game began, from 0 to 1;
-neighbours: other games on its host when it began). Holm's procedure adjusts all p-values, so fair machines are reported
-as unfair in 5 % of contests. A difference x of logarithms is reported as exp(x) - 1.
+A factor is a set of levels (slot, host, hour of the day) or a number (order: start from 0 to 1; neighbours: other games
+on the host at the start). Holm's procedure adjusts all p-values, so fair machines are reported as unfair in 5 % of
+contests. A difference x of logarithms is reported as exp(x) - 1.
 
-The 95 % interval of an effect is Scheffe's (3.5). It is valid for all levels at once, so also for the largest effect.
-`found` is the effect, at a level of average frequency or between the extremes of a number, that is detected with a
-probability of at least 90 %, even as the first test in Holm's procedure.
+The 95 % interval is Scheffe's (3.5), valid for all levels at once, so also for the largest effect. `found` is the
+effect, at a level of average frequency or between the extremes of a number, that is detected with a probability of at
+least 90 %, even as the first test in Holm's procedure.
 
 Results are assumed independent given the model. Deterministic agents that repeat games make the tests overconfident.
 """
@@ -56,7 +56,7 @@ DIFFERENT = 30
 OTHERS = "others"
 SCORE, TIME = "score", "time a move"
 ALONE, FEW, ALIKE = "nothing to compare", "too few games", "differs in too few games"
-"""Reasons why a test is omitted."""
+"""Why a test is omitted."""
 
 LEVELS, NUMBERS, SEAT = ("slot", "host", "hour"), ("order", "neighbours"), "seat"
 FAIRNESS_WORDS = (*LEVELS, *NUMBERS, SEAT, SCORE, TIME, OTHERS, ALONE, FEW, ALIKE)
@@ -65,11 +65,11 @@ FAIRNESS_WORDS = (*LEVELS, *NUMBERS, SEAT, SCORE, TIME, OTHERS, ALONE, FEW, ALIK
 
 @dataclass(frozen=True, slots=True)
 class FairnessTest:
-    """The test of one factor. Effects are points of the first seat, or relative times per move (0.01 is 1 % more,
-    1 is twice the time, -0.5 is half of it).
+    """The test of one factor. Effects are points of the first seat, or relative times per move (0.01 is 1 % more, -0.5
+    is half).
 
-    `p` is None if nothing can be compared, with the reason in `why`; `adjusted` accounts for all tests.
-    `level` has the largest `effect`, with the 95 % interval `low` to `high`. `found` is the detectable effect.
+    `p` is None if nothing can be compared (`why`); `adjusted` accounts for all tests. `level` has the largest `effect`,
+    with the 95 % interval `low` to `high`. `found` is the detectable effect.
     """
 
     factor: str
@@ -113,7 +113,7 @@ def fairness_tests(results: Sequence[GameResult], conditions: Sequence[GameCondi
 
 
 class _Games:
-    """The games as columns; missing values are NaN."""
+    """As columns; missing values are NaN."""
 
     def __init__(self, results: Sequence[GameResult], conditions: Sequence[GameConditions]) -> None:
         agents = sorted({agent for result in results for agent in result.agents})
@@ -142,7 +142,7 @@ def _log_time(result: GameResult, seat: int) -> float:
 
 
 def _neighbours(conditions: Sequence[GameConditions]) -> Vector:
-    """Other games running on the host when each game began. Later starts depend on the game's own duration."""
+    """Other games on the host when each game began. Later starts depend on the game's own duration."""
     counts = np.zeros(len(conditions))
     hosts: dict[str, list[int]] = {}
     for at, each in enumerate(conditions):
@@ -169,13 +169,13 @@ def _levels(names: Sequence[str]) -> tuple[list[str], Codes]:
 
 
 class _Sweep(ABC):
-    """Eliminates the unknowns that are not tested from a column."""
+    """Eliminates the untested unknowns from a column."""
 
     rank: int
-    """Number of these unknowns."""
+    """Number of unknowns."""
 
     def __call__(self, column: Vector) -> Vector:
-        """The residual column; exactly zero where only rounding errors are left."""
+        """Exactly zero where only rounding errors are left."""
         left = self.left_of(column)
         return left if float(left @ left) > 1e-12 * float(column @ column) else np.zeros(len(column))
 
@@ -218,7 +218,7 @@ class _OfAgents(_Sweep):
 
 
 _LEAST_LEFT, _LEAST_SHARE = 2 * FEWEST, 1 / 3
-"""Minimum number and share of games that blocks or pairs leave to compare."""
+"""Minimum number and share of games that blocks or pairs must leave to compare."""
 
 
 def _leaves_enough(unknowns: int, games: int) -> bool:
@@ -226,8 +226,8 @@ def _leaves_enough(unknowns: int, games: int) -> bool:
 
 
 def _sweep_of(games: _Games, used: npt.NDArray[np.bool_], sign: float, *, of_seats: bool) -> _Sweep:
-    """Choose blocks, pairs or agents by the games they leave. `sign` of the second agent's part of a value: 1 in
-    sums, -1 in differences. `of_seats`: no blocks, because a block has one seating.
+    """Choose blocks, pairs or agents by the games they leave. `sign` of the second agent's part of a value: 1 in sums,
+    -1 in differences. `of_seats`: no blocks, because a block has one seating.
     """
     first, second = games.first[used], games.second[used]
     low, high, count = np.minimum(first, second), np.maximum(first, second), len(first)
@@ -236,7 +236,7 @@ def _sweep_of(games: _Games, used: npt.NDArray[np.bool_], sign: float, *, of_sea
         return _OfPairs(block, np.ones(count))
     pairs, pair = np.unique(low * games.agents + high, return_inverse=True)
     if _leaves_enough(len(pairs), count):
-        # A difference changes its sign with the seats, and is 0 for an agent against itself.
+        # A difference changes its sign with the seats; against itself it is 0.
         return _OfPairs(pair, np.sign(second - first).astype(np.float64) if sign < 0 else np.ones(count))
     return _OfAgents(games.agents, first, second, sign)
 
@@ -249,7 +249,7 @@ class _Fitted:
     rank: int
 
     def off(self, weights: Vector, degrees: int, residual: int) -> tuple[float, float]:
-        """A weighted sum of coefficients, and the half-width of its interval."""
+        """A weighted sum of coefficients, and its interval's half-width."""
         variance = self.squares / residual * float(weights @ self.inverse @ weights)
         ratio = variance_ratio_point(SIGNIFICANCE, degrees, residual)
         return float(weights @ self.coefficients), math.sqrt(degrees * ratio * max(0.0, variance))
@@ -266,7 +266,7 @@ def _fit(sweep: _Sweep, columns: Sequence[Vector], values: Vector) -> _Fitted:
 
 
 def _compare(without: _Fitted, fitted: _Fitted, games: int, spread: float) -> tuple[float | None, float | None, str]:
-    """p, detectable effect, and the reason if both are None. `spread` is the squared length of an effect of 1."""
+    """p, detectable effect, and why both are None. `spread`: squared length of an effect of 1."""
     degrees, residual = fitted.rank - without.rank, games - fitted.rank
     if degrees < 1:
         return None, None, ALONE
@@ -326,7 +326,7 @@ def _test_number(
     swept, column = sweep(values[used]), sweep(here)
     before = [sweep(np.ones(count))] if intercept else []
     without, fitted = _fit(sweep, before, swept), _fit(sweep, [*before, column], swept)
-    if intercept and count:  # the part that the advantage does not explain
+    if intercept and count:  # What the advantage does not explain.
         column = column - (before[0] @ column / max(1e-300, float(before[0] @ before[0]))) * before[0]
     squares = float((column**2).sum())
     different = squares**2 / max(float((column**4).sum()), 1e-300) if intercept else count

@@ -1,12 +1,11 @@
 """Rates several contests on one scale, and each agent's history from contest to contest.
 
-A program is identified by the digest of its files. All games of all contests are rated at once, by
-programs, so a program in two contests connects them. A new version of an agent is another program. The
-ratings of one name's versions are the agent's history. Nothing is assumed about their similarity, so a
-version with few games has a wide interval.
+All games of all contests are rated at once, by programs (digests of files), so a program in two contests connects them.
+A new version of an agent is another program. The ratings of a name's versions are its history. They are independent, so
+a version with few games has a wide interval.
 
-**Anchors** are agents with a given rating. Each pool is shifted so that its anchors have it on average,
-and pools with anchors share one scale. An anchor's own rating still follows from its games.
+**Anchors** have a given rating. Each pool is shifted so that its anchors have it on average; pools with anchors share
+one scale. An anchor's own rating still follows from its games.
 
 Join only contests with the same game, rules and times.
 """
@@ -23,9 +22,9 @@ from judge.statistics.ratings import Rating, RatingList, rate
 
 @dataclass(frozen=True, slots=True)
 class RatedContest:
-    """A contest with its counting results. `programs` maps an agent's name to the digest of its files.
+    """A contest with its counting results. `programs`: digests of files by agent name.
 
-    `began` is an ISO 8601 time that orders contests.
+    `began` is an ISO 8601 time.
     """
 
     name: str
@@ -36,7 +35,7 @@ class RatedContest:
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """An agent in one contest: file digest, rating from all contests, and `games` in this contest."""
+    """An agent in one contest: file digest, rating from all contests, `games` in this contest."""
 
     contest: str
     began: str
@@ -47,7 +46,7 @@ class Version:
 
 @dataclass(frozen=True, slots=True)
 class JoinedRatings:
-    """Ratings of programs under their last names, and the versions of each name, oldest first."""
+    """Ratings of programs under their last names; versions of each name, oldest first."""
 
     ratings: RatingList
     histories: Mapping[str, Sequence[Version]]
@@ -102,7 +101,7 @@ def _anchor_programs(names: Mapping[str, str], anchors: Mapping[str, float]) -> 
 
 
 def _anchored(rated: RatingList, anchors: Mapping[str, float]) -> RatingList:
-    """Shift each pool to its anchors; pools with anchors are joined under the largest one's number."""
+    """Shift each pool to its anchors. Pools with anchors get the largest one's number."""
     off: dict[int, list[float]] = {}
     for rating in rated.ratings:
         if rating.agent in anchors:

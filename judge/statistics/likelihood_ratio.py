@@ -30,30 +30,30 @@ from collections.abc import Sequence
 
 _UNSEEN = 1e-3
 _MAX_STEPS = 200
-"""Maximum number of steps per root; three to ten are usual."""
+"""Steps per root; three to ten are usual."""
 _HALVE_AFTER = 30
-"""After this number of steps, every other step halves the interval, which ends at float precision."""
+"""After these steps, every other step halves the interval, which ends at float precision."""
 _CLOSE = 1e-5
 """Relative size of the last step, compared with the distance to a pole; the error is about its square."""
 _MAX_TANGENTS = 100
-"""Maximum number of steps per maximum; four to eight are usual."""
+"""Steps per maximum; four to eight are usual."""
 _SAME = 1e-7
-"""Relative change of the spread at which the search ends; the ratio's error is its square."""
+"""Relative change of the spread in the last step; the ratio's error is its square."""
 _SECANTS = ((0.003, 100.0), (0.1, 4.0))
-"""Maximum length of a secant in tangent steps, if that step is shorter than the first number; longer ones
-might skip a maximum.
+"""Maximum length of a secant in tangent steps, if those are shorter than the first number; longer ones might skip a
+maximum.
 """
 
 
 def seen(counts: Sequence[float]) -> list[float]:
-    """Counts as floats; zeros become a thousandth."""
+    """Zeros become a thousandth."""
     return [float(count) or _UNSEEN for count in counts]
 
 
 def ratio_of_means(counts: Sequence[float], scores: Sequence[float], mean0: float, mean1: float) -> float:
-    """The LLR of positive counts for a mean score of `mean1` against `mean0`.
+    """The LLR of positive counts for a mean of `mean1` against `mean0`.
 
-    `scores` of the kinds ascend; the means are between the first and the last.
+    `scores` ascend; the means are between the first and the last.
     """
     logs = [_log_weights(_shares(counts), [score - mean for score in scores])[0] for mean in (mean0, mean1)]
     return _ratio(counts, *logs)
@@ -62,7 +62,7 @@ def ratio_of_means(counts: Sequence[float], scores: Sequence[float], mean0: floa
 def ratio_of_t_values(counts: Sequence[float], scores: Sequence[float], t0: float, t1: float) -> float:
     """The LLR of positive counts for a t-value of `t1` against `t0`.
 
-    The t-value is (mean - 1/2) / sigma of one result. `scores` of the kinds are symmetric, from 0 to 1.
+    The t-value is (mean - 1/2) / sigma of one result. `scores` are symmetric, from 0 to 1.
     """
     leads = [score - 0.5 for score in scores]
     return _ratio(counts, *(_log_weights_of_t(_shares(counts), leads, t) for t in (t0, t1)))
@@ -78,7 +78,7 @@ def _ratio(counts: Sequence[float], logs0: Sequence[float], logs1: Sequence[floa
 
 
 def _log_weights_of_t(shares: Sequence[float], leads: Sequence[float], t: float) -> list[float]:
-    """ln(q / p) for the likeliest p with this t-value; `leads` are scores minus 1/2."""
+    """ln(q / p) for the likeliest p with this t-value; `leads`: scores minus 1/2."""
     if t < 0:
         return _log_weights_of_t(shares[::-1], leads, -t)[::-1]
     if t == 0:

@@ -1,7 +1,7 @@
-"""Counts the results of one side against another: single games, or pairs with the same opening.
+"""Counts the results of one side: single games, or pairs with the same opening.
 
-The two games of an opening are not independent: an opening that favours the first seat gives a win and a
-loss. Pairs are independent, with five counts by points (pentanomial) instead of three (trinomial).
+The two games of an opening are not independent: it may favour the first seat. Pairs are independent, with five counts
+(pentanomial) instead of three (trinomial).
 """
 
 from collections.abc import Iterable, Sequence
@@ -23,7 +23,7 @@ _GAMES_OF_PAIRS = ((2, 0, 0), (1, 1, 0), (0, 2, 0), (1, 0, 1), (0, 1, 1), (0, 0,
 
 @dataclass(frozen=True, slots=True)
 class MatchCounts:
-    """Number of results of each kind, worst first: three counts of games or five of pairs.
+    """Results of each kind, worst first: three counts of games or five of pairs.
 
     `games` are the pairs' lost, drawn and won games; None if unknown, because DD and WL are one count.
     """
@@ -38,10 +38,9 @@ class MatchCounts:
 
     @classmethod
     def of_numbers(cls, numbers: Sequence[int]) -> Self:
-        """Convert three, five or six counts, worst first. Raises InputError for others.
+        """Three, five or six counts, worst first. Raises InputError for others.
 
-        Three are games: lost, drawn, won. Five are pairs by points: LL, LD, WL+DD, WD, WW. Six separate DD and WL:
-        LL, LD, DD, WL, WD, WW.
+        Games: lost, drawn, won. Pairs: LL, LD, WL+DD, WD, WW. Pairs with DD apart: LL, LD, DD, WL, WD, WW.
         """
         if any(number < 0 for number in numbers):
             raise InputError(f"count {min(numbers)} is negative")
@@ -65,8 +64,8 @@ class MatchCounts:
 
     @classmethod
     def of_results(cls, results: Iterable[GameResult], agent: str) -> Self:
-        """The results of `agent`: complete pairs (games 0 and 1 of a pairing, 2 and 3, ...) if there are any,
-        otherwise single games.
+        """Count complete pairs (games 0 and 1 of a pairing, 2 and 3, ...) of `agent` if there are any, otherwise single
+        games.
         """
         pairs: dict[tuple[int, int, int], list[float]] = {}
         for result in results:

@@ -1,9 +1,8 @@
-"""Estimates the strength difference of two sides from their results: Elo, normalized Elo, and intervals.
+"""Estimates the strength difference of two sides: Elo, normalized Elo, and intervals.
 
-With n results (games or pairs) of mean score s and variance v, the standard error of s is sqrt(v / n). The
-ends of the 95 % interval of s are converted to Elo. Normalized Elo divides by the standard deviation of a
-game, for pairs sqrt(2 v). The likelihood of superiority (LOS) is the probability of s > 1/2 with a uniform
-prior: Phi((s - 1/2) / error).
+With n results of mean score s and variance v, the standard error of s is sqrt(v / n). The ends of the 95 % interval of
+s are converted to Elo. Normalized Elo divides by the standard deviation of a game, for pairs sqrt(2 v). The likelihood
+of superiority (LOS), P(s > 1/2) with a uniform prior, is Phi((s - 1/2) / error).
 
 If all results are of one kind, v is 0, and the interval follows Clopper and Pearson (1934): at least 0.025
 ** (1 / n) of all results are of that kind, and the rest may be anything. A score of 1 is compatible with
@@ -33,7 +32,7 @@ class Interval:
 class MatchEstimate:
     """Estimates for the first side. `score` is per game, 0 to 1, `los` a probability.
 
-    `draws` is the share of drawn games; None if the pairs do not show it.
+    `draws`: share of drawn games; None if the pairs do not show it.
     """
 
     games: int
@@ -69,7 +68,7 @@ def estimate_match(counts: MatchCounts) -> MatchEstimate | None:
 
 
 def interval_of_mean(counts: Sequence[int], scores: Sequence[float]) -> tuple[float, float, float]:
-    """The mean score and its 95 % interval; `scores` ascend, and at least one count is positive."""
+    """The mean score and its interval. `scores` ascend, and at least one count is positive."""
     n = sum(counts)
     mean = sum(count * of for count, of in zip(counts, scores, strict=True)) / n
     if max(counts) == n:
@@ -80,7 +79,7 @@ def interval_of_mean(counts: Sequence[int], scores: Sequence[float]) -> tuple[fl
 
 
 def _ends_of_one_kind(score: float, n: int, worst: float, best: float) -> tuple[float, float]:
-    """Interval of the score if all n results have the same score."""
+    """Interval if all n results have the same score."""
     certain = _TAIL ** (1 / n)
     return certain * score + (1 - certain) * worst, certain * score + (1 - certain) * best
 

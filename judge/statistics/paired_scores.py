@@ -1,14 +1,11 @@
-"""Scores of pairs of games: of a candidate against a pool, or of a candidate and its parent against the same
-pool.
+"""Scores of a candidate's pairs of games against a pool, alone or compared with its parent.
 
-A pair is one opening against one opponent with both colours; its score is one of `PAIR_SCORES`. If a
-parent plays the same pairs (opponent, opening, seeds), the effects of opponent and opening cancel in the
-difference of scores. Differences have nine kinds, from -1 to 1.
+A pair is one opening against one opponent with both colours. If a parent plays the same pairs (opponent, opening,
+seeds), the effects of opponent and opening cancel in the difference of scores.
 
-A hypothesis in Elo is the expected score against equal opponents, or for differences, that minus 1/2.
-Against a much stronger or weaker pool a test may take longer, but does not err more often. Tests are
-evaluated after each round of all opponents. The variance includes that between opponents, so intervals are
-rather too wide.
+A hypothesis in Elo is the expected score against equal opponents, or for differences, that minus 1/2. Against a much
+stronger or weaker pool a test may take longer, but does not err more often. Tests are evaluated after each round
+of all opponents. The variance includes that between opponents, so intervals are rather too wide.
 """
 
 from collections.abc import Sequence
@@ -27,13 +24,13 @@ DIFFERENCES = tuple(quarters / 4 for quarters in range(-4, 5))
 
 @dataclass(frozen=True)
 class PairedScores:
-    """Number of results of each kind, worst first: five kinds of scores or nine of differences."""
+    """Results of each kind, worst first: five kinds of scores or nine of differences."""
 
     counts: tuple[int, ...]
 
     @classmethod
     def of(cls, candidate: Sequence[float], parent: Sequence[float] | None = None) -> Self:
-        """From scores of pairs, 0 to 1 in quarters; the parent's are of the same pairs in the same order."""
+        """Scores are 0 to 1 in quarters; the parent's are of the same pairs in the same order."""
         if parent is None:
             return cls(tuple(candidate.count(score) for score in PAIR_SCORES))
         more = [ours - theirs for ours, theirs in zip(candidate, parent, strict=True)]
@@ -51,14 +48,14 @@ class PairedScores:
 
     @property
     def are_even(self) -> bool:
-        """Whether all pairs are even: the candidate scored like its parent, or 1/2 against the pool. Such pairs show
-        no difference.
+        """Whether the candidate always scored like its parent, or 1/2 against the pool. Such pairs show no
+        difference.
         """
         return self.pairs > 0 and self.counts[len(self.counts) // 2] == self.pairs
 
     @cached_property
     def interval(self) -> tuple[float, float, float]:
-        """The mean and its 95 % interval; there is at least one pair."""
+        """The mean and its 95 % interval. Needs a pair."""
         return interval_of_mean(self.counts, self._scores)
 
     @property

@@ -1,7 +1,6 @@
 """Rating lists over years from records of leagues and tables of names: Gomocup's lists since 2000.
 
-A name in a record becomes a version, `RAPFI 2025`. `judge.statistics.bayeselo` rates the summed results of versions.
-An anchor and the reference list set the scale.
+A name in a record becomes a version, `RAPFI 2025`. An anchor and the reference list set the scale.
 """
 
 import re
@@ -13,7 +12,7 @@ from judge.contest_games import GameResult
 from judge.statistics.bayeselo import PairResult, bayes_ratings, half_up, summed
 
 ACTIVE_YEARS = 5
-"""A version is active if it played in one of the last years of the list."""
+"""A version that played in one of the last years is active."""
 
 _FULL_NAME = re.compile(r"([A-Z_\\.-]+)([0-9]+)")
 _BEGIN_OF_NAME = re.compile(r"([A-Z_\\-]+)([0-9]+)")
@@ -72,12 +71,12 @@ class NameTables:
     blacklist: frozenset[tuple[str, str]]
     """Name and league of disqualified programs."""
     anchors: Sequence[tuple[str, int]]
-    """Versions with given ratings; the first one in a list sets its scale."""
+    """Ratings of versions; the first one in a list sets its scale."""
     rules: Sequence[ListRule]
-    """All lists; the last one is the reference."""
+    """The last one is the reference."""
 
     def version(self, name: str, year: int) -> str:
-        """Return the version that a name means in a year."""
+        """The version that a name means in a year."""
         for key in (f"{name}{year}", name):
             if key in self.nicknames:
                 return self.nicknames[key]
@@ -89,14 +88,14 @@ class NameTables:
         return f"{found[1]} {'20' if is_year else ''}{digits}"
 
     def kept(self, record: LeagueRecord) -> list[RecordLine]:
-        """Return the lines without disqualified programs."""
+        """Lines without disqualified programs."""
         out = {name for name, league in self.blacklist if league == record.league}
         return [line for line in record.lines if out.isdisjoint((line.first, line.second))]
 
 
 @dataclass(frozen=True, slots=True)
 class ListRow:
-    """A version in a list. `rank` is None unless it is the best of its family, active, and has enough games."""
+    """`rank` is None unless it is the best of its family, active, and has enough games."""
 
     version: str
     shown: str
@@ -116,12 +115,12 @@ class ListRow:
 
 
 def family(version: str) -> str:
-    """Return the family of a version."""
+    """The name without the year."""
     return version.split(" ", 1)[0]
 
 
 def rating_list(records: Sequence[LeagueRecord], names: NameTables, rule: ListRule) -> list[ListRow]:
-    """Return the list, best version first. `records` are all records, in order of year."""
+    """The list, best version first. `records` are all records, by year."""
     rows = _anchored_list(records, names, rule)
     reference = names.rules[-1]
     if rule == reference:
@@ -134,7 +133,7 @@ def rating_list(records: Sequence[LeagueRecord], names: NameTables, rule: ListRu
 
 
 def record_lines(results: Iterable[GameResult]) -> list[RecordLine]:
-    """Return the pairs of a contest; names are upper-case. A game that both lost is ignored."""
+    """The pairs of a contest; names are upper-case. Ignores games that both lost."""
     pairs = summed(
         PairResult(
             game.first.upper(),
@@ -199,7 +198,7 @@ def _anchored_list(records: Iterable[LeagueRecord], names: NameTables, rule: Lis
 
 
 def _results(lines: Sequence[RecordLine], players: Mapping[str, str]) -> list[PairResult]:
-    """The line with most decided games shows the number of games of a pairing."""
+    """The most decided games of a line are the games of a pairing."""
     games = max((line.decided for line in lines), default=0)
     return [
         PairResult(

@@ -11,7 +11,7 @@ class RatingModel(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     prior_draws: float = Field(default=2, gt=0)
-    """Virtual draws per agent; fewer draws move a score of 100 % further away from the rest."""
+    """Virtual draws per agent; fewer move a score of 100 % further away."""
     advantage: float | None = None
     """First-move advantage; None: estimated."""
     draws: Literal["rao-kupper", "davidson"] = "rao-kupper"
@@ -29,6 +29,4 @@ class RatingModel(BaseModel):
 
 
 GOMOCUP_MODEL = RatingModel(advantage=0, draw_elo=0.01, mean=1600)
-"""Gomocup's since 2017: its BayesElo has the first two values built in, and its script uses `offset 1600` and
-`mm`.
-"""
+"""Gomocup's since 2017: BayesElo has the first two built in, its script uses `offset 1600` and `mm`."""

@@ -1,9 +1,7 @@
-"""Ratings of agents on the Elo scale, with 95 % intervals; see `judge.statistics.bradley_terry` for the
-model.
+"""Ratings on the Elo scale, with 95 % intervals (model: `judge.statistics.bradley_terry`).
 
-Interval ends that depend only on the prior are None. Agents that are not connected through games are in
-separate pools, which cannot be compared. numpy and networkx are imported on demand: most processes rate
-nothing.
+Agents that are not connected through games are in separate pools, which cannot be compared. numpy and networkx are
+imported on demand: most processes rate nothing.
 """
 
 from __future__ import annotations
@@ -25,9 +23,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A parameter in Elo and its standard error, 0 if given.
+    """A parameter in Elo; `error` is 0 if it is given.
 
-    `low` and `high` are the ends of its 95 % interval; None if only the prior limits it.
+    `low` and `high` end the 95 % interval; None if only the prior limits it.
     """
 
     elo: float
@@ -38,7 +36,7 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True)
 class Rating:
-    """An agent's rating and its 95 % interval, in Elo relative to its pool's mean.
+    """Rating and 95 % interval, in Elo relative to the pool's mean.
 
     `low` is None if the agent's group never took a point from an agent outside it, `high` if no outside agent
     took one from it. A group is a set of agents that can be compared in both directions. The largest group of
@@ -53,12 +51,12 @@ class Rating:
     score: float
     """Wins plus half the draws."""
     pool: int
-    """Number of its pool, from 0 for the largest; pools cannot be compared."""
+    """Number of its pool, from 0 for the largest."""
 
 
 @dataclass(frozen=True, slots=True)
 class RatingList:
-    """The ratings of all agents with results, best first within a pool."""
+    """Ratings of all agents with results, best first within a pool."""
 
     ratings: tuple[Rating, ...]
     advantage: Estimate
@@ -73,7 +71,7 @@ class RatingList:
     """Upper end; None if no game or every game was drawn."""
 
     def of(self, agent: str) -> Rating:
-        """The rating of an agent. Raises KeyError if it has no results."""
+        """Raises KeyError if the agent has no results."""
         for rating in self.ratings:
             if rating.agent == agent:
                 return rating
@@ -81,7 +79,7 @@ class RatingList:
 
 
 def rate(results: Iterable[GameResult], model: RatingModel | None = None) -> RatingList:
-    """Rate the agents in `results`. A game that both lost by faults is ignored."""
+    """Ignores games that both lost by faults."""
     model = model or RatingModel()
     counted, pools, tally, fit = fit_games(results, model)
     low_open, high_open = _open_ends(counted, pools)
@@ -114,7 +112,7 @@ def rate(results: Iterable[GameResult], model: RatingModel | None = None) -> Rat
 
 
 def lower_ends(results: Iterable[GameResult], model: RatingModel | None = None) -> Mapping[str, float]:
-    """Return each agent's rating minus half of its 95 % interval, also where only the prior limits an end."""
+    """Rating minus half of the 95 % interval, also where only the prior limits it."""
     model = model or RatingModel()
     *_, tally, fit = fit_games(results, model)
     return {
@@ -124,7 +122,7 @@ def lower_ends(results: Iterable[GameResult], model: RatingModel | None = None) 
 
 
 def _estimate(value: float, error: float, ends: tuple[bool, bool]) -> Estimate:
-    """Convert a parameter to Elo; `ends`: which interval ends exist."""
+    """`ends`: which interval ends exist."""
     reach = CONFIDENCE_95 * error
     low, high = (
         end * ELO if has_end else None for end, has_end in zip((value - reach, value + reach), ends, strict=True)
@@ -135,7 +133,7 @@ def _estimate(value: float, error: float, ends: tuple[bool, bool]) -> Estimate:
 def fit_games(
     results: Iterable[GameResult], model: RatingModel | None = None
 ) -> tuple[list[GameResult], list[set[str]], PairCounts, Fit]:
-    """The counting games, their pools (largest first), their sums, and the fit."""
+    """Counting games, pools (largest first), sums, and the fit."""
     import networkx as nx
 
     from judge.statistics.bradley_terry import Fit, PairCounts
@@ -157,7 +155,7 @@ def fit_games(
 
 
 def _open_ends(games: Sequence[GameResult], pools: Sequence[set[str]]) -> tuple[set[str], set[str]]:
-    """The agents without a lower end, and those without an upper end, without the prior.
+    """Agents without a lower, and without an upper end, without the prior.
 
     The maximum is finite if every agent took a point from every other, directly or through others (Ford 1957):
     within a strongly connected group of the graph whose edges lead to the agent that took a point.
@@ -176,7 +174,7 @@ def _open_ends(games: Sequence[GameResult], pools: Sequence[set[str]]) -> tuple[
         members: dict[int, set[str]] = {group: groups.nodes[group]["members"] for group in groups}
         largest = max(map(len, members.values()), default=0)
         cores = [group for group, agents in members.items() if len(agents) == largest]
-        # The reference is the largest group, or all groups if several are the largest.
+        # Or all groups if several are the largest.
         references = frozenset(cores if len(cores) == 1 else members)
         for group in groups:
             seen_from = references - {group}

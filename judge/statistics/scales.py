@@ -44,7 +44,7 @@ def bayes_elo_score(elo: float, draw_elo: float) -> float:
 
 
 def draw_elo_of(won: float, lost: float) -> float:
-    """Draw margin of BayesElo's model from the shares of won and lost games, between 0 and 1.
+    """Draw margin of BayesElo's model from shares of won and lost games, between 0 and 1.
 
     The model's two equations give d - u and d + u; their sum is 2 d.
     """

@@ -33,11 +33,10 @@ def chi_square_tail(x: float, degrees: int) -> float:
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
-    """p-values adjusted for multiple tests: the probability of any false finding below a level is at most that
-    level (Holm, A Simple Sequentially Rejective Multiple Test Procedure, 1979).
+    """Adjusted p-values: the probability of any false finding below a level is at most that level (Holm, A Simple
+    Sequentially Rejective Multiple Test Procedure, 1979).
 
-    The smallest of m is multiplied by m, the next by m - 1, and so on, without decreasing. It allows dependent
-    tests and finds all that Bonferroni's correction finds.
+    The smallest of m is multiplied by m, the next by m - 1, and so on, without decreasing. Tests may be dependent.
     """
     adjusted = [1.0] * len(p_values)
     least = 0.0
@@ -67,7 +66,7 @@ def variance_ratio_tail(ratio: float, degrees: int, residual: int) -> float:
 
 @lru_cache
 def variance_ratio_point(level: float, degrees: int, residual: int) -> float:
-    """The variance ratio with the tail `level`, 0 < `level` < 1; `degrees` and `residual` >= 1."""
+    """Inverse of `variance_ratio_tail`, 0 < `level` < 1; `degrees` and `residual` >= 1."""
     low, high = 0.0, 1.0
     while variance_ratio_tail(high, degrees, residual) > level:
         low, high = high, 2 * high
@@ -105,8 +104,7 @@ _SERIES = 30
 def chi_square_shift(level: float, degrees: int, power: float) -> float:
     """The noncentrality with which a chi-square value exceeds its `level` with this `power`.
 
-    The noncentral value (mean degrees + shift, variance 2 degrees + 4 shift) is taken as normal, which gives a
-    quadratic equation for the root of the shift.
+    The noncentral value (mean degrees + shift, variance 2 degrees + 4 shift) is taken as normal.
     """
     low, high = 0.0, 4.0 * degrees + 2000.0
     for _ in range(100):

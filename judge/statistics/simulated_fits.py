@@ -1,7 +1,7 @@
 """Fits Davidson's model (`judge.statistics.draw_models`) to many leagues with the same pairs at once.
 
-Rows of the arrays are leagues. The maximum is that of `judge.statistics.bradley_terry` without first-move
-advantage. The step of Newton's method is limited, so it converges from any start.
+Rows are leagues. The maximum is that of `judge.statistics.bradley_terry` without first-move advantage. Newton's step is
+limited, so it converges from any start.
 """
 
 from collections.abc import Sequence
@@ -17,11 +17,14 @@ from judge.statistics.draw_models import Davidson, share
 _CLOSE = 1e-5
 """Largest change of a rating in the last step, in logistic units."""
 
-_MAX_STEP = 1.0
+MAX_STEP = 1.0
 """Largest change of a rating in one step, in logistic units."""
 
+_RIDGE = 1e-9
+"""Added to the information of each rating: far from the maximum all chances are 0 or 1, and it would be singular."""
+
 _SHARED_STEPS = 8
-"""Steps with the information at the start. Leagues that need more use their own."""
+"""Steps with the information at the start; then each league has its own."""
 
 _MAX_STEPS = 100
 
@@ -30,8 +33,8 @@ _DRAWS = Davidson()
 
 @dataclass(frozen=True)
 class LeagueFits:
-    """The pairs of a league by their agents' places. `games` and `prior` are the games and the virtual draws of each
-    pair, `prior_draws` those of an agent. `pools` are the places of agents connected through games.
+    """Pairs by agents' places. `games` and `prior` (virtual draws) are per pair, `prior_draws` per agent. `pools`:
+    places of agents connected through games.
     """
 
     first: Places
@@ -43,7 +46,7 @@ class LeagueFits:
 
     @classmethod
     def of(cls, tally: PairCounts, prior_draws: float, pools: Sequence[Sequence[int]]) -> Self:
-        """The pairs of `tally`. Virtual draws are distributed like games."""
+        """Virtual draws are distributed like games."""
         games = tally.wins + tally.draws + tally.losses
         shares = 1 / tally.games[tally.first] + 1 / tally.games[tally.second]
         return cls(tally.first, tally.second, games, prior_draws / 2 * games * shares, prior_draws, pools)
@@ -53,7 +56,7 @@ class LeagueFits:
         leagues = len(wins)
         at = np.tile(ratings, (leagues, 1))
         d: Vector = np.where(draws.any(axis=1), draw, _DRAWS.NO_DRAWS)
-        # Near the start, its information is good enough for most leagues, and one inverse is enough.
+        # Good enough near the start, with one inverse.
         inverse = np.linalg.inv(self.information(ratings[None], np.array([draw]))[0])
         going = np.arange(leagues)
         for number in range(_MAX_STEPS):
@@ -64,7 +67,7 @@ class LeagueFits:
             else:
                 step = np.linalg.solve(self.information(here, there), slope[..., None])[..., 0].astype(np.float64)
             largest = abs(step).max(axis=1)
-            step *= np.minimum(1, _MAX_STEP / np.maximum(largest, _CLOSE))[:, None]
+            step *= np.minimum(1, MAX_STEP / np.maximum(largest, _CLOSE))[:, None]
             at[going] += step[:, :-1]
             d[going] += step[:, -1]
             going = going[largest > _CLOSE]
@@ -80,13 +83,13 @@ class LeagueFits:
         by_u = (wins - losses - games * lead) / 2 - self.prior * lead / (won + lost)
         slope = np.empty((len(at), at.shape[1] + 1))
         slope[:, :-1] = by_u @ self._incidence
-        # Virtual games of the draw parameter, as in `bradley_terry`: between equals.
+        # Virtual games, as in `bradley_terry`: between equals.
         by_d = draws.sum(axis=1) - (games * drawn).sum(axis=1) - self.prior_draws * _drawn_by_equals(d)
         slope[:, -1] = np.where(np.isfinite(d), by_d, 0)
         return slope
 
     def information(self, at: Matrix, d: Vector) -> Matrix:
-        """Minus the second derivatives of each league, invertible."""
+        """Minus the second derivatives, invertible."""
         first, second, agents = self.first, self.second, at.shape[1]
         u, none = self._leads(at), np.zeros_like(self.games)
         found = _DRAWS.slopes(u, d[:, None], self.games, none, none)
@@ -98,7 +101,7 @@ class LeagueFits:
         block[:, first, second] -= uu
         block[:, second, first] -= uu
         places = np.arange(agents)
-        block[:, places, places] += uu @ abs(self._incidence)
+        block[:, places, places] += uu @ abs(self._incidence) + _RIDGE
         information[:, -1, :-1] = information[:, :-1, -1] = -(found.ud @ self._incidence)
         drawn = _drawn_by_equals(d)
         bend = self.prior_draws * drawn * (1 - drawn) - found.dd.sum(axis=1)
@@ -126,7 +129,7 @@ class LeagueFits:
 
     @cached_property
     def anchor(self) -> Matrix:
-        """Covariance of a random shift of each pool; games do not determine a pool's mean."""
+        """Covariance of a random shift of each pool: games do not determine its mean."""
         anchor = np.zeros((self._agents, self._agents))
         for pool in self.pools:
             anchor[np.ix_(pool, pool)] = 1 / len(pool)

@@ -1,10 +1,10 @@
 """Sequential probability ratio test: decides whether one agent is stronger than another, and stops early.
 
-The first agent's strength against the second is `elo0` under H0 and `elo1` under H1, on a scale of
-`judge.statistics.scales`. The log-likelihood ratio (LLR, `judge.statistics.likelihood_ratio`) is compared
-with Wald's bounds (Sequential Tests of Statistical Hypotheses, 1945): ln(beta / (1 - alpha)) accepts H0,
-ln((1 - beta) / alpha) accepts H1. The actual error differs from alpha and beta: the ratio oversteps its
-bounds, and with few results the likeliest distribution favours either hypothesis.
+The first agent is `elo0` stronger under H0, `elo1` under H1, on a scale of `judge.statistics.scales`. The
+log-likelihood ratio (LLR, `judge.statistics.likelihood_ratio`) is compared with Wald's bounds (Sequential Tests of
+Statistical Hypotheses, 1945): ln(beta / (1 - alpha)) accepts H0, ln((1 - beta) / alpha) accepts H1. Actual errors
+differ from alpha and beta: the ratio oversteps its bounds, and with few results the likeliest distribution favours
+either hypothesis.
 
 On the logistic and BayesElo scales a hypothesis is a score, on the normalized scale a t-value (for a pair
 sqrt(2) times that of a game). BayesElo's scale uses the draw margin of the games so far, as fishtest until
@@ -37,7 +37,7 @@ class SprtDecision(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class SprtState:
-    """The current ratio, its bounds, and the decision."""
+    """Current ratio, bounds, and decision."""
 
     llr: float
     lower: float
@@ -67,23 +67,23 @@ class Sprt(BaseModel):
 
     @property
     def lower(self) -> float:
-        """H0 is accepted at this LLR or below."""
+        """H0 is accepted at or below this LLR."""
         return math.log(self.beta / (1 - self.alpha))
 
     @property
     def upper(self) -> float:
-        """H1 is accepted at this LLR or above."""
+        """H1 is accepted at or above this LLR."""
         return math.log((1 - self.beta) / self.alpha)
 
     def state(self, counts: MatchCounts) -> SprtState:
         """The state after these results of the first agent.
 
-        Raises InputError if the model is bayesian and the counts do not show the number of drawn games.
+        Raises InputError if the bayesian model lacks the number of drawn games.
         """
         return self._held(self._ratio(counts))
 
     def state_of_means(self, counts: Sequence[int], scores: Sequence[float], mean0: float, mean1: float) -> SprtState:
-        """The state after results with the ascending `scores`, if H0 and H1 fix the mean score."""
+        """The state after results with ascending `scores`, if H0 and H1 fix the mean score."""
         return self._held(ratio_of_means(seen(counts), scores, mean0, mean1) if any(counts) else 0.0)
 
     def _held(self, ratio: float) -> SprtState:

@@ -1,7 +1,7 @@
 """A contest's games, attempts and results.
 
-A game is issued, then accepted or rolled back. Only the current attempt can have a result; late ones are stored for
-audit. Each method is one transaction, durable when it returns.
+Only a game's current attempt can have a result; late ones are stored for audit. Each method is one transaction, durable
+when it returns.
 """
 
 import hashlib
@@ -35,8 +35,8 @@ class Store(Reader):
 
     @contextmanager
     def lease(self, contest: str, holder: str) -> Iterator[Lease]:
-        """Hold the right to run the contest (`judge.store.lease`). Inside, this store writes only with the lease, and
-        otherwise raises StoreLostError.
+        """Hold the right to run the contest (`judge.store.lease`). Inside, this store writes only with the lease;
+        without it, it raises StoreLostError.
         """
         with Lease(self._engine, contest, holder) as lease:
             self._lease = lease
@@ -60,7 +60,7 @@ class Store(Reader):
     # --- the files of a contest --------------------------------------------------------------------------------------
 
     def keep(self, contest: str, kind: FileKind, digest: str, data: bytes) -> None:
-        """Copy a file into the database, for a host that takes over. Nothing with SQLite."""
+        """Copy a file into the database, for a host that takes over. Does nothing with SQLite."""
         if not self.keeps_files:
             return
         with self._writing() as connection:
@@ -70,9 +70,8 @@ class Store(Reader):
     # --- a contest and its schedule ----------------------------------------------------------------------------------
 
     def announce(self, name: str, secret: str | None, commitment: str | None) -> None:
-        """Start the log of a contest with the commitment to its secret, unless it has a log.
-
-        Both are None with a fixed seed.
+        """Start a contest's log with the commitment to its secret, unless it has one. Both are None with a
+        fixed seed.
         """
         with self._writing() as connection:
             if announced_row(connection, name, locked=True) is not None:
@@ -88,9 +87,9 @@ class Store(Reader):
         return None if row is None else row.secret
 
     def freeze(self, name: str, digest: str) -> int:
-        """Lock in the entries before the draw; return the number of leaves so far.
+        """Lock in the entries before the draw; return the number of leaves.
 
-        Raises InputError if another digest is locked in, because the organiser could choose the draw.
+        Raises InputError if another digest is locked in: the organiser could choose the draw.
         """
         with self._writing() as connection:
             if announced_row(connection, name, locked=True) is None:
@@ -109,7 +108,7 @@ class Store(Reader):
     def create(self, name: str, document: str, entered: Sequence[EntryRow], secret: str | None = None) -> None:
         """Create a contest with its final entries. Raises InputError if the name exists.
 
-        `secret` is given if the document has only its commitment.
+        `secret`: given if the document has only its commitment.
         """
         values = {"document": document, "created_at": self._stamp(), "state": "open", "secret": secret}
         with self._writing() as connection:
@@ -133,14 +132,14 @@ class Store(Reader):
             self._tell(connection, contest, state, why)
 
     def remark(self, contest: str, event: str, text: str, game: str | None = None) -> None:
-        """Write to the contest's journal."""
+        """Write to the journal."""
         with self._writing() as connection:
             contest_row(connection, contest, locked=True)
             self._tell(connection, contest, event, text, game)
 
     def log_once(self, name: str, event: str, text: str, who: str) -> bool:
-        """Write to the journal of an announced contest, unless it repeats the last line of this event; return whether
-        it was written. Raises InputError if the contest was not announced.
+        """Write to an announced contest's journal unless it repeats the last line of this event; return whether it was
+        written. Raises InputError if the contest was not announced.
         """
         with self._writing() as connection:
             if announced_row(connection, name, locked=True) is None:
@@ -153,7 +152,7 @@ class Store(Reader):
             return True
 
     def disqualify(self, contest: str, agent: str, why: str) -> None:
-        """Its results do not count and its other games are cancelled."""
+        """Its results do not count; its other games are cancelled."""
         with self._writing() as connection:
             contest_row(connection, contest, locked=True)
             changed = connection.execute(
@@ -165,7 +164,7 @@ class Store(Reader):
             self._tell(connection, contest, "disqualified", f"{agent}: {why}")
 
     def schedule(self, contest: str, new: Sequence[ScheduledGame], pairs: Sequence[Pairing] = ()) -> None:
-        """Add games and their pairings; existing ones stay unchanged."""
+        """Add games and pairings; existing ones stay unchanged."""
         with self._writing() as connection:
             contest_row(connection, contest, locked=True)
             known = {(row.round, row.table) for row in connection.execute(pairings_of(contest))}
@@ -191,7 +190,7 @@ class Store(Reader):
         slot: str = "",
         ranks: Mapping[str, float] | None = None,
     ) -> ScheduledGame | None:
-        """Issue the next game as a new attempt, or return None.
+        """Issue the next game as a new attempt.
 
         Agents in `alone` play one game at a time in schedule order, also after held games.
         """
@@ -202,7 +201,7 @@ class Store(Reader):
             playing = select(of.first, of.second).where(of.contest == contest, of.state == GameState.RUNNING)
             busy = {agent for row in connection.execute(playing) for agent in row} & alone
             columns = (of.number, of.id, of.first, of.second, of.state)
-            # Each can use the index in its order.
+            # Each query can use the index in its order.
             pending, held = (
                 select(*columns).where(of.contest == contest, of.state == state).order_by(of.number)
                 for state in (GameState.PENDING, GameState.HELD)
@@ -232,7 +231,7 @@ class Store(Reader):
         return replace(value_of(ScheduledGame, row), state=GameState.RUNNING, attempt=attempt)
 
     def played_by(self, game: str, attempt: int, host: str) -> None:
-        """Store the machine of an attempt, if it was unknown."""
+        """Store the machine of an attempt, if unknown at its start."""
         with self._writing() as connection:
             of_attempt = (attempts.c.game == game, attempts.c.number == attempt)
             connection.execute(update(attempts).where(*of_attempt).values(host=host))
@@ -240,7 +239,7 @@ class Store(Reader):
     def accept(self, game: str, attempt: int, outcome: Outcome) -> AttemptState:
         """Accept the result of the current attempt, unless the game has one.
 
-        Returns ACCEPTED, also if repeated, or SUPERSEDED without a change. Raises ValueError for a void.
+        Returns ACCEPTED, also if repeated, or SUPERSEDED. Raises ValueError for a void.
         """
         if outcome.verdict == Verdict.VOID:
             raise ValueError("a void is no result: it is played again")
@@ -268,8 +267,8 @@ class Store(Reader):
     def void(
         self, game: str, attempt: int, why: str, record: str | None, allowed: int, public: str | None = None
     ) -> GameState:
-        """Mark an attempt as void; return the game's new state: pending, held after `allowed` voids in a row, or
-        cancelled if an agent is disqualified.
+        """Mark an attempt as void; return the game's state: pending, held after `allowed` voids in a row, or cancelled
+        if an agent is disqualified.
 
         `record` and `public` are digests. If the attempt is not current, only its own row changes.
         """
@@ -289,9 +288,7 @@ class Store(Reader):
             return GameState(_game(connection, game).state)
 
     def roll_back(self, contest: str, why: str, but: Collection[tuple[str, int]] = ()) -> int:
-        """Abandon all running attempts except `but` (game, attempt); their games are pending again. Return their
-        number.
-        """
+        """Abandon running attempts except `but` (game, attempt); their games are pending again. Return their number."""
         with self._writing() as connection:
             contest_row(connection, contest, locked=True)
             found = connection.execute(
@@ -325,9 +322,7 @@ class Store(Reader):
             return GameState(_game(connection, game).state)
 
     def release(self, contest: str, why: str, game: str | None = None, but: Collection[str] = ()) -> int:
-        """Release the held games, or `game`, except `but`; return their number. After one more void a game is held
-        again.
-        """
+        """Release the held games, or `game`, except `but`; return their number. One more void holds a game again."""
         with self._writing() as connection:
             contest_row(connection, contest, locked=True)
             held = (games.c.contest == contest) & (games.c.state == GameState.HELD) & games.c.id.not_in(but)
@@ -360,7 +355,7 @@ class Store(Reader):
 
 
 def _game(connection: Connection, game: str) -> Row[Any]:
-    """Locked after its contest's row as in all transactions."""
+    """Locked after its contest's row, as in all transactions."""
     contest = connection.scalar(select(games.c.contest).where(games.c.id == game))
     if contest is None:
         raise InputError(f"there is no game {game!r} in this store")
@@ -383,7 +378,7 @@ def _cancel(connection: Connection, contest: str) -> None:
 
 
 def _voids_in_a_row(connection: Connection, game: str) -> int:
-    """Since the last other state, without abandoned attempts."""
+    """Abandoned attempts do not count."""
     told = connection.scalars(
         select(attempts.c.state)
         .where(attempts.c.game == game, attempts.c.state != AttemptState.ABANDONED)

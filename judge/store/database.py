@@ -1,4 +1,4 @@
-"""The database: engine, clock, transactions, locks and schema, on SQLite or PostgreSQL."""
+"""The database: engine, transactions, locks and schema, on SQLite or PostgreSQL."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
@@ -46,10 +46,10 @@ LOST_AFTER_S = 30
 """Maximum time to notice a lost connection, on both sides."""
 
 LOCK_TIMEOUT_S = 10
-"""Wait of a PostgreSQL transaction, which takes milliseconds."""
+"""Lock wait of a PostgreSQL transaction, which takes milliseconds."""
 
 SQLITE_LOCK_TIMEOUT_S = 60.0
-"""Maximum wait of an SQLite transaction for its one writer."""
+"""Maximum wait for SQLite's one writer."""
 
 MIGRATION_TIMEOUT_S = 600
 
@@ -62,7 +62,7 @@ _LIBPQ_SETTINGS = {
     "keepalives_count": 4,
     "tcp_user_timeout": LOST_AFTER_S * 1000,
 }
-"""By default libpq waits a quarter of an hour."""
+"""libpq's default is a quarter of an hour."""
 
 _READS = "judge_reads"
 _LOCK_NOT_AVAILABLE = "55P03"
@@ -78,19 +78,19 @@ _migrating = Lock()
 
 @unique
 class AdvisoryLock(IntEnum):
-    """First keys of PostgreSQL's advisory locks; the second key is a hash of the contest's name. SQLite has one
-    writer and needs none.
+    """First keys of PostgreSQL's advisory locks; the second is a hash of the contest's name. SQLite has one writer and
+    needs none.
     """
 
     MIGRATION = 5003112
-    """A process migrates the database. Used without a second key, for all contests."""
+    """Migration of the database; without a second key."""
     LEASE = 5003113
     NOTICES = 5003114
     REGISTER = 5003115
 
 
 class Database:
-    """A database of contests. Safe to use from several processes."""
+    """Safe to use from several processes."""
 
     def __init__(self, url: str, now: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
         """Connect and migrate. Raises like `connect`."""
@@ -104,7 +104,7 @@ class Database:
 
     @contextmanager
     def moment(self) -> Iterator[Self]:
-        """Read one snapshot of this database."""
+        """Read from one snapshot."""
         with self._reading() as connection:
             yield self._inside(connection)
 
@@ -115,7 +115,7 @@ class Database:
 
     @contextmanager
     def _reading(self) -> Iterator[Connection]:
-        """One snapshot, which neither waits for writers nor delays them."""
+        """One snapshot, independent of writers."""
         if self._connection is not None:
             yield self._connection
             return
@@ -158,8 +158,7 @@ class Database:
         digest: str | None = None,
         who: str | None = None,
     ) -> int | None:
-        """Add a line to a contest's journal; return its leaf number. The contest's row must be locked
-        (`announced_row`).
+        """Add a line to the journal; return its leaf number. The contest's row must be locked (`announced_row`).
 
         None for a contest begun without logs: an incomplete log would prove nothing.
         """
@@ -182,7 +181,7 @@ class ContestDatabase(Database):
 
 
 def stamp(time: datetime) -> str:
-    """Stored text, which sorts by time."""
+    """Text that sorts by time."""
     return time.isoformat(timespec="milliseconds")
 
 
@@ -199,12 +198,12 @@ def columns_of(table: Table, value: "DataclassInstance") -> dict[str, Any]:
 
 
 def count(connection: Connection, query: Select[Any]) -> int:
-    """Number of rows of a query."""
+    """Number of rows."""
     return connection.scalar(select(func.count()).select_from(query.subquery())) or 0
 
 
 def connect(url: str) -> Engine:
-    """Engine for `url` (`sqlite:///round.db`, `postgresql+psycopg://...`) with current tables.
+    """Engine for `url` (`sqlite:///round.db`, `postgresql+psycopg://...`), migrated.
 
     Raises InputError for an unusable URL or schema, StoreLostError if the database is unreachable, HostError if it is
     unusable.
@@ -241,7 +240,7 @@ def connect(url: str) -> Engine:
 
 @contextmanager
 def store_lost(what: str) -> Iterator[None]:
-    """Raises StoreLostError if the connection to the store of `what` fails."""
+    """Raises StoreLostError if the connection fails."""
     try:
         yield
     except DBAPIError as error:
@@ -319,7 +318,7 @@ def _raise_busy(context: ExceptionContext) -> None:
 
 
 def _restrict_to_owner(database: str | None) -> None:
-    """The file contains the secret. SQLite copies the mode to its other files."""
+    """The file contains the secret. SQLite gives its other files the same mode."""
     if not database or database == ":memory:":
         return
     path = Path(database)

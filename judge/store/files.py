@@ -1,4 +1,4 @@
-"""Files by digest, complete before the row that names them, and never changed."""
+"""Files by digest, written before the row that names them, never changed."""
 
 import hashlib
 from collections.abc import Iterator
@@ -16,12 +16,12 @@ class Files:
         self._folder = folder
 
     def put(self, data: bytes) -> str:
-        """Write `data` durably and return its SHA-256."""
+        """Write durably; return the SHA-256."""
         digest = hashlib.sha256(data).hexdigest()
         path = self.path(digest)
         if path.exists():
             with suppress(OSError):
-                path.touch()  # must not look like an old unreferenced file
+                path.touch()  # Must not look like an old unreferenced file.
             return digest
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -31,11 +31,11 @@ class Files:
         return digest
 
     def remove(self, digest: str) -> None:
-        """Remove a file, if it exists. Raises OSError."""
+        """Remove a file if it exists. Raises OSError."""
         self.path(digest).unlink(missing_ok=True)
 
     def digests(self) -> Iterator[str]:
-        """The digests of the existing files."""
+        """Digests of the existing files."""
         return (path.name for path in self._folder.glob("??/*") if len(path.name) == 64)
 
     def sweep(self) -> None:

@@ -1,4 +1,4 @@
-"""Receives a file in pieces, and stores it completely or not at all."""
+"""Receives a file in pieces, completely or not at all."""
 
 import hashlib
 import secrets
@@ -15,11 +15,11 @@ from judge.store.files import Files
 
 FOLDER = "incoming"
 UNLOCKED_S = 60.0
-"""After it an unlocked file is abandoned."""
+"""Then an unlocked file is abandoned."""
 
 
 class Incoming:
-    """A file being written below a folder of `Files`, removed unless completed."""
+    """A file below a folder of `Files`, removed unless completed."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -28,10 +28,10 @@ class Incoming:
         self.size = 0
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
-            # Private, whatever the folder's mode.
+            # Private in any folder.
             self._path.touch(mode=0o600, exist_ok=False)
             self._file = self._path.open("wb")
-            # Unlocked files were left by killed processes.
+            # A killed process leaves an unlocked file.
             lock(self._file)
         except OSError as error:
             raise self._failed(error) from None
@@ -48,7 +48,7 @@ class Incoming:
             self._path.unlink(missing_ok=True)
 
     def write(self, chunk: bytes) -> None:
-        """Append data. Raises HostError."""
+        """Raises HostError."""
         self._hash.update(chunk)
         self.size += len(chunk)
         try:
@@ -58,7 +58,7 @@ class Incoming:
 
     @property
     def digest(self) -> str:
-        """The digest of the data so far."""
+        """Digest of the data so far."""
         return self._hash.hexdigest()
 
     def sync(self) -> None:
@@ -69,7 +69,7 @@ class Incoming:
             raise self._failed(error) from None
 
     def keep(self) -> str:
-        """Move the file into `Files` and return its digest. Raises HostError."""
+        """Move the file into `Files`; return its digest. Raises HostError."""
         digest = self.digest
         target = Files(self._folder).path(digest)
         self.sync()

@@ -1,8 +1,8 @@
 """A lease: of several hosts with the same PostgreSQL, one judge runs a contest.
 
-The lease is an advisory lock of a separate session, in which the judge makes all its writes. PostgreSQL ends all three
-together when the holder's process dies or, after half a minute, when its host is cut off. The session's name identifies
-the holder. With SQLite, the lock of the contest's folder is enough.
+The lease is an advisory lock of a separate session that makes all writes. PostgreSQL ends session, lock and open
+transaction when the holder dies or, after half a minute, when its host is cut off. The session's name identifies the
+holder. With SQLite, the lock of the contest's folder is enough.
 """
 
 import threading
@@ -56,13 +56,13 @@ class Lease:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         if self._session is not None:
-            # Ending the session also frees its locks, but a moment later.
+            # Frees the lock sooner than ending the session.
             with suppress(StoreLostError), self.writing() as session:
                 session.execute(text("SELECT pg_advisory_unlock_all()"))
         self._drop()
 
     def check(self) -> None:
-        """Retake the lease if the database was restarted. Raises StoreLostError if the database is unreachable,
+        """Retake the lease after a restart of the database. Raises StoreLostError if the database is unreachable,
         HostError if another process has the lease.
         """
         if not self._is_needed:
@@ -77,7 +77,7 @@ class Lease:
 
     @contextmanager
     def writing(self) -> Iterator[Connection]:
-        """Succeeds only with the lease. Raises StoreLostError."""
+        """A transaction with the lease. Raises StoreLostError."""
         if not self._is_needed:
             with self._engine.begin() as connection:
                 yield connection
@@ -95,7 +95,7 @@ class Lease:
                     self._drop()
 
     def _take(self) -> str | None:
-        """None on success, otherwise the holder."""
+        """Return the holder if there is another."""
         session = self._engine.connect()
         which = {"key": AdvisoryLock.LEASE.value, "contest": self._contest}
         try:

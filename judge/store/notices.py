@@ -1,38 +1,48 @@
 """Queue of webhook and e-mail notices to authors.
 
-`derive` reads new journal lines, and inserts notices and its position in one transaction. So each event produces one
-notice even after a kill. Receivers can drop repeats by the notice id.
+`derive` inserts notices of new journal lines and its position in one transaction. So each event produces one notice
+even after a kill. Receivers can drop repeats by id.
 """
 
 import json
 import secrets
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from sqlalchemy import Connection, Row, delete, func, insert, or_, select, update
 
+from judge.base.text import sentence
 from judge.contest_games import AttemptState, GameState
 from judge.store.database import AdvisoryLock, lock_until_commit, value_of
+from judge.store.orders import DoneOrder, OrganiserOrder, once
+from judge.store.queries import announced_row
 from judge.store.queue import Queue
 from judge.store.submission_queries import authors_of
-from judge.store.submission_types import State
+from judge.store.submission_types import ORGANISER, State
 from judge.store.tables import (
     games,
     journal,
     notice_readings,
     notice_targets,
     notices,
+    orders,
     results,
     submission_journal,
     submissions,
+    tokens,
 )
+from judge.store.tokens import TokenRole
 
 WEBHOOK, MAIL = "webhook", "mail"
 WAITING, SENT, GIVEN_UP = "waiting", "sent", "given up"
 MAIL_SERVER = "the mail server"
 RESULT = "result"
 MAX_DIGEST = 500
+SEND_NOW = "0"
+"""Time since when a notice is due that waits for no other result; earlier than any event."""
+MESSAGE = "message"
+"""Kind of a notice from an organiser, and action of the order."""
 FAILURES_IN_A_ROW = 3
 _READ_AT_ONCE = 500
 
@@ -48,7 +58,7 @@ class NoticeTargets:
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """A notice to one target; `text` is a sentence, `body` the webhook's JSON."""
+    """`text` is a sentence, `body` the webhook's JSON."""
 
     id: str
     author: str
@@ -60,6 +70,24 @@ class Notice:
     state: str
     failures: int
     why: str
+
+
+@dataclass(frozen=True, slots=True)
+class AuthorNotices:
+    """An author, whether notices reach the author, and numbers of notices."""
+
+    author: str
+    targets: NoticeTargets
+    waiting: int
+    given_up: int
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """A message of an organiser to all authors."""
+
+    at: str
+    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,19 +111,102 @@ class Notices(Queue[Notice]):
     # --- targets -----------------------------------------------------------------------------------------------------
 
     def targets(self, author: str) -> NoticeTargets:
-        """The addresses of an author."""
+        """An author's addresses."""
         with self._reading() as connection:
             return self._targets(connection, author)
 
     def set_webhook(self, author: str, url: str, secret: str) -> None:
-        """Set or remove (empty) an author's webhook and send a first notice to it. Notices to the former one are
+        """Set or remove (empty) an author's webhook, and send a first notice. Notices to the former one are
         given up.
         """
         self._set(author, WEBHOOK, url, webhook=url, secret=secret if url else "")
 
     def set_email(self, author: str, address: str) -> None:
-        """Set or remove (empty) an author's e-mail address and send a first notice to it."""
+        """Set or remove (empty) an author's e-mail address, and send a first notice."""
         self._set(author, MAIL, address, email=address)
+
+    def unsubscribe(self, notice: str) -> bool:
+        """Remove the e-mail address of the author who got this mail; return whether there is such a mail."""
+        author = self.receiver_of(notice)
+        if author is None:
+            return False
+        if self.targets(author).email:
+            self.set_email(author, "")
+        return True
+
+    def receiver_of(self, notice: str) -> str | None:
+        """The author of an e-mailed notice, or None."""
+        row = self._first(self._all().where(notices.c.id == notice, notices.c.channel == MAIL))
+        return None if row is None else str(row.author)
+
+    def authors(self) -> list[str]:
+        """Everybody with a valid author's token, a submission or an address, by name."""
+        with self._reading() as connection:
+            return self._authors(connection)
+
+    def _authors(self, connection: Connection) -> list[str]:
+        is_valid = (tokens.c.role == TokenRole.AUTHOR, tokens.c.revoked_at.is_(None))
+        found = [
+            *connection.scalars(select(tokens.c.author).where(tokens.c.contest == self._contest, *is_valid)),
+            *connection.scalars(select(submissions.c.author).where(submissions.c.contest == self._contest)),
+            *connection.scalars(select(notice_targets.c.author).where(notice_targets.c.contest == self._contest)),
+        ]
+        return sorted({*found} - {ORGANISER})
+
+    def by_author(self) -> list[AuthorNotices]:
+        """All authors with their addresses and numbers of notices."""
+        with self._reading() as connection:
+            counts = select(notices.c.author, notices.c.state, func.count()).where(notices.c.contest == self._contest)
+            grouped = connection.execute(counts.group_by(notices.c.author, notices.c.state))
+            count = {(author, state): number for author, state, number in grouped}
+            return [
+                AuthorNotices(
+                    author,
+                    self._targets(connection, author),
+                    count.get((author, WAITING), 0),
+                    count.get((author, GIVEN_UP), 0),
+                )
+                for author in self._authors(connection)
+            ]
+
+    # --- orders ------------------------------------------------------------------------------------------------------
+
+    def send_message(self, order: OrganiserOrder) -> DoneOrder:
+        """Send the order's reason to all authors, once. It is also on their pages."""
+
+        def do(connection: Connection) -> str:
+            authors, reached = self._authors(connection), 0
+            count = len(authors)
+            for author in authors:
+                targets = self._targets(connection, author)
+                reached += bool(targets.webhook or targets.email)
+                event = _Event(author, MESSAGE, self._stamp(), order.why, {})
+                for channel, target in ((WEBHOOK, targets.webhook), (MAIL, targets.email)):
+                    if target:
+                        self._insert(connection, event, channel)
+            return sentence(f"message to all authors; authors: {count}, with an address for notices: {reached}")
+
+        return self._carry_out(order, do)
+
+    def send_now(self, order: OrganiserOrder) -> DoneOrder:
+        """Make all waiting notices due at once, also results that wait for others."""
+
+        def do(connection: Connection) -> str:
+            waiting = (notices.c.contest == self._contest, notices.c.state == WAITING)
+            count = connection.execute(update(notices).where(*waiting).values(due_at=SEND_NOW)).rowcount
+            return sentence(f"waiting notices that are sent now: {count}")
+
+        return self._carry_out(order, do)
+
+    def _carry_out(self, order: OrganiserOrder, do: Callable[[Connection], str]) -> DoneOrder:
+        with self._writing() as connection:
+            announced_row(connection, self._contest, locked=True)
+            return once(connection, self._contest, order, self._stamp, lambda: do(connection))
+
+    def messages(self, limit: int) -> list[Message]:
+        """The organisers' messages to all authors, newest first."""
+        query = select(orders.c.at, orders.c.why).where(orders.c.contest == self._contest, orders.c.action == MESSAGE)
+        return [Message(row.at, row.why) for row in self._rows(query.order_by(orders.c.at.desc()).limit(limit))]
 
     def _set(self, author: str, channel: str, target: str, **values: str) -> None:
         with self._writing() as connection:
@@ -220,7 +331,7 @@ class Notices(Queue[Notice]):
         return found
 
     def _is_third_failure(self, connection: Connection, agent: str, line: int) -> bool:
-        """Whether `FAILURES_IN_A_ROW` failures end at this journal line. The same run is not reported twice."""
+        """Whether exactly `FAILURES_IN_A_ROW` failures end at this line, so that a run is reported once."""
         query = (
             select(games.c.first, results.c.fault_0, results.c.fault_1)
             .join(games, journal.c.game == games.c.id)
@@ -278,9 +389,9 @@ class Notices(Queue[Notice]):
     # --- delivery ----------------------------------------------------------------------------------------------------
 
     def due(self, busy: Collection[tuple[str, str]] = (), digest_s: float = 0) -> list[Notice]:
-        """The next due notice of each author and channel that is not `busy`.
+        """The next due notice of each author and channel not in `busy`.
 
-        E-mailed results wait until the oldest is `digest_s` seconds old or no scheduled game is left; `digest`
+        E-mailed results wait until the oldest is `digest_s` old, no game is left, or an organiser sends them; `digest`
         returns those sent together.
         """
         found = []
@@ -292,7 +403,7 @@ class Notices(Queue[Notice]):
                     select(games.c.id).where(games.c.contest == self._contest, games.c.state.in_(states)).limit(1)
                 )
                 if connection.execute(unfinished).first() is not None or self._is_behind(connection):
-                    is_ripe = notices.c.at <= self._in(-digest_s)
+                    is_ripe = or_(notices.c.at <= self._in(-digest_s), notices.c.due_at == SEND_NOW)
                     due = due.where(or_(notices.c.channel != MAIL, notices.c.kind != RESULT, is_ripe))
             keys = due.with_only_columns(notices.c.author, notices.c.channel).distinct()
             for author, channel in connection.execute(keys).all():
@@ -323,7 +434,7 @@ class Notices(Queue[Notice]):
             self._change(connection, self._row(connection, notice), SENT, "")
 
     def try_again(self) -> None:
-        """Make all waiting notices due now, and those given up because of the organiser's mail server."""
+        """Make due now: waiting notices, and those given up because of the organiser's mail server."""
         with self._writing() as connection:
             ours, now = notices.c.contest == self._contest, self._stamp()
             connection.execute(update(notices).where(ours, notices.c.state == WAITING).values(due_at=now))

@@ -1,7 +1,7 @@
-"""The organisers' orders, each carried out once and stored with actor, time, reason and effect.
+"""The organisers' orders, each carried out once and stored with its effect.
 
-The client chooses the order's id. Effects and the order's row are written in one transaction. Repeating an
-id changes nothing and returns the earlier result.
+The client chooses the id. Effects and the order's row are written in one transaction. Repeating an id returns the
+earlier result.
 """
 
 import secrets
@@ -27,13 +27,13 @@ class OrganiserOrder:
     id: str = ""
 
     def with_id(self) -> "OrganiserOrder":
-        """This order, with a new id if it lacks one."""
+        """Add an id if it is missing."""
         return self if self.id else replace(self, id=new_order_id())
 
 
 @dataclass(frozen=True, slots=True)
 class DoneOrder:
-    """`done` describes the effect. `is_repeated`: this call changed nothing."""
+    """`done`: the effect. `is_repeated`: this call changed nothing."""
 
     order: OrganiserOrder
     at: str
@@ -49,7 +49,7 @@ def new_order_id() -> str:
 def once(
     connection: Connection, contest: str, order: OrganiserOrder, now: Callable[[], str], do: Callable[[], str]
 ) -> DoneOrder:
-    """Carry out an order, unless done before; `do` describes the effect. The transaction must exclude other writers to
+    """Carry out an order unless done before; `do` describes the effect. The transaction must exclude other writers to
     the contest.
 
     Raises InputError if another order has the id, and the errors of `do`; the caller then ends the transaction.
@@ -77,7 +77,7 @@ def done_order(connection: Connection, contest: str, number: str) -> DoneOrder |
 
 
 class Orders(ContestDatabase):
-    """The orders of a contest, and orders that change no table."""
+    """The orders of a contest."""
 
     def get(self, number: str) -> DoneOrder | None:
         """None if it was not carried out."""

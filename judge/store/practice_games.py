@@ -1,6 +1,6 @@
 """Practice games of passed submissions against house agents, visible to the author.
 
-They are a queue (`judge.store.queue`), separate from the contest's games. Each method is one transaction.
+A queue (`judge.store.queue`), separate from the contest's games. Each method is one transaction.
 """
 
 from collections.abc import Callable
@@ -31,9 +31,9 @@ _OPEN = (GameState.PENDING, GameState.RUNNING)
 
 @dataclass(frozen=True, slots=True)
 class PracticeGame:
-    """`number` counts from 0 within the submission.
+    """`number` counts from 0 per submission.
 
-    The fields from `opponent` on are set at the end, also of a void; `seat` is the agent's, `record` a digest.
+    Fields from `opponent` on are set at the end, also of a void; `seat` is the agent's, `record` a digest.
     """
 
     id: int
@@ -70,7 +70,7 @@ class PracticeResult:
 
 
 class PracticeGames(Queue[PracticeGame]):
-    """The practice games of a contest's submissions."""
+    """Practice games of a contest's submissions."""
 
     table = practice_games
     kind = PracticeGame
@@ -83,11 +83,11 @@ class PracticeGames(Queue[PracticeGame]):
     def ask(self, submission: int, author: str, wanted: int, per_day: int) -> list[PracticeGame]:
         """Add games on the author's request, at most `per_day` in 24 hours.
 
-        Raises without a change: UnknownSubmissionError for another author's submission, NotNowError if it did not pass
-        or has games left, TooMuchError.
+        Raises UnknownSubmissionError for another author's submission, NotNowError if it did not pass or has games left,
+        TooMuchError.
         """
         with self._writing() as connection:
-            # The submission's locked row protects all counts below.
+            # Protects all counts below.
             mine = select(submissions).where(submissions.c.contest == self._contest, submissions.c.author == author)
             rows = connection.execute(mine.with_for_update()).all()
             row = next((row for row in rows if row.id == submission), None)
@@ -127,7 +127,7 @@ class PracticeGames(Queue[PracticeGame]):
         return self._first(self._all().where(self._is_due()).limit(1)) is not None
 
     def take(self, worker: str) -> PracticeGame | None:
-        """Give a worker the next game as a new attempt, or None.
+        """Give a worker the next game as a new attempt.
 
         First games of all submissions precede second ones. Games of withdrawn submissions are cancelled.
         """
@@ -147,15 +147,15 @@ class PracticeGames(Queue[PracticeGame]):
             return None if row is None else self._take(connection, row, worker, row.why)
 
     def finish(self, number: int, attempt: int, result: PracticeResult) -> None:
-        """Attempts that are not current are ignored."""
+        """Ignores attempts that are not current."""
         with self._writing() as connection:
             row = self._current(connection, number, attempt)
             if row is not None:
                 self._change(connection, row, GameState.DONE, "", ended_at=self._stamp(), **asdict(result))
 
     def forget_records(self, days: float, remove: Callable[[str], None]) -> int:
-        """Forget the records of games that ended `days` ago, after passing each digest to `remove`; return their
-        number. Can be repeated after a kill. Raises the errors of `remove`.
+        """Forget records of games that ended `days` ago, after passing each digest to `remove`; return their number.
+        Can be repeated after a kill. Raises the errors of `remove`.
         """
         before = stamp(self._now() - timedelta(days=days))
         old = self._all().where(practice_games.c.record.is_not(None), practice_games.c.ended_at < before)
@@ -170,7 +170,7 @@ class PracticeGames(Queue[PracticeGame]):
 
 
 def add_practice_games(connection: Connection, submission: Row[Any], wanted: int, at: str, *, by_author: bool) -> None:
-    """Add games of a submission in the caller's transaction; `by_author`: on the author's request."""
+    """Add games in the caller's transaction; `by_author`: on the author's request."""
     last = connection.scalar(
         select(func.max(practice_games.c.number)).where(practice_games.c.submission == submission.id)
     )

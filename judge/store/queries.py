@@ -63,16 +63,16 @@ class Reader(Database):
             return contest_row(connection, contest)
 
     def entries(self, contest: str) -> list[EntryRow]:
-        """The entries, by rank."""
+        """Entries by rank."""
         query = select(entries).where(entries.c.contest == contest).order_by(entries.c.rank)
         return [value_of(EntryRow, row) for row in self._rows(query)]
 
     def pairings(self, contest: str) -> list[Pairing]:
-        """The pairings including byes, by round and table."""
+        """Pairings, including byes, by round and table."""
         return [value_of(Pairing, row) for row in self._rows(pairings_of(contest))]
 
     def last_record(self, contest: str, agent: str, before: int) -> tuple[str, int] | None:
-        """Record and seat of an agent in its last game with a result before number `before`."""
+        """Record and seat of an agent's last game with a result before number `before`."""
         query = (
             select(results.c.record, games.c.first)
             .join(games, results.c.game == games.c.id)
@@ -88,7 +88,7 @@ class Reader(Database):
         return None if row is None else (row.record, int(row.first != agent))
 
     def results(self, contest: str) -> list[GameResult]:
-        """The results in schedule order. No spec is read, for there may be 100,000."""
+        """Results in schedule order, without specs: there may be 100,000."""
         query = (
             select(*RESULT_COLUMNS)
             .join(results, results.c.game == games.c.id)
@@ -98,8 +98,17 @@ class Reader(Database):
         with self._reading() as connection:
             return [game_result(row) for row in connection.execute(query)]
 
+    def results_by_number(self, contest: str, numbers: Collection[int]) -> Mapping[int, GameResult]:
+        """The results of these games by number."""
+        query = (
+            select(*RESULT_COLUMNS)
+            .join(results, results.c.game == games.c.id)
+            .where(games.c.contest == contest, games.c.number.in_(numbers))
+        )
+        return {row.number: game_result(row) for row in self._rows(query)}
+
     def results_of(self, contest: str, agents: Collection[str]) -> list[GameResult]:
-        """The results of all games of some agents."""
+        """Results of all games of some agents."""
         query = (
             select(*RESULT_COLUMNS)
             .join(results, results.c.game == games.c.id)
@@ -110,16 +119,13 @@ class Reader(Database):
             return [game_result(row) for row in connection.execute(query)]
 
     def games(self, contest: str) -> list[ScheduledGame]:
-        """All games in schedule order."""
+        """Games in schedule order."""
         query = select(games).where(games.c.contest == contest).order_by(games.c.number)
         with self._reading() as connection:
             return [value_of(ScheduledGame, row) for row in connection.execute(query)]
 
     def schedule_of(self, contest: str) -> list[ScheduledGame]:
-        """All games in schedule order, without spec and state.
-
-        There may be 100,000; an index covers this query.
-        """
+        """All games in schedule order, without spec and state. An index covers this query."""
         columns = [games.c[name] for name in ("id", "number", "round", "table", "leg", "first", "second")]
         query = select(*columns, literal("")).where(games.c.contest == contest).order_by(games.c.number)
         with self._reading() as connection:
@@ -131,7 +137,7 @@ class Reader(Database):
         return None if row is None else value_of(Attempt, row)
 
     def attempts(self, contest: str) -> list[Attempt]:
-        """All attempts of all games in schedule order."""
+        """Attempts in schedule order."""
         query = _attempts(contest, *attempts.c).order_by(games.c.number, attempts.c.number)
         return [value_of(Attempt, row) for row in self._rows(query)]
 
@@ -142,7 +148,7 @@ class Reader(Database):
         return [(host, state, count) for host, state, count in self._rows(query)]
 
     def running(self, contest: str) -> list[tuple[ScheduledGame, Attempt]]:
-        """Running games and their attempts, in schedule order."""
+        """Running games and attempts, in schedule order."""
         is_current = (attempts.c.game == games.c.id) & (attempts.c.number == games.c.attempt)
         query = (
             select(games, attempts)
@@ -153,12 +159,30 @@ class Reader(Database):
         return [(value_of(ScheduledGame, row, games), value_of(Attempt, row, attempts)) for row in self._rows(query)]
 
     def listed(
-        self, contest: str, state: GameState | None = None, after: int = 0, limit: int | None = None
+        self,
+        contest: str,
+        state: GameState | None = None,
+        after: int = 0,
+        limit: int | None = None,
+        agent: str = "",
+        *,
+        failed: bool = False,
+        repeated: bool = False,
     ) -> list[ScheduledGame]:
-        """At most `limit` games with this state and numbers above `after`, in schedule order, without specs."""
+        """At most `limit` games with this state and numbers above `after`, in schedule order, without specs.
+
+        Optionally only games of an agent, those in which an agent failed, or those with several attempts.
+        """
         query = select(*WITHOUT_SPEC).where(games.c.contest == contest, games.c.number > after)
         if state is not None:
             query = query.where(games.c.state == state)
+        if agent:
+            query = query.where(or_(games.c.first == agent, games.c.second == agent))
+        if failed:
+            has_fault = or_(results.c.fault_0.is_not(None), results.c.fault_1.is_not(None))
+            query = query.where(games.c.id.in_(select(results.c.game).where(has_fault)))
+        if repeated:
+            query = query.where(games.c.attempt > 1)
         return [value_of(ScheduledGame, row) for row in self._rows(query.order_by(games.c.number).limit(limit))]
 
     def counts(self, contest: str) -> Mapping[GameState, int]:
@@ -196,7 +220,7 @@ class Reader(Database):
         return [(row.id, value_of(JournalLine, row)) for row in self._rows(query)]
 
     def leaves(self, contest: str, start: int, end: int) -> list[JournalLine]:
-        """Lines of the leaves `start` to before `end`; works for an announced contest."""
+        """Lines of leaves `start` to before `end`, also of an announced contest."""
         query = _lines(contest, journal.c.number.between(start, end - 1)).order_by(journal.c.id)
         return [value_of(JournalLine, row) for row in self._rows(query)]
 
@@ -210,7 +234,7 @@ def _lines(contest: str, *chosen: ColumnElement[bool]) -> Select[Any]:
 
 
 def pairings_of(contest: str) -> Select[Any]:
-    """The pairings by round and table."""
+    """Pairings by round and table."""
     return select(pairings).where(pairings.c.contest == contest).order_by(pairings.c.round, pairings.c.table)
 
 
@@ -223,7 +247,7 @@ def contest_row(connection: Connection, name: str, *, locked: bool = False) -> R
 
 
 def announced_row(connection: Connection, name: str, *, locked: bool = False) -> Row[Any] | None:
-    """The row of an announced or begun contest, or None.
+    """Row of an announced or begun contest.
 
     Every write to a contest locks its row first. So no two hosts get the same game, and the log's leaves are
     in one order.

@@ -18,9 +18,7 @@ from judge.store.database import ContestDatabase, Value, stamp, value_of
 
 
 class Queue(ContestDatabase, Generic[Value]):
-    """The rows of one contest in a table with queue columns. `waiting` equals `running` if a single process works
-    on the rows without taking them.
-    """
+    """Rows of one contest in a table with queue columns. `waiting` equals `running` if rows are not taken."""
 
     table: Table
     kind: type[Value]
@@ -33,8 +31,8 @@ class Queue(ContestDatabase, Generic[Value]):
     lost: str
 
     def fail(self, number: Any, attempt: int | None, why: str, allowed: int, again_s: float = 0) -> Value:
-        """Fail the current attempt: due again after `again_s` seconds, longer after each failure in a row, given up
-        after `allowed` failures. `attempt` is None where rows are not taken.
+        """Fail the current attempt: due again after `again_s`, longer after each failure in a row, given up after
+        `allowed` failures. `attempt` is None where rows are not taken.
         """
         with self._writing() as connection:
             row = self._current(connection, number, attempt)
@@ -53,7 +51,7 @@ class Queue(ContestDatabase, Generic[Value]):
     def give_back(self, is_lost: Callable[[int, int, str], bool], allowed: int) -> list[int]:
         """Fail lost attempts; return their row numbers. `is_lost` takes row number, attempt and worker.
 
-        The worker may be this process: if a commit loses the database, a row can be taken without an answer.
+        The worker may be this process: a row can be taken although its commit seemed to fail.
         """
         with self._writing() as connection:
             running = connection.execute(self._all().where(self.table.c.state == self.running)).all()

@@ -23,7 +23,7 @@ from judge.base.errors import HostError
 
 
 def only_reads(path: Path) -> bool:
-    """Whether this process can read but not write a database."""
+    """Whether a database can be read but not written."""
     return path.is_file() and not (os.access(path, os.W_OK) and os.access(path.parent, os.W_OK))
 
 

@@ -15,12 +15,13 @@ from judge.store.tables import (
     contests,
     entries,
     games,
+    journal,
     results,
     submission_journal,
     submission_steps,
     submissions,
 )
-from judge.store.types import ANNOUNCED
+from judge.store.types import ANNOUNCED, FROZEN
 
 
 class RegisterReader(ContestDatabase):
@@ -41,9 +42,12 @@ class RegisterReader(ContestDatabase):
         rows = self._rows(query.order_by(submissions.c.id.desc()).limit(limit))
         return [value_of(Submission, row) for row in rows]
 
-    def entries(self) -> list[Submission]:
-        """The entries if the contest began now: each agent's latest passed or approved submission, by name."""
-        query = self._all().where(submissions.c.state.in_(ENTERS)).order_by(submissions.c.id)
+    def entries(self, author: str | None = None) -> list[Submission]:
+        """The entries of all authors or one if the contest began now: each agent's latest passed or approved
+        submission, by name.
+        """
+        submitted = self._all() if author is None else self._of(author)
+        query = submitted.where(submissions.c.state.in_(ENTERS)).order_by(submissions.c.id)
         latest = {(row.author, row.name.lower()): value_of(Submission, row) for row in self._rows(query)}
         return sorted(latest.values(), key=lambda entry: entry.name.lower())
 
@@ -53,19 +57,24 @@ class RegisterReader(ContestDatabase):
         return dict.fromkeys(State, 0) | {row[0]: row[1] for row in self._rows(query.group_by(submissions.c.state))}
 
     def steps(self, number: int) -> list[UploadStep]:
-        """The steps of all attempts, in order."""
+        """Steps of all attempts, in order."""
         query = select(submission_steps).where(submission_steps.c.submission == number)
         rows = self._rows(query.order_by(submission_steps.c.attempt, submission_steps.c.number))
         return [value_of(UploadStep, row) for row in rows]
 
     def journal(self, number: int) -> list[Change]:
-        """The history of a submission, oldest first."""
+        """History, oldest first."""
         query = select(submission_journal).where(submission_journal.c.submission == number)
         return [value_of(Change, row) for row in self._rows(query.order_by(submission_journal.c.id))]
 
     def has_begun(self) -> bool:
-        """Whether the contest's entries are locked in, so that new submissions do not play."""
+        """Whether entries are locked in, so that new submissions do not play."""
         return self.document() is not None
+
+    def is_locked_in(self) -> bool:
+        """Whether the contest's terms are locked in, also if it has not begun yet."""
+        query = select(journal.c.id).where(journal.c.contest == self._contest, journal.c.event == FROZEN)
+        return self.has_begun() or self._first(query.limit(1)) is not None
 
     def document(self) -> str | None:
         """None before the contest begins."""
@@ -74,13 +83,13 @@ class RegisterReader(ContestDatabase):
             return connection.scalar(query)
 
     def agents_of(self, author: str) -> frozenset[str]:
-        """The names of an author's agents."""
+        """Names of an author's agents."""
         with self._reading() as connection:
             return frozenset(_agents_of(connection, self._contest, author))
 
     def own_games(self, author: str, limit: int, number: int | None = None) -> list[PublishedGame]:
-        """The games of an author's agents with a result or a record, newest first, without specs; only game `number`,
-        if given.
+        """Games of an author's agents with a result or a record, newest first, without specs; only game `number`, if
+        given.
         """
         with self._reading() as connection:
             agents = _agents_of(connection, self._contest, author)
@@ -126,7 +135,7 @@ class RegisterReader(ContestDatabase):
 
 
 def authors_of(connection: Connection, contest: str) -> Mapping[str, str]:
-    """The author of each submitted agent, by its name in the contest."""
+    """Author of each submitted agent, by its contest name."""
     numbers: dict[int, str] = {}
     for row in connection.execute(select(entries.c.name, entries.c.entry).where(entries.c.contest == contest)):
         number = json.loads(row.entry).get("submission")

@@ -13,13 +13,16 @@ class State(StrEnum):
     """On disk and not yet read."""
     PROCESSING = "processing"
     FAILED = "failed"
-    """Host failure: retried at the given time or by the organiser."""
+    """Host failure: retried at `due_at` or by the organiser."""
     REFUSED = "refused"
     PASSED = "passed"
     APPROVED = "approved"
     """Refused by the check, then accepted by the organiser."""
     WITHDRAWN = "withdrawn"
 
+
+ORGANISER = "organiser"
+"""Author of what an organiser submits on the machine."""
 
 ENTERS = (State.PASSED, State.APPROVED)
 
@@ -43,7 +46,7 @@ class Submission:
     why: str
     attempt: int
     due_at: str | None
-    """When a failed or waiting submission is retried."""
+    """When it is retried."""
     digest: str | None
     agent: str | None
     log: str | None
@@ -52,7 +55,7 @@ class Submission:
 
 @dataclass(frozen=True, slots=True)
 class Upload:
-    """A received file, on disk under the digest `upload`."""
+    """A received file, stored under the digest `upload`."""
 
     author: str
     name: str
@@ -67,7 +70,7 @@ class Allowance:
 
     uploads_per_hour: int = 0
     waiting: int = 0
-    """Submissions of one author that wait or are processed."""
+    """Per author."""
     waiting_of_all: int = 0
     bytes_kept: int = 0
 

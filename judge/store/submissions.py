@@ -1,4 +1,4 @@
-"""The register of submissions: authors, processing, and entries. No row is deleted.
+"""The register of submissions. No row is deleted.
 
 Submissions are a queue (`judge.store.queue`). Each method is one transaction, durable when it returns.
 """
@@ -27,6 +27,7 @@ from judge.store.submission_types import (
     State,
     Submission,
     TooMuchError,
+    UnknownSubmissionError,
     Upload,
     UploadStep,
 )
@@ -36,7 +37,7 @@ JUDGE = "judge"
 
 _HOUR = timedelta(hours=1)
 _LOGGED = (State.PASSED, State.REFUSED, State.APPROVED, State.WITHDRAWN, State.FAILED)
-"""Public in the log. FAILED shows that the host failed."""
+"""Public in the log; FAILED shows that the host failed."""
 _UNDERWAY = (State.RECEIVED, State.PROCESSING)
 
 
@@ -67,8 +68,8 @@ class Register(RegisterReader, Queue[Submission]):
     ) -> Submission:
         """Receive an upload. Raises TooMuchError or NameTakenError without a change.
 
-        `worker` processes it at once; empty: the next free worker. `keep` moves the file to its place inside the
-        transaction, after all checks.
+        `worker` processes it at once; empty: the next free worker. `keep` stores the file inside the transaction, after
+        all checks.
         """
         with self._writing() as connection:
             self._check_allowance(connection, upload.author, upload.size, allowance)
@@ -88,8 +89,8 @@ class Register(RegisterReader, Queue[Submission]):
     def remove_unregistered(self, files: Files, older_than: datetime) -> int:
         """Remove unreferenced files written before `older_than`; return their number.
 
-        They are left by a process killed between `keep` and its commit. No upload is registered during this call.
-        Raises OSError.
+        A process killed between `keep` and its commit leaves them. No upload is registered during this call. Raises
+        OSError.
         """
         with self._writing() as connection:
             columns = (submissions.c.upload, submissions.c.log, submissions.c.report)
@@ -143,10 +144,10 @@ class Register(RegisterReader, Queue[Submission]):
     # --- processing --------------------------------------------------------------------------------------------------
 
     def take(self, worker: str, only: int | None = None) -> Submission | None:
-        """Give a worker the next due submission, or `only` this one, as a new attempt, or return None.
+        """Give a worker the next due submission, or `only` this one, as a new attempt.
 
-        Authors take turns by the start of their last attempt. Each author's submissions are processed in order,
-        one at a time.
+        Authors take turns by the start of their last attempt. Each author's submissions are processed one at a time, in
+        order.
         """
         with self._writing() as connection:
             query = self._all().where(self._is_due()).order_by(submissions.c.id)
@@ -170,7 +171,7 @@ class Register(RegisterReader, Queue[Submission]):
         return {row[0]: row[1] for row in connection.execute(query)}
 
     def step(self, number: int, step: UploadStep) -> None:
-        """Attempts that are not current are ignored."""
+        """Ignores attempts that are not current."""
         with self._writing() as connection:
             if self._current(connection, number, step.attempt) is None:
                 return
@@ -181,8 +182,8 @@ class Register(RegisterReader, Queue[Submission]):
     def finish(
         self, number: int, attempt: int, came: ProcessingResult, practice: int = 0, agents_per_author: int = 0
     ) -> Submission:
-        """Record that a submission passed, as the next version of its name, or was refused. Does nothing if the
-        attempt is not current. A passed submission plays `practice` games. `agents_per_author` 0: no limit.
+        """Record that a submission passed, as the next version of its name, or was refused. Ignores attempts that are
+        not current. A passed submission plays `practice` games. `agents_per_author` 0: no limit.
         """
         with self._writing() as connection:
             row = self._current(connection, number, attempt)
@@ -207,7 +208,7 @@ class Register(RegisterReader, Queue[Submission]):
             return value_of(Submission, finished)
 
     def _other_names(self, connection: Connection, row: Row[Any], name: str) -> list[str]:
-        """Names of the author's agents that would play, except `name`."""
+        """Names of the author's other agents that would play."""
         query = self._of(row.author).where(
             func.lower(submissions.c.name) != name.lower(),
             submissions.c.id != row.id,
@@ -248,8 +249,14 @@ class Register(RegisterReader, Queue[Submission]):
             inner = self._inside(connection)
             return once(connection, self._contest, order, self._stamp, lambda: do(inner))
 
+    def note_settings(self, text: str) -> None:
+        """Write changed settings to the contest's journal."""
+        with self._writing() as connection:
+            announced_row(connection, self._contest, locked=True)
+            self._tell(connection, self._contest, "settings", text)
+
     def withdraw(self, number: int, who: str, why: str, author: str | None = None) -> Submission:
-        """Withdraw a submission, also during processing. Repeating it changes nothing.
+        """Withdraw a submission, also during processing. Can be repeated.
 
         Raises UnknownSubmissionError if it is not of `author`.
         """
@@ -258,6 +265,24 @@ class Register(RegisterReader, Queue[Submission]):
             if row.state != State.WITHDRAWN:
                 self._change(connection, row, State.WITHDRAWN, why, who=who, due_at=None)
             return self._value(connection, number)
+
+    def withdraw_agent(self, name: str, author: str, why: str) -> None:
+        """Withdraw all versions of an author's agent, also during processing.
+
+        Raises NotNowError after the contest has begun, UnknownSubmissionError without such a version.
+        """
+        with self._writing() as connection:
+            announced_row(connection, self._contest, locked=True)
+            if self._inside(connection).has_begun():
+                raise NotNowError("the contest has begun: ask the organiser to disqualify the agent")
+            query = self._of(author).where(
+                func.lower(submissions.c.name) == name.lower(), submissions.c.state.in_((*ENTERS, *_UNDERWAY))
+            )
+            rows = connection.execute(query.order_by(submissions.c.id)).all()
+            if not name or not rows:
+                raise UnknownSubmissionError(f"you have no agent {name[:80]!r} that takes part")
+            for row in rows:
+                self._change(connection, row, State.WITHDRAWN, why, who=author, due_at=None)
 
     def approve(self, number: int, who: str, why: str) -> Submission:
         """Approve a refused submission. Raises NotNowError unless an agent was built."""

@@ -12,7 +12,7 @@ journal     events in order, as text; each line is a leaf of the contest's log (
 submissions            uploads, never deleted: received -> processing -> passed | refused | failed, and so on
 submission_steps       reported processing stages
 submission_journal     state changes of submissions: actor, time, reason
-tokens                 hashes of tokens of authors and organisers
+tokens                 hashes of authors' and organisers' tokens
 orders                 organisers' orders, each carried out once
 practice_games         games of passed submissions against house agents: pending -> running (attempt n) -> done, or
                        held, or cancelled

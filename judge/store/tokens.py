@@ -1,6 +1,5 @@
-"""Tokens of authors and organisers: shown once, stored as a hash, valid until revoked.
-
-A plain SHA-256 is enough for 256 random bits.
+"""Tokens of authors and organisers: shown once, valid until revoked, stored as SHA-256, which is enough for 256 random
+bits.
 """
 
 import hashlib
@@ -18,12 +17,12 @@ from judge.store.database import ContestDatabase
 from judge.store.tables import tokens
 
 PREFIX = "judge-"
-"""Identifies tokens that were published by mistake."""
+"""Identifies tokens published by mistake."""
 ENTROPY_BYTES = 32
 AUTHOR_CHARACTERS = 64
 
 _NO_HASH = "0" * 64
-"""Unknown and known tokens take the same steps."""
+"""So that unknown tokens take the same steps."""
 
 
 class TokenRole(StrEnum):
@@ -39,7 +38,7 @@ ORGANISER_ROLES = (TokenRole.WATCH, TokenRole.ACT)
 
 @dataclass(frozen=True, slots=True)
 class TokenHolder:
-    """The holder of a token and its rights."""
+    """A token's holder and rights."""
 
     name: str
     role: TokenRole
@@ -48,7 +47,7 @@ class TokenHolder:
 
 
 class Tokens(ContestDatabase):
-    """The tokens of a contest. Safe to use from several processes."""
+    """A contest's tokens."""
 
     def make(self, author: str, who: str, role: TokenRole = TokenRole.AUTHOR) -> str:
         """An additional token, which cannot be shown again. Raises InputError."""
@@ -85,12 +84,12 @@ class Tokens(ContestDatabase):
             return done.rowcount
 
     def author_of(self, token: str) -> str | None:
-        """The author of a valid author's token, or None."""
+        """Holder of a valid author's token."""
         holder = self._holder(token)
         return None if holder is None or holder.role is not TokenRole.AUTHOR else holder.name
 
     def organiser_of(self, token: str) -> TokenHolder | None:
-        """The holder of a valid organiser's token, or None."""
+        """Holder of a valid organiser's token."""
         holder = self._holder(token)
         return None if holder is None or holder.role not in ORGANISER_ROLES else holder
 
@@ -102,7 +101,7 @@ class Tokens(ContestDatabase):
         return [_holder_of(row) for row in self._rows(query.order_by(tokens.c.made_at, tokens.c.author))]
 
     def adopt(self, others: "Tokens") -> int:
-        """Copy the valid tokens of another contest, which stay valid there; return their number."""
+        """Copy another contest's valid tokens, which stay valid there; return their number."""
         query = select(tokens).where(tokens.c.contest == others._contest, tokens.c.revoked_at.is_(None))
         rows = [{**row._mapping, "contest": self._contest} for row in others._rows(query)]
         if rows:

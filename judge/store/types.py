@@ -7,7 +7,7 @@ from enum import StrEnum
 
 
 class FileKind(StrEnum):
-    """Kind of a file copy in the database."""
+    """Kind of a file copy."""
 
     FILE = "file"
     """A record or a folder state."""
@@ -27,7 +27,7 @@ class EntryRow:
 
 @dataclass(frozen=True, slots=True)
 class JournalLine:
-    """A line of the contest's journal."""
+    """A line of the journal."""
 
     at: str
     event: str
@@ -39,7 +39,7 @@ class JournalLine:
     number: int | None = None
     """Leaf number, from 0; None without a log."""
     who: str | None = None
-    """The organiser who gave the order, not published; None if unknown or automatic."""
+    """Organiser who gave the order, not published; None if unknown or automatic."""
 
     @property
     def leaf(self) -> bytes:
@@ -61,4 +61,4 @@ ANNOUNCED = "announced"
 FROZEN = "frozen"
 
 UNWITNESSED = "unwitnessed"
-"""Event that names a witness of the draw that did not sign, with the reason."""
+"""Names a witness of the draw that did not sign, with the reason."""

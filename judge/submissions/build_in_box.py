@@ -4,8 +4,8 @@
                                        JOB.json: {"attempts": [[[word, ...], ...], ...], "input": path, "at": path,
                                                   "bounds": {...}}
 
-Each attempt is a list of commands; the first one whose commands all succeed makes the tree. stderr is the log. Exit
-code 3: a command failed; 4: the result is refused. A build can forge only its own agent's output.
+Each attempt is a list of commands; the first whose commands all succeed makes the tree. stderr is the log. Exit code 3:
+a command failed; 4: the result is refused. A build can forge only its own agent's output.
 """
 
 import json
@@ -18,7 +18,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from judge.base.text import quote
+from judge.base.text import quote, sentence
 from judge.base.tree_tar import add_file, add_member, write_stream
 from judge.submissions.path_checks import Bounds, PathChecker, RefusedError, shown
 
@@ -44,7 +44,7 @@ def copy_sources(source: Path, at: Path) -> None:
 
 
 def run_command(command: list[str], at: Path) -> bool:
-    """Whether a command in the tree succeeded."""
+    """Whether a command succeeded in the tree."""
     log_line(f"$ {shlex.join(command)}")
     try:
         done = subprocess.run(command, cwd=at, stdin=subprocess.DEVNULL, stdout=sys.stderr, check=False)
@@ -63,7 +63,9 @@ def file_behind(link: Path, at: Path) -> Path:
     found = Path(os.path.realpath(link))
     if not found.is_relative_to(os.path.realpath(at)) or not found.is_file():
         name = shown(link.relative_to(at).as_posix())
-        raise RefusedError(f"{name} is a link that leads to no file of the directory; let the build copy instead")
+        raise RefusedError(
+            sentence(f"{name} is a link that leads to no file of the directory; let the build copy instead")
+        )
     return found
 
 
@@ -84,7 +86,7 @@ def pack_tree(at: Path, bounds: Bounds) -> None:
                 checker.file(name, file.stat().st_size)
                 add_file(tar, name, file)
             else:
-                raise RefusedError(f"{shown(name)} is neither a file nor a directory")
+                raise RefusedError(sentence(f"{shown(name)} is neither a file nor a directory"))
 
 
 def main() -> int:
@@ -94,7 +96,7 @@ def main() -> int:
     try:
         copy_sources(Path(job["input"]), at)
     except (OSError, shutil.Error) as error:
-        log_line(f"the sources do not fit into the directory that is built in: {quote(str(error), 200)}")
+        log_line(sentence(f"the sources do not fit into the directory that is built in: {quote(str(error), 200)}"))
         return FAILED
     for number, commands in enumerate(job["attempts"]):
         if number:

@@ -4,10 +4,10 @@ import re
 from pathlib import Path
 
 from judge.base.bookkeeping import own_paths
-from judge.base.text import printable
+from judge.base.text import printable, sentence
 from judge.submissions.path_checks import shown
 
-PYTHON_2 = (
+PYTHON_2 = sentence(
     "it is Python 2: write it for Python 3, or, where the contest's policy admits the runtime python2, begin it with "
     '#!/usr/bin/python2 or set in agent.toml: runtime = "python2"'
 )
@@ -16,7 +16,7 @@ PYTHON_2_ERROR = (
     r"|multiple exception types must be parenthesized|leading zeros in decimal)"
 )
 
-_NOT_IN_REPOSITORY = (
+_NOT_IN_REPOSITORY = sentence(
     "there is no network, and Maven has the distribution's plugins: leave out the versions of plugins, or run "
     "`mvn -Dmaven.repo.local=repository package`, and send repository/ too"
 )
@@ -53,7 +53,7 @@ _KNOWN = (
     (PYTHON_2_ERROR, PYTHON_2),
     (
         r"no matching package named",
-        "crates that were not sent are needed: run `cargo vendor`, and send vendor/ too",
+        sentence("crates that were not sent are needed: run `cargo vendor`, and send vendor/ too"),
     ),
     (
         r"(?i)Could not (?:resolve|find) .{0,200}?artifact|Plugin \S+ or one of its dependencies could not be resolved",
@@ -61,7 +61,7 @@ _KNOWN = (
     ),
     (
         r"error\[E0658\]|edition 2024|let\.\.\.else",
-        "the rustc here is older: write it for an older one",
+        sentence("the rustc here is older: write it for an older one"),
     ),
 )
 _JAVA_PACKAGE = re.compile(r"(?m)(?:error:|\[ERROR\] .{0,300}?\]) package ([\w.]+) does not exist")
@@ -79,14 +79,16 @@ def first_error(log: str) -> str:
 def advice(log: str, tree: Path) -> str:
     """Empty if the cause is unknown."""
     if _UTF16_READ.search(log) and (path := _utf16_source(tree)):
-        return f"{shown(path)} is UTF-16: save it as UTF-8"
+        return sentence(f"{shown(path)} is UTF-16: save it as UTF-8")
     if found := _NO_TOOL.search(log):
         name = printable(found[1], 60)
         if kind := _KINDS.get(name):
-            return f'{name} is missing for make: leave the Makefile out, or set in agent.toml [build] kind = "{kind}"'
+            return sentence(
+                f'{name} is missing for make: leave the Makefile out, or set in agent.toml [build] kind = "{kind}"'
+            )
         if name == "pyinstaller":
-            return "a Python program is not built: send it without the Makefile"
-        return f"{name} is missing: send the sources that make it"
+            return sentence("a Python program is not built: send it without the Makefile")
+        return sentence(f"{name} is missing: send the sources that make it")
     for pattern, fix in _KNOWN:
         if re.search(pattern, log):
             return fix
@@ -94,7 +96,7 @@ def advice(log: str, tree: Path) -> str:
         return _of_header(found[1], tree)
     if found := _JAVA_PACKAGE.search(log):
         name = printable(found[1], 60)
-        return (
+        return sentence(
             f"{name} is missing in Java and in the upload: send its .jar files with the sources (Maven: "
             "mvn dependency:copy-dependencies -DoutputDirectory=lib)"
         )
@@ -103,12 +105,12 @@ def advice(log: str, tree: Path) -> str:
 
 def _of_header(name: str, tree: Path) -> str:
     if name.lower() in _WINDOWS:
-        return f"{name} belongs to Windows: send the .exe, or sources for Linux"
+        return sentence(f"{name} belongs to Windows: send the .exe, or sources for Linux")
     found = (f"/{path.relative_to(tree).as_posix()}" for path in tree.rglob(Path(name).name))
     for path in sorted(path for path in found if path.endswith(f"/{name}"))[:1]:
         folder = path.removesuffix(f"/{name}").removeprefix("/")
-        return f'{shown(name)} is there, but not where it is looked for: [build] flags = ["-I./{folder}"]'
-    return f"{shown(name)} is missing here and in the upload: send it with the sources"
+        return sentence(f'{shown(name)} is there, but not where it is looked for: [build] flags = ["-I./{folder}"]')
+    return sentence(f"{shown(name)} is missing here and in the upload: send it with the sources")
 
 
 def _utf16_source(tree: Path) -> str:

@@ -1,4 +1,4 @@
-"""A process with limits on CPU time and memory reads untrusted files.
+"""Reads untrusted files in a process with limits on CPU time and memory.
 
     python -m judge.submissions.limited_process CPU_SECONDS       pickled tasks on stdin, pickled results on stdout
 
@@ -17,6 +17,7 @@ from contextlib import contextmanager, suppress
 from typing import Any, ParamSpec, TypeVar
 
 from judge.base.errors import HostError, InputError
+from judge.base.text import sentence
 from judge.submissions.path_checks import RefusedError
 
 P = ParamSpec("P")
@@ -24,11 +25,11 @@ Result = TypeVar("Result")
 
 MEMORY_BYTES = 2 << 30
 WALL_FACTOR, WALL_S = 20, 60
-"""Wall time limit of a task (else a host failure): factor times its CPU seconds, plus seconds."""
+"""Wall time limit (else a host failure): factor times CPU seconds, plus seconds."""
 
 
 class LimitedProcess:
-    """A process for one upload's tasks. `cpu_s` limits their total CPU time."""
+    """For one upload's tasks. `cpu_s` limits their total CPU time."""
 
     def __init__(self, cpu_s: float) -> None:
         self._cpu_s = cpu_s
@@ -41,7 +42,7 @@ class LimitedProcess:
             raise HostError(f"no process to read an upload can be started: {error.strerror}") from error
 
     def run(self, task: Callable[P, Result], *args: P.args, **kwargs: P.kwargs) -> Result:
-        """Run a task, whose arguments and result must pickle.
+        """Run a task. Arguments and result must pickle.
 
         Raises the task's errors, RefusedError at a limit, HostError if the process fails.
         """
@@ -49,8 +50,8 @@ class LimitedProcess:
         if not answer:
             code = self._process.wait()
             if code == -signal.SIGXCPU:
-                what = "reading its agent.toml and its sources"
-                raise RefusedError(f"{what} took more than {self._cpu_s:g} s of CPU time: make them smaller")
+                what = sentence("reading its agent.toml and its sources")
+                raise RefusedError(sentence(f"{what} took more than {self._cpu_s:g} s of CPU time: make them smaller"))
             raise HostError(f"the process that reads an upload ended with {code}")
         result, error = pickle.loads(answer)  # noqa: S301 - pickled by this program
         if error is not None:
@@ -101,7 +102,7 @@ def limited_process(cpu_s: float) -> Iterator[LimitedProcess]:
 
 
 def _serve(cpu_s: float) -> None:
-    """The interpreter's start-up time does not count."""
+    """Start-up time does not count."""
     end = int(time.process_time() + cpu_s) + 1
     resource.setrlimit(resource.RLIMIT_CPU, (end, end + 1))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
@@ -121,10 +122,10 @@ def _done(task: Callable[..., object], args: tuple[Any, ...], kwargs: dict[str, 
         return None, error
     except MemoryError:
         return None, RefusedError(
-            f"reading its files takes more than {MEMORY_BYTES} bytes of memory: make them smaller"
+            sentence(f"reading its files takes more than {MEMORY_BYTES} bytes of memory: make them smaller")
         )
     except RecursionError:
-        return None, RefusedError("its files are nested too deeply")
+        return None, RefusedError(sentence("its files are nested too deeply"))
     except OSError as error:
         return None, error
 

@@ -1,18 +1,18 @@
-"""Rules for file names in uploads. In the box only the standard library and `judge.base.text` are available."""
+"""Rules for file names in uploads. A box has only the standard library and `judge.base.text`."""
 
 import unicodedata
 from dataclasses import dataclass, field
 
-from judge.base.text import is_printable, quote
+from judge.base.text import is_printable, quote, sentence
 
 DEVICES = frozenset(
     ["con", "prn", "aux", "nul", "conin$", "conout$"]
     + [f"{kind}{number}" for kind in ("com", "lpt") for number in "0123456789¹²³"]
 )
-"""Windows device names, reserved with any ending."""
+"""Reserved on Windows, with any ending."""
 
-RENAME = "rename it, or leave it out"
-LESS = "leave out what the agent does not need"
+RENAME = sentence("rename it, or leave it out")
+LESS = sentence("leave out what the agent does not need")
 SHOWN = 80
 
 
@@ -48,7 +48,7 @@ class PathChecker:
     """By name in the least distinguishing file system."""
 
     def directory(self, raw: str) -> str:
-        """Add a directory. Return its path, empty for the top."""
+        """Return the path, empty for the top."""
         path = self._path(raw)
         if path:
             self._above(path)
@@ -56,12 +56,12 @@ class PathChecker:
         return path
 
     def file(self, raw: str, size: int) -> str:
-        """Add a file: its path."""
+        """Return the path."""
         path = self._path(raw)
         if not path:
-            raise RefusedError(f"{shown(raw)} is not a file name")
+            raise RefusedError(sentence(f"{shown(raw)} is not a file name"))
         if not 0 <= size <= self.bounds.file_bytes:
-            raise RefusedError(f"{shown(raw)} has {size} bytes; a file may have {self.bounds.file_bytes}")
+            raise RefusedError(sentence(f"{shown(raw)} has {size} bytes; a file may have {self.bounds.file_bytes}"))
         self.grow(raw, size)
         self._above(path)
         self._enter(_Met(path, is_directory=False))
@@ -71,48 +71,54 @@ class PathChecker:
         """Add `size` bytes to a file."""
         self.total_bytes += size
         if self.total_bytes > self.bounds.total_bytes:
-            raise RefusedError(f"with {shown(raw)} it becomes more than {self.bounds.total_bytes} bytes: {LESS}")
+            raise RefusedError(
+                sentence(f"with {shown(raw)} it becomes more than {self.bounds.total_bytes} bytes: {LESS}")
+            )
 
     def _path(self, raw: str) -> str:
         refuse_encoding(raw)
         if raw.startswith("/"):
-            raise RefusedError(f"{shown(raw)} is an absolute path; pack paths that are relative")
+            raise RefusedError(sentence(f"{shown(raw)} is an absolute path; pack paths that are relative"))
         parts = raw.removesuffix("/").split("/")
         parts = [part for part in parts if part != "."]
         for part in parts:
             self._refuse_part(part, raw)
         path = "/".join(parts)
         if len(parts) > self.bounds.depth:
-            raise RefusedError(f"{shown(raw)} is deeper than {self.bounds.depth} names: move it up, or leave it out")
+            raise RefusedError(
+                sentence(f"{shown(raw)} is deeper than {self.bounds.depth} names: move it up, or leave it out")
+            )
         if len(path.encode()) > self.bounds.path_bytes:
             raise RefusedError(
-                f"{shown(raw)} is longer than {self.bounds.path_bytes} bytes: shorten its name, or leave it out"
+                sentence(
+                    f"{shown(raw)} is longer than {self.bounds.path_bytes} bytes: shorten its name, or leave it out"
+                )
             )
         return path
 
     def _refuse_part(self, part: str, raw: str) -> None:
-        why = ""
+        name, why = shown(raw), ""
         if part == "..":
-            why = "leads out of the archive: pack paths that are relative to the agent's directory"
+            why = sentence(f"{name} leads out of the archive: pack paths that are relative to the agent's directory")
         elif "\\" in part:
-            why = (
-                "has a backslash; directories are parted by /: pack it again with the Explorer (Compress to ZIP file), "
-                "tar -a, 7-Zip or PowerShell 7"
+            why = sentence(
+                f"{name} has a backslash; directories are parted by /: pack it again with the Explorer (Compress to "
+                "ZIP file), tar -a, 7-Zip or PowerShell 7"
             )
         elif ":" in part:
-            why = f"has a colon, as a drive has: {RENAME}"
+            why = sentence(f"{name} has a colon, as a drive has: {RENAME}")
         elif part == "":
-            why = f"has an empty name in it: {RENAME}"
+            why = sentence(f"{name} has an empty name in it: {RENAME}")
         elif not is_printable(part):
-            why = f"has characters that cannot be printed: {RENAME}"
+            why = sentence(f"{name} has characters that cannot be printed: {RENAME}")
         elif part != part.strip(" ").rstrip("."):
-            why = f"begins or ends with a space, or ends with a dot: {RENAME}"
+            why = sentence(f"{name} begins or ends with a space, or ends with a dot: {RENAME}")
         elif part.split(".")[0].rstrip(" ").lower() in DEVICES:
-            why = f"is a device name of Windows: {RENAME}"
+            why = sentence(f"{name} is a device name of Windows: {RENAME}")
         elif len(part.encode()) > self.bounds.name_bytes:
-            why = f"has a name of more than {self.bounds.name_bytes} bytes: {RENAME}"
+            why = sentence(f"{name} has a name of more than {self.bounds.name_bytes} bytes: {RENAME}")
         if why:
-            raise RefusedError(f"{shown(raw)} {why}")
+            raise RefusedError(why)
 
     def _above(self, path: str) -> None:
         names = path.split("/")
@@ -123,15 +129,17 @@ class PathChecker:
         folded = unicodedata.normalize("NFC", unicodedata.normalize("NFKC", new.path).casefold())
         old = self._met.setdefault(folded, new)
         if len(self._met) > self.bounds.entries:
-            raise RefusedError(f"it holds more than {self.bounds.entries} files and directories: {LESS}")
+            raise RefusedError(sentence(f"it holds more than {self.bounds.entries} files and directories: {LESS}"))
         if old.path != new.path:
             raise RefusedError(
-                f"{shown(new.path)} and {shown(old.path)} are one name on a file system without case: rename one"
+                sentence(
+                    f"{shown(new.path)} and {shown(old.path)} are one name on a file system without case: rename one"
+                )
             )
         if old.is_directory != new.is_directory:
-            raise RefusedError(f"{shown(new.path)} is both a file and a directory")
+            raise RefusedError(sentence(f"{shown(new.path)} is both a file and a directory"))
         if old is not new and old.is_named and new.is_named:
-            raise RefusedError(f"{shown(new.path)} is in it twice")
+            raise RefusedError(sentence(f"{shown(new.path)} is in it twice"))
         old.is_named = old.is_named or new.is_named
 
 
@@ -145,8 +153,8 @@ class _Met:
 def refuse_encoding(raw: str) -> None:
     """Invalid UTF-8 arrives as lone surrogates."""
     if "\0" in raw:
-        raise RefusedError(f"{shown(raw)} has a NUL in its name")
+        raise RefusedError(sentence(f"{shown(raw)} has a NUL in its name"))
     try:
         raw.encode()
     except UnicodeEncodeError:
-        raise RefusedError(f"{shown(raw)} has a name that is not UTF-8") from None
+        raise RefusedError(sentence(f"{shown(raw)} has a name that is not UTF-8")) from None

@@ -6,7 +6,7 @@
     staged      read-only, by the digest of its files (`judge.agents.store`)
     checked     examined under the contest's policy (`judge.submissions.check`)
 
-An agent is its files, mounted read-only into an image: equal files are one agent.
+Equal files are one agent.
 """
 
 import hashlib
@@ -38,7 +38,7 @@ from judge.agents.programs import kind_of
 from judge.agents.recipe import is_built
 from judge.agents.store import AgentStore
 from judge.base.errors import HostError, InputError, NotReadyError
-from judge.base.text import printable
+from judge.base.text import printable, sentence
 from judge.referee.play import Slot
 from judge.referee.policy import Policy
 from judge.referee.setup import check_playable
@@ -70,10 +70,9 @@ class Stage(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Everything that determines the result.
+    """Everything that determines the result. `recipe` is JSON.
 
     Digests are SHA-256 in hex: upload, and contents of the images that unpacked, built (empty if unused) and run it.
-    `recipe` is JSON.
     """
 
     upload: str = ""
@@ -86,7 +85,7 @@ class Origin:
 
 @dataclass(frozen=True, slots=True)
 class UploadJob:
-    """`filename` is the sender's, `agents` the agent store. `name` and `author` override those in the files."""
+    """`name` and `author` override those in the files."""
 
     upload: Path
     filename: str
@@ -98,8 +97,8 @@ class UploadJob:
 
 @dataclass(frozen=True, slots=True)
 class UploadOutcome:
-    """`agent` and `runtime_image` (its id) are set once staged, even for a later refusal. `log` is the build's, escaped
-    and bounded. `refusal` is empty if the agent passed.
+    """`agent` and `runtime_image` (its id) are set once staged, even if refused later. `log` is escaped and bounded.
+    `refusal` is empty if the agent passed.
     """
 
     steps: tuple[UploadStep, ...] = ()
@@ -135,7 +134,7 @@ class Anywhere(Workplace):
 
 OnStep = Callable[[UploadStep], None]
 Processor = Callable[[UploadJob, OnStep], UploadOutcome]
-"""Raises HostError if the host failed and a retry is due."""
+"""Raises HostError if the host failed: retry."""
 
 
 def process_upload(
@@ -146,9 +145,9 @@ def process_upload(
     workplace: Workplace | None = None,
     need: Callable[[str], None] = lambda _image: None,
 ) -> UploadOutcome:
-    """Make an agent of an upload. `need` is called with each image or runtime before its use, and may build it.
+    """Make an agent of an upload. `need` gets each image or runtime before its use, and may build it.
 
-    Raises HostError if the host failed, NotReadyError if it lacks something; the upload can then be processed again.
+    Raises HostError if the host failed, NotReadyError if it lacks something; then it can be processed again.
     """
     limits = limits or IntakeLimits()
     with owned_directory() as room, limited_process(limits.read_s) as reader:
@@ -188,14 +187,16 @@ class _UploadPipeline:
             except OSError as error:
                 raise HostError(f"{job.upload}: {error.strerror}: the upload is not there") from error
             if size > self.limits.upload_bytes:
-                raise RefusedError(f"it has {size} bytes; an upload may have {self.limits.upload_bytes}")
+                raise RefusedError(sentence(f"it has {size} bytes; an upload may have {self.limits.upload_bytes}"))
             if job.name and not is_name(job.name):
-                raise InputError(f"the name {job.name!r}: A-Z, a-z, 0-9, dash, underscore and dot, at most 64")
+                raise InputError(
+                    sentence(f"the name {job.name!r}: A-Z, a-z, 0-9, dash, underscore and dot, at most 64")
+                )
             with job.upload.open("rb") as file:
                 digest = hashlib.file_digest(file, "sha256").hexdigest()
             filename = trees.name_of(job.filename)
             self._note_origin(upload=digest, filename=printable(filename, 300))
-            words.append(f"{shown(filename)}, {size} bytes, SHA-256 {digest[:16]}")
+            words.append(sentence(f"{shown(filename)}, {size} bytes, SHA-256 {digest[:16]}"))
 
     def _unpack(self) -> Path:
         with self._step(Stage.UNPACKED) as words:
@@ -212,7 +213,7 @@ class _UploadPipeline:
         with self._step(Stage.BUILT, tree) as words:
             recipe = self.reader.run(trees.recipe_of, tree, self._upload_name)
             if recipe is None:
-                words.append("there is nothing to build")
+                words.append(sentence("there is nothing to build"))
                 return tree
             image = image_that_builds(recipe.kind)
             self.need(image)
@@ -226,9 +227,11 @@ class _UploadPipeline:
                 raise RefusedError(built.failure)
             if not any((target / name).exists() for name in (MANIFEST, INFO)) and not brains_of(target):
                 missing = self.reader.run(nothing_plays, target)
-                raise RefusedError(f"{recipe.kind} was done: {missing}".replace(f"{target}/", ""))
-            command = shlex.join(recipe.commands[0]) if recipe.commands else "nothing was to be done"
-            words.append(f"built as {recipe.kind}: {printable(command, 120)}")
+                raise RefusedError(sentence(f"{recipe.kind} was done: {missing}").replace(f"{target}/", ""))
+            if recipe.commands:
+                words.append(sentence(f"built as {recipe.kind}: {printable(shlex.join(recipe.commands[0]), 120)}"))
+            else:
+                words.append(sentence(f"built as {recipe.kind}: there was nothing to do"))
             return target
 
     def _stage(self, tree: Path) -> Agent:
@@ -251,12 +254,12 @@ class _UploadPipeline:
             self.outcome = replace(self.outcome, runtime_image=image)
             self._note_origin(runtime=images.image_content(seat.runtime))
             agent = self._put(agent)
-            words.append(f"{agent.manifest.name}, {seat.protocol}, {seat.runtime}, files {agent.digest[:16]}")
+            words.append(sentence(f"{agent.manifest.name}, {seat.protocol}, {seat.runtime}, files {agent.digest[:16]}"))
             return agent
 
     def _copy(self, tree: Path, staging: str) -> Agent:
         inner = list(tree.iterdir())
-        single = len(inner) == 1 and inner[0].is_file()  # a program without a manifest
+        single = len(inner) == 1 and inner[0].is_file()  # A program without a manifest.
         (self.room / staging).mkdir()
         agent = self.reader.run(stage_agent, str(inner[0] if single else tree), self.room / staging)
         given = {key: value for key, value in (("name", self.job.name), ("author", self.job.author)) if value}
@@ -288,12 +291,17 @@ class _UploadPipeline:
             self.outcome = replace(self.outcome, report=report)
             failed = [finding.check for finding in report.findings if finding.grade is Grade.FAIL]
             if failed:
-                raise RefusedError(f"it failed the check of {', '.join(failed)}: see the report")
+                raise RefusedError(sentence(f"it failed the check of {', '.join(failed)}: see the report"))
             warned = sum(finding.grade is Grade.WARNING for finding in report.findings)
-            words.append(f"it passed {len(report.findings)} checks" + (f", {warned} with a warning" if warned else ""))
+            count = len(report.findings)
+            words.append(
+                sentence(f"it passed {count} checks, {warned} with a warning")
+                if warned
+                else sentence(f"it passed {count} checks")
+            )
 
     def _end_lines_so(self, report: CheckReport, ending: str, agent: Agent, tree: Path) -> CheckReport:
-        """Store the agent with the check's line ending, which all other questions used."""
+        """Store the agent with the line ending that all other questions used."""
         file = tree / MANIFEST
         if file.exists():
             rest = manifest_text(file)
@@ -305,7 +313,7 @@ class _UploadPipeline:
         file.write_text(f"{line}\n{rest}", encoding="utf-8")
         said = {
             "grade": Grade.WARNING,
-            "fix": f"none is needed: it takes part with {line}; keep that line in your agent.toml",
+            "fix": sentence(f"none is needed: it takes part with {line}; keep that line in your agent.toml"),
         }
         findings = tuple(
             finding.model_copy(update=said) if finding.check == "line-ending" else finding
@@ -361,7 +369,9 @@ def _agent_folder(tree: Path, name: str) -> Path:
         return tree
     if len(folders) > 1 and name not in folders:
         raise RefusedError(
-            f"there are the agents {', '.join(map(shown, folders))}: call the archive, or the agent, like the one that "
-            "plays"
+            sentence(
+                f"there are the agents {', '.join(map(shown, folders))}: call the archive, or the agent, like the one "
+                "that plays"
+            )
         )
     return folders.get(name) or next(iter(folders.values()))

@@ -1,6 +1,6 @@
 """Plays practice games of passed submissions against house agents in free slots.
 
-Contest games and checks have priority: they end a practice game on their core, which is played again later.
+Contest games and checks end a practice game on their core; it is played again later.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -26,15 +26,15 @@ PracticePlace = Callable[[], AbstractContextManager[Slot | None]]
 
 @dataclass(frozen=True, slots=True)
 class PracticeHost:
-    """`need` is called with each runtime before its use."""
+    """`need` gets each runtime before its use."""
 
     place: PracticePlace
     need: Callable[[str], None]
 
 
 def with_shorter_games(policy: Policy, seconds: float) -> Policy:
-    """Return the policy with a game time of at most `seconds`, if it has one. Turn limits are unchanged, so that agents
-    at first play as in the contest.
+    """Limit the game time to `seconds`, if there is one. Turn limits are unchanged, so that agents at first play as in
+    the contest.
     """
     clock = policy.clock
     grows = clock.control is not None and any(each.grows for each in clock.controls)

@@ -1,4 +1,4 @@
-"""Checks the syntax of a Python program and of its modules that it always imports.
+"""Checks the syntax of a Python program and of the modules that it always imports.
 
     python3 -I python_syntax.py MAIN       MAIN is relative to the current directory
 

@@ -17,7 +17,7 @@ from typing import Any
 from judge.agents.agents import Agent, AgentManifest
 from judge.base.errors import HostError, InputError, NotReadyError
 from judge.base.locks import lock, try_lock
-from judge.base.text import is_printable, printable
+from judge.base.text import is_printable, printable, sentence
 from judge.referee.policy import Policy
 from judge.sandbox.machine import core_locks
 from judge.store.files import Files
@@ -26,7 +26,7 @@ from judge.store.notices import Notices
 from judge.store.orders import DoneOrder, OrganiserOrder
 from judge.store.practice_games import PracticeGames
 from judge.store.queue import Queue
-from judge.store.submission_types import ProcessingResult, Submission, Upload, UploadStep
+from judge.store.submission_types import ORGANISER, ProcessingResult, Submission, Upload, UploadStep
 from judge.store.submissions import Register
 from judge.submissions.intake import IntakePolicy
 from judge.submissions.pipeline import OnStep, Processor, UploadJob, UploadOutcome
@@ -34,9 +34,8 @@ from judge.submissions.windows import Windows
 
 FILENAME_CHARACTERS = 255
 CHUNK = 1 << 20
-ORGANISER = "organiser"
 FILENAME = r"^[^/\\\x00-\x1f\x7f-\x9f]*[^./\\\x00-\x1f\x7f-\x9f][^/\\\x00-\x1f\x7f-\x9f]*$"
-"""Every character must also be printable."""
+"""Characters must also be printable."""
 AGENT_NAME = r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}"
 
 
@@ -51,9 +50,9 @@ class IntakeDirectory:
     intake: IntakePolicy = field(default_factory=IntakePolicy)
     windows: Windows = field(default_factory=Windows)
     plan: Path | None = None
-    """The contest's file, from which a running service applies some changes."""
+    """The contest's file; a running service applies some changes."""
     agents_per_author: int = 0
-    """Maximum number of agents of one author; 0: no limit."""
+    """Per author; 0: no limit."""
 
     @property
     def uploads(self) -> Path:
@@ -62,7 +61,7 @@ class IntakeDirectory:
 
     @property
     def practice(self) -> Path:
-        """Folder of practice records, separate because they expire."""
+        """Separate, because practice records expire."""
         return self.folder / "practice"
 
     @property
@@ -121,7 +120,7 @@ def check_name(name: str) -> str:
 def receive_file(
     directory: IntakeDirectory, register: Register, path: Path, name: str, author: str, worker: str
 ) -> Submission:
-    """Store a local file for processing by this worker. Only its size is limited. Raises InputError."""
+    """Store a local file for processing by this worker, limited only in size. Raises InputError."""
     check_filename(path.name)
     check_name(name)
     if path.is_dir():
@@ -155,9 +154,9 @@ def process_claimed(
     tell: OnStep = lambda _: None,
     practice: int = 0,
 ) -> Submission:
-    """Process a claimed submission and register the result, also if the judge or host fails.
+    """Process a claimed submission and register the result, also if judge or host fails.
 
-    `tell` is called with each stored step. `practice` is the number of practice games after a pass.
+    `tell` gets each stored step. `practice`: number of practice games after a pass.
     """
 
     def keep(step: UploadStep) -> None:
@@ -167,7 +166,7 @@ def process_claimed(
     def failed(why: str) -> Submission:
         return register.fail(taken.id, taken.attempt, why, directory.intake.tries, directory.intake.again_s)
 
-    # An organiser uploads for others: the manifest names the author.
+    # An organiser uploads for others; the manifest names the author.
     author = "" if taken.author == ORGANISER else taken.author
     try:
         directory.agents.mkdir(parents=True, exist_ok=True)
@@ -236,7 +235,7 @@ def agent_of(directory: IntakeDirectory, submission: Submission) -> Agent:
 
 @contextmanager
 def working(directory: IntakeDirectory) -> Iterator[str]:
-    """Register this process as a worker, locked while alive, and yield its name. Raises HostError."""
+    """Register this process as a worker, locked while alive; yield its name. Raises HostError."""
     name = secrets.token_hex(16)
     path = _mark(directory, name)
     try:
@@ -270,7 +269,7 @@ def waits_for_a_core(pid: int) -> bool:
 
 
 def is_in_the_way(pid: int) -> bool:
-    """Whether another process waits for a core of this one or its children."""
+    """Whether another process waits for its or its children's cores."""
     return core_locks.is_waited_for(pid)
 
 
@@ -304,7 +303,7 @@ DECISIONS: Mapping[str, Decision] = {
 
 
 def decide(register: Register, order: OrganiserOrder) -> DoneOrder:
-    """Raises as the register's method, without any change."""
+    """Raises as the register's method; then nothing changes."""
     number = int(order.target)
 
     def do(inner: Register) -> str:
@@ -315,6 +314,7 @@ def decide(register: Register, order: OrganiserOrder) -> DoneOrder:
 
 def state_line(submission: Submission) -> str:
     """Return such as `submission 3, five version 2: approved`."""
-    version = f" version {submission.version}" if submission.version else ""
-    name = printable(submission.name) or "no name yet"
-    return f"submission {submission.id}, {name}{version}: {submission.state.value}"
+    number, name, state = submission.id, printable(submission.name) or "no name yet", submission.state.value
+    if submission.version:
+        return sentence(f"submission {number}, {name} version {submission.version}: {state}")
+    return sentence(f"submission {number}, {name}: {state}")

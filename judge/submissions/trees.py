@@ -1,6 +1,6 @@
-"""Turns an upload into a playable tree of files: archives are unpacked and sources are built in a box.
+"""Turns an upload into a playable tree: archives are unpacked and sources built in a box.
 
-The box's read-only directory /agent has a program as `__main__.py`, its modules, its job, and its input.
+The box's read-only /agent has a program as `__main__.py`, its modules, job and input.
 """
 
 import json
@@ -25,7 +25,7 @@ from judge.agents.agents import (
 from judge.agents.recipe import AT, BuildRecipe, Sources, recipe_for
 from judge.base.bookkeeping import is_bookkeeping
 from judge.base.errors import HostError
-from judge.base.text import SENTENCE_CHARACTERS, decode, printable
+from judge.base.text import SENTENCE_CHARACTERS, decode, printable, sentence
 from judge.base.tree_tar import TreeError, TreeMember, unpack_stream
 from judge.sandbox.box import BoxPolicy, ProcessReport
 from judge.sandbox.docker.run_in_box import Command, CommandEnd, CommandResult, run_in_box
@@ -82,7 +82,7 @@ def task_directory(program: str, job: Mapping[str, Any], source: Path, host: Tas
 
 
 def run_task(command: Command, host: TaskHost, target: Path, tree: TreeLimits) -> tuple[CommandResult, str]:
-    """Run a command in a `task_directory` and store its tree at `target`. The text is why the tree is refused.
+    """Run a command in a `task_directory` and store its tree at `target`. The text: why the tree is refused.
 
     Raises HostError or OSError if the host fails.
     """
@@ -98,7 +98,7 @@ def run_task(command: Command, host: TaskHost, target: Path, tree: TreeLimits) -
 
 
 def receive_tree(stream: BinaryIO, target: Path, limits: TreeLimits) -> None:
-    """Write the tree of a box's output to the new directory `target`. Raises RefusedError.
+    """Write a box's output to the new directory `target`. Raises RefusedError.
 
     Names are checked again: the input may have taken over the box.
     """
@@ -112,7 +112,7 @@ def receive_tree(stream: BinaryIO, target: Path, limits: TreeLimits) -> None:
     try:
         unpack_stream(stream, target, path_of, limits.path_bytes)
     except TreeError as error:
-        raise RefusedError(f"the output of the box {error}") from None
+        raise RefusedError(sentence(f"the output of the box {error}")) from None
 
 
 IMAGE = "unpacker"
@@ -122,36 +122,36 @@ OTHER_ARCHIVES = re.compile(r"(?i)\.(7z|rar|gz|bz2|xz|zst|tbz2?|lzh?|lzma|arj|ca
 
 
 def name_of(filename: str) -> str:
-    """Return a file name without directories."""
+    """The name without directories."""
     return re.split(r"[/\\]", filename)[-1]
 
 
 def is_archive(filename: str) -> bool:
-    """Whether an upload of this name is unpacked."""
+    """Whether an upload is unpacked."""
     return ARCHIVES.search(name_of(filename)) is not None
 
 
 def stem_of(filename: str) -> str:
-    """Return a name without its ending."""
+    """Name without directories and ending."""
     name = name_of(filename)
     return ARCHIVES.sub("", name) if is_archive(name) else Path(name).stem
 
 
 def unpack_upload(upload: Path, filename: str, target: Path, limits: IntakeLimits, host: TaskHost) -> str:
-    """Unpack an upload to the new directory `target`. Return a description. Raises RefusedError, HostError."""
+    """Unpack into the new directory `target`; return a description. Raises RefusedError, HostError."""
     name = name_of(filename)
     if is_archive(name):
         return _unpack_archive(upload, target, limits, host)
     if OTHER_ARCHIVES.search(name):
-        raise RefusedError(f"{shown(name)}: archives are .zip, .tar, .tar.gz, .tar.xz or .tar.zst")
+        raise RefusedError(sentence(f"{shown(name)}: archives are .zip, .tar, .tar.gz, .tar.xz or .tar.zst"))
     PathChecker(limits.tree.bounds).file(name, upload.stat().st_size)
     target.mkdir(mode=0o755)
     shutil.copyfile(upload, target / name)
-    return f"one file, {shown(name)}"
+    return sentence(f"one file, {shown(name)}")
 
 
 def root_of(tree: Path) -> Path:
-    """An agent's directory, inside a single outer one."""
+    """Skip single outer directories."""
     inner = [path for path in tree.iterdir() if not is_bookkeeping(path.name)]
     return root_of(inner[0]) if len(inner) == 1 and inner[0].is_dir() else tree
 
@@ -182,24 +182,25 @@ def _unpack_archive(upload: Path, target: Path, limits: IntakeLimits, host: Task
         raise RefusedError(refusal)
     files = [path for path in target.rglob("*") if path.is_file()]
     if not files:
-        raise RefusedError("it holds no files")
+        raise RefusedError(sentence("it holds no files"))
     total = sum(path.stat().st_size for path in files)
     note = printable(decode(result.stderr.first).strip(), SENTENCE_CHARACTERS)
-    return f"{len(files)} {'file' if len(files) == 1 else 'files'}, {total} bytes" + (f"; {note}" if note else "")
+    held = sentence(f"1 file, {total} bytes") if len(files) == 1 else sentence(f"{len(files)} files, {total} bytes")
+    return f"{held}; {note}" if note else held
 
 
 def _unpack_failure(result: CommandResult, limits: IntakeLimits) -> str:
     match result.end:
         case CommandEnd.TIME:
-            return f"it takes more than {limits.unpack.seconds:g} s to unpack"
+            return sentence(f"it takes more than {limits.unpack.seconds:g} s to unpack")
         case CommandEnd.MEMORY:
-            return f"it takes more than {limits.unpack.memory_bytes} bytes of memory to unpack"
+            return sentence(f"it takes more than {limits.unpack.memory_bytes} bytes of memory to unpack")
         case CommandEnd.OUTPUT:
-            return f"it becomes more than {limits.tree.total_bytes} bytes"
+            return sentence(f"it becomes more than {limits.tree.total_bytes} bytes")
     refusal = decode(result.stderr.first).strip()
     if result.report.number == REFUSED and result.report.kind == "exited" and refusal:
         return printable(refusal, SENTENCE_CHARACTERS)
-    return f"it cannot be read as an archive: the reader {result.report.kind} {result.report.number}"
+    return sentence(f"it cannot be read as an archive: the reader {result.report.kind} {result.report.number}")
 
 
 EPOCH_S = 1700000000
@@ -209,17 +210,14 @@ ENVIRONMENT = (("SOURCE_DATE_EPOCH", str(EPOCH_S)), ("PYTHONHASHSEED", "0"), ("T
 
 @dataclass(frozen=True, slots=True)
 class Built:
-    """The failure is empty after success."""
+    """`failure` is empty after success."""
 
     log: str
     failure: str = ""
 
 
 def recipe_of(tree: Path, upload_name: str) -> BuildRecipe | None:
-    """How to build a tree; None if it is playable. Raises InputError.
-
-    `upload_name` is the agent's default name.
-    """
+    """How to build a tree; None if it is playable. `upload_name` is the default name. Raises InputError."""
     refuse_misnamed_manifest(tree)
     if (tree / MANIFEST).exists():
         sent = read_sent_manifest(tree / MANIFEST)
@@ -257,7 +255,7 @@ def build_tree(tree: Path, recipe: BuildRecipe, target: Path, limits: IntakeLimi
     if not result.is_success:
         return Built(log, _build_failure(result, log, limits.build, tree))
     if refusal:
-        return Built(log, f"the build result is refused: {refusal}")
+        return Built(log, sentence(f"the build result is refused: {refusal}"))
     if recipe.manifest:
         sent = tree / MANIFEST
         rest = manifest_text(sent) if sent.exists() else ""
@@ -268,16 +266,20 @@ def build_tree(tree: Path, recipe: BuildRecipe, target: Path, limits: IntakeLimi
 def _build_failure(result: CommandResult, log: str, limits: BuildLimits, tree: Path) -> str:
     match result.end:
         case CommandEnd.TIME:
-            return f"the build took more than {limits.seconds:g} s"
+            return sentence(f"the build took more than {limits.seconds:g} s")
         case CommandEnd.MEMORY:
-            return f"the build took more memory than it may: {limits.box().cap_bytes} bytes, its files included"
+            return sentence(
+                f"the build took more memory than it may: {limits.box().cap_bytes} bytes, its files included"
+            )
         case CommandEnd.OUTPUT:
-            return "the build left more than an agent may have"
+            return sentence("the build left more than an agent may have")
         case CommandEnd.STDERR:
-            return f"the build printed more than {limits.log_bytes} bytes"
+            return sentence(f"the build printed more than {limits.log_bytes} bytes")
     report = result.report
     log = log.rpartition(AGAIN)[2]
     last = printable(log.rpartition("\n")[2], SENTENCE_CHARACTERS) or f"{report.kind} {report.number}"
     if report == ProcessReport("exited", UNFIT):
         return last
-    return "; ".join(part for part in (f"the build failed: {last}", first_error(log), advice(log, tree)) if part)
+    return "; ".join(
+        part for part in (sentence(f"the build failed: {last}"), first_error(log), advice(log, tree)) if part
+    )

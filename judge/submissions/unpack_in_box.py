@@ -5,7 +5,7 @@
 
 It creates no files. It accepts directories, regular files, and links, as copies of their files. Bookkeeping files are
 left out, with a line on stderr. Anything else ends it with exit code 3 and a message. It needs only the standard
-library and, for .zst, the image's `zstandard`. The judge checks the tar file again.
+library and, for .zst, the image's `zstandard`. The judge checks the output again.
 """
 
 import gzip
@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import IO, Any, BinaryIO
 
 from judge.base.bookkeeping import HEAD_BYTES, is_bookkeeping, is_companion, may_be_companion
-from judge.base.text import is_printable, quote
+from judge.base.text import is_printable, quote, sentence
 from judge.base.tree_tar import add_member, write_stream
 from judge.submissions.path_checks import LESS, Bounds, PathChecker, RefusedError, refuse_encoding, shown
 
@@ -43,14 +43,14 @@ UNICODE_PATH = 0x7075
 MADE_BY_DOS = 0
 METHODS = {6: "Implode", 9: "Deflate64", 12: "bzip2", 14: "LZMA", 93: "Zstandard", 95: "xz", 96: "JPEG", 98: "PPMd"}
 XZ_MEMORY_BYTES = 96 << 20
-"""Memory limit for reading .xz: `xz -9` needs 65 MiB."""
+"""`xz -9` needs 65 MiB."""
 ZST_WINDOW_BYTES = 64 << 20
 
 KINDS = {
-    tarfile.CHRTYPE: "a device",
-    tarfile.BLKTYPE: "a device",
-    tarfile.FIFOTYPE: "a named pipe",
-    tarfile.GNUTYPE_SPARSE: "a sparse file",
+    tarfile.CHRTYPE: sentence("a device"),
+    tarfile.BLKTYPE: sentence("a device"),
+    tarfile.FIFOTYPE: sentence("a named pipe"),
+    tarfile.GNUTYPE_SPARSE: sentence("a sparse file"),
 }
 
 MALFORMED = (
@@ -91,7 +91,7 @@ class Member:
 
 
 class CountedStream(io.RawIOBase):
-    """Decompressor's output, limited to `most` bytes."""
+    """Output of a decompressor, limited to `most` bytes."""
 
     def __init__(self, source: Any, most: int) -> None:
         self._source = source
@@ -106,7 +106,7 @@ class CountedStream(io.RawIOBase):
         data: bytes = self._source.read(CHUNK if size < 0 else min(size, CHUNK))
         self._left -= len(data)
         if self._left < 0:
-            raise RefusedError("it becomes too large when it is unpacked: so do bombs")
+            raise RefusedError(sentence("it becomes too large when it is unpacked: so do bombs"))
         return data
 
 
@@ -120,7 +120,7 @@ def members_of_tar(stream: IO[bytes]) -> Iterator[Member]:
                 continue
             refuse_encoding(member.name)
             if member.issparse():
-                raise RefusedError(f"{shown(member.name)} is a sparse file; pack without --sparse")
+                raise RefusedError(sentence(f"{shown(member.name)} is a sparse file; pack without --sparse"))
             if member.isdir():
                 refuse_bits(member.name, member.mode)
                 yield Member(member.name, 0, True, None)
@@ -132,8 +132,8 @@ def members_of_tar(stream: IO[bytes]) -> Iterator[Member]:
                 is_hard = member.type == tarfile.LNKTYPE
                 yield Member(member.name, 0, False, None, name_in_tar(member.linkname), is_hard)
             else:
-                kind = KINDS.get(member.type, "neither a file nor a directory")
-                raise RefusedError(f"{shown(member.name)} is {kind}; pack files and directories")
+                kind = KINDS.get(member.type, sentence("neither a file nor a directory"))
+                raise RefusedError(sentence(f"{shown(member.name)} is {kind}; pack files and directories"))
 
 
 def name_in_tar(name: str) -> str:
@@ -149,18 +149,18 @@ def name_in_tar(name: str) -> str:
 
 
 def refuse_bits(name: str, mode: int) -> None:
-    """Refuse setuid, setgid and sticky bits."""
+    """Raises RefusedError for setuid, setgid and sticky bits."""
     if mode & SPECIAL_BITS:
-        raise RefusedError(f"{shown(name)} has a setuid, setgid or sticky bit; take it off")
+        raise RefusedError(sentence(f"{shown(name)} has a setuid, setgid or sticky bit; take it off"))
 
 
 def members_of_zip(file: BinaryIO, bounds: Bounds) -> Iterator[Member]:
-    """Members after a check of the whole directory."""
+    """Members, after a check of the whole directory."""
     with zipfile.ZipFile(file) as archive:
         infos = archive.infolist()
         named = [(name, info) for info in infos if not is_bookkeeping(name := name_in_zip(info))]
         if len(named) > bounds.entries:
-            raise RefusedError(f"it holds more than {bounds.entries} files and directories: {LESS}")
+            raise RefusedError(sentence(f"it holds more than {bounds.entries} files and directories: {LESS}"))
         for name, info in named:
             refuse_info(name, info)
         refuse_overlap(file, infos, archive.start_dir)
@@ -181,23 +181,25 @@ def members_of_zip(file: BinaryIO, bounds: Bounds) -> Iterator[Member]:
 
 
 def refuse_info(name: str, info: zipfile.ZipInfo) -> None:
-    """Only plain files and directories are accepted."""
+    """Accept only plain files and directories."""
     mode = info.external_attr >> 16
     refuse_encoding(name)
     refuse_encoding(info.orig_filename)
     kind = stat.S_IFMT(mode)
     if kind not in (0, stat.S_IFREG, stat.S_IFDIR, stat.S_IFLNK):
-        raise RefusedError(f"{shown(name)} is neither a file nor a directory")
+        raise RefusedError(sentence(f"{shown(name)} is neither a file nor a directory"))
     if (kind == stat.S_IFDIR) != name.endswith("/") and kind:
-        raise RefusedError(f"{shown(name)} is both a file and a directory")
+        raise RefusedError(sentence(f"{shown(name)} is both a file and a directory"))
     refuse_bits(name, mode)
     if info.flag_bits & SECRET:
-        raise RefusedError(f"{shown(name)} is encrypted; pack without a password")
+        raise RefusedError(sentence(f"{shown(name)} is encrypted; pack without a password"))
     if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-        method = METHODS.get(info.compress_type, f"method {info.compress_type}")
-        raise RefusedError(f"{shown(name)} is packed by {method}; pack it again with Deflate (of 7-Zip: -mm=Deflate)")
+        method = METHODS.get(info.compress_type, sentence(f"method {info.compress_type}"))
+        raise RefusedError(
+            sentence(f"{shown(name)} is packed by {method}; pack it again with Deflate (of 7-Zip: -mm=Deflate)")
+        )
     if name.endswith("/") and info.file_size:
-        raise RefusedError(f"{shown(name)} is a directory with {info.file_size} bytes")
+        raise RefusedError(sentence(f"{shown(name)} is a directory with {info.file_size} bytes"))
 
 
 def name_in_zip(info: zipfile.ZipInfo) -> str:
@@ -245,57 +247,57 @@ def refuse_overlap(file: BinaryIO, infos: list[zipfile.ZipInfo], end: int) -> No
     free_from = 0
     for info in sorted(infos, key=lambda one: one.header_offset):
         if info.header_offset < free_from:
-            raise RefusedError(f"{shown(info.orig_filename)} shares its bytes with another member")
+            raise RefusedError(sentence(f"{shown(info.orig_filename)} shares its bytes with another member"))
         file.seek(info.header_offset)
         signature, name, extra = LOCAL_HEADER.unpack(file.read(LOCAL_HEADER.size))
         if signature != b"PK\3\4":
-            raise RefusedError(f"{shown(info.orig_filename)} does not match the archive's directory")
+            raise RefusedError(sentence(f"{shown(info.orig_filename)} does not match the archive's directory"))
         free_from = info.header_offset + LOCAL_HEADER.size + name + extra + info.compress_size
     if free_from > end:
-        raise RefusedError("its last member reaches into its directory")
+        raise RefusedError(sentence("its last member reaches into its directory"))
 
 
 FOREIGN_BYTES = 1024
 FOREIGN = (
-    (b"Rar!\x1a\x07", "it is a RAR archive"),
-    (b"7z\xbc\xaf\x27\x1c", "it is a 7z archive"),
-    (b"BZh", "it is packed by bzip2"),
-    (b"\x1f\x9d", "it is packed by compress"),
-    (b"\x04\x22\x4d\x18", "it is packed by lz4"),
-    (b"LZIP", "it is packed by lzip"),
-    (b"PK\x07\x08", "it is a part of a zip archive of several parts"),
-    (b"MSCF", "it is a cabinet of Windows"),
-    (b"xar!", "it is a package of macOS"),
-    (b"!<arch>\n", "it is a Debian package or a library (ar)"),
-    (b"\xed\xab\xee\xdb", "it is an RPM package"),
-    (b"%PDF", "it is a PDF document"),
-    (b"\x7fELF", "it is a Linux program, not an archive"),
-    (b"MZ", "it is a Windows program, not an archive"),
-    (b"\xca\xfe\xba\xbe", "it is a Java class or a program for macOS, not an archive"),
-    (b"\xcf\xfa\xed\xfe", "it is a program for macOS, not an archive"),
-    (b"version https://git-lfs", "it is a pointer of Git LFS, not the file itself (git lfs pull)"),
+    (b"Rar!\x1a\x07", sentence("it is a RAR archive")),
+    (b"7z\xbc\xaf\x27\x1c", sentence("it is a 7z archive")),
+    (b"BZh", sentence("it is packed by bzip2")),
+    (b"\x1f\x9d", sentence("it is packed by compress")),
+    (b"\x04\x22\x4d\x18", sentence("it is packed by lz4")),
+    (b"LZIP", sentence("it is packed by lzip")),
+    (b"PK\x07\x08", sentence("it is a part of a zip archive of several parts")),
+    (b"MSCF", sentence("it is a cabinet of Windows")),
+    (b"xar!", sentence("it is a package of macOS")),
+    (b"!<arch>\n", sentence("it is a Debian package or a library (ar)")),
+    (b"\xed\xab\xee\xdb", sentence("it is an RPM package")),
+    (b"%PDF", sentence("it is a PDF document")),
+    (b"\x7fELF", sentence("it is a Linux program, not an archive")),
+    (b"MZ", sentence("it is a Windows program, not an archive")),
+    (b"\xca\xfe\xba\xbe", sentence("it is a Java class or a program for macOS, not an archive")),
+    (b"\xcf\xfa\xed\xfe", sentence("it is a program for macOS, not an archive")),
+    (b"version https://git-lfs", sentence("it is a pointer of Git LFS, not the file itself (git lfs pull)")),
 )
 PAGES = (b"<!doctype html", b"<html", b"<head")
 
 
 def kind_of_file(head: bytes) -> str:
-    """Type of an unsupported file; else empty."""
+    """Type of an unsupported file, or empty."""
     if found := next((words for begin, words in FOREIGN if head.startswith(begin)), ""):
         return found
     text = head.removeprefix(b"\xef\xbb\xbf").lstrip().lower()
     if text.startswith(PAGES):
-        return "it is a page of HTML (was a sign-in or download page saved?)"
+        return sentence("it is a page of HTML (was a sign-in or download page saved?)")
     if text.startswith(b"--") and b"content-disposition: form-data" in text:
-        return "it is a form with a file in it (send the file's own bytes: curl --data-binary @FILE)"
+        return sentence("it is a form with a file in it (send the file's own bytes: curl --data-binary @FILE)")
     if text.startswith((b"{", b"[")) and text.rstrip().isascii() and b'"' in text and b"\0" not in text:
-        return "it is JSON text (an answer of a server?)"
+        return sentence("it is JSON text (an answer of a server?)")
     if not head:
-        return "it is empty"
+        return sentence("it is empty")
     return ""
 
 
 def open_archive(archive: BinaryIO) -> tuple[str, Any]:
-    """Kind, and a decompressing reader; `zip` reads itself."""
+    """Kind and decompressing reader; `zip` reads itself."""
     head = archive.read(6)
     archive.seek(0)
     if head[:4] in (b"PK\3\4", b"PK\5\6"):
@@ -303,7 +305,7 @@ def open_archive(archive: BinaryIO) -> tuple[str, Any]:
     if head[:2] == b"\x1f\x8b":
         return "tar.gz", gzip.GzipFile(fileobj=archive)
     if foreign := kind_of_file(archive.read(FOREIGN_BYTES) if archive.seek(0) == 0 else b""):
-        raise RefusedError(f"{foreign}: send a .zip, a .tar.gz, or one program under its own name")
+        raise RefusedError(sentence(f"{foreign}: send a .zip, a .tar.gz, or one program under its own name"))
     archive.seek(0)
     if head == b"\xfd7zXZ\0":
         return "tar.xz", XzReader(archive)
@@ -324,7 +326,7 @@ class XzReader:
         while not self._unpacker.eof:
             packed = self._source.read(CHUNK) if self._unpacker.needs_input else b""
             if self._unpacker.needs_input and not packed:
-                raise EOFError("it is cut short")
+                raise EOFError(sentence("it is cut short"))
             if data := self._unpacker.decompress(packed, size):
                 return data
         return b""
@@ -348,7 +350,7 @@ class ZstReader:
 
 
 def members_of(archive: BinaryIO, bounds: Bounds, most: int) -> Iterator[Member]:
-    """Yield an archive's members, of at most `most` unpacked bytes."""
+    """Yield members of at most `most` unpacked bytes."""
     kind, reader = open_archive(archive)
     if kind == "zip":
         yield from members_of_zip(archive, bounds)
@@ -376,11 +378,11 @@ def write_member(member: Member, path: str, out: tarfile.TarFile) -> None:
     """Raises OSError if the content is too short."""
     add_member(out, path, member.content, member.size, is_executable=member.is_executable)
     if member.content is not None and member.content.read(1):
-        raise RefusedError(f"{shown(path)} is longer than its header states")
+        raise RefusedError(sentence(f"{shown(path)} is longer than its header states"))
 
 
 def check_member(member: Member, checker: PathChecker) -> str:
-    """Path of a member, empty for the top."""
+    """The path, empty for the top."""
     if member.target is None and member.content is None:
         return checker.directory(member.name)
     return checker.file(member.name, member.size)
@@ -396,7 +398,7 @@ def link_target(path: str, member: Member) -> str:
         elif part not in ("", "."):
             parts.append(part)
     if target.startswith("/") or ".." in parts:
-        raise RefusedError(f"{shown(path)} is a link that leads out of the archive")
+        raise RefusedError(sentence(f"{shown(path)} is a link that leads out of the archive"))
     return "/".join(parts)
 
 
@@ -409,11 +411,13 @@ def resolve_links(links: dict[str, str], files: dict[str, int]) -> dict[str, lis
             at = links.get(at, at)
         if at not in files:
             raise RefusedError(
-                f"{shown(path)} is a link to {shown(target)}, which is not a file of the archive; "
-                "pack the file itself (cp -L, tar -h)"
+                sentence(
+                    f"{shown(path)} is a link to {shown(target)}, which is not a file of the archive; "
+                    "pack the file itself (cp -L, tar -h)"
+                )
             )
         if files[at] > LINKED_BYTES:
-            raise RefusedError(f"{shown(path)} is a link to a file of more than {LINKED_BYTES} bytes")
+            raise RefusedError(sentence(f"{shown(path)} is a link to a file of more than {LINKED_BYTES} bytes"))
         wanted.setdefault(at, []).append(path)
     return wanted
 
@@ -465,7 +469,7 @@ class Extraction:
 
     def _copy(self, wanted: dict[str, list[str]]) -> None:
         self._archive.seek(0)
-        again = PathChecker(self._bounds)  # same names and order, so same paths
+        again = PathChecker(self._bounds)  # Same names and order, so same paths.
         for member in self._members():
             links = wanted.pop(check_member(member, again), [])
             if member.content is None or not links:
@@ -479,18 +483,20 @@ class Extraction:
 
     def _refuse_bomb(self, name: str) -> None:
         if self._checker.total_bytes > self._ratio:
-            raise RefusedError(f"with {shown(name)} it becomes more than {self._times:g} times as large: so do bombs")
+            raise RefusedError(
+                sentence(f"with {shown(name)} it becomes more than {self._times:g} times as large: so do bombs")
+            )
 
 
 def extract(archive: BinaryIO, out: IO[bytes], job: dict[str, Any]) -> list[str]:
-    """Return the names left out. Raises as `Extraction`."""
+    """Return the names left out."""
     with write_stream(out) as tar:
         extraction = Extraction(archive, tar, job)
         extraction.run()
     return list(extraction.left_out)
 
 
-_PACK_AGAIN = "it is damaged, or no archive: pack it again as .zip or .tar.gz"
+_PACK_AGAIN = sentence("it is damaged, or no archive: pack it again as .zip or .tar.gz")
 
 
 def main() -> int:
@@ -503,11 +509,14 @@ def main() -> int:
         sys.stderr.write(f"{error}\n")
         return REFUSED
     except MALFORMED as error:
-        sys.stderr.write(f"it cannot be read as an archive: {quote(str(error), 200)}: {_PACK_AGAIN}\n")
+        why = sentence(f"it cannot be read as an archive: {quote(str(error), 200)}: {_PACK_AGAIN}")
+        sys.stderr.write(f"{why}\n")
         return REFUSED
     if left_out:
-        more = f" and {len(left_out) - 1} more" if len(left_out) > 1 else ""
-        sys.stderr.write(f"left out: {shown(left_out[0])}{more}\n")
+        note = sentence(f"left out: {shown(left_out[0])}")
+        if len(left_out) > 1:
+            note = sentence(f"left out: {shown(left_out[0])} and {len(left_out) - 1} more")
+        sys.stderr.write(f"{note}\n")
     return 0
 
 

@@ -1,7 +1,7 @@
 """Schedule of a contest's submissions and start.
 
-Local times that a clock change repeats or skips are refused. An event stays in effect when the host's clock is set
-back; only a changed time undoes it.
+Local times that a clock change repeats or skips are refused. Setting the host's clock back does not undo an event; only
+a changed time does.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -16,12 +16,12 @@ OPENED, CLOSED, BEGINS, WINDOW = "opened", "closed", "begins", "window"
 """Journal events: submissions opened, submissions closed, contest started by schedule, schedule changed."""
 
 _FIRST_YEAR, _LAST_YEAR = 1970, 9000
-"""Times outside may have no equivalent in UTC."""
+"""Others may have no equivalent in UTC."""
 
 
 @dataclass(frozen=True, slots=True)
 class Windows:
-    """Times of a contest, with zones; None if not set."""
+    """Aware times; None if not set."""
 
     opens: datetime | None = None
     closes: datetime | None = None
@@ -29,13 +29,13 @@ class Windows:
 
     @property
     def moments(self) -> Sequence[tuple[str, datetime]]:
-        """Set times in UTC by key: `opens`, `closes`, `starts`."""
+        """Times in UTC by key: `opens`, `closes`, `starts`."""
         named = (("opens", self.opens), ("closes", self.closes), ("starts", self.starts))
         return [(key, moment.astimezone(UTC)) for key, moment in named if moment is not None]
 
     @property
     def words(self) -> str:
-        """Return `submissions open at …, close at …; the contest starts at …`."""
+        """A text such as `submissions open at …, close at …; the contest starts at …`."""
         ends = [
             f"{verb} at {moment_text(moment)}"
             for verb, moment in (("open", self.opens), ("close", self.closes))
@@ -48,7 +48,7 @@ class Windows:
 
 
 def aware_moment(key: str, moment: datetime, zone: str) -> datetime:
-    """Return a time with zone. Raises ValueError with `key` and the fix."""
+    """Raises ValueError with `key` and the fix."""
     if not _FIRST_YEAR <= moment.year <= _LAST_YEAR:
         raise ValueError(f"{key} is in the year {moment.year}: write a moment such as 2027-03-31T18:00:00")
     if moment.tzinfo is not None:
@@ -78,7 +78,7 @@ def aware_moment(key: str, moment: datetime, zone: str) -> datetime:
 
 
 def moment_text(moment: datetime) -> str:
-    """Return `2026-11-22 18:00:00 CET (Europe/Prague)`."""
+    """A text such as `2026-11-22 18:00:00 CET (Europe/Prague)`."""
     zone = f" ({moment.tzinfo.key})" if isinstance(moment.tzinfo, ZoneInfo) else ""
     return f"{moment:%Y-%m-%d %H:%M:%S} {moment.tzname()}{zone}"
 

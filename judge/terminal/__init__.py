@@ -1,1 +1,1 @@
-"""Display of games and contests in a terminal, and games against a person."""
+"""Games and contests in a terminal, and games against a person."""

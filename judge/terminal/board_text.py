@@ -1,6 +1,6 @@
 """Renders a `BoardView` as text, readable without colour and in ASCII.
 
-Squares have equal widths. The column between two squares belongs to both and shows the brackets of a marked square.
+The column between two squares belongs to both and shows the brackets of a marked square.
 
     stones          black and white                  ● ○   (X O)      ? a fifth stone is offered here
     Stratego        side and rank                    r9 bB            ~~ lake
@@ -48,12 +48,12 @@ _BRACKET = Style(color="#ff5f5f", bold=True)
 
 
 def board_width(view: BoardView) -> int:
-    """Return the width of the whole board in columns."""
+    """Width of the whole board in columns."""
     return _label_width(view) + (_LOOKS[view.surface].width + 1) * len(view.columns) + 1
 
 
 def board_lines(view: BoardView, width: int, height: int, ascii_only: bool = False) -> list[Text]:
-    """Return the board in at most `width` x `height` characters, cropped around the last move if necessary."""
+    """The board in at most `width` x `height` characters, cropped around the last move."""
     look = _LOOKS[view.surface]
     columns = _window(
         len(view.columns), (width - _label_width(view) - 1) // (look.width + 1), [x for x, _ in view.marks]
@@ -64,7 +64,7 @@ def board_lines(view: BoardView, width: int, height: int, ascii_only: bool = Fal
 
 
 def token_text(token: Token, ascii_only: bool = False) -> str:
-    """Return a stone or a piece as a few characters."""
+    """A stone or a piece as a few characters."""
     if not token.faces:
         return _stone(token, ascii_only)
     if token.shows is not None and len(token.faces) == 1 and token.faces[0].name not in _FACE_LETTERS:
@@ -80,7 +80,7 @@ def token_text(token: Token, ascii_only: bool = False) -> str:
 
 
 def side_sign(view: BoardView, side: int, ascii_only: bool = False) -> str:
-    """Return the sign of a side's pieces."""
+    """Sign of a side's pieces."""
     match view.surface:
         case Surface.LINES:
             return _stone(Token(side), ascii_only)
@@ -91,7 +91,7 @@ def side_sign(view: BoardView, side: int, ascii_only: bool = False) -> str:
 
 
 def side_style(view: BoardView, side: int) -> Style:
-    """Return the style of a side's pieces."""
+    """Style of a side's pieces."""
     return _LOOKS[view.surface].sides[side]
 
 
@@ -118,7 +118,7 @@ def _label_line(view: BoardView, look: _Look, columns: range) -> Text:
         if len(name) <= look.width:
             line.append(" " + name.center(look.width), _LABEL)
         else:
-            # Two letters do not fit above one square, so every other column is labelled.
+            # Two letters do not fit: every other column is labelled.
             line.append((name if x % 2 == 0 else "").ljust(look.width + 1), _LABEL)
     return line
 

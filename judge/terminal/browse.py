@@ -1,4 +1,4 @@
-"""Step through a game on a terminal."""
+"""Steps through a game on a terminal."""
 
 import os
 import select
@@ -42,7 +42,7 @@ _SEQUENCES = {
 
 
 def keys_of(data: bytes, sequences: Mapping[bytes, str] = _SEQUENCES, escape: str = "q") -> Iterator[str]:
-    """Yield the typed keys; a single Escape is `escape`."""
+    """The typed keys; a single Escape is `escape`."""
     at = 0
     while at < len(data):
         if data[at : at + 1] != b"\x1b":
@@ -64,7 +64,7 @@ def keys_of(data: bytes, sequences: Mapping[bytes, str] = _SEQUENCES, escape: st
 
 
 class Place:
-    """The current position in a game, and the number being typed."""
+    """Current position in a game, and the number being typed."""
 
     def __init__(self, last: int) -> None:
         self.at = 0
@@ -73,7 +73,7 @@ class Place:
         self._last = last
 
     def press(self, key: str) -> None:
-        """Apply a key from `keys_of`; unknown keys have no effect."""
+        """Apply a key from `keys_of`."""
         typed, self.typed = self.typed, ""
         if key.isdecimal() and key.isascii():
             self.typed = (typed + key)[-6:]
@@ -115,7 +115,7 @@ def browse(game: Stepped, console: Console, keyboard: int) -> None:
 
 
 def step_screen(game: Stepped, at: int, typed: str = "") -> Screen:
-    """Return the screen of a position."""
+    """The screen of a position."""
     step = game.steps[at]
     played = game.steps[1 : at + 1]
     moves = [
@@ -133,7 +133,7 @@ def step_screen(game: Stepped, at: int, typed: str = "") -> Screen:
 
 
 def step_words(step: ReplayStep) -> str:
-    """Return the move in the game's notation, which may contain an agent's text."""
+    """The move in the game's notation, which may contain an agent's text."""
     if step.seat is None:
         return "before the first answer"
     return step.view.caption or f"{step.view.sides[step.view.seats.index(step.seat)]}: {step.said}"
@@ -162,7 +162,7 @@ def _seat(game: Stepped, seat: int, played: Sequence[ReplayStep], now: ReplaySte
 
 @contextmanager
 def key_by_key(keyboard: int) -> Iterator[None]:
-    """Read single keys without echo; restores the terminal at the end."""
+    """Read single keys without echo; restores the terminal."""
     import termios
     import tty
 

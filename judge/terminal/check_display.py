@@ -15,7 +15,7 @@ _COLOURS = {Grade.PASS: "green", Grade.WARNING: "yellow", Grade.FAIL: "red"}
 
 
 class CheckDisplay:
-    """Context manager that prints findings; with `is_silent` it prints nothing."""
+    """Context manager that prints findings; nothing if `is_silent`."""
 
     def __init__(self, is_silent: bool) -> None:
         self._console = Console(highlight=False, quiet=is_silent)
@@ -23,8 +23,7 @@ class CheckDisplay:
         self._printed: list[Finding] = []
 
     def __enter__(self) -> None:
-        if self._status is not None:
-            self._status.start()
+        """Until the first check, notices about the host may be printed."""
 
     def __exit__(self, *_error: object) -> None:
         if self._status is not None:
@@ -34,9 +33,10 @@ class CheckDisplay:
         """Show the running check."""
         if self._status is not None:
             self._status.update(_plain(f"trying: {what}"))
+            self._status.start()
 
     def progress(self, report: CheckReport) -> None:
-        """Print new findings, and again those that became worse."""
+        """Print new findings, and those that became worse."""
         if not self._printed:
             self._line(_plain(f"{report.agent}, {report.policy}, {report.protocol}, {report.box}"))
         for finding in report.findings:
@@ -51,7 +51,7 @@ class CheckDisplay:
                     self._line(Text(line))
 
     def end(self, report: CheckReport, next_step: str) -> None:
-        """Print skipped checks, the grade and the next step."""
+        """Print skipped checks, grade and next step."""
         if report.untried:
             self._line(_plain(f"not tried: {', '.join(report.untried)}"))
         counts = Counter(finding.grade for finding in report.findings)

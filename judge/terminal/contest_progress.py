@@ -1,4 +1,4 @@
-"""Progress of a running contest: a panel on a terminal, otherwise a JSON line per game."""
+"""A running contest: a panel on a terminal, otherwise a JSON line per game."""
 
 import json
 import os
@@ -39,7 +39,7 @@ class RunTally:
         self._to_come = contest.to_come()
 
     def add(self, event: EndedAttempt) -> None:
-        """Count a finished attempt."""
+        """Count an attempt."""
         before, self.counts = self.counts, self._contest.store.counts(self._contest.name)
         if _scheduled(before) != _scheduled(self.counts):
             self._to_come = self._contest.to_come()
@@ -54,17 +54,17 @@ class RunTally:
 
     @property
     def done(self) -> int:
-        """Number of games with a result."""
+        """Games with a result."""
         return self.counts[GameState.DONE]
 
     @property
     def left(self) -> int:
-        """Games without a result, including later rounds; a lower bound unless `is_exact`."""
+        """Games without a result, including later rounds; a minimum unless `is_exact`."""
         return _scheduled(self.counts) - self.done + self._to_come.games
 
     @property
     def is_exact(self) -> bool:
-        """Whether the total number of games is known."""
+        """Whether the number of games is known."""
         return self._to_come.is_exact
 
     @property
@@ -108,7 +108,7 @@ class JsonLines:
 
     def notify(self, sentence: str) -> None:
         """Print a notice, unbuffered because a signal handler may call it."""
-        with suppress(OSError):  # the next line raises the error
+        with suppress(OSError):  # The next line raises the error.
             os.write(sys.stdout.fileno(), f"{json.dumps({'note': sentence})}\n".encode())
 
     def close(self) -> None:
@@ -142,7 +142,7 @@ class Panel:
     """Shows a panel at a fixed place on the terminal."""
 
     def __init__(self, contest: Contest, running: Callable[[], int]) -> None:
-        """`running` returns the number of running games, which the tally has only as of the last result."""
+        """`running` returns the number of running games; the tally has that of the last result."""
         self._contest = contest
         self._running = running
         self._tally = RunTally(contest)
@@ -161,7 +161,7 @@ class Panel:
         self._sentence = sentence
 
     def close(self) -> None:
-        """Stop updating, and leave the panel on the terminal."""
+        """Stop updating; the panel stays on the terminal."""
         self._live.stop()
 
     def _panel(self) -> RenderableType:
@@ -176,7 +176,7 @@ class Panel:
             "" if minutes is None else f", {least}{minutes:.0f} min to the end",
             f", {tally.voids} void" if tally.voids else "",
         )
-        bar = Table.grid()  # a bar alone does not end its line
+        bar = Table.grid()  # A bar alone does not end its line.
         bar.add_row(ProgressBar(total=max(total, 1), completed=tally.done, width=60))
         failing = ", ".join(f"{printable(name)} {count}" for name, count in tally.failures.most_common(5) if count)
         parts: list[RenderableType] = [heading, bar, _games(self._last)]

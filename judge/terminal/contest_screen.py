@@ -1,4 +1,4 @@
-"""Views of `judge contest watch`: all running games with the standings, one board, or a line per event."""
+"""Views of `judge contest watch`: running games with standings, one board, or a line per event."""
 
 from rich.console import Group, RenderableType
 from rich.table import Table
@@ -25,7 +25,7 @@ MAX_AGENTS = 20
 
 
 def line_of(event: AnyEvent, live: Live) -> str:
-    """Return an event as a line of text, or "". Apply the event to `live` first."""
+    """An event as a line of text, or "". Apply the event to `live` first."""
     match event:
         case GameStarted():
             again = f", attempt {event.attempt}" if event.attempt > 1 else ""
@@ -50,7 +50,7 @@ def line_of(event: AnyEvent, live: Live) -> str:
 
 
 def overview(live: Live, now_ms: float) -> RenderableType:
-    """Return all running games, the standings, and the last results."""
+    """Running games, standings, and last results."""
     name = printable(live.opened.contest, 60) if live.opened else "the log has not begun"
     heading = Text.assemble((name, "bold"), f"  {len(live.games)} running, {live.waiting} to come")
     if live.state != "open":
@@ -85,7 +85,7 @@ def overview(live: Live, now_ms: float) -> RenderableType:
 
 
 def game_screen(live: Live, number: int, now_ms: float) -> RenderableType:
-    """Return the board of a game, or its state in words."""
+    """A game's board, or its state in words."""
     game = live.games.get(number)
     if game is None:
         end = next((end for end, _ in live.ended if end.game == number), None)

@@ -1,4 +1,4 @@
-"""Standings and crosstable of a contest as tables for a terminal."""
+"""Standings and crosstable for a terminal."""
 
 from collections.abc import Callable, Iterator, Sequence
 
@@ -17,13 +17,13 @@ from judge.tournament.crosstable import Cell
 from judge.tournament.standings import TableLine
 
 _BRACKET = {True: ("┌", "│", "└"), False: ("/", "|", "\\")}
-"""First, inner and last line of a bracket; False: without box-drawing characters."""
+"""First, inner and last line; False: without box-drawing characters."""
 
 
 def standings_table(standing: Standing, certainty: Sequence[StageCertainty] = (), *, has_boxes: bool = True) -> Table:
-    """Return the standings; groups and leagues follow each other.
+    """The standings; groups and leagues follow each other.
 
-    With `certainty`, a place is a range where it is one, and a bracket connects agents that the games do not separate.
+    With `certainty`, places may be ranges, and brackets connect agents that the games do not separate.
     """
     counted = (each for each in standing.played if not each.pairing.agents & standing.out.keys())
     ratings = {each.agent: each for each in rate([game for each in counted for game in each.games]).ratings}
@@ -51,7 +51,7 @@ def standings_table(standing: Standing, certainty: Sequence[StageCertainty] = ()
 
 
 def bracket_signs(stage: StageCertainty, has_boxes: bool) -> Iterator[tuple[str, str]]:
-    """Yield each agent in a bracket of the stage, and the sign in its line."""
+    """Each agent in a bracket, and the sign in its line."""
     top, middle, bottom = _BRACKET[has_boxes]
     for bracket in stage.brackets:
         inner = len(bracket.agents) - 2

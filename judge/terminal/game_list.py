@@ -1,4 +1,4 @@
-"""Lists finished games: as lines, or on a terminal as a menu that opens each game."""
+"""Finished games as lines, or on a terminal as a menu."""
 
 import os
 import select
@@ -26,14 +26,14 @@ _HINT = "up/down  pgup/pgdn 10  home/end  NUMBER enter  enter open  q quit"
 
 @dataclass(frozen=True, slots=True)
 class ListedGame:
-    """A file with a game, or the reason why it cannot be read."""
+    """A file with a game, or why it cannot be read."""
 
     path: Path
     game: Stepped | None
     problem: str = ""
 
     def line(self, number: int) -> str:
-        """Return the line of the list."""
+        """The line of the list."""
         name = printable(self.path.name, 60)
         if self.game is None:
             return f"{number:4}  {name}: {printable(self.problem, 200)}"
@@ -43,7 +43,7 @@ class ListedGame:
 
 
 def game_files(paths: Sequence[Path]) -> list[Path]:
-    """Return the files of the arguments: folders are replaced by their records, or by logs without a record.
+    """Replace folders by their records and logs without a record.
 
     Raises InputError for an unreadable folder, a folder without games, or too many files.
     """
@@ -69,7 +69,7 @@ def _in_folder(folder: Path) -> list[Path]:
 
 
 def read_listed(path: Path) -> ListedGame:
-    """Read a file of the list; an unreadable one is listed with its error."""
+    """Read a file of the list; an unreadable one has its error."""
     try:
         return ListedGame(path, read_steps(path))
     except InputError as error:
@@ -77,7 +77,7 @@ def read_listed(path: Path) -> ListedGame:
 
 
 class _Menu(Place):
-    """A `Place` in the list; Enter opens the game instead of going on."""
+    """A `Place` in the list; Enter opens the game."""
 
     def __init__(self, last: int) -> None:
         super().__init__(last)

@@ -28,11 +28,11 @@ INTERVAL_S = 0.1
 """Minimum interval between redraws."""
 
 LAST_WAIT_S = 10.0
-"""Maximum time the judge waits, after its last game, for the view to finish."""
+"""Maximum wait, after the last game, for the view to finish."""
 
 
 class LiveView:
-    """The judge's side: starts the view and sends it the feed."""
+    """The judge's side: starts the view and sends the feed."""
 
     def __init__(
         self,
@@ -42,7 +42,7 @@ class LiveView:
         given: Sequence[int] = (),
         stdout: IO[str] | None = None,
     ) -> None:
-        """The view `module` inherits the file descriptors `given`; their numbers are its arguments."""
+        """The view `module` inherits the file descriptors `given`, its arguments."""
         command = [sys.executable, "-m", module, *map(str, given)]
         self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=stdout, pass_fds=given)
         if self._process.stdin is None:
@@ -53,7 +53,7 @@ class LiveView:
         self._first = names[0]
 
     def begin(self, spec: GameSpec) -> None:
-        """Send the start of a game or of another attempt."""
+        """Send the start of an attempt."""
         self._feed.send(pipe.BEGIN, spec.model_dump_json().encode())
 
     def follow(self, packed: bytes) -> None:
@@ -77,7 +77,7 @@ class LiveView:
             self._process.wait()
 
     def has_failed(self) -> bool:
-        """Wait for the view to end; whether it failed."""
+        """Wait for the view's end; whether it failed."""
         try:
             return self._process.wait(LAST_WAIT_S) != 0
         except subprocess.TimeoutExpired:
@@ -88,13 +88,13 @@ class LiveView:
 
 
 def points_of(record: GameRecord, name: str) -> float | None:
-    """Return 1, 0.5 or 0 for the agent `name`; None for a void, or if both are at fault."""
+    """1, 0.5 or 0 for the agent `name`; None for a void, or if both are at fault."""
     scores = game_scores(record.verdict, record.winner)
     return scores[record.seats[0].name != name] if any(scores) else None
 
 
 def view(console: Console, source: int) -> None:
-    """Show the feed from `source` until it ends; the last position stays on the terminal."""
+    """Show the feed until it ends; the last position stays on the terminal."""
     os.set_blocking(source, False)
     views, read = GameViews(Follower), bytearray()
     goes_on = True
@@ -119,7 +119,7 @@ def leave_last(console: Console, last: Screen | None) -> None:
 
 
 def take(source: int, read: bytearray) -> bool:
-    """Append available bytes to `read`; False at the end of the feed."""
+    """Append available bytes to `read`; False at the end."""
     while True:
         try:
             data = os.read(source, 1 << 16)
@@ -131,16 +131,16 @@ def take(source: int, read: bytearray) -> bool:
 
 
 def stop_gracefully(_signal: int, _frame: FrameType | None) -> None:
-    """Exit through the handlers that restore the terminal."""
+    """Exit through handlers that restore the terminal."""
     raise SystemExit(1)
 
 
 def main() -> None:
     """Run the view: stdin is the feed, stdout the terminal."""
-    # Ctrl-C is for the judge. The view ends with its feed.
+    # Ctrl-C is for the judge.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, stop_gracefully)
-    # It shares a core with the judge, so it runs only while the core is idle.
+    # The judge has priority on their core.
     set_scheduling(os.getpid(), os.SCHED_IDLE)
     view(Console(file=sys.stdout), sys.stdin.fileno())
 

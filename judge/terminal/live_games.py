@@ -1,4 +1,4 @@
-"""The games of the live view: takes a feed, returns screens.
+"""Games of the live view: takes a feed, returns screens.
 
 A thread replays the growing transcript (`judge.referee.spectator`). It holds a lock except while it waits for data.
 """
@@ -28,7 +28,7 @@ from judge.terminal.series_score import SeriesScore
 MS = 1_000_000
 
 MAX_STORED_MOVES = 200
-"""Maximum number of moves stored for the screen."""
+"""Stored for the screen."""
 
 
 class OverError(Exception):
@@ -51,7 +51,7 @@ class Follower:
         self._before: BoardView | None = None
         self._count = spec.opening_moves
         self._origin_ns: int | None = None
-        """Start of the transcript on the host's monotonic clock."""
+        """Transcript's start on the host's monotonic clock."""
         self._thread = threading.Thread(target=self._referee, daemon=True)
         self._thread.start()
 
@@ -61,7 +61,7 @@ class Follower:
         arrived = time.monotonic_ns()
         if entries:
             began = arrived - entries[-1].ns
-            # Data arrives shortly after it was written, so the earliest estimate is the best.
+            # Data arrives shortly after it was written: the earliest estimate is the best.
             self._origin_ns = began if self._origin_ns is None else min(self._origin_ns, began)
         self._news.put(entries)
 
@@ -119,7 +119,7 @@ class Follower:
             try:
                 self._spectator.referee.play()
             except (OverError, InputError):
-                # A void ends early. Deviations from the rules are left to `judge verify`.
+                # A void ends early. `judge verify` finds deviations from the rules.
                 return
 
     def _more(self) -> Sequence[Entry]:
@@ -137,7 +137,7 @@ FollowerT = TypeVar("FollowerT", bound=Follower)
 
 
 class GameViews(Generic[FollowerT]):
-    """All games of a feed in turn; `follower` follows each game."""
+    """Games of a feed in turn, each followed by a `follower`."""
 
     def __init__(self, follower: type[FollowerT], judge_pid: int | None = None) -> None:
         self._judge_pid = os.getppid() if judge_pid is None else judge_pid
@@ -146,7 +146,7 @@ class GameViews(Generic[FollowerT]):
         self._began = time.monotonic()
         self._number = 0
         self.follower: FollowerT | None = None
-        """The current or last game."""
+        """Current or last game."""
 
     def hear(self, kind: bytes, data: bytes) -> None:
         """Take a frame of the feed."""
@@ -165,7 +165,7 @@ class GameViews(Generic[FollowerT]):
                 self._end(self.follower, json.loads(data))
 
     def screen(self) -> Screen | None:
-        """Return the current screen; None before the first game."""
+        """The current screen; None before the first game."""
         if self.follower is None:
             return None
         spec = self.follower.spec

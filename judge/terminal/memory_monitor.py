@@ -1,6 +1,6 @@
-"""Reads the memory usage of a running game's agents for the live view.
+"""Reads the memory usage of a game's agents for the live view.
 
-Containers are found by labels. Process agents are the judge's children; the older one has seat 0.
+Containers have labels. Process agents are the judge's children; the older one has seat 0.
 """
 
 import threading
@@ -37,7 +37,7 @@ class MemoryMonitor:
         is_process = kind == "process"
         find = partial(_processes, judge_pid, seats) if is_process else partial(_containers, game_id, judge_pid)
         self._over = threading.Event()
-        # A container lasts until the end of the game; a process may be replaced at any time.
+        # A container lasts for the whole game; a process may be replaced.
         most = 0 if is_process else len(seats)
         threading.Thread(target=self._watch, args=(find, most), daemon=True).start()
 
@@ -70,7 +70,7 @@ def _containers(game_id: str, judge_pid: int) -> Mapping[int, Meter]:
         for container in engine.labelled(f"judge.game={game_id}"):
             labels, name = container["Labels"], container["Id"]
             if Owner.decode(labels["judge.owner"]).pid != judge_pid or SEAT not in labels:
-                # another judge's container, or the folder keeper, which has no seat
+                # Another judge's, or the folder keeper.
                 continue
             groups = cgroup.find_cgroups(int(engine.state(name)["Pid"]), name)
             if groups:

@@ -1,4 +1,4 @@
-"""Output of commands: notes, errors and log lines on stderr, JSON documents and findings on stdout."""
+"""Output of commands: notes, errors and log lines on stderr, JSON and findings on stdout."""
 
 import json
 import sys
@@ -24,6 +24,11 @@ def note(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
 
 
+def print_notice(text: str) -> None:
+    """Print a line about the host on stderr: images that are built, or the process that this one waits for."""
+    note(f"judge: {printable(text, 400)}")
+
+
 def fail(text: str, code: int) -> NoReturn:
     """Print an error and exit."""
     note(f"judge: {text}")
@@ -31,12 +36,12 @@ def fail(text: str, code: int) -> NoReturn:
 
 
 def print_json(document: object) -> None:
-    """Print a document that other programs read."""
+    """Print a document for other programs."""
     print(json.dumps(document, indent=2))
 
 
 def finding_lines(findings: "Iterable[Finding]") -> Iterator[str]:
-    """Yield the findings of a check, each followed by its fix."""
+    """The findings of a check, each followed by its fix."""
     for finding in findings:
         evidence = printable(finding.evidence, SENTENCE_CHARACTERS)
         yield f"{finding.grade.value:<7} {finding.check}: {finding.tried}: {evidence}"
@@ -45,14 +50,14 @@ def finding_lines(findings: "Iterable[Finding]") -> Iterator[str]:
 
 
 def stderr_lines(finding: "Finding") -> Iterator[str]:
-    """Yield the agent's last lines on stderr, with a heading."""
+    """The agent's last stderr lines, with a heading."""
     if finding.stderr:
         yield "        last lines on stderr:"
         yield from (f"        {printable(line, SENTENCE_CHARACTERS)}" for line in finding.stderr)
 
 
 def interval(value: float | None, low: float | None, high: float | None, decimals: int = 0) -> str:
-    """Return a value with its interval; undetermined numbers are `…`."""
+    """A value with its interval; undetermined numbers are `…`."""
     # Adding 0.0 turns a negative zero into zero.
     rounded = (None if each is None else round(each, decimals) + 0.0 for each in (value, low, high))
     middle, below, above = ("…" if each is None else f"{each:+.{decimals}f}" for each in rounded)

@@ -1,5 +1,5 @@
-"""A person at a seat of `judge match`. The process `judge.terminal.player` asks the person and writes the answers to a
-pipe for `judge.sandbox.process.person_box`.
+"""A person at a seat of `judge match`: `judge.terminal.player` asks, and writes answers to a pipe for
+`judge.sandbox.process.person_box`.
 """
 
 import hashlib
@@ -21,7 +21,7 @@ from judge.terminal.output import note
 from judge.terminal.presenters import Presenter, Shown
 
 LEFT = 130
-"""Exit code when a person leaves; the same as for Ctrl-C."""
+"""Exit code when a person leaves; as for Ctrl-C."""
 
 _NO_FILES = hashlib.sha256().hexdigest()
 
@@ -31,7 +31,7 @@ class GameAbortedError(KeyboardInterrupt):
 
 
 class PersonAgent(Agent):
-    """A person in place of an agent; it has no files."""
+    """A person, without files."""
 
     def seat(self, policy: Policy) -> SeatSpec:  # noqa: ARG002 a person plays under every policy
         """Return the seat for a game's spec."""
@@ -40,7 +40,7 @@ class PersonAgent(Agent):
 
 
 def stage(named: str, staging: Path) -> Agent:
-    """Return the person, or stage the agent `named` as `stage_agent` does."""
+    """Return the person, or stage the agent `named`."""
     if named != ME:
         return stage_agent(named, staging)
     manifest = AgentManifest(name=ME, command=(ME,), runtime=PERSON, protocol=PERSON)
@@ -48,12 +48,12 @@ def stage(named: str, staging: Path) -> Agent:
 
 
 def is_person(seat: SeatSpec) -> bool:
-    """Whether the seat is a person's."""
+    """Whether a person has the seat."""
     return seat.protocol == PERSON
 
 
 def seated(seats: Sequence[SeatSpec], has_clock: bool) -> tuple[SeatSpec, SeatSpec]:
-    """Return the seats of a game with one person, of whom the agent is informed if its protocol allows it."""
+    """The seats of a game with one person, of whom the agent is informed if its protocol allows it."""
     if all(map(is_person, seats)):
         raise InputError("a person plays an agent: give an agent for one of the seats")
     first, second = (
@@ -68,23 +68,38 @@ def _with(seat: SeatSpec, **options: int) -> SeatSpec:
 
 
 class PersonPresenter(Shown):
-    """Asks the person, shows the games, and prints the results at the end."""
+    """Asks the person and shows the games; prints the results at the end."""
 
-    def __init__(self, names: tuple[str, str], games: int, lines: Presenter | None) -> None:
-        """If `lines` is given, only it writes to stdout."""
+    def __init__(self, has_clock: bool, lines: Presenter | None) -> None:
+        """If `lines` is given, only it writes to stdout. `has_clock`: the policy's clock limits the person."""
+        super().__init__(lines)
+        self._has_clock = has_clock
+        self._only_lines = lines is not None
+        self._answers = -1
+        self._player: LiveView | None = None
+
+    def stage(self, named: str, staging: Path) -> Agent:
+        """Return the person, or stage an agent."""
+        return stage(named, staging)
+
+    def seated(self, seats: tuple[SeatSpec, SeatSpec]) -> tuple[SeatSpec, SeatSpec]:
+        """Return the seats with the options of a game with one person."""
+        return seated(seats, self._has_clock)
+
+    def _start(self, names: tuple[str, str], games: int) -> LiveView:
         self._answers, theirs = os.pipe2(os.O_CLOEXEC)
         os.set_blocking(self._answers, False)
         keyboard = os.dup(sys.stdin.fileno())
+        stdout = sys.stderr if self._only_lines else None
         try:
-            player = LiveView(names, games, "judge.terminal.player", (keyboard, theirs), sys.stderr if lines else None)
+            self._player = LiveView(names, games, "judge.terminal.player", (keyboard, theirs), stdout)
         finally:
             os.close(keyboard)
             os.close(theirs)
-        self._player = player
-        super().__init__(names, player, lines)
+        return self._player
 
     def build(self, kind: BoxKind, tenant: Tenant, limits: Limits, policy: BoxPolicy) -> Box:
-        """Return the box of a seat: the person's, or an agent's."""
+        """The box of a person or an agent."""
         if tenant.runtime == PERSON:
             return PersonBox(self._answers, self._leave)
         return open_box(kind, tenant, limits, policy)
@@ -97,14 +112,14 @@ class PersonPresenter(Shown):
             self._answers = -1
 
     def _leave(self) -> None:
-        if self._player.has_failed():
+        if self._player is not None and self._player.has_failed():
             raise HostError("the process that shows the game failed; see the error above")
         raise GameAbortedError
 
 
 @contextmanager
 def may_leave() -> Iterator[None]:
-    """Context manager: if the person leaves the game, print that there is no record."""
+    """Context manager: if the person leaves, print that there is no record."""
     try:
         yield
     except KeyboardInterrupt:

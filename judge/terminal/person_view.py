@@ -1,4 +1,4 @@
-"""A running game as the person at a seat sees it, and the person's answers."""
+"""A running game as a seated person sees it, and the person's answers."""
 
 from collections.abc import Sequence
 from copy import deepcopy
@@ -19,7 +19,7 @@ from judge.terminal.series_score import SeriesScore
 
 
 def seat_of(spec: GameSpec) -> int:
-    """Return the seat of the person."""
+    """The person's seat."""
     return next(seat for seat in SEATS if spec.seats[seat].protocol == PERSON)
 
 
@@ -44,24 +44,24 @@ class Seated(Follower):
 
     @property
     def names(self) -> tuple[str, str]:
-        """The names of both players, by seat."""
+        """Names of both players, by seat."""
         return self.spec.seats[0].name, self.spec.seats[1].name
 
     # --- display -----------------------------------------------------------------------------------------------------
 
     def view(self) -> BoardView:
-        """Return the board as the seat sees it."""
+        """The board as the seat sees it."""
         with self._lock:
             return self._view()
 
     def told(self) -> list[tuple[int | None, str]]:
-        """The seat's events, each with the seat that caused it. The caller must escape the texts."""
+        """The seat's events with the causing seat. Callers must escape the texts."""
         with self._lock:
             events = list(self._spectator.seats[self.seat].told)
         return [(getattr(event, "seat", None), self.words.tell(event, self.names)) for event in events]
 
     def screen(self, title: str, series: SeriesScore | None) -> Screen:
-        """Return the current game as this seat sees it."""
+        """The current game as this seat sees it."""
         moves = [
             MoveShown(number, self.seat if seat is None else seat, said, None)
             for number, (seat, said) in enumerate(self.told(), 1)
@@ -95,7 +95,7 @@ class Seated(Follower):
             return self._spectator.game.pending() if is_open else None
 
     def prepared(self) -> str | None:
-        """Return the answer to the current request, if typed in advance."""
+        """The answer to the current request, if typed in advance."""
         request = self.asked() if self._prepared else None
         if request is None or self.words.together(request) != len(self._prepared):
             return None
@@ -103,15 +103,15 @@ class Seated(Follower):
         return self._prepared.pop(0)
 
     def question(self, request: Request) -> str:
-        """Return the question, or what to type next."""
+        """The question, or what to type next."""
         return self.words.question(request, len(self._typed))
 
     def tips(self, request: Request) -> Sequence[str]:
-        """Return short help lines for a request."""
+        """Short help lines for a request."""
         return (*self.words.tips(request), f"{RESIGN} gives the game up")
 
     def answer(self, request: Request, typed: str) -> str | None:
-        """Return the line to send, or None if more input is needed.
+        """The line to send; None if more input is needed.
 
         Raises UnclearError for text that is not an answer or that the rules would punish: typing errors never lose a
         game.

@@ -1,4 +1,4 @@
-"""The process that asks a person: on a terminal with board and cursor, otherwise line by line.
+"""Asks a person: on a terminal with board and cursor, otherwise by line.
 
 Arguments are the file descriptors of the keyboard and the answer pipe; stdin is the feed of the games.
 """
@@ -52,7 +52,7 @@ class Player:
         return self.views.follower
 
     def look(self, *, types: bool = True) -> tuple[bool, bytes | None]:
-        """Wait briefly. Return whether the feed is open, and the typed bytes: b"" at the end, None for no input."""
+        """Wait briefly. Returns whether the feed is open, and typed bytes: b"" at the end, None for no input."""
         watched = [self._feed, self._keyboard] if types else [self._feed]
         ready = select.select(watched, [], [], POLL_INTERVAL_S)[0]
         goes_on = take(self._feed, self._read)

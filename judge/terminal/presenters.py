@@ -1,7 +1,4 @@
-"""Output of `judge match`: nothing, a line for each move, or a live view of the games.
-
-`watch` and `follow` are passed to `judge.referee.play.Venue`; a presenter without them adds no cost to a game.
-"""
+"""Output of `judge match`: nothing, a line for each move, or a live view of the games."""
 
 import sys
 from collections.abc import Callable, Sequence
@@ -11,27 +8,16 @@ from rich.console import Console
 from rich.markup import escape
 
 from judge.base.text import printable
+from judge.contest.matches import MatchObserver
 from judge.games.types import Verdict
 from judge.records.outcome import outcome_text
-from judge.referee.play import BoxBuilder
 from judge.referee.side import Ply
-from judge.referee.spec import GameRecord, GameSpec
-from judge.sandbox import open_box
+from judge.referee.spec import GameRecord, GameSpec, SeatSpec
 from judge.terminal.live import LiveView
 
 
-class Presenter:
+class Presenter(MatchObserver):
     """Shows nothing."""
-
-    watch: Callable[[Ply], None] | None = None
-    follow: Callable[[bytes], None] | None = None
-    build: BoxBuilder = staticmethod(open_box)
-
-    def begin(self, spec: GameSpec, attempt: int) -> None:
-        """Report the start of an attempt."""
-
-    def end(self, record: GameRecord, path: Path, *, is_last: bool) -> None:
-        """Report the end of an attempt, after writing its record; `is_last`: no further attempt follows."""
 
     def score(self, records: Sequence[GameRecord]) -> None:
         """Report the end of all games."""
@@ -43,16 +29,19 @@ class Presenter:
 class LinePresenter(Presenter):
     """Prints lines, coloured on a terminal, optionally with each move."""
 
-    def __init__(self, names: tuple[str, str], *, moves: bool = True) -> None:
+    def __init__(self, *, moves: bool = True) -> None:
         self._console = Console(highlight=False, soft_wrap=True, file=sys.stdout)
-        self._agents = names
-        self._names = names
+        self._agents = self._names = ("", "")
         self._count = 0
         if moves:
             self.watch = self._ply
 
+    def open(self, seats: tuple[SeatSpec, SeatSpec], games: int) -> None:  # noqa: ARG002 implements the observer
+        """Remember the agents of the score."""
+        self._agents = (seats[0].name, seats[1].name)
+
     def begin(self, spec: GameSpec, attempt: int) -> None:
-        """Print the heading of a game; not repeated for further attempts."""
+        """Print the heading, once per game."""
         self._names = (spec.seats[0].name, spec.seats[1].name)
         self._count = spec.opening_moves
         if attempt == 1:
@@ -66,7 +55,7 @@ class LinePresenter(Presenter):
         self._print(f"{self._count:4}. {name:<20} {said:<12} {ply.charged_ns / 1e6:10.1f} ms")
 
     def end(self, record: GameRecord, path: Path, *, is_last: bool) -> None:  # noqa: ARG002 a void is also printed
-        """Print the result, the usual manager's result line, and the record's path."""
+        """Print result, usual manager's result line, and record's path."""
         without_winner = "yellow" if record.verdict is Verdict.VOID else "cyan"
         colour = without_winner if record.winner is None else "green"
         text = escape(outcome_text(record.verdict, record.winner, self._names))
@@ -77,7 +66,7 @@ class LinePresenter(Presenter):
         self._print(f"record {escape(str(path))}")
 
     def score(self, records: Sequence[GameRecord]) -> None:
-        """Print wins and draws if there was more than one game."""
+        """Print wins and draws of several games."""
         if len(records) < 2:
             return
         winners = [record.seats[record.winner].name for record in records if record.winner is not None]
@@ -91,13 +80,21 @@ class LinePresenter(Presenter):
 
 
 class Shown(Presenter):
-    """Shows running games on the whole terminal; prints the results at the end."""
+    """Shows games on the whole terminal; prints results at the end."""
 
-    def __init__(self, names: tuple[str, str], view: LiveView, lines: Presenter | None = None) -> None:
-        self._lines = lines or LinePresenter(names, moves=False)
+    def __init__(self, lines: Presenter | None = None) -> None:
+        self._lines = lines or LinePresenter(moves=False)
         self._said: list[Callable[[], None]] = []
-        self._view: LiveView | None = view
-        self.follow = view.follow
+        self._view: LiveView | None = None
+
+    def open(self, seats: tuple[SeatSpec, SeatSpec], games: int) -> None:
+        """Start the view."""
+        self._lines.open(seats, games)
+        self._view = self._start((seats[0].name, seats[1].name), games)
+        self.follow = self._view.follow
+
+    def _start(self, names: tuple[str, str], games: int) -> LiveView:
+        return LiveView(names, games)
 
     def begin(self, spec: GameSpec, attempt: int) -> None:
         """Show the game."""

@@ -1,4 +1,4 @@
-"""A progress bar with the remaining time, for commands that take longer than two seconds."""
+"""A progress bar with the remaining time, after two seconds."""
 
 import sys
 import time
@@ -13,7 +13,7 @@ SHOWN_AFTER_S = 2.0
 
 
 def progress_bar() -> Tracker:
-    """Return a tracker that draws a bar on stderr; nothing where stderr is no terminal."""
+    """A tracker that draws a bar on stderr, if it is a terminal."""
     return _Bar(SHOWN_AFTER_S) if sys.stderr.isatty() else untracked
 
 

@@ -36,7 +36,7 @@ class Prompt:
     _is_pointing: bool = field(default=False)
 
     def press(self, key: str, request: Request | None) -> str | None:
-        """Apply a key of `keys_of`; return the line when it is complete."""
+        """Apply a key of `keys_of`; return a complete line."""
         if key in _STEPS:
             if self.cursor is None:
                 self.cursor = (self.width // 2, self.height // 2)

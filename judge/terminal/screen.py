@@ -1,6 +1,6 @@
 """One screen of a running game or a record, for terminals from 80x24.
 
-All text from agents passes through `printable`, and is never parsed as rich markup.
+Agents' text passes through `printable` and is never parsed as rich markup.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -27,7 +27,7 @@ _GOOD, _WARN, _BAD = Style(color="green"), Style(color="yellow"), Style(color="r
 
 @dataclass(frozen=True, slots=True)
 class SeatShown:
-    """One seat. Times are in milliseconds; None means unlimited or unknown."""
+    """One seat. Times are in milliseconds; None: unlimited or unknown."""
 
     name: str
     is_asked: bool = False
@@ -37,11 +37,10 @@ class SeatShown:
     """Remaining game time."""
     match_ms: int | None = None
     control: str = ""
-    """Its time control, with the answers or periods left."""
+    """With the answers or periods left."""
     memory_bytes: int | None = None
     memory_cap_bytes: int | None = None
     said: str = ""
-    """Its last answer."""
     search: Mapping[str, str] = field(default_factory=dict)
     messages: Sequence[str] = ()
 
@@ -68,7 +67,6 @@ class Screen:
     status: str = ""
     series: SeriesScore | None = None
     hint: str = ""
-    """The available keys."""
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         height = options.height or options.size.height
@@ -119,7 +117,7 @@ def _series_line(series: SeriesScore, width: int, ascii_only: bool) -> Text:
     left = series.seconds_left
     line.append(f" {done}/{series.games}, to go {'?' if left is None else clock_words(left)}  ")
     if width >= WIDE and (share := series.share()) is not None:
-        # `0 ····├──●──┤··· 1`: the share and its 95 % interval on a line from 0 to 1.
+        # `0 ····├──●──┤··· 1`: share and 95 % interval.
         bar_width = 30
         ground, bar, left_end, right_end, point = ".-||o" if ascii_only else "·─├┤●"
         own, low, high = (round(number * (bar_width - 1)) for number in share)

@@ -1,4 +1,4 @@
-"""Score of a series of games: the first agent's points with confidence interval, and the remaining time."""
+"""Score of a series: the first agent's points with confidence interval, and the remaining time."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ Z95 = 1.96
 
 @dataclass(frozen=True, slots=True)
 class SeriesScore:
-    """A series. `results` are the first agent's: 1, 0.5, 0, or None if neither agent scores."""
+    """A series. `results` are the first agent's: 1, 0.5, 0, or None if neither scores."""
 
     names: tuple[str, str]
     games: int
@@ -29,7 +29,7 @@ class SeriesScore:
 
     @property
     def draws(self) -> int:
-        """The number of draws."""
+        """Number of draws."""
         return self.counted.count(0.5)
 
     @property
@@ -39,14 +39,14 @@ class SeriesScore:
         return self.seconds / done * (self.games - done) if done else None
 
     def share(self) -> tuple[float, float, float] | None:
-        """The first agent's share of the points and its 95 % interval, or None."""
+        """The first agent's share of points and its 95 % interval."""
         if not self.counted:
             return None
         return wilson_interval(sum(self.counted), len(self.counted))
 
 
 def wilson_interval(points: float, games: int) -> tuple[float, float, float]:
-    """Return the share of the points and its Wilson interval at 95 %.
+    """Share of points and its 95 % Wilson interval.
 
     A draw counts as half a win, so the interval may be too wide, never too narrow.
     """
@@ -57,7 +57,7 @@ def wilson_interval(points: float, games: int) -> tuple[float, float, float]:
 
 
 def score_words(series: SeriesScore) -> str:
-    """Return the score as `67 % (30-90)  a 3 - 1 b, 2 drawn`."""
+    """The score, such as `67 % (30-90)  a 3 - 1 b, 2 drawn`."""
     wins = series.wins
     text = f"{series.names[0]} {wins[0]} - {wins[1]} {series.names[1]}, {series.draws} drawn"
     share = series.share()
@@ -68,7 +68,7 @@ def score_words(series: SeriesScore) -> str:
 
 
 def clock_words(seconds: float) -> str:
-    """Return a duration as `0:07`, `12:30` or `1:02:03`."""
+    """A duration, such as `0:07`, `12:30` or `1:02:03`."""
     minutes, rest = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"

@@ -1,4 +1,4 @@
-"""The style of all tables that commands print."""
+"""Style of tables that commands print."""
 
 from collections.abc import Iterable, Sequence
 
@@ -12,7 +12,7 @@ def make_table(
     *,
     numbers: Iterable[int] = (),
 ) -> Table:
-    """Return a table without a frame; the columns `numbers`, from 0, are right-aligned."""
+    """A table without a frame; columns `numbers`, from 0, are right-aligned."""
     table = Table(box=None, pad_edge=False, header_style="bold")
     right = set(numbers)
     for number, column in enumerate(columns):

@@ -36,12 +36,12 @@ class Conversation:
     """Feeds a protocol and compares its effects with a script."""
 
     def __init__(self, protocol: AgentProtocol, line_end: str = "\r\n") -> None:
-        """`line_end` is how the judge ends a line in this protocol."""
+        """`line_end` ends the judge's lines in this protocol."""
         self._protocol = protocol
         self._line_end = line_end
         self._heard: list[str] = []
         self.clock = Clock(0, UNLIMITED_MS)
-        """Time left for the agent's lines; a request sets it."""
+        """Time left for the agent; a request sets it."""
 
     def alarm(self) -> None:
         """Wake the protocol."""
@@ -54,8 +54,8 @@ class Conversation:
         self._hear(self._protocol.feed(stimulus))
 
     def goes(self, script: str) -> None:
-        """Play the script. It must contain every effect since the last call, in order; otherwise AssertionError is
-        raised.
+        """Play the script, which must contain every effect since the last call, in order. Raises AssertionError
+        otherwise.
 
         Effects that begin with `await`, `note`, `search`, `wake` or `complaint` may be omitted.
         """
@@ -116,7 +116,6 @@ class Conversation:
 
 
 def _is_aside(text: str) -> bool:
-    """Whether scripts may omit the effect."""
     return text.startswith(("= await", "= note", "= search", "= wake", "= complaint"))
 
 

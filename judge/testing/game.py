@@ -45,7 +45,7 @@ class ScriptedGame:
 
 
 def scripted_seats(protocol: str, names: tuple[str, str] = ("one", "two")) -> tuple[SeatSpec, SeatSpec]:
-    """Return seats for a spec with scripted agents, which have no programs."""
+    """Return seats for a spec with scripted agents, which need no programs."""
 
     def seat(name: str) -> SeatSpec:
         return SeatSpec(name=name, digest="0" * 64, command=("./agent",), runtime="native", protocol=protocol)

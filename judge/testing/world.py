@@ -14,7 +14,6 @@ from judge.referee.wire import Happening, Measured, RanOn, StoppedCpu
 from judge.sandbox.box import ProcessReport, Readings
 
 MS = 1_000_000
-"""Nanoseconds of a millisecond."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +39,7 @@ class Do:
 Act = Say | Do
 
 Agent = Callable[[str], Sequence[Act]]
-"""Maps a line to the agent's acts; the `ms` of each act begin after the previous one."""
+"""Maps a line to acts; the `ms` of each act begin after the previous one."""
 
 
 def exits(code: int = 0, ms: float = 1.0) -> list[Act]:
@@ -60,7 +59,7 @@ def _absence_ns(act: Act) -> int:
 
 @dataclass
 class Body:
-    """One process of an agent: its input so far (`heard`), pending input and acts, and whether it `runs`."""
+    """An agent's process: its input so far (`heard`), pending input and acts, and whether it `runs`."""
 
     agent: Agent
     runs: bool = False
@@ -69,7 +68,7 @@ class Body:
     heard: list[str] = field(default_factory=list)
 
     def hear(self) -> None:
-        """Let the agent answer every complete unread line."""
+        """Let the agent answer complete unread lines."""
         while b"\n" in self.unread:
             line, self.unread = self.unread.split(b"\n", 1)
             text = line.decode().rstrip("\r")
@@ -89,7 +88,7 @@ class World:
         self._agents = agents
         self.bodies = [Body(agent) for agent in agents]
         self.before: list[Body] = []
-        """Processes that were replaced."""
+        """Replaced processes."""
         self.transcript = Transcript()
         self.now = 5_000 * MS
         self.readings = [readings or Readings(), readings or Readings()]
@@ -103,11 +102,11 @@ class World:
         self.frozen = [False, False]
         self.memory_bytes: list[int | None] = [None, None]
         self.ran_on: dict[int, list[RanOn]] = {}
-        """CPU use of a seat after each freeze, in order."""
+        """CPU use after each freeze by seat, in order."""
         self.opponent_cpu_ms: int | None = None
         """CPU time of the waiting seat in a turn lost on time (old records)."""
         self.stopped_cpu_ms: dict[int, list[int]] = {}
-        """CPU time of each seat while stopped, in order of readings."""
+        """CPU time while stopped by seat, in order of readings."""
         self.killed: list[int] = []
         self.unkillable: set[int] = set()
 

@@ -1,4 +1,4 @@
-"""Certainty of a contest's places, for each stage (`judge.statistics.certainty`), and its sentences."""
+"""Certainty of a contest's places per stage (`judge.statistics.certainty`), and its sentences."""
 
 import math
 from collections import Counter
@@ -21,12 +21,12 @@ from judge.tournament.schedule import Table
 from judge.tournament.standings import TableLine
 
 _MAX_TIMES = 10
-"""With more repetitions of a contest needed, first and second are called nearly equal."""
+"""If more repetitions are needed, first and second are called nearly equal."""
 
 
 @dataclass(frozen=True, slots=True)
 class Bracket:
-    """Agents in consecutive lines that the games do not separate. `low` and `high` are their places."""
+    """Consecutive agents that the games do not separate. `low` and `high` are their places."""
 
     low: int
     high: int
@@ -35,10 +35,10 @@ class Bracket:
 
 @dataclass(frozen=True, slots=True)
 class StageCertainty:
-    """Certainty within a stage; its name is empty in a contest without stages.
+    """Certainty within a stage. Its name is empty in a contest without stages.
 
-    `above` is the number of agents above the stage. `games` are the games that count, in `rounds` rounds (0: unknown).
-    `changes_place`: the reversed games change the first place, and not only the best rating.
+    `above`: number of agents above the stage. `games` are those that count, in `rounds` rounds (0: unknown).
+    `changes_place`: reversed games change the first place, not only the best rating.
     """
 
     stage: str
@@ -55,7 +55,7 @@ class StageCertainty:
 
     @property
     def ranges(self) -> Mapping[str, tuple[int, int]]:
-        """Lowest and highest place of each agent."""
+        """Lowest and highest place by agent."""
         shown = ((rank.agent, rank.shown) for rank in self.certainty.ranks)
         return {agent: (low + self.above, high + self.above) for agent, (low, high) in shown}
 
@@ -71,7 +71,7 @@ class StageCertainty:
 
     @property
     def reversed_games(self) -> Sequence[GameResult]:
-        """Games that would change the first place if their winners had lost; the fewest possible."""
+        """The fewest games that would change the first place if their winners had lost."""
         return reversed_games(self.games, self.certainty.reversals)
 
     def sentences(self) -> Iterator[str]:
@@ -133,7 +133,7 @@ def certain_places(
     points: PointsTable | None,
     is_running: bool,
 ) -> Sequence[StageCertainty]:
-    """Compute the certainty of the places of each stage, without disqualified agents. Only its agents' games count.
+    """Compute the certainty per stage, without disqualified agents. Only games among a stage's agents count.
 
     With `points` of single games, reversed games are those that change a first place by points.
     """
@@ -160,7 +160,7 @@ def certain_places(
 def _reversed_by_points(
     lines: Sequence[TableLine], games: Sequence[GameResult], points: PointsTable
 ) -> tuple[tuple[Reversal, ...], str | None]:
-    """The fewest games whose reversal gives one of the next agents the points of the first, and this agent."""
+    """The fewest games whose reversal gives a rival the points of the first, and this rival."""
     first, best, new_first = lines[0], None, None
     for rival in lines[1 : 1 + RIVALS]:
         gains = []

@@ -1,4 +1,4 @@
-"""Which contests may be rated together: those with the same rules and clock."""
+"""Whether contests may be rated together: they need the same rules and clock."""
 
 from collections.abc import Iterator
 
@@ -9,7 +9,7 @@ CLOCK = ("turn_ms", "match_ms", "asap_ms")
 
 
 def policy_difference(one: Policy, other: Policy) -> str:
-    """Return the difference, such as `clock.turn_ms is 200 and 1500`; empty if they may be rated together."""
+    """The difference, such as `clock.turn_ms is 200 and 1500`; empty if they may be rated together."""
     return ", ".join(_differences(one, other))
 
 

@@ -9,14 +9,14 @@ from judge.tournament.standings import Record
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """The row agent's result against the column agent, and its points."""
+    """The row agent's result against the column agent."""
 
     points: float
     done: SideScore
 
 
 def crosstable(agents: Sequence[str], played: Iterable[PlayedPairing]) -> list[list[Cell | None]]:
-    """Return the table in the order of `agents`; None for pairs that never met."""
+    """The table in the order of `agents`; None for pairs that never met."""
     met: dict[frozenset[str], list[PlayedPairing]] = {}
     for each in played:
         if each.pairing.second is not None:

@@ -1,6 +1,6 @@
-"""The order of an agent's games, which decides the initial folders of each.
+"""The order of an agent's games, which decides each game's initial folders.
 
-It depends on the schedule alone, not on the order in which games end.
+It depends on the schedule alone.
 """
 
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ class FolderTurn:
     """A game's place among an agent's games."""
 
     after: int | None
-    """Number of the game whose folders it continues; None: the initial ones."""
+    """Game whose folders it continues; None: the initial ones."""
     commits: bool
     """Whether its final folders are kept."""
 
@@ -22,7 +22,7 @@ def folder_turns(schedule: Sequence[Sequence[str]], rule: Literal["each", "first
     """Return the turns of each game's agents.
 
     `each` (`folders.round` of the policy): games continue each other's folders. `first`: all start with the same
-    folders; only the last one's are kept.
+    folders; the last one's are kept.
     """
     last = {agent: number for number, agents in enumerate(schedule) for agent in agents}
     if rule == "first":

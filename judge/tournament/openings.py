@@ -11,10 +11,10 @@ from judge.referee.seeds import Seed, numbers
 
 
 def schedule(openings: Sequence[Opening], pair: int, seed: Seed | None, turns: Sequence[Turn]) -> Opening:
-    """Return the opening of pair number `pair` (from 0).
+    """The opening of pair `pair` (from 0).
 
-    Each is used once before a repeat, with the next of the symmetries `turns`; positions as text are not turned.
-    `seed` shuffles each pass.
+    Each is used once before a repeat, with the next symmetry of `turns`; positions as text are not turned. `seed`
+    shuffles each pass.
     """
     number, place = divmod(pair, len(openings))
     opening = openings[place if seed is None else _order(len(openings), seed, number)[place]]
@@ -32,6 +32,6 @@ def _order(count: int, seed: Seed, number: int) -> tuple[int, ...]:
 
 
 def turns_of(policy: Policy) -> Sequence[Turn]:
-    """Return the symmetries for repeated openings."""
+    """Symmetries for repeated openings."""
     written = game_entry(policy.game.name).openings(policy.game.options)
     return NOT_TURNED if written is None else written.turns

@@ -1,4 +1,4 @@
-"""Pairings: entries, tables of a round, seats and openings of games. Plain data with agents' ids."""
+"""Entries, tables of a round, seats and openings of games, with agents' ids."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -8,7 +8,7 @@ from judge.contest_games import Pairing
 
 @dataclass(frozen=True, slots=True)
 class Competitor:
-    """An agent. `seed` is its unique rank before play, 1 for the best.
+    """`seed` is the unique rank before play, 1 for the best.
 
     An inactive one is disqualified: not paired, and its results do not count.
     """
@@ -19,14 +19,14 @@ class Competitor:
 
 
 def seats(pairing: Pairing, game: int) -> tuple[str, str]:
-    """Return the agents of seats 0 and 1 in a game (from 0). Raises ValueError for a bye."""
+    """Agents of seats 0 and 1 in a game (from 0). Raises ValueError for a bye."""
     if pairing.second is None:
         raise ValueError("a bye has no games")
     return (pairing.second, pairing.first) if game % 2 else (pairing.first, pairing.second)
 
 
 def opening_number(pairing: Pairing, game: int, games: int) -> int:
-    """Return the opening's number from 0, for `judge.tournament.openings.schedule`.
+    """The opening's number from 0, for `judge.tournament.openings.schedule`.
 
     Two consecutive games share one, also across meetings. All pairings use the same openings, as at Gomocup.
     """
@@ -34,19 +34,19 @@ def opening_number(pairing: Pairing, game: int, games: int) -> int:
 
 
 def by_seed(entries: Iterable[Competitor]) -> list[Competitor]:
-    """Return the entries, best first."""
+    """Entries, best first."""
     return sorted(entries, key=lambda entry: entry.seed)
 
 
 def next_number(pairings: Iterable[Pairing]) -> int:
-    """Return the number of the next round."""
+    """Number of the next round."""
     return max((pairing.round for pairing in pairings), default=0) + 1
 
 
 def set_tables(
     pairs: Iterable[tuple[str, str | None, str]], round_number: int, earlier: Sequence[Pairing]
 ) -> list[Pairing]:
-    """Return pairings of (first, second, group) on tables from 1; repeated pairings change seats."""
+    """Pairings of (first, second, group) on tables from 1; repeated pairings change seats."""
     last: dict[frozenset[str], Pairing] = {}
     for pairing in sorted(earlier, key=lambda pairing: pairing.round):
         last[pairing.agents] = pairing

@@ -1,8 +1,8 @@
 """The points of a game. Without points for every possible result word, no round starts.
 
-The word is in the result line (Stratego's OUTCOME, Quantum Chess' second word) or is the judge's verdict. Points come
-from the policy, `WORD = [the named side, the other]`; default: 1 for a win and 0.5 for a draw. A duel scores all games
-of a pairing together: 3, 1 or 0, as Gomocup did until 2016.
+The word is in the result line (Stratego's OUTCOME, Quantum Chess' second word) or is the verdict. The policy sets
+points, `WORD = [the named side, the other]`; default: 1 for a win and 0.5 for a draw. A duel scores all games of a
+pairing together: 3, 1 or 0, as Gomocup until 2016.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -20,7 +20,7 @@ from judge.referee.policy import Policy
 from judge.tournament.results import PlayedPairing, games_by_table
 
 DECIMALS = 9
-"""Precision of comparisons: 3 * 0.1 equals 0.3."""
+"""So that 3 * 0.1 equals 0.3."""
 
 Points = tuple[float, float]
 """Of named and other side, or of first and second seat."""
@@ -74,7 +74,7 @@ class PointsTable:
         return max(max(points) for points in self.by_word.values())
 
     def of(self, game: GameResult) -> Points:
-        """Return the points of both seats."""
+        """Points of both seats."""
         outcome = self.read(game)
         points = None if outcome is None else self.by_word.get(outcome.word)
         if outcome is None or points is None:
@@ -90,13 +90,13 @@ class PointsTable:
 
 
 def missing_words(policy: Policy) -> list[str]:
-    """Return the possible result words without points, sorted."""
+    """Result words without points, sorted."""
     words = _words_of(policy)
     return sorted((_VERDICTS if words is None else words.every) - _points_of(policy).keys())
 
 
 def points_table(policy: Policy) -> PointsTable:
-    """Return the policy's table. Raises InputError for words without points."""
+    """The policy's table. Raises InputError for words without points."""
     missing = missing_words(policy)
     if missing:
         raise InputError(
@@ -135,7 +135,7 @@ class Scoring:
     duel: Duel | None = None
 
     def of(self, pairing: Pairing, games: Sequence[GameResult], due: int) -> Points:
-        """Return the points of `due` games; an incomplete duel gives no points."""
+        """Points of `due` games; an incomplete duel gives no points."""
         if pairing.second is None:
             return (due * self.table.best if self.duel is None else self.duel.win), 0
         sums = [0.0, 0.0]
@@ -157,7 +157,7 @@ class Scoring:
 def score(
     pairings: Iterable[Pairing], results: Iterable[GameResult], scoring: Scoring, games: int
 ) -> list[PlayedPairing]:
-    """Return each pairing with results and points. Raises ValueError for a result without a pairing."""
+    """Each pairing with results and points. Raises ValueError for a result without a pairing."""
     tables = games_by_table(results)
     played = []
     for pairing in pairings:

@@ -1,4 +1,4 @@
-"""Results of games by agents' ids, and pairings with their games and points."""
+"""Results by agents' ids, and pairings with games and points."""
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ FAILURES = frozenset(
 
 @dataclass(slots=True)
 class SideScore:
-    """One side's results. A fault of both sides is a loss of both."""
+    """One side's results. A fault of both is a loss of both."""
 
     wins: int = 0
     draws: int = 0
@@ -77,7 +77,7 @@ class PlayedPairing:
 
     @cached_property
     def sides(self) -> tuple[SideScore, SideScore]:
-        """Results of both, cached."""
+        """Results of both."""
         first, second = SideScore(), SideScore()
         for game in self.games:
             seat = int(game.first != self.pairing.first)
@@ -86,16 +86,16 @@ class PlayedPairing:
         return first, second
 
     def points_of(self, agent: str) -> float:
-        """Return an agent's points."""
+        """An agent's points."""
         return self.points[agent != self.pairing.first]
 
     def side_of(self, agent: str) -> SideScore:
-        """Return an agent's results."""
+        """An agent's results."""
         return self.sides[agent != self.pairing.first]
 
 
 def games_by_table(results: Iterable[GameResult]) -> dict[tuple[int, int], list[GameResult]]:
-    """Return games by round and table."""
+    """Games by round and table."""
     tables: dict[tuple[int, int], list[GameResult]] = {}
     for result in results:
         tables.setdefault((result.round, result.table), []).append(result)
@@ -105,7 +105,7 @@ def games_by_table(results: Iterable[GameResult]) -> dict[tuple[int, int], list[
 
 
 def failure_shares(results: Iterable[GameResult]) -> dict[str, float]:
-    """Return each agent's share of games lost by its failure, 0 to 1."""
+    """Share of games lost by an agent's failure, 0 to 1."""
     games: dict[str, int] = {}
     failures: dict[str, int] = {}
     for result in results:
@@ -116,6 +116,6 @@ def failure_shares(results: Iterable[GameResult]) -> dict[str, float]:
 
 
 def without(played: Sequence[PlayedPairing], agents: Collection[str]) -> list[PlayedPairing]:
-    """Return the results without these agents."""
+    """Results without these agents."""
     out = frozenset(agents)
     return [each for each in played if not each.pairing.agents & out]

@@ -1,4 +1,4 @@
-"""Computes later games and standings from a contest's document, pairings and results. All functions are pure."""
+"""Later games and standings from a contest's document, pairings and results. All functions are pure."""
 
 import hashlib
 from collections import Counter
@@ -23,7 +23,7 @@ from judge.tournament.standings import TableLine, records_of, standings
 
 @dataclass(frozen=True, slots=True)
 class DrawnRounds:
-    """New games, and their pairings."""
+    """New games and their pairings."""
 
     pairings: tuple[Pairing, ...]
     games: tuple[ScheduledGame, ...]
@@ -39,7 +39,7 @@ class PendingPairing:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """The standings, best first, and the crosstable in the same order."""
+    """Standings, best first, and crosstable in the same order."""
 
     ranking: tuple[str, ...]
     lines: tuple[TableLine, ...]
@@ -50,7 +50,7 @@ class Tournament:
     """Games and standings of a contest."""
 
     def __init__(self, snapshot: Snapshot, secret: Key | None = None) -> None:
-        """`secret` is the committed secret; None: unknown, so results that depend on it are missing.
+        """`secret` None: unknown, so results that depend on it are missing.
 
         Raises InputError for another secret, or a result word without points.
         """
@@ -74,10 +74,10 @@ class Tournament:
         out: Collection[str] = (),
         lots: Seed | None = None,
     ) -> DrawnRounds:
-        """Return the next rounds; empty at the end.
+        """The next rounds; empty at the end.
 
-        `earlier` are all pairings so far, `out` the disqualified agents. `lots` replaces an unknown contest seed; it
-        never decides the number of games.
+        `earlier`: all pairings so far, `out`: disqualified agents. `lots` replaces an unknown seed; it never decides
+        the number of games.
         """
         rounds = self._next_rounds(earlier, results, out, lots)
         pairings = [pairing for each in rounds for pairing in each]
@@ -90,7 +90,7 @@ class Tournament:
         out: Collection[str] = (),
         lots: Seed | None = None,
     ) -> Sequence[Pairing]:
-        """Return the next pairings, with the arguments of `next`: of one round, or all known in advance.
+        """The next pairings, with the arguments of `next`: of one round, or all known in advance.
 
         Disqualified agents may be missing from later rounds of a league: earlier versions drew rounds one by one.
         """
@@ -107,13 +107,13 @@ class Tournament:
     def to_come(
         self, pairings: Sequence[Pairing], results: Iterable[GameResult], out: Collection[str] = ()
     ) -> PendingPairing:
-        """Return the number of games after `pairings`, some without results."""
+        """Number of games after `pairings`, some without results."""
         form = self.snapshot.format
         count = form.to_come(self.entries(out), self.played(pairings, results))
         return PendingPairing(count * form.games, form.counts_games)
 
     def games(self, pairings: Iterable[Pairing], earlier: int = 0) -> tuple[ScheduledGame, ...]:
-        """Return the games of pairings; `earlier` pairings have numbers."""
+        """Games of pairings; `earlier` pairings have numbers."""
         return tuple(self._game(*place) for place in self._places(pairings, earlier))
 
     def _places(self, pairings: Iterable[Pairing], earlier: int = 0) -> Iterator[tuple[Pairing, int, int]]:
@@ -141,7 +141,7 @@ class Tournament:
         )
 
     def spec(self, pairing: Pairing, game: int, number: int) -> GameSpec:
-        """Return a game's spec without folder states.
+        """A game's spec without folder states.
 
         With a commitment, it replaces the seed, as each attempt has its own; unknown openings are left out.
         """
@@ -158,13 +158,13 @@ class Tournament:
         )
 
     def seed_of(self, game: ScheduledGame, attempt: int) -> Seed | None:
-        """Return an attempt's seed; None if the contest's is unknown."""
+        """An attempt's seed; None if the contest's is unknown."""
         if isinstance(self.seed, str):
             return game_seed(self.seed, game.round, game.table, game.leg, attempt)
         return None if self.seed is None else _fixed_seed(self.snapshot, game.round, game.table, game.leg)
 
     def openings(self, pairings: Iterable[Pairing]) -> Mapping[int, Sequence[Opening]]:
-        """Return possible openings by game number."""
+        """Possible openings by game number."""
         return {number: self._openings(pairing, game) for pairing, game, number in self._places(pairings)}
 
     def _openings(self, pairing: Pairing, game: int) -> Sequence[Opening]:
@@ -179,21 +179,21 @@ class Tournament:
     # --- past games ---------------------------------------------------------------------------------
 
     def entries(self, out: Collection[str] = ()) -> list[Competitor]:
-        """Return the entries."""
+        """Entries, inactive if in `out`."""
         return [Competitor(entry.name, entry.rank, active=entry.name not in out) for entry in self.snapshot.entries]
 
     def played(self, pairings: Iterable[Pairing], results: Iterable[GameResult]) -> list[PlayedPairing]:
-        """Return each pairing with results and points. Raises InputError."""
+        """Each pairing with results and points. Raises InputError."""
         return score(pairings, results, self._scoring, self.snapshot.format.games)
 
     def stages(self, played: Sequence[PlayedPairing], out: Collection[str] = ()) -> Mapping[str, str]:
-        """Return each agent's current group or league."""
+        """Current group or league by agent."""
         form = self.snapshot.format
         groups = form.groups_now(self.entries(out), played)
         return {agent: form.stage_name(group) for agent, group in groups.items()}
 
     def table(self, played: Sequence[PlayedPairing], out: Collection[str] = ()) -> Table:
-        """Return the standings; disqualified agents are last."""
+        """The standings; disqualified agents are last."""
         entries = self.entries(out)
         form = self.snapshot.format
         order = form.order(entries, played)
@@ -206,7 +206,7 @@ class Tournament:
         return Table(tuple(form.ranking), tuple(lines), tuple(map(tuple, cells)))
 
     def failed(self, results: Sequence[GameResult], out: Collection[str] = ()) -> Mapping[str, float]:
-        """Return agents to disqualify for failures, with their shares."""
+        """Agents to disqualify, with their shares of failures."""
         failures = self.snapshot.failures
         counts = Counter(agent for result in results for agent in result.agents)
         return {
@@ -217,7 +217,7 @@ class Tournament:
 
 
 def bare(spec: GameSpec) -> GameSpec:
-    """Return a played spec without chance, folder states and id."""
+    """A played spec without chance, folder states and id."""
     seats = tuple(seat.model_copy(update={"folders": None}) for seat in spec.seats)
     return spec.model_copy(update={"seats": seats, "seed": 0, "opening": (), "scheduled_as": None})
 

@@ -24,17 +24,17 @@ from judge.transparency.checkpoint import Checkpoint, origin_of
 
 
 def new_secret() -> Key:
-    """Return a random secret."""
+    """A random secret."""
     return secrets.token_hex(32)
 
 
 def commitment_to(secret: Key) -> str:
-    """Return the commitment to a secret."""
+    """The commitment to a secret."""
     return hashlib.sha256(bytes.fromhex(secret)).hexdigest()
 
 
 class Freeze(BaseModel):
-    """The first checkpoint of a contest's log after lock-in, before any draw."""
+    """First checkpoint of a contest's log after lock-in, before any draw."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -44,15 +44,15 @@ class Freeze(BaseModel):
     entries: Key
     """SHA-256 of terms (`judge.tournament.snapshot.terms_digest`)."""
     witnessed: dict[str, Annotated[str, Field(pattern=r"^[0-9a-f]{128}$")]] = {}
-    """Its signatures without time, by witness name."""
+    """Signatures without time, by witness name."""
 
     def checkpoint(self, contest: str) -> Checkpoint:
-        """Return the unsigned checkpoint."""
+        """The unsigned checkpoint."""
         return Checkpoint(origin_of(contest), self.leaves, bytes.fromhex(self.root))
 
 
 def contest_key(secret: Key, name: str, freeze: Freeze | None = None) -> Key:
-    """Return a contest's key. `freeze` None: a version without logs."""
+    """A contest's key. `freeze` None: a version without logs."""
     if freeze is None:
         return derived(secret, "contest", name)
     signed = (part for pair in sorted(freeze.witnessed.items()) for part in pair)
@@ -60,5 +60,5 @@ def contest_key(secret: Key, name: str, freeze: Freeze | None = None) -> Key:
 
 
 def game_seed(key: Key, round_: int, table: int, game: int, attempt: int) -> Seed:
-    """Return the seed of an attempt."""
+    """An attempt's seed."""
     return derived(key, "game", round_, table, game, attempt)

@@ -14,7 +14,7 @@ RatingTable = Mapping[str, float]
 
 @dataclass(frozen=True, slots=True)
 class PreviousTable:
-    """The final table of an earlier league, and a phrase for it."""
+    """Final table of an earlier league, and a phrase for it."""
 
     source: str
     ratings: RatingTable
@@ -60,29 +60,29 @@ class Skip(_Value):
         return self
 
     def rating_of(self, agent: str) -> float:
-        """Return the agent's rating, or 0."""
+        """The agent's rating, or 0."""
         rated = self.agents.get(agent)
         return 0 if rated is None else rated.rating
 
     def leaves_out(self, first: str, second: str, group: str = "") -> bool:
-        """Return whether two agents do not meet in a group."""
+        """Whether two agents do not meet in a group."""
         if self.groups and group not in self.groups:
             return False
         return is_left_out(self.rating_of(first), self.rating_of(second), self.rating_difference)
 
 
 def is_left_out(first: float, second: float, difference: float) -> bool:
-    """Return whether agents with these ratings do not meet."""
+    """Whether agents with these ratings do not meet."""
     return first > 0 and second > 0 and abs(first - second) >= difference
 
 
 def league_ratings(
     agents: Sequence[str], tables: Sequence[PreviousTable], updated: Collection[str] = ()
 ) -> Mapping[str, SourcedRating]:
-    """Return the ratings from last year's tables: this league first, then the ones above.
+    """Ratings from last year's tables: this league first, then the ones above.
 
-    The Elo of an agent that played above is shifted by the difference between both tables of the last promoted one.
-    New and `updated` agents have 0. Raises InputError if no agent links two tables.
+    The Elo of an agent that played above is shifted by the last promoted agent's difference between both tables. New
+    and `updated` agents have 0. Raises InputError if no agent links two tables.
     """
     own, *above = tables
     scale = {agent: round_elo(elo) for agent, elo in own.ratings.items()}

@@ -1,4 +1,4 @@
-"""The document with all terms of a contest. It never changes, and playing and verification use nothing else."""
+"""All terms of a contest. It never changes; playing and verification use nothing else."""
 
 import hashlib
 import json
@@ -46,13 +46,13 @@ WitnessKey = Annotated[str, AfterValidator(_line_of_witness)]
 
 
 class SnapshotEntry(_Value):
-    """An entry: `rank` is its seed, 1 for the best; `seat` is its name in games."""
+    """`rank` is its seed, 1 for the best; `seat` is its name in games."""
 
     name: str
     rank: int
     seat: SeatSpec
     calls_itself: str
-    """The agent's own name: see `Agent.calls_itself`."""
+    """See `Agent.calls_itself`."""
     description: str = ""
     submission: int | None = None
     """Number of its submission, if any."""
@@ -61,7 +61,7 @@ class SnapshotEntry(_Value):
 
 
 class SnapshotWitness(_Value):
-    """An announced witness of the contest's log: the key line that `judge witness` prints."""
+    """An announced witness: the key line that `judge witness` prints."""
 
     key: WitnessKey
     draw: bool
@@ -74,7 +74,7 @@ class SnapshotWitness(_Value):
 
     @property
     def id(self) -> str:
-        """Id of its key, in hex."""
+        """Key id, in hex."""
         return self.key.split("+")[1]
 
 
@@ -91,6 +91,8 @@ class Snapshot(_Value):
     document: Literal["judge-contest-1"] = "judge-contest-1"
     judge: str
     name: str
+    title: str = Field(default="", exclude_if=lambda title: not title)
+    """Title on the pages; empty: the name."""
     about: str = ""
     frozen_at: str
     """UTC."""
@@ -107,19 +109,19 @@ class Snapshot(_Value):
     freeze: Freeze | None = None
     """The log at lock-in, which contributes to chance; None in versions without logs."""
     witnesses: tuple[SnapshotWitness, ...] = ()
-    """Witnesses, with unique names."""
+    """Names are unique."""
     seeding: Literal["listed", "drawn"] = "listed"
     openings: tuple[OpeningField, ...] = Field(min_length=1)
     shuffle: bool
     transform: bool
     box: BoxKind = "docker"
     folders_from: str = ""
-    """Source of persistent folders, as the organiser named it; empty: all are empty."""
+    """As the organiser named it; empty: all are empty."""
     entries: tuple[SnapshotEntry, ...] = Field(min_length=2)
     images: dict[str, SnapshotImage]
     """Required runtimes, by name."""
     host: dict[str, Any] = Field(default_factory=dict)
-    """Description of the contest's host, for information only."""
+    """For information only."""
 
     @model_validator(mode="after")
     def _has_one_chance(self) -> Self:
@@ -128,12 +130,17 @@ class Snapshot(_Value):
         return self
 
     @property
+    def shown_name(self) -> str:
+        """The title, or else the name."""
+        return self.title or self.name
+
+    @property
     def hides_openings(self) -> bool:
         """Whether openings are secret until the end."""
         return self.commitment is not None and self.shuffle
 
     def by_name(self) -> Mapping[str, SnapshotEntry]:
-        """Return the entries by name."""
+        """Entries by name."""
         return {entry.name: entry for entry in self.entries}
 
 
@@ -146,7 +153,7 @@ def read_snapshot(document: str) -> Snapshot:
 
 
 def terms_digest(document: str) -> str:
-    """Return the SHA-256 of the document without ranks, judge and host."""
+    """SHA-256 of the document without ranks, judge and host."""
     terms = {key: value for key, value in json.loads(document).items() if key not in _NO_TERMS}
     terms["entries"] = [{key: value for key, value in entry.items() if key != "rank"} for entry in terms["entries"]]
     return hashlib.sha256(json.dumps(terms, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
@@ -156,7 +163,7 @@ _NO_TERMS = frozenset({"judge", "frozen_at", "freeze", "images", "host"})
 
 
 def ranks_of(count: int, seeding: Literal["listed", "drawn"], seed: Seed) -> list[int]:
-    """Return `count` ranks in order of entry: as listed, or by lot."""
+    """Ranks in order of entry: as listed, or by lot."""
     ranks = list(range(1, count + 1))
     if seeding == "drawn":
         numbers(seed, "seeds").shuffle(ranks)

@@ -1,6 +1,6 @@
-"""The table of a contest. Criteria are applied in order, each to agents that are equal in all earlier ones.
+"""The table of a contest. Each criterion applies to agents that are equal in all earlier ones.
 
-Agents that are equal in all criteria share a place.
+Agents equal in all criteria share a place.
 """
 
 import math
@@ -25,9 +25,9 @@ Values = Mapping[str, tuple[float, ...]]
 
 @dataclass(frozen=True, slots=True)
 class TableLine:
-    """A line of the table. `place` is from 1, with gaps after shared places.
+    """`place` is from 1, with gaps after shared places.
 
-    `done` is the sum of its games; `values` are the criteria's (`compared`).
+    `done` sums its games; `values` are the criteria's (`compared`).
     """
 
     place: int
@@ -39,7 +39,7 @@ class TableLine:
 
 
 class Record:
-    """An agent's pairings, and the sum of its games."""
+    """An agent's pairings and the sum of its games."""
 
     def __init__(self, agent: str, played: Sequence[PlayedPairing]) -> None:
         """Add up the agent's pairings."""
@@ -52,7 +52,7 @@ class Record:
             self.done.add(each.side_of(agent))
 
     def opponents(self) -> list[tuple[PlayedPairing, str]]:
-        """Return pairings with opponents, without byes."""
+        """Pairings with opponents, without byes."""
         return [(each, opponent) for each in self.played for opponent in each.pairing.agents if opponent != self.agent]
 
 
@@ -61,7 +61,7 @@ class Records(dict[str, Record]):
 
     @cached_property
     def elo(self) -> Mapping[str, float]:
-        """Gomocup's rating since 2017, from all games; agents outside the largest pool are below it."""
+        """Gomocup's since 2017; agents outside the largest pool are below it."""
         games = {id(game): game for record in self.values() for each in record.played for game in each.games}
         ratings = {rating.agent: rating for rating in rate(games.values(), GOMOCUP_MODEL).ratings}
         return {
@@ -73,7 +73,7 @@ class Records(dict[str, Record]):
 
     @cached_property
     def ratings(self) -> Mapping[str, float]:
-        """Ratings of BayesElo from all games; those without games are 0, or below all others."""
+        """BayesElo's; agents without games have 0, or less than all others."""
         results = []
         for agent, record in self.items():
             for each, opponent in record.opponents():
@@ -87,14 +87,14 @@ class Records(dict[str, Record]):
 
 @lru_cache(maxsize=8)
 def _ratings_of(results: tuple[tuple[str, str, int, int, int], ...]) -> Mapping[str, float]:
-    """The order of a table and its values need the same ratings."""
+    """The order and the values need the same ratings."""
     from judge.statistics.bayeselo import PairResult, strengths_of, summed
 
     return strengths_of(summed(PairResult(*result) for result in results))
 
 
 class Criterion(NamedTuple):
-    """A criterion. `values` takes records and still equal agents, and returns their values; more is better.
+    """`values` takes records and still equal agents, and returns their values; more is better.
 
     `head` and `meaning` are the column's messages.
     """
@@ -175,7 +175,7 @@ def _elo(records: Records, equal: Sequence[str]) -> Mapping[str, float]:
 
 
 def _rating(records: Records, equal: Sequence[str]) -> Mapping[str, float]:
-    """Ratings less than `_RATING_TIE` apart become the best of them: their order would be that of rounding errors."""
+    """Ratings less than `_RATING_TIE` apart are equal: their order would be that of rounding errors."""
     values: dict[str, float] = {}
     best = before = math.inf
     for agent in sorted(equal, key=lambda agent: -records.ratings[agent]):
@@ -193,7 +193,7 @@ _ELO_DECIMALS = 6
 """The precision of the fit."""
 
 _POOLS_APART = 1e5
-"""Elo; more than any difference within a pool."""
+"""More Elo than any difference within a pool."""
 
 CRITERIA: Mapping[str, Criterion] = {
     "points": Criterion(_points, "Points there", "points in the stage that the agent has reached"),
@@ -209,7 +209,7 @@ CRITERIA: Mapping[str, Criterion] = {
     "elo": Criterion(_elo, "Elo", "Gomocup's rating"),
     "rating": Criterion(_rating, "Rating", "the rating that Gomocup's BayesElo computes from all games"),
 }
-"""By name in contest files. Points and wins are shown as criteria only if there are stages."""
+"""Points and wins are shown as criteria only if there are stages."""
 
 
 def _known(names: tuple[str, ...]) -> tuple[str, ...]:
@@ -227,7 +227,7 @@ BY_SWISS_POINTS: Ranking = ("points", "buchholz", "sonneborn-berger", "direct", 
 
 
 def records_of(agents: Iterable[str], played: Iterable[PlayedPairing]) -> Records:
-    """Return the records of `agents` and their opponents."""
+    """Records of `agents` and their opponents."""
     of_agent: dict[str, list[PlayedPairing]] = {agent: [] for agent in agents}
     for each in played:
         for agent in each.pairing.agents:
@@ -236,12 +236,12 @@ def records_of(agents: Iterable[str], played: Iterable[PlayedPairing]) -> Record
 
 
 def tiers_of(values: Values) -> Tiers:
-    """Return agents by value, best first; equal ones by id."""
+    """Agents, best first; equal ones by id."""
     return sorted(_equal(values), key=lambda tier: values[tier[0]], reverse=True)
 
 
 def compared(agents: Iterable[str], records: Records, ranking: Ranking) -> Values:
-    """Return each agent's values of `ranking`."""
+    """Values of `ranking` by agent."""
     values: dict[str, tuple[float, ...]] = dict.fromkeys(agents, ())
     for name in ranking:
         for equal in _equal(values):
@@ -263,7 +263,7 @@ def _rounded(value: float) -> float:
 
 
 def standings(tiers: Tiers, records: Records, values: Values) -> list[TableLine]:
-    """Return the lines of the table."""
+    """The table's lines."""
     lines: list[TableLine] = []
     for tier in tiers:
         place = len(lines) + 1

@@ -15,6 +15,10 @@ from judge.translations.sentences import SentenceBook
 
 _UNITS = re.compile(r"(?<=\d )(ms|s|min|h)\b")
 _POINT = re.compile(r"(?<=\d)\.(?=\d)")
+_JOINT = "; "
+
+MAX_PARTS = 12
+"""Maximum number of joined sentences that are translated separately."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,6 +52,24 @@ class Language:
     def sentence(self, text: str) -> str | None:
         """Translate a sentence, or return None."""
         return text if self._is_english else self._sentences.translated(text)
+
+    def explanation(self, text: str) -> Sequence[tuple[str, bool]]:
+        """Translate sentences that `; ` joins. Return each with whether it is in this language."""
+        parts = text.split(_JOINT, MAX_PARTS - 1)
+        found: list[tuple[str, str | None]] = []
+        while parts:
+            # A sentence may contain the joint.
+            tried = ((count, self.sentence(_JOINT.join(parts[:count]))) for count in range(1, len(parts) + 1))
+            count, said = next(((count, said) for count, said in tried if said is not None), (1, None))
+            part = _JOINT.join(parts[:count])
+            del parts[:count]
+            if said is None and found:
+                whole = f"{found[-1][0]}{_JOINT}{part}"
+                if (said := self.sentence(whole)) is not None:
+                    part = whole
+                    found.pop()
+            found.append((part, said))
+        return [(part if said is None else said, said is not None) for part, said in found]
 
     def word(self, word: str) -> str:
         """Translate a word of a game or verdict."""

@@ -26,7 +26,7 @@ from judge.transparency.merkle import EMPTY_ROOT, verify_consistency
 PATH = "add-checkpoint"
 
 SIZE_TYPE = "text/x.tlog.size"
-"""Media type of a 409 response with the signed size."""
+"""Media type of a 409 response."""
 
 MAX_HASHES = 63
 
@@ -45,7 +45,7 @@ class AddCheckpoint:
 
     @property
     def body(self) -> bytes:
-        """Return the body of the request."""
+        """The body of the request."""
         lines = [f"old {self.old}", *(base64.b64encode(each).decode() for each in self.proof)]
         return "\n".join(lines).encode() + b"\n\n" + self.new.note
 
@@ -77,9 +77,9 @@ class Refused:
 def answer(
     request: AddCheckpoint, last: Checkpoint | None, key: Ed25519PublicKey, sign: Callable[[Checkpoint], Checkpoint]
 ) -> Checkpoint | Refused:
-    """Return the new checkpoint with the witness's signatures, or a refusal.
+    """The new checkpoint with the witness's signatures, or a refusal.
 
-    `last` is the last checkpoint that the witness signed, or None; `key` is the log's.
+    `last`: last checkpoint signed by the witness; `key` is the log's.
     """
     new = request.new
     if not new.is_signed(key):

@@ -8,8 +8,8 @@
     — witness.example.org RNzxU...
 
 The lines before the empty line are signed with Ed25519. A witness signs them with a time, and so attests that it has
-seen no other log of this name. A witness of this judge also signs them without a time. That signature is deterministic
-and unpredictable for others, so a draw can be derived from it.
+seen no other log of this name. Witnesses of this judge also sign without a time: this signature is deterministic and
+unpredictable for others, so a draw can be derived from it.
 """
 
 import base64
@@ -25,17 +25,16 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey,
 from judge.base.errors import InputError
 
 MAX_CHECKPOINT_BYTES = 16 << 10
-"""Bytes, for a hundred witnesses."""
+"""Enough for a hundred witnesses."""
 
 ED25519, COSIGNATURE = 1, 4
-"""Types of signatures."""
 
 _SIGNATURE = re.compile(r"— ([^\s+\x00-\x1f\x7f\x85\ufeff]{1,256}) ([A-Za-z0-9+/]+={0,2})")
 _SIZE = re.compile(r"0|[1-9][0-9]{0,14}")
 
 
 def origin_of(contest: str) -> str:
-    """Return the name of a contest's log."""
+    """Name of a contest's log."""
     return f"judge-contest/{contest}"
 
 
@@ -62,18 +61,18 @@ class Checkpoint:
 
     @property
     def body(self) -> bytes:
-        """Return the signed bytes."""
+        """The signed bytes."""
         return f"{self.origin}\n{self.size}\n{base64.b64encode(self.root).decode()}\n".encode()
 
     @property
     def note(self) -> bytes:
-        """Return the whole note."""
+        """The whole note."""
         return self.body + b"\n" + "".join(map(str, self.signatures)).encode()
 
     # --- the log's own signature -------------------------------------------------------------------------------------
 
     def signed(self, key: Ed25519PrivateKey) -> "Checkpoint":
-        """Return a copy signed by the log's key; the key's name is the origin."""
+        """A copy signed by the log's key, named by the origin."""
         signature = NoteSignature(self.origin, key_id(self.origin, ED25519, key.public_key()), key.sign(self.body))
         return replace(self, signatures=(signature, *self.signatures))
 
@@ -84,7 +83,7 @@ class Checkpoint:
     # --- witnesses ---------------------------------------------------------------------------------------------------
 
     def cosigned(self, name: str, key: Ed25519PrivateKey, seconds: int) -> "Checkpoint":
-        """Return a copy with a witness's new signatures, one with and one without this Unix time."""
+        """A copy with a witness's signatures, one with and one without this Unix time."""
         identities = [key_id(name, kind, key.public_key()) for kind in (COSIGNATURE, ED25519)]
         data = [seconds.to_bytes(8, "big") + key.sign(_at(seconds, self.body)), key.sign(self.body)]
         others = tuple(each for each in self.signatures if each.name != name or each.key_id not in identities)
@@ -92,7 +91,7 @@ class Checkpoint:
         return replace(self, signatures=(*others, *added))
 
     def witnessed_at(self, name: str, key: Ed25519PublicKey) -> int | None:
-        """Return the Unix time of a witness's signature, or None."""
+        """Unix time of a witness's signature."""
         for data in self._by(name, COSIGNATURE, key):
             seconds = int.from_bytes(data[:8], "big")
             if is_signed(key, data[8:], _at(seconds, self.body)):
@@ -100,11 +99,11 @@ class Checkpoint:
         return None
 
     def timeless_signature(self, name: str, key: Ed25519PublicKey) -> bytes | None:
-        """Return a witness's 64-byte signature without a time, or None."""
+        """A witness's 64-byte signature without a time."""
         return next((data for data in self._by(name, ED25519, key) if is_signed(key, data, self.body)), None)
 
     def by(self, name: str) -> tuple[NoteSignature, ...]:
-        """Return the signatures of this name, not verified."""
+        """Unverified signatures of this name."""
         return tuple(each for each in self.signatures if each.name == name)
 
     def _by(self, name: str, kind: int, key: Ed25519PublicKey) -> Sequence[bytes]:
@@ -113,7 +112,7 @@ class Checkpoint:
 
 
 def read_checkpoint(data: bytes, source: str) -> Checkpoint:
-    """Parse a note without verification. Raises InputError, naming `source`, if it is invalid."""
+    """Parse without verification. Raises InputError, naming `source`."""
     try:
         if len(data) > MAX_CHECKPOINT_BYTES:
             raise ValueError
@@ -132,7 +131,7 @@ def read_checkpoint(data: bytes, source: str) -> Checkpoint:
 
 
 def read_signatures(data: bytes, source: str) -> tuple[NoteSignature, ...]:
-    """Parse the signature lines of a witness's response. Raises InputError if they are invalid."""
+    """Signature lines of a witness's response. Raises InputError."""
     try:
         if len(data) > MAX_CHECKPOINT_BYTES:
             raise ValueError
@@ -161,12 +160,12 @@ def _signature(line: str) -> NoteSignature:
 
 
 def key_id(name: str, kind: int, key: Ed25519PublicKey) -> bytes:
-    """Return the 4-byte key id in signatures."""
+    """4-byte key id in signatures."""
     return hashlib.sha256(name.encode() + b"\n" + bytes([kind]) + key.public_bytes_raw()).digest()[:4]
 
 
 def verifier_key(name: str, kind: int, key: Ed25519PublicKey) -> str:
-    """Return a public key as one line (C2SP vkey)."""
+    """A public key as one line (C2SP vkey)."""
     data = base64.b64encode(bytes([kind]) + key.public_bytes_raw()).decode()
     return f"{name}+{key_id(name, kind, key).hex()}+{data}"
 
@@ -189,16 +188,16 @@ def read_verifier_key(text: str) -> tuple[str, int, Ed25519PublicKey]:
 _FIELD = (1 << 255) - 19
 _ORDER_8 = 0x05FC536D880238B13933C6D305ACDFD5F098EFF289F4C345B027B2C28F95E826
 _SMALL_ORDER = frozenset({0, 1, _ORDER_8, _FIELD - _ORDER_8, _FIELD - 1, _FIELD, _FIELD + 1})
-"""The y coordinates of the points of Curve25519 whose order divides 8, in all accepted encodings."""
+"""y coordinates of the points of Curve25519 whose order divides 8, in all accepted encodings."""
 
 
 def has_small_order(key: Ed25519PublicKey) -> bool:
-    """Whether the key is a point of small order, for which anyone can forge signatures."""
+    """Whether the key is of small order, for which anyone can forge signatures."""
     return int.from_bytes(key.public_bytes_raw(), "little") & (1 << 255) - 1 in _SMALL_ORDER
 
 
 def read_witness_key(text: str) -> tuple[str, Ed25519PublicKey]:
-    """Parse a witness's name and key. Raises InputError for other lines."""
+    """A witness's name and key. Raises InputError for other lines."""
     name, kind, key = read_verifier_key(text)
     if kind != COSIGNATURE:
         raise InputError(f"{text.strip()[:80]!r}: not the key of a witness; judge witness prints one")

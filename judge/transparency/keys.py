@@ -1,4 +1,4 @@
-"""The organiser's Ed25519 key pair in PEM files, which proves who published an export."""
+"""The organiser's Ed25519 key pair in PEM, which proves who published an export."""
 
 import hashlib
 import stat
@@ -16,7 +16,7 @@ _MAX_PEM_BYTES = 10_000
 
 
 def make_key(path: Path) -> Ed25519PrivateKey:
-    """Create a private key in a new file (mode 0600). Raises InputError if the file exists."""
+    """Create a private key in a new file (mode 0600). Raises InputError if it exists."""
     key = Ed25519PrivateKey.generate()
     pem = key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
     try:
@@ -29,7 +29,7 @@ def make_key(path: Path) -> Ed25519PrivateKey:
 
 
 def load_key(path: Path) -> Ed25519PrivateKey:
-    """Read a private key. Raises InputError if it is invalid, or if other users may read it."""
+    """Read a private key. Raises InputError if it is invalid or readable by other users."""
     pem = _read(path, "make one with: judge contest key FILE")
     mode = stat.S_IMODE(path.stat().st_mode)
     if mode & (stat.S_IRWXG | stat.S_IRWXO):
@@ -44,12 +44,12 @@ def load_key(path: Path) -> Ed25519PrivateKey:
 
 
 def load_public_key(path: Path) -> Ed25519PublicKey:
-    """Read a public key. Raises InputError if it is invalid."""
+    """Raises InputError for an invalid public key."""
     return read_public_key(_read(path, "give the organiser's public key"), str(path))
 
 
 def read_public_key(pem: bytes, source: str) -> Ed25519PublicKey:
-    """Parse a public key in PEM. Raises InputError, naming `source`."""
+    """Parse PEM. Raises InputError, naming `source`."""
     if b"PRIVATE KEY" in pem:
         raise InputError(f"{source}: this is a private key; give the public one")
     try:
@@ -64,12 +64,12 @@ def read_public_key(pem: bytes, source: str) -> Ed25519PublicKey:
 
 
 def public_pem(key: Ed25519PublicKey) -> bytes:
-    """Return the public key as PEM."""
+    """The public key as PEM."""
     return key.public_bytes(serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo)
 
 
 def fingerprint(key: Ed25519PublicKey) -> str:
-    """Return the SHA-256 of a public key, for people to compare."""
+    """SHA-256 of a public key, for people to compare."""
     raw = key.public_bytes(serialization.Encoding.Raw, serialization.PublicFormat.Raw)
     return hashlib.sha256(raw).hexdigest()
 

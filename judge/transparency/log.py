@@ -1,4 +1,4 @@
-"""The transparency log of a contest: each journal line is a leaf. An old checkpoint reveals later rewriting."""
+"""A contest's transparency log: each journal line is a leaf. An old checkpoint reveals rewriting."""
 
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -28,7 +28,7 @@ WITNESS_FOLDER = "witnesses"
 WITNESSED = f"{LOG}witness/"
 
 Lines = Callable[[int, int], Sequence[JournalLine]]
-"""Returns the journal lines of leaves [start, end), as far as they exist."""
+"""Returns the journal lines of existing leaves [start, end)."""
 
 _READ_AT_ONCE = 4096
 
@@ -36,7 +36,7 @@ _IDENTITY = re.compile(r"[0-9a-f]{8}")
 
 
 class ContestLog:
-    """The log of a contest. Memory has one hash for 256 leaves."""
+    """One hash per 256 leaves is in memory."""
 
     def __init__(self, contest: str, read: Lines) -> None:
         self.origin = origin_of(contest)
@@ -47,21 +47,21 @@ class ContestLog:
 
     @classmethod
     def of(cls, contest: str, lines: Sequence[JournalLine]) -> "ContestLog":
-        """Return the log of a journal in memory; empty for contests without logs."""
+        """The log of a journal in memory; empty for contests without logs."""
         numbered = [line for line in lines if line.number is not None]
         return cls(contest, lambda start, end: numbered[start:end])
 
     @property
     def size(self) -> int:
-        """Number of leaves; 0 for contests of versions without logs."""
+        """Leaves; 0 for contests without logs."""
         return self.tree.size
 
     def leaves(self, start: int, end: int) -> list[bytes]:
-        """Return the leaves [start, end)."""
+        """The leaves [start, end)."""
         return [line.leaf for line in self._read(start, end)]
 
     def line(self, number: int) -> JournalLine:
-        """Return the line of an existing leaf."""
+        """The line of an existing leaf."""
         return self._read(number, number + 1)[0]
 
     def catch_up(self) -> None:
@@ -73,19 +73,19 @@ class ContestLog:
                 self.tree.append(line.leaf)
 
     def checkpoint(self, size: int | None = None) -> Checkpoint:
-        """Return the unsigned checkpoint of the first `size` leaves, or of all."""
+        """Unsigned checkpoint of the first `size` leaves, or of all."""
         size = self.size if size is None else size
         return Checkpoint(self.origin, size, self.tree.root(size))
 
     def files(self, key: Ed25519PrivateKey, since: int = 0) -> Iterator[tuple[str, bytes]]:
-        """Yield the files of the log, the checkpoint last, without tiles complete at `since` leaves."""
+        """Files of the log, the checkpoint last, without tiles complete at `since` leaves."""
         if self.size:
             for path, data in tile_files(self.tree, self.leaves, since):
                 yield LOG + path, data
             yield LOG + CHECKPOINT, self.checkpoint().signed(key).note
 
     def file(self, path: str, key: Ed25519PrivateKey) -> bytes | None:
-        """Return the file at a path from the top of the site, or None."""
+        """The file at a path from the top of the site, or None."""
         name = path.removeprefix(LOG)
         if not self.size or name == path:
             return None
@@ -96,12 +96,12 @@ class SignedLog:
     """The signed log of a running or announced contest. Thread-safe."""
 
     def __init__(self, store_url: str, contest: str, folder: Path) -> None:
-        """Raises InputError if the organiser's key is invalid, and as `Reader` does."""
+        """Raises InputError for an invalid organiser's key, and as `Reader`."""
         self.key = organiser_key(folder)
-        """Without a key there are no files and no receipts."""
+        """Without it there are no files and receipts."""
         self._store = Reader(store_url)
         self._log: ContestLog | None = None
-        """Loaded on first use: reading a long log is slow."""
+        """Loaded on first use: a long log is slow."""
         self._contest = contest
         self._folder = folder
         self._lock = Lock()
@@ -111,7 +111,7 @@ class SignedLog:
         self._store.close()
 
     def file(self, path: str) -> bytes | None:
-        """Return the current file at a path, or None."""
+        """The current file at a path."""
         if self.key is None:
             return None
         if path.startswith(WITNESSED):
@@ -120,7 +120,7 @@ class SignedLog:
             return self._as_it_is().file(path, self.key)
 
     def new_files(self, since: int) -> tuple[int, list[tuple[str, bytes]]]:
-        """Return the log's size, and the files new since `since` leaves."""
+        """The log's size, and files new since `since` leaves."""
         if self.key is None:
             return 0, []
         with self._lock:
@@ -129,7 +129,7 @@ class SignedLog:
             return log.size, [*files, *witnessed_files(self._folder).items()]
 
     def receipt(self, submission: int) -> Receipt | None:
-        """Return the receipt for an upload; None if it is not in the log or there is no key."""
+        """Receipt for an upload; None if it is not in the log or there is no key."""
         if self.key is None:
             return None
         with self._lock:
@@ -149,7 +149,7 @@ class SignedLog:
 
 
 def witnessed_files(folder: Path) -> dict[str, bytes]:
-    """Return the witnesses' checkpoints of a contest's folder, by path on the site."""
+    """Witnesses' checkpoints of a contest's folder, by path on the site."""
     place = folder / WITNESS_FOLDER
     return {
         WITNESSED + path.name: read_bounded(path, MAX_CHECKPOINT_BYTES)
@@ -159,6 +159,6 @@ def witnessed_files(folder: Path) -> dict[str, bytes]:
 
 
 def organiser_key(folder: Path) -> Ed25519PrivateKey | None:
-    """Return the key in a contest's folder, or None. Raises InputError if it is invalid."""
+    """The key in a contest's folder. Raises InputError if it is invalid."""
     path = folder / KEY_FILE
     return load_key(path) if path.exists() else None

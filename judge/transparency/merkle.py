@@ -1,7 +1,7 @@
 """The Merkle tree of RFC 6962, section 2.1, with SHA-256.
 
-An inclusion proof shows that a leaf is in the tree, a consistency proof that a tree begins with an earlier one. Proofs
-are verified as in RFC 9162, sections 2.1.3.2 and 2.1.4.2.
+An inclusion proof shows that a leaf is in the tree, a consistency proof that a tree begins with an earlier one.
+Verified as in RFC 9162, sections 2.1.3.2 and 2.1.4.2.
 """
 
 import hashlib
@@ -12,17 +12,17 @@ EMPTY_ROOT = hashlib.sha256(b"").digest()
 
 
 def leaf_hash(data: bytes) -> bytes:
-    """Return the hash of a leaf."""
+    """Hash of a leaf."""
     return hashlib.sha256(b"\x00" + data).digest()
 
 
 def node_hash(left: bytes, right: bytes) -> bytes:
-    """Return the hash of two subtrees."""
+    """Hash of two subtrees."""
     return hashlib.sha256(b"\x01" + left + right).digest()
 
 
 class Tree:
-    """A growing tree; `levels[k]` are the hashes of its complete subtrees of 2^k leaves."""
+    """A growing tree; `levels[k]` are the hashes of complete subtrees of 2^k leaves."""
 
     def __init__(self, leaves: Iterable[bytes] = ()) -> None:
         self.levels: list[list[bytes]] = [[]]
@@ -31,15 +31,15 @@ class Tree:
 
     @property
     def size(self) -> int:
-        """The number of leaves."""
+        """Number of leaves."""
         return len(self.levels[0])
 
     def append(self, data: bytes) -> None:
-        """Append a leaf; needs two hashes on average."""
+        """Append a leaf."""
         self.append_hash(leaf_hash(data))
 
     def node(self, level: int, index: int) -> bytes:
-        """Return the root of the complete subtree `index` of 2^level leaves."""
+        """Root of the complete subtree `index` of 2^level leaves."""
         return self.levels[level][index]
 
     def append_hash(self, hashed: bytes) -> None:
@@ -54,14 +54,14 @@ class Tree:
             self.levels[level].append(hashed)
 
     def root(self, size: int | None = None) -> bytes:
-        """Return the root of the first `size` leaves, or of all. Raises ValueError."""
+        """Root of the first `size` leaves, or of all. Raises ValueError."""
         size = self.size if size is None else size
         if not 0 <= size <= self.size:
             raise ValueError(f"a tree of {self.size} leaves has no root of {size}")
         return self._root_of(0, size) if size else EMPTY_ROOT
 
     def inclusion(self, index: int, size: int) -> list[bytes]:
-        """Prove that leaf `index` is in the tree of `size` leaves. Raises ValueError."""
+        """Prove that leaf `index` is among `size` leaves. Raises ValueError."""
         if not 0 <= index < size <= self.size:
             raise ValueError(f"leaf {index} is not in a tree of {size} leaves")
         proof: list[bytes] = []
@@ -77,7 +77,7 @@ class Tree:
         return proof[::-1]
 
     def consistency(self, old: int, new: int) -> list[bytes]:
-        """Prove that the tree of `new` leaves begins with that of `old` leaves. Raises ValueError."""
+        """Prove that `new` leaves begin with the `old` ones. Raises ValueError."""
         if not 0 <= old <= new <= self.size:
             raise ValueError(f"a tree of {new} leaves does not begin with one of {old}")
         if old in (0, new):
@@ -92,11 +92,11 @@ class Tree:
             else:
                 proof.append(self._root_of(start, middle))
                 start = middle
-        # The recipient already knows the old root.
+        # The recipient knows the old root.
         return [*([self._root_of(start, end)] if start else []), *proof[::-1]]
 
     def _root_of(self, start: int, end: int) -> bytes:
-        """`start` must be a multiple of the size of the largest complete subtree in the range."""
+        """`start` must be a multiple of the largest complete subtree in the range."""
         count = end - start
         if count & (count - 1) == 0:
             level = count.bit_length() - 1
@@ -106,11 +106,11 @@ class Tree:
 
 
 HEIGHT = 8
-"""Levels below 2^8 leaves are read again when needed; the others are in memory."""
+"""Levels below 2^8 leaves are read when needed; others are in memory."""
 
 
 class StoredTree(Tree):
-    """A tree with leaves stored elsewhere; memory has one hash for 256 leaves.
+    """A tree with leaves stored elsewhere; one hash per 256 leaves is in memory.
 
     `read(start, end)` returns leaf hashes, which never change.
     """
@@ -118,12 +118,12 @@ class StoredTree(Tree):
     def __init__(self, read: Callable[[int, int], Sequence[bytes]]) -> None:
         super().__init__()
         self._last = Tree()
-        """The leaves after the last full tile."""
+        """Leaves after the last full tile."""
         self._tile = lru_cache(maxsize=8)(lambda tile: _tree_of(read(tile << HEIGHT, (tile + 1) << HEIGHT)))
 
     @property
     def size(self) -> int:
-        """The number of leaves."""
+        """Number of leaves."""
         return (len(self.levels[0]) << HEIGHT) + self._last.size
 
     def append_hash(self, hashed: bytes) -> None:
@@ -134,7 +134,7 @@ class StoredTree(Tree):
             self._last = Tree()
 
     def node(self, level: int, index: int) -> bytes:
-        """Return the root of a complete subtree; inside a full tile its leaves are read."""
+        """Root of a complete subtree; inside a full tile its leaves are read."""
         if level >= HEIGHT:
             return super().node(level - HEIGHT, index)
         tile = index >> HEIGHT - level
@@ -168,7 +168,7 @@ def verify_inclusion(leaf: bytes, index: int, size: int, proof: Sequence[bytes],
 
 
 def verify_consistency(old: int, new: int, old_root: bytes, new_root: bytes, proof: Sequence[bytes]) -> bool:
-    """Whether `proof` shows that the tree of `new` leaves begins with that of `old` leaves."""
+    """Whether `proof` shows that `new` leaves begin with the `old` ones."""
     if not 0 <= old <= new:
         return False
     if old == new:

@@ -1,6 +1,6 @@
-"""A receipt: a leaf of a log with the proof that a signed checkpoint includes it.
+"""A receipt: a leaf with the proof that a signed checkpoint includes it.
 
-It proves later that the log's owner received something.
+It proves that the log's owner received something.
 """
 
 import base64
@@ -17,7 +17,7 @@ from judge.transparency.checkpoint import Checkpoint, read_checkpoint
 from judge.transparency.merkle import Tree, leaf_hash, verify_inclusion
 
 MAX_RECEIPT_BYTES = 2048
-"""Bytes as compact JSON, for a log of a million leaves."""
+"""As compact JSON, for a million leaves."""
 
 
 class Receipt(BaseModel):
@@ -34,18 +34,18 @@ class Receipt(BaseModel):
 
     @classmethod
     def of(cls, tree: Tree, number: int, leaf: bytes, text: str, checkpoint: Checkpoint) -> Self:
-        """Return the receipt for a leaf of a log; `checkpoint` is signed."""
+        """Return the receipt for a leaf; `checkpoint` is signed."""
         proof = tuple(base64.b64encode(node).decode() for node in tree.inclusion(number, checkpoint.size))
         return cls(text=text, leaf=leaf.decode(), number=number, proof=proof, checkpoint=checkpoint.note.decode())
 
     @property
     def signed(self) -> Checkpoint:
-        """Return its checkpoint, not verified. Raises InputError if it is invalid."""
+        """Unverified checkpoint. Raises InputError if it is invalid."""
         return read_checkpoint(self.checkpoint.encode(), "the receipt's checkpoint")
 
     @property
     def digest(self) -> str:
-        """The SHA-256 of the received bytes from the leaf, or ""."""
+        """SHA-256 of the received bytes from the leaf, or ""."""
         try:
             digest = json.loads(self.leaf)["digest"]
         except (ValueError, KeyError, TypeError, RecursionError):
@@ -53,7 +53,7 @@ class Receipt(BaseModel):
         return digest if isinstance(digest, str) else ""
 
     def problem(self, key: Ed25519PublicKey) -> str:
-        """Return why it proves nothing, or "" if the owner of `key` issued it. Raises InputError as `signed` does."""
+        """Why it proves nothing; "" if the owner of `key` issued it. Raises InputError as `signed`."""
         checkpoint = self.signed
         if not checkpoint.is_signed(key):
             return "its checkpoint is not signed by the organiser's key"
@@ -71,7 +71,7 @@ class Receipt(BaseModel):
 
 
 def read_receipt(data: bytes, source: str) -> Receipt:
-    """Parse a receipt, alone or in an upload's response. Raises InputError if it is invalid."""
+    """A receipt, alone or in an upload's response. Raises InputError."""
     try:
         document = json.loads(data)
     except (ValueError, RecursionError):

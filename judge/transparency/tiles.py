@@ -19,7 +19,7 @@ CHECKPOINT = "checkpoint"
 WIDTH = 1 << HEIGHT
 
 Leaves = Callable[[int, int], Sequence[bytes]]
-"""Returns the leaves [start, end), as far as they exist."""
+"""Returns existing leaves [start, end)."""
 
 MAX_LEAF_BYTES = 0xFFFF
 
@@ -27,7 +27,7 @@ MAX_TILE_BYTES = WIDTH * (MAX_LEAF_BYTES + 2)
 
 
 def tile_files(tree: Tree, leaves: Leaves, since: int = 0) -> Iterator[tuple[str, bytes]]:
-    """Yield paths and contents of the tiles that were not complete at `since` leaves."""
+    """Paths and contents of tiles that were not complete at `since` leaves."""
     for number, width in _tiles(tree.size, since):
         yield tile_path("entries", number, width), _bundled(leaves(number * WIDTH, number * WIDTH + width))
     for level in range(0, tree.size.bit_length(), HEIGHT):
@@ -47,7 +47,7 @@ def _tiles(count: int, since: int) -> Iterator[tuple[int, int]]:
 
 
 def tile_path(level: str, number: int, width: int) -> str:
-    """Return the path of a tile."""
+    """Path of a tile."""
     parts = [f"{number % 1000:03d}"]
     while number := number // 1000:
         parts.insert(0, f"x{number % 1000:03d}")
@@ -55,7 +55,7 @@ def tile_path(level: str, number: int, width: int) -> str:
 
 
 def read_leaves(read: Callable[[str], bytes], size: int, since: int = 0) -> list[bytes]:
-    """Return the leaves [since, size), not compared with a root. `read` returns the tile at a path.
+    """The leaves [since, size), not compared with a root. `read` returns the tile at a path.
 
     Raises InputError for an invalid tile.
     """
@@ -70,7 +70,7 @@ def read_leaves(read: Callable[[str], bytes], size: int, since: int = 0) -> list
 
 
 def read_hashes(read: Callable[[str], bytes], size: int) -> Iterator[bytes]:
-    """Yield the leaf hashes of a log. Raises as `read_leaves` does."""
+    """Leaf hashes of a log. Raises as `read_leaves`."""
     for number, width in _tiles(size, 0):
         path = tile_path("0", number, width)
         data = read(path)
@@ -99,7 +99,7 @@ _PATH = re.compile(r"tile/(entries|[0-9])/((?:x[0-9]{3}/)*[0-9]{3})(?:\.p/([1-9]
 
 
 def tile(tree: Tree, leaves: Leaves, path: str) -> bytes | None:
-    """Return the tile at a path, including former partial tiles, or None."""
+    """The tile at a path, including former partial tiles, or None."""
     found = _PATH.fullmatch(path)
     if found is None:
         return None

@@ -1,4 +1,4 @@
-"""A witness on another machine: signs each checkpoint of a log that continues the last one it signed."""
+"""A witness on another machine: signs each checkpoint that continues the last one it signed."""
 
 import re
 import threading
@@ -28,7 +28,7 @@ DEADLINE_S = 60
 """Timeout of all reads from a site."""
 
 MAX_LEAVES = 1 << 23
-"""A contest of a million games has three million."""
+"""A million games have three million."""
 
 Read = Callable[[str, int], bytes]
 """Reads a file by path and maximum size. Raises HostError or InputError."""
@@ -46,7 +46,7 @@ class WitnessRefusal:
 
 @contextmanager
 def sole_writer(file: Path) -> Iterator[None]:
-    """Lock a file of signed checkpoints. Raises HostError if another process has the lock."""
+    """Lock a file of signed checkpoints. Raises HostError if another process has it."""
     path = file.with_name(f"{file.name}.lock")
     try:
         lock = path.open("ab")
@@ -59,7 +59,7 @@ def sole_writer(file: Path) -> Iterator[None]:
 
 
 def within(seconds: float, work: Callable[[], T]) -> T:
-    """Return the result of `work`, run in a thread. Raises HostError after `seconds` and abandons the thread.
+    """Run `work` in a thread. Raises HostError after `seconds` and abandons the thread.
 
     A socket timeout would restart with each byte.
     """
@@ -83,7 +83,7 @@ def within(seconds: float, work: Callable[[], T]) -> T:
 
 
 def reader_of(site: str) -> Read:
-    """Return a reader for a site (URL) or an export (directory). Raises InputError for other URLs."""
+    """Reader for a site (URL) or an export (directory). Raises InputError for other URLs."""
     if "://" not in site:
         return lambda path, most: read_bounded(Path(site) / path, most)
     if not re.fullmatch(r"https?://[!-~]+", site):
@@ -106,13 +106,13 @@ def _fetched(url: str, most: int) -> bytes:
 
 
 def newest(read: Read) -> Checkpoint:
-    """Return the checkpoint of a site. Raises InputError if it is missing or invalid."""
+    """A site's checkpoint. Raises InputError if it is missing or invalid."""
     path = LOG + CHECKPOINT
     return read_checkpoint(read(path, MAX_CHECKPOINT_BYTES), path)
 
 
 def refusal(read: Read, new: Checkpoint, old: Checkpoint | None, key: Ed25519PublicKey) -> WitnessRefusal | None:
-    """Return why a checkpoint does not continue `old`, the last signed one; None if it does.
+    """Why a checkpoint does not continue `old`, the last signed one; None if it does.
 
     `key` is the organiser's. Reads all leaf hashes; raises InputError or HostError. Only two checkpoints of one origin,
     signed by the organiser, with different leaves are proof.
@@ -146,7 +146,7 @@ def refusal(read: Read, new: Checkpoint, old: Checkpoint | None, key: Ed25519Pub
 
 
 def _tile(read: Read, path: str) -> bytes:
-    """A tile that has become full has no partial version any more."""
+    """A full tile has no partial version any more."""
     full, is_partial, width = path.partition(".p/")
     try:
         return read(LOG + path, 32 * WIDTH)

@@ -1,1 +1,1 @@
-"""Verifies an export: records, tables, transparency log and witnesses. Shares no code with `judge.export`."""
+"""Verifies an export: records, tables, log and witnesses. Shares no code with `judge.export`."""

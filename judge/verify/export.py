@@ -1,7 +1,7 @@
 """`judge contest verify`: checks that an export is the correct result of its contest.
 
 It checks the signature of all files, replays every record, recomputes schedule and tables, and compares all with the
-log, which must continue an old checkpoint. Pages, PGN and the columns' description are covered only by the signature.
+log, which must continue an old checkpoint. Only the signature covers pages, PGN and the columns' description.
 """
 
 import csv
@@ -51,19 +51,19 @@ from judge.verify.witnesses import Witnessed, drawn_without, read_witness_keys, 
 MAX_ANSWER_BYTES = 64 << 10
 
 TOLERANCE = 1e-9
-"""Relative or absolute, for floats computed on another machine."""
+"""Relative or absolute tolerance for floats computed on another machine."""
 
 
 ROUNDED = 2e-6
-"""For estimates, which are rounded to six decimals."""
+"""Tolerance for estimates, which are rounded to six decimals."""
 
 
 @dataclass(frozen=True, slots=True)
 class VerificationReport:
-    """The result of a verification: `replayed` records, `uncounted` attempts among them, `unfinished` games.
+    """Result of a verification: `replayed` records, `uncounted` attempts among them, `unfinished` games.
 
-    `is_over`: no game or round remains. `decisions` are the organiser's and cannot be verified. `chance` is the source
-    of randomness, checked only when revealed. `fairness` are the recomputed tests; None without a certificate.
+    `is_over`: no game or round remains. `decisions` are the organiser's and cannot be verified. `chance`: source of
+    randomness, checked when revealed. `fairness`: recomputed tests; None without a certificate.
     """
 
     manifest: ManifestCheck
@@ -76,17 +76,17 @@ class VerificationReport:
     decisions: Sequence[str] = ()
     chance: str = ""
     joined: Sequence[FormerContest] = ()
-    """The former contests used to recompute rating histories."""
+    """Former contests used to recompute rating histories."""
     fairness: Sequence[FairnessTest] | None = None
     freeze: Freeze | None = None
-    """The part of the log that the draw depends on; None without a log."""
+    """Part of the log that the draw depends on; None without a log."""
     log: Checkpoint | None = None
     """Checkpoint of the verified log; None without a log."""
     witnesses: Sequence[Witnessed] = ()
-    """The announced or named witnesses with their signed sizes."""
+    """Announced or named witnesses with signed sizes."""
     receipt: Receipt | None = None
     sampled_of: int | None = None
-    """With a sample: the number of finished games, of which `replayed - uncounted` were replayed. Else None."""
+    """With a sample: number of finished games, of which `replayed - uncounted` were replayed."""
 
 
 def verify_export(
@@ -101,10 +101,10 @@ def verify_export(
     """Verify an export. Its log must continue `since`, contain the upload of `receipt`, and be signed by the witnesses
     in `witness`.
 
-    With a `sample` only its games are replayed. The results of the others are taken from games.json, and the states of
-    folders and the fairness certificate are not checked.
+    With a `sample` only its games are replayed. Other results are taken from games.json; folder states and fairness
+    certificate are not checked.
 
-    Raises InputError for a missing export, key, checkpoint or receipt. All other errors become problems in the report.
+    Raises InputError for a missing export, key, checkpoint or receipt. Other errors become problems.
     """
     old = None if since is None else read_checkpoint(read_bounded(since, MAX_CHECKPOINT_BYTES), str(since))
     given = None if receipt is None else read_receipt(read_bounded(receipt, MAX_ANSWER_BYTES), str(receipt))
@@ -115,7 +115,7 @@ def verify_export(
     try:
         contest, problems = load_export(directory)
         if manifest.contest not in (contest.name, None):
-            problems.insert(0, f"the manifest is of {manifest.contest!r}, the contest is {contest.name!r}")
+            problems.insert(0, f"manifest.json names the contest {manifest.contest!r}, contest.json {contest.name!r}")
         finished = [game.number for game in contest.games if game.state == GameState.DONE]
         chosen = None if sample is None else sample.choose(finished)
         jobs = list(_jobs(directory, contest, chosen))
@@ -139,7 +139,7 @@ def verify_export(
             problems += [*log.problems, *log_problems(contest, log, digests), *draw_problems(contest, log)]
             problems += witness_problems(directory, contest.snapshot, log, manifest.key, named, witnesses)
         elif contest.snapshot.freeze is not None:
-            problems.append("the export has no log, and its draw follows from one")
+            problems.append("the export has no log, but its draw depends on one")
         if log is None and named:
             problems.append("the export has no log, so no witness has signed it")
         if old is not None:
@@ -148,7 +148,7 @@ def verify_export(
         if given is not None:
             problems += ["the export has no log"] if log is None else receipt_problems(log, given, manifest.key)
     except (InputError, ValueError, LookupError) as error:
-        return VerificationReport(manifest, [*manifest.problems, f"not an export that can be checked: {error}"])
+        return VerificationReport(manifest, [*manifest.problems, f"the export cannot be checked: {error}"])
     return VerificationReport(
         manifest=manifest,
         problems=[*manifest.problems, *problems],
@@ -178,7 +178,7 @@ def verify_export(
 
 
 def _jobs(directory: Path, contest: PublishedContest, chosen: Collection[int] | None) -> Iterator[VerifiedRecord]:
-    """`chosen` are the numbers of the games to replay; None: all."""
+    """`chosen`: games to replay; None: all."""
     entries = contest.snapshot.by_name()
     openings = contest.tournament.openings(contest.pairings)
 
@@ -217,7 +217,7 @@ def _chain_problems(contest: PublishedContest, records: Sequence[VerifiedRecord]
 def _with_results(
     contest: PublishedContest, records: Sequence[VerifiedRecord], claims: Mapping[int, GameResult | None]
 ) -> PublishedContest:
-    """`claims` are the results of games that were not replayed."""
+    """`claims`: results of games that were not replayed."""
     by_number = {record.number: record for record in records}
     games = []
     for game in contest.games:
@@ -241,11 +241,11 @@ def _state_problems(contest: PublishedContest) -> Iterator[str]:
             yield f"game {game.number}: cancelled, but no agent is disqualified"
         why = [f"{agent} is disqualified: {contest.out[agent]}" for agent in out]
         if game.state not in OPEN and game.why not in ([""] if game.state == GameState.DONE else why):
-            yield f"game {game.number}: {game.why!r:.80} is not why it is {game.state}"
+            yield f"game {game.number}: {game.why!r:.80} is not a valid reason for {game.state}"
 
 
 def _pairing_problems(contest: PublishedContest) -> Iterator[str]:
-    """Each round must follow from the earlier results and the agents disqualified by then."""
+    """Rounds must follow from earlier results and the agents disqualified by then."""
     pairings, gone = list(contest.pairings), 0
     paired: list[Pairing] = []
     while len(paired) < len(pairings):
@@ -261,7 +261,7 @@ def _pairing_problems(contest: PublishedContest) -> Iterator[str]:
 def _next_pairings(
     contest: PublishedContest, paired: Sequence[Pairing], left: Sequence[Pairing], gone: int
 ) -> tuple[int, Sequence[Pairing]] | None:
-    """How many agents were disqualified when `left` was paired, and its first pairings; None if they do not follow."""
+    """Number of agents disqualified when `left` was paired, and its first pairings; None if they do not follow."""
     tournament, out = contest.tournament, list(contest.out)
     rounds = {pairing.round for pairing in paired}
     results = [result for result in contest.results if result.round in rounds]
@@ -274,19 +274,19 @@ def _next_pairings(
 
 
 _LOTS = range(16)
-"""Seeds that give each lot between two both results, for use while the secret is unknown."""
+"""Seeds that give each lot between two both results, while the secret is unknown."""
 
 
 def _chance_problems(contest: PublishedContest) -> Iterator[str]:
     snapshot, seed = contest.snapshot, contest.tournament.seed
     if seed is None and contest.is_over:
-        yield f"the contest is over, and {CHANCE} does not reveal its chance"
+        yield f"the contest is over, but {CHANCE} does not reveal the secret seed"
     if snapshot.commitment is not None and seed is not None and not contest.is_over:
-        yield f"{CHANCE} reveals the chance of games that are still to come"
+        yield f"{CHANCE} reveals the secret seed before the last game"
     ranks = [entry.rank for entry in snapshot.entries]
     if snapshot.seeding == "drawn" and seed is None:
         if sorted(ranks) != list(range(1, len(ranks) + 1)):
-            yield "the agents' ranks are not those of a draw"
+            yield "the agents' ranks are not 1, 2, 3, ..."
     # Listed seeding does not use the seed.
     elif ranks != ranks_of(len(ranks), snapshot.seeding, seed or 0):
         source = "the list" if snapshot.seeding == "listed" else "the contest's chance"
@@ -295,7 +295,7 @@ def _chance_problems(contest: PublishedContest) -> Iterator[str]:
 
 def _failure_problems(contest: PublishedContest) -> Iterator[str]:
     for agent, share in contest.tournament.failed(contest.results, contest.out).items():
-        yield f"{agent} failed in {share:.0%} of its games and is not disqualified"
+        yield f"{agent} failed in {share:.0%} of its games, but is not disqualified"
 
 
 # --- tables ----------------------------------------------------------------------------------------------------------
@@ -306,7 +306,7 @@ def _table_problems(
 ) -> Iterator[str]:
     for name in HISTORIES if contest.joined is None else ():
         if os.path.lexists(directory / "data" / name):
-            yield f"data/{name}: there is no {JOINED} that it follows from"
+            yield f"data/{name}: {JOINED}, on which it depends, is missing"
     for name, expected in computed.items():
         if name == README or (name in CERTIFICATE and not (has_all_conditions and _has_certificate(directory))):
             continue
@@ -318,7 +318,7 @@ def _table_problems(
         is_csv = name.endswith(".csv")
         right = _csv_of(directory, name.removesuffix(".csv"), computed) if is_csv else expected
         if wrong := difference(name, table, right):
-            yield f"data/{name}: not what the records give: {wrong}"
+            yield f"data/{name}: differs from the records: {wrong}"
 
 
 def _csv_of(directory: Path, name: str, computed: Mapping[str, bytes]) -> bytes:
@@ -341,7 +341,7 @@ def _has_certificate(directory: Path) -> bool:
 
 
 def difference(name: str, table: bytes, expected: bytes) -> str:
-    """Return the first difference of a CSV or JSON table from the expected one, or "".
+    """First difference of a CSV or JSON table from the expected one, or "".
 
     Texts and integers must be equal. Floats may differ by `TOLERANCE`.
     """
@@ -356,17 +356,17 @@ def difference(name: str, table: bytes, expected: bytes) -> str:
         for (place, value), (expected_place, right) in pairs:
             slack = ROUNDED if is_estimate or place.endswith(":elo") else TOLERANCE
             if place != expected_place:
-                return f"{place} is there, {expected_place} is right"
+                return f"found {place}, expected {expected_place}"
             if (type(value), value) == (type(right), right):
                 continue
             is_number = type(value) in (int, float) and type(right) is float
             if not is_number or not math.isclose(value, right, rel_tol=TOLERANCE, abs_tol=slack):  # type: ignore[arg-type]
-                return f"{place} is {value!r:.80}, {right!r:.80} is right"
+                return f"{place} is {value!r:.80}, expected {right!r:.80}"
     except InputError as error:
         return str(error)
     except (ValueError, RecursionError, OverflowError, csv.Error) as error:
         return f"it cannot be read: {error}"
-    return "its lines or quotes have another form" if is_csv else ""
+    return "its line ends or quotes differ" if is_csv else ""
 
 
 def _csv_values(data: bytes) -> Iterator[tuple[str, object]]:
@@ -411,4 +411,4 @@ def _stray_problems(
         known |= {f"{LOG}{CHECKPOINT}", *(f"{LOG}{path}" for path in log.files)}
     for name in sorted(file_names(directory, [])):
         if name not in known and not any(kind.fullmatch(name) for kind in (_PAGE, _TOP, _WITNESSED)):
-            yield f"{name}: an export of this contest has no such file"
+            yield f"{name}: unexpected file"

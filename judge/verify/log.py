@@ -1,4 +1,4 @@
-"""Verifies the log of an export: it equals the journal and has every result, void and decision of the tables."""
+"""Verifies an export's log: it equals the journal and has every result, void and decision of the tables."""
 
 import hashlib
 import json
@@ -26,19 +26,19 @@ from judge.transparency.receipt import Receipt
 from judge.transparency.tiles import CHECKPOINT, MAX_TILE_BYTES, read_leaves, tile_files
 
 Attempts = Mapping[tuple[int, int], str]
-"""SHA-256 of each published record, by game number and attempt."""
+"""SHA-256 of published records, by game number and attempt."""
 
 
 @dataclass(slots=True)
 class ReadLog:
-    """A verified log: checkpoint, tree, and the journal with the digests in the leaves."""
+    """A verified log: checkpoint, tree, and the journal with the leaves' digests."""
 
     checkpoint: Checkpoint
     tree: Tree
     lines: Sequence[JournalLine]
     problems: list[str] = field(default_factory=list)
     files: list[str] = field(default_factory=list)
-    """The paths of its tiles."""
+    """Paths of its tiles."""
 
 
 def has_log(directory: Path) -> bool:
@@ -47,10 +47,10 @@ def has_log(directory: Path) -> bool:
 
 
 def read_log(directory: Path, contest: PublishedContest, key: Ed25519PublicKey) -> ReadLog:
-    """Read the log of an export and compare it with checkpoint, tiles and journal. Raises InputError."""
+    """Compare the log of an export with checkpoint, tiles and journal. Raises InputError."""
     checkpoint = read_checkpoint(read_bounded(directory / LOG / CHECKPOINT, MAX_CHECKPOINT_BYTES), LOG + CHECKPOINT)
     if checkpoint.size != len(contest.journal):
-        raise InputError(f"{LOG}{CHECKPOINT}: of {checkpoint.size} leaves, the journal has {len(contest.journal)}")
+        raise InputError(f"{LOG}{CHECKPOINT}: {checkpoint.size} leaves, but the journal has {len(contest.journal)}")
     leaves = read_leaves(lambda path: read_bounded(directory / LOG / path, MAX_TILE_BYTES), checkpoint.size)
     tree = Tree(leaves)
     lines = [_with_digest(line, leaf) for line, leaf in zip(contest.journal, leaves, strict=True)]
@@ -66,7 +66,7 @@ def read_log(directory: Path, contest: PublishedContest, key: Ed25519PublicKey) 
         if read_bounded(directory / LOG / path, MAX_TILE_BYTES) != data:
             log.problems.append(f"{LOG}{path}: not the hashes of the leaves")
     log.problems += [
-        f"leaf {number} of the log is not the line of the journal"
+        f"leaf {number} of the log differs from the line of the journal"
         for number, (line, leaf) in enumerate(zip(lines, leaves, strict=True))
         if line.leaf != leaf
     ]
@@ -88,11 +88,11 @@ def since_problems(log: ReadLog, old: Checkpoint, key: Ed25519PublicKey) -> Iter
     elif old.origin != log.checkpoint.origin:
         yield f"the old checkpoint is of another log, {old.origin!r}"
     elif old.size > log.tree.size:
-        yield f"the log has {log.tree.size} leaves, and {old.size} at the old checkpoint: leaves were dropped"
+        yield f"the log has {log.tree.size} leaves, but the old checkpoint has {old.size}: leaves were removed"
     elif log.tree.root(old.size) != old.root:
         yield (
-            f"the first {old.size} leaves of the log are not those of the old checkpoint: "
-            "one at least was dropped, added or changed"
+            f"the first {old.size} leaves of the log differ from those of the old checkpoint: "
+            "leaves were removed, added or changed"
         )
 
 
@@ -103,7 +103,7 @@ def receipt_problems(log: ReadLog, receipt: Receipt, key: Ed25519PublicKey) -> I
         return
     yield from since_problems(log, receipt.signed, key)
     if receipt.number >= log.tree.size or log.lines[receipt.number].leaf != receipt.leaf.encode():
-        yield f"leaf {receipt.number} of the log is not that of the receipt: {receipt.text} was dropped or changed"
+        yield f"leaf {receipt.number} of the log differs from the receipt: {receipt.text} was removed or changed"
 
 
 # --- the draw --------------------------------------------------------------------------------------------------------
@@ -116,18 +116,18 @@ def draw_problems(contest: PublishedContest, log: ReadLog) -> Iterator[str]:
     freeze, events = contest.snapshot.freeze, [line.event for line in log.lines]
     if freeze is None:
         if FROZEN in events or ANNOUNCED in events:
-            yield f"the log freezes the entries, and {DOCUMENT} does not draw from it"
+            yield f"the log locks in the entries, but the draw in {DOCUMENT} does not depend on it"
         return
     if events[:1] != [ANNOUNCED] or log.lines[0].digest != contest.snapshot.commitment:
         yield f"the log does not begin with the commitment of {DOCUMENT}"
     terms = terms_digest(contest.document)
     frozen = [number for number, event in enumerate(events, 1) if event == FROZEN]
     if frozen != [freeze.leaves] or events.index("created") < freeze.leaves:
-        yield f"the log does not freeze the entries once, as leaf {freeze.leaves}, before the contest is created"
+        yield f"the log does not lock in the entries once, as leaf {freeze.leaves}, before the contest is created"
     elif {terms, freeze.entries} != {log.lines[freeze.leaves - 1].digest}:
-        yield f"the entries and terms that the log froze are not those of {DOCUMENT}"
+        yield f"the entries and terms that the log locked in differ from those of {DOCUMENT}"
     elif log.tree.root(freeze.leaves).hex() != freeze.root:
-        yield f"the draw follows from another log: the root of its first {freeze.leaves} leaves is another one"
+        yield f"the draw depends on another log: the root of the first {freeze.leaves} leaves differs"
     yield from _entry_problems(contest, log.lines[: freeze.leaves])
 
 
@@ -138,9 +138,9 @@ def _entry_problems(contest: PublishedContest, lines: Sequence[JournalLine]) -> 
     for number, line in ends.items():
         entry = entries.get(number)
         if entry is None and latest[_agent(line)] == number:
-            yield f"submission {number} passed before the entries were frozen, and does not take part"
+            yield f"submission {number} passed before the entries were locked in, but does not take part"
         if entry is not None and entry.seat.digest != line.digest:
-            yield f"submission {number} takes part with other files than it passed with"
+            yield f"submission {number} takes part with files that differ from those that passed"
 
 
 def undecided(contest: PublishedContest, log: ReadLog) -> Iterator[str]:
@@ -148,12 +148,12 @@ def undecided(contest: PublishedContest, log: ReadLog) -> Iterator[str]:
     freeze = contest.snapshot.freeze
     for number, line in _submissions(log.lines[: freeze.leaves] if freeze else ()).items():
         if words := _UNDECIDED.get(line.event):
-            yield f"submission {number} {words} when the entries were frozen"
+            yield f"submission {number} {words} when the entries were locked in"
 
 
 _UNDECIDED: Mapping[str, str] = {
-    State.RECEIVED: "was received and not decided",
-    State.FAILED: "was not decided, because the judge's host had failed in its check,",
+    State.RECEIVED: "had no result",
+    State.FAILED: "had no result, because the judge's host failed during its check,",
 }
 
 
@@ -213,7 +213,7 @@ MAX_NAMED = 20
 
 
 def log_problems(contest: PublishedContest, log: ReadLog, records: Attempts) -> Iterator[str]:
-    """Yield all differences between log and tables."""
+    """Yield differences between log and tables."""
     story = _SubmissionHistory(contest)
     for number, line in enumerate(log.lines):
         for problem in story.take(line):
@@ -222,7 +222,7 @@ def log_problems(contest: PublishedContest, log: ReadLog, records: Attempts) -> 
 
 
 class _SubmissionHistory:
-    """Reads a log line by line; each line must be possible after the previous ones."""
+    """Reads a log; each line must be possible after the previous ones."""
 
     def __init__(self, contest: PublishedContest) -> None:
         self._contest = contest
@@ -241,7 +241,7 @@ class _SubmissionHistory:
         if not _is_time(line.at):
             yield f"{line.at!r:.40} is not a time"
         if line.event in _OF_CONTEST and not self._created:
-            yield "it comes before the contest is created"
+            yield "it precedes the creation of the contest"
         if line.event in ATTEMPT_EVENTS:
             yield from self._of_attempt(line, line.game or "", line.attempt or 0)
             return
@@ -256,7 +256,7 @@ class _SubmissionHistory:
                 number = int(count) if count.isascii() and count.isdecimal() and len(count) < _DIGITS else 0
                 new = self._schedule[len(self._scheduled) :][:number]
                 if schedule_digest(new) != line.digest:
-                    yield "the games of the schedule are others"
+                    yield "the games of the schedule differ"
                 self._scheduled |= {game.id for game in new}
             case "disqualified":
                 self._out.append(line.text)
@@ -266,7 +266,7 @@ class _SubmissionHistory:
     def _of_attempt(self, line: JournalLine, game: str, attempt: int) -> Iterator[str]:
         event, is_running = line.event, self._running.get(game) == attempt
         if game not in self._games:
-            yield f"there is no game {game!r:.80}"
+            yield f"unknown game {game!r:.80}"
             return
         if event == "started":
             yield from self._of_start(game, attempt)
@@ -278,19 +278,19 @@ class _SubmissionHistory:
             return
         if event == "superseded":
             if is_running:
-                yield f"attempt {attempt} was being played, so nothing supersedes it"
+                yield f"attempt {attempt} was running, so it cannot be superseded"
             elif attempt not in self._ended[game]:
-                yield f"attempt {attempt} did not end before"
+                yield f"attempt {attempt} had not ended"
             self._ended[game][attempt] = line
         elif event == "annulled":
             if not is_running and self._done.get(game) != attempt:
-                yield f"attempt {attempt} was not being played and has no result that counts"
+                yield f"attempt {attempt} was not running and has no counted result"
             self._running.pop(game, None)
             self._done.pop(game, None)
             before = self._ended[game].get(attempt)
             self._ended[game][attempt] = replace(line, digest=None if before is None else before.digest)
         elif not is_running:
-            yield f"attempt {attempt} was not being played"
+            yield f"attempt {attempt} was not running"
         else:
             del self._running[game]
             self._ended[game][attempt] = line
@@ -308,7 +308,7 @@ class _SubmissionHistory:
         if game in self._running:
             yield f"attempt {self._running[game]} of the game has not ended"
         if game in self._done:
-            yield f"the game has a result, of attempt {self._done[game]}"
+            yield f"the game already has a result, of attempt {self._done[game]}"
         found = self._games[game]
         gone = [
             agent
@@ -320,19 +320,19 @@ class _SubmissionHistory:
 
     def end(self, records: Attempts) -> Iterator[str]:
         if not self._created:
-            yield "the log has no line for the creation of the contest"
+            yield "the log does not contain the creation of the contest"
         if len(self._scheduled) != len(self._schedule):
-            yield f"the log schedules {len(self._scheduled)} games, there are {len(self._schedule)}"
+            yield f"the log schedules {len(self._scheduled)} games, the tables have {len(self._schedule)}"
         out = [f"{agent}: {why}" for agent, why in self._contest.out.items()]
         if sorted(out) != sorted(self._out):
-            yield "the agents that the log disqualifies are others than those of the tables"
+            yield "the log and the tables disqualify different agents"
         for game in self._schedule:
             yield from self._of_game(game, self._ended[game.id], records)
             is_running = game.state == GameState.RUNNING
             if (game.id in self._running) != is_running:
                 attempt, state = self._running.get(game.id, 0), f"{game.state} in the tables"
-                told = f"attempt {attempt} was started and never ended" if attempt else "no attempt is being played"
-                yield f"game {game.number}: {told} in the log, and it is {state}"
+                told = f"attempt {attempt} is running" if attempt else "no attempt is running"
+                yield f"game {game.number}: {told} in the log, but it is {state} in the tables"
 
     def _of_game(self, game: PublishedGame, ended: Mapping[int, JournalLine], records: Attempts) -> Iterator[str]:
         listed: dict[int, str] = {attempt.number: attempt.state for attempt in game.uncounted}
@@ -344,10 +344,10 @@ class _SubmissionHistory:
                 told = "nothing" if line is None else line.event
                 yield f"game {game.number}: attempt {attempt} is {told} in the log, {state} in the tables"
             elif line.digest != records.get((game.number, attempt)):
-                yield f"game {game.number}: the record of attempt {attempt} is another one than the log has"
+                yield f"game {game.number}: the record of attempt {attempt} differs from the log"
         for each in game.uncounted:
             if each.number in ended and ended[each.number].text != each.why:
-                yield f"game {game.number}: the log has another reason of attempt {each.number} than the tables"
+                yield f"game {game.number}: log and tables have different reasons of attempt {each.number}"
         for attempt, line in ended.items():
             if line.digest is not None and attempt not in listed:
-                yield f"game {game.number}: the tables lack attempt {attempt}, which is {line.event} in the log"
+                yield f"game {game.number}: attempt {attempt} is {line.event} in the log, but missing in the tables"

@@ -1,4 +1,4 @@
-"""Verifies one published record: it is of the scheduled game, and its replay gives the claimed result."""
+"""Verifies a published record: it is of the scheduled game, and its replay gives the claimed result."""
 
 import hashlib
 import re
@@ -31,10 +31,10 @@ States = Mapping[FolderKind, str]
 
 @dataclass(frozen=True, slots=True)
 class VerifiedRecord:
-    """A record with its expected game (id, spec as JSON, attempt) and, after the replay, what it gave.
+    """A record with its expected game (id, spec as JSON, attempt) and, after the replay, its results.
 
-    `seed` is None before the secret is revealed. `openings` are the game's possible ones. `outcome` stays None after a
-    problem. `begun` and `left` are the kept folders' states before and after the game, by seat.
+    `seed` is None before the secret is revealed. `openings`: possible ones. `outcome` is None after a problem. `begun`
+    and `left`: kept folders' states before and after the game, by seat.
     """
 
     number: int
@@ -45,7 +45,7 @@ class VerifiedRecord:
     attempt: int
     state: str
     names: tuple[str, str]
-    """The name that each agent gives itself, by seat; it names the temporary folder."""
+    """What each agent calls itself, by seat; names the temporary folder."""
     seed: Seed | None
     openings: Sequence[Opening]
     is_replayed: bool = True
@@ -60,13 +60,13 @@ class VerifiedRecord:
 
 
 def check_record(expected: VerifiedRecord) -> VerifiedRecord:
-    """Read and, if `is_replayed`, replay one record; all errors become problems of the result."""
+    """Read and, if `is_replayed`, replay one record; errors become problems."""
     try:
         data = read_bounded(expected.directory / expected.name, MAX_RECORD_BYTES)
     except InputError as error:
         return replace(expected, problems=[f"{expected.name}: no record: {error}"])
     checked = _replayed(expected, data) if expected.is_replayed else expected
-    # Drop the spec to save memory and transfers.
+    # Saves memory and transfers.
     return replace(checked, spec="", digest=hashlib.sha256(data).hexdigest())
 
 
@@ -80,21 +80,21 @@ def _replayed(expected: VerifiedRecord, data: bytes) -> VerifiedRecord:
     except InputError as error:
         return refused(str(error))
     record = file.record
-    # A spec is untrusted, so only a scheduled one is replayed.
+    # Specs are untrusted: only a scheduled one is replayed.
     if bare(record.spec) != bare(GameSpec.model_validate_json(expected.spec)):
-        return refused(f"{name}: of another game than was scheduled here")
+        return refused(f"{name}: a record of another game than the scheduled one")
     if record.spec.opening not in expected.openings:
-        return refused(f"{name}: begins from another opening than the contest's chance gives")
+        return refused(f"{name}: has another opening than the contest's seed gives")
     is_seed_due = isinstance(record.spec.seed, str) if expected.seed is None else record.spec.seed == expected.seed
     if not is_seed_due:
-        return refused(f"{name}: has another seed than the contest's chance gives")
+        return refused(f"{name}: has another seed than the contest's seed gives")
     problems = list(_attempt_problems(record, expected))
-    # The policy determines the kept folders, the agent their name. `chain_problems` checks their states.
+    # The policy determines kept folders, the agent their name. `chain_problems` checks states.
     kinds = set(record.spec.policy.folders.kept)
     for seat, called in zip(record.spec.seats, expected.names, strict=True):
         folders = seat.folders or KeptFolders(name=called)
         if set(folders.digests) != kinds or folders.name != called:
-            problems.append(f"{seat.name} had other folders than the policy demands")
+            problems.append(f"{seat.name} had other folders than the policy requires")
     problems += _measurement_problems(file)
     conditions = None
     try:
@@ -122,7 +122,7 @@ def _attempt_problems(record: GameRecord, expected: VerifiedRecord) -> Iterator[
     if expected.state == AttemptState.ACCEPTED and record.verdict is Verdict.VOID:
         yield "void, so it cannot count"
     if expected.state == AttemptState.VOID and record.verdict is not Verdict.VOID:
-        yield f"its verdict is {record.verdict}, and the tables call it void"
+        yield f"its verdict is {record.verdict}; in the tables it is void"
 
 
 _TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{3}([0-9]{3})?)?\+00:00")
@@ -166,7 +166,7 @@ class _VoidWire(ReplayWire):
 
     @property
     def is_cut_off(self) -> bool:
-        """Whether no input or output of an agent follows the last used entry."""
+        """Whether no agent's input or output follows the last used entry."""
         return not any(entry.kind in (EntryKind.WROTE, EntryKind.READ) and entry.data for entry in self.unused)
 
 
@@ -180,24 +180,24 @@ def void_problems(file: RecordFile) -> Iterator[str]:
         wire = _VoidWire(unseal(file.transcript))
         referee = build_replay(record, wire)
     except (InputError, ValueError, LookupError, TypeError):
-        return  # reported by `verify`
+        return  # Reported by `verify`.
     end = None
     try:
         with replaying():
             end = referee.play()
     except InputError as error:
         if not wire.is_cut_off and referee.game.end is None:
-            yield f"called void, but its transcript continues where a judge would stop: {error}"
+            yield f"void, but its transcript continues after the end: {error}"
     # The last answer may have arrived when the host failed, and is not a ply then.
     said, replayed = ([(ply.seat, ply.said) for ply in plies] for plies in (record.plies, referee.plies))
     if said not in (replayed, replayed[:-1]):
-        yield "called void, and its plies are not those of its transcript"
+        yield "void, but its moves differ from those of its transcript"
     if record.result or any(seat.fault is not None or seat.why for seat in record.seats):
-        yield "called void, and it has a result or a fault"
+        yield "void, but it has a result or a fault"
     if referee.game.end is not None:
-        yield "called void, and the moves of its transcript end the game"
+        yield "void, but the moves of its transcript end the game"
     elif end is not None and verdict_of(end) is not Verdict.VOID:
-        yield f"called void, and the replay gives {verdict_of(end)}"
+        yield f"void, but the replay gives {verdict_of(end)}"
 
 
 # --- folders ---------------------------------------------------------------------------------------------------------
@@ -206,17 +206,17 @@ def void_problems(file: RecordFile) -> Iterator[str]:
 def chain_problems(
     replayed: Sequence[VerifiedRecord], agents: Sequence[tuple[str, str]], begins: Mapping[str, str]
 ) -> list[str]:
-    """Return problems of folders that start from a state that no earlier game of the agent produced.
+    """Return problems of folders, which must start from states that earlier games of the agent produced.
 
-    `replayed` are games in order, `agents` the agents of each. After an annulment a game may start from an older state.
-    `begins` are the initial states of non-empty persistent folders, by agent.
+    `replayed` are games in order, `agents` those of each. After an annulment a game may start from an older state.
+    `begins`: initial states of non-empty persistent folders, by agent.
     """
     known = {(name, FolderKind.PERSISTENT): {state} for name, state in begins.items()}
     problems = []
     for record, names in zip(replayed, agents, strict=True):
         for name, states in zip(names, record.begun, strict=False):
             problems += [
-                f"{record.name}: {name}'s {kind.value} folder starts from a state that no game before it left"
+                f"{record.name}: {name}'s {kind.value} folder starts from a state that no earlier game left"
                 for kind, state in states.items()
                 if state not in known.get((name, kind), {EMPTY.digest})
             ]

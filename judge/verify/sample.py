@@ -1,7 +1,7 @@
 """A random sample of games to replay, and its chance of finding forged games.
 
-The sample does not depend on a secret: a game's place is the SHA-256 of the seed and the game's number. The verifier
-chooses the seed after the export is published, so an organiser cannot know which games are replayed.
+A game's place is the SHA-256 of the seed and the game's number. The verifier chooses the seed after the export is
+published, so an organiser cannot know which games are replayed.
 
 Of `all_games` games, of which k are forged, a sample of n contains none with probability
 C(all_games - k, n) / C(all_games, n) (hypergeometric distribution).
@@ -21,7 +21,7 @@ class Sample:
     seed: str
 
     def choose(self, numbers: Iterable[int]) -> Collection[int]:
-        """Return the numbers of the games to replay."""
+        """Numbers of the games to replay."""
         return frozenset(sorted(numbers, key=self._place)[: self.size])
 
     def _place(self, number: int) -> bytes:
@@ -29,14 +29,14 @@ class Sample:
 
 
 def chance_to_find(forged: int, sampled: int, all_games: int) -> float:
-    """Return the probability that a sample contains at least one of the forged games."""
+    """Probability that a sample contains a forged game."""
     if forged > all_games - sampled:
         return 1.0
     return 1 - math.prod((all_games - sampled - number) / (all_games - number) for number in range(forged))
 
 
 def percent_to_find(forged: int, sampled: int, all_games: int) -> str:
-    """Return `chance_to_find` in percent, rounded down: 100 % only if the forged games cannot all be missed."""
+    """`chance_to_find` in percent, rounded down: 100 % only if the forged games cannot all be missed."""
     if forged > all_games - sampled:
         return "100 %"
     tenths = math.floor(round(chance_to_find(forged, sampled, all_games) * 1000, 6))

@@ -1,4 +1,4 @@
-"""Verifies the witnesses' signatures of an export's log, and that its draw follows from them."""
+"""Verifies witnesses' signatures of an export's log, and that its draw follows from them."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -30,7 +30,7 @@ _MAX_KEYS_BYTES = 64 << 10
 
 @dataclass(frozen=True, slots=True)
 class Witnessed:
-    """The largest size that a witness has signed, and the Unix time; None without a signature."""
+    """Largest size that a witness has signed, and the Unix time; None without a signature."""
 
     name: str
     size: int = 0
@@ -38,7 +38,7 @@ class Witnessed:
 
 
 def read_witness_keys(path: Path) -> list[Key]:
-    """Read a file with one key per line. Raises InputError."""
+    """One key per line. Raises InputError."""
     lines = read_bounded(path, _MAX_KEYS_BYTES).decode("utf-8", "replace").splitlines()
     keys = [read_witness_key(line) for line in lines if line.strip()]
     if not keys:
@@ -56,8 +56,8 @@ def witness_problems(
 ) -> Iterator[str]:
     """Yield problems of witnesses' signatures; append each witness, announced or `named`, to `found`.
 
-    `key` is the organiser's. A missing signature of an announced witness is not a problem. Raises InputError for
-    invalid checkpoints.
+    `key` is the organiser's. A missing signature of an announced witness is no problem. Raises InputError for invalid
+    checkpoints.
     """
     place = directory / WITNESSED
     files = sorted(place.iterdir())[:_MAX_FILES] if place.is_dir() else []
@@ -66,7 +66,7 @@ def witness_problems(
         path = WITNESSED + file.name
         checkpoint = read_checkpoint(read_bounded(file, MAX_CHECKPOINT_BYTES), path)
         if checkpoint.origin != origin_of(snapshot.name) or not checkpoint.is_signed(key):
-            yield f"{path}: not a checkpoint of this log, signed by the organiser's key"
+            yield f"{path}: not a checkpoint of this log signed with the organiser's key"
         elif checkpoint.size > log.tree.size or log.tree.root(checkpoint.size) != checkpoint.root:
             yield f"{path}: the log does not begin with the {checkpoint.size} leaves that were signed: it was rewritten"
         else:
@@ -87,30 +87,30 @@ def _draw_problems(snapshot: Snapshot, log: ReadLog) -> Iterator[str]:
     away = _away(snapshot, log)
     for name in freeze.witnessed:
         if name not in bound:
-            yield f"the draw follows from a signature by {name}, which is no witness of it"
+            yield f"the draw depends on a signature by {name}, which is not one of its witnesses"
     for name, public in bound.items():
         signature = freeze.witnessed.get(name)
         if signature is None and name not in away:
-            yield f"the draw lacks the signature of its witness {name}, and the log does not say why"
+            yield f"the draw has no signature of its witness {name}, and the log has no reason"
         elif signature is not None and name in away:
-            yield f"the log says that the witness {name} did not sign, and the draw has its signature"
+            yield f"the log records that the witness {name} did not sign, but the draw has its signature"
         elif signature is not None and not is_signed(
             public, bytes.fromhex(signature), freeze.checkpoint(snapshot.name).body
         ):
-            yield f"the draw's signature by {name} is not one of the log at the freeze"
+            yield f"the draw's signature by {name} does not fit the log at the moment of the draw"
 
 
 def drawn_without(snapshot: Snapshot, log: ReadLog, old: Checkpoint | None) -> Iterator[str]:
-    """Yield the witnesses whose signatures the draw lacks, with contrary evidence from `old`."""
+    """Witnesses whose signatures the draw lacks, with contrary evidence from `old`."""
     freeze = snapshot.freeze
     keys = {each.name: read_witness_key(each.key)[1] for each in snapshot.witnesses if each.draw}
     for name, why in _away(snapshot, log).items():
-        text = f"the draw was made without the witness {name}: {why}"
+        text = f"drawn without the witness {name}: {why}"
         if freeze is not None and old is not None and name in keys:
             at = old.witnessed_at(name, keys[name])
             if replace(old, signatures=()) == freeze.checkpoint(snapshot.name) and at is not None:
                 text += (
-                    f"; BUT it signed the log at the freeze, {datetime.fromtimestamp(at, UTC):%Y-%m-%d %H:%M:%S} UTC"
+                    f"; BUT it signed the log at that moment, {datetime.fromtimestamp(at, UTC):%Y-%m-%d %H:%M:%S} UTC"
                 )
         yield text
 

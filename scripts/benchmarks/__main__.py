@@ -20,7 +20,7 @@ from rich.table import Table
 
 from judge.agents.agents import Agent
 from judge.base.errors import HostError, InputError
-from judge.cli.host_setup import make_ready, slot_alone
+from judge.contest.host_setup import make_ready, slot_alone
 from judge.referee.play import Slot, Venue, play
 from judge.referee.policy import Policy, load_policy
 from judge.referee.spec import GameSpec, RecordFile
@@ -28,7 +28,7 @@ from judge.referee.transcript import EntryKind, unseal
 from judge.sandbox.box import Box
 from judge.sandbox.docker.kept import KEPT
 from judge.sandbox.machine.owner import owned_directory
-from judge.terminal.output import note
+from judge.terminal.output import note, print_notice
 from scripts.benchmarks.against import compare, read_figures, show_changes
 from scripts.benchmarks.cluster import cluster
 from scripts.benchmarks.contest import contest
@@ -237,9 +237,9 @@ def bench(
         if name not in MEASURES:
             raise InputError(f"there is no measurement {name!r}; there are {', '.join(MEASURES)}")
     peers = dict(_peer(text) for text in peer or [])
-    make_ready("docker", load_policy(GOMOKU), ["native"])
+    make_ready("docker", load_policy(GOMOKU), ["native"], print_notice)
     figures: list[Figure] = []
-    with owned_directory() as staging, slot_alone("docker") as slot:
+    with owned_directory() as staging, slot_alone("docker", print_notice) as slot:
         bench_ = Bench(slot, staging, peers, *([sorted(games)] if games else []))
         taken = Taken.so_far()
         for name in names or MEASURES:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 
 from judge.attacks.runner import Suite
-from judge.cli.host_setup import slot_alone
+from judge.contest.host_setup import slot_alone
 from judge.host.build_images import build_images
 from judge.referee.play import Slot
 from judge.referee.policy import load_policy
@@ -20,7 +20,7 @@ again_where_busy = pytest.mark.flaky(reruns=10, reruns_delay=15, only_rerun="Bus
 def slot() -> Iterator[Slot]:
     """A core for the agents and one for this process, as far as there are two; the next test has all again."""
     before = available()
-    with slot_alone("docker") as slot:
+    with slot_alone("docker", print) as slot:
         yield slot
     os.sched_setaffinity(0, before)
 

@@ -6,7 +6,10 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from judge.cli.submit import open_intake
+from judge.contest.plan import load_plan
+from judge.contest.window_keeper import WindowKeeper
 from judge.store.submission_types import ProcessingResult, Upload
+from judge.submissions.windows import SubmissionGate
 from tests.cli.conftest import Judge
 
 PLAN = """
@@ -73,11 +76,45 @@ def test_status_names_entries_submissions_and_the_time_until_each_moment(judge: 
 
     assert 0 == status.code, status.err
     assert "entry         five of ada" in status.out
-    assert "six" not in status.out
+    assert "refused       2, six of ada: it loses on time" in status.out
+    assert "waiting       3, seven of bob" in status.out
     (line,) = [line for line in status.out.splitlines() if "submissions   " in line]
     assert {"1 received", "1 passed", "1 refused"} == set(line.removeprefix("  submissions   ").split(", "))
     assert "closes        in 2 d " in status.out
-    assert "judge serve starts it then" in status.out
+    assert "judge serve is not running here: start it, because it starts the contest" in status.out
     document = json.loads(judge("contest", "status", "cup", "--json").out)
+    assert not document["is_served"]
     assert {"closes", "starts"} == document["moments"].keys()
     assert [{"name": "five", "author": "ada"}] == document["entries"]
+
+
+def test_status_reports_whether_a_service_starts_the_contest(judge: Judge, tmp_path: Path) -> None:
+    starts = datetime.now(UTC) + timedelta(days=3)
+    make_cup(tmp_path, f"[contest]\nstarts = {starts.isoformat()}\n")
+    planned = load_plan(tmp_path / "cup")
+
+    with closing(open_intake(tmp_path / "cup").register()) as register:
+        gate = SubmissionGate(planned.plan.windows)
+        with WindowKeeper(planned, register, gate, lambda: False), WindowKeeper(planned, register, gate, lambda: False):
+            served = judge("contest", "status", "cup")
+    ended = judge("contest", "status", "cup")
+
+    assert "judge serve is running here and starts it then" in served.out
+    assert "judge serve is not running here" in ended.out
+
+
+def test_email_of_an_unknown_author_is_refused(judge: Judge, tmp_path: Path) -> None:
+    make_cup(tmp_path)
+    assert 0 == judge("submissions", "token", "Dana", "cup").code
+
+    unknown = judge("submissions", "email", "Danna", "danna@example.org", "cup")
+    known = judge("submissions", "email", "Dana", "dana@example.org", "cup")
+
+    assert 2 == unknown.code
+    assert "no author 'Danna' in cup: did you mean 'Dana'?; judge submissions token adds one" in unknown.err
+    assert 0 == known.code
+    message = judge("submissions", "message", "We start at 19:00.", "cup")
+    assert (0, "message to all authors; authors: 1, with an address for notices: 1\n") == (message.code, message.out)
+    sent = judge("submissions", "send", "cup")
+    assert (0, "waiting notices that are sent now: 2\n") == (sent.code, sent.out)
+    assert 2 == judge("submissions", "message", " ", "cup").code

@@ -138,11 +138,11 @@ def test_command_names_next_steps_and_untranslatable_parts(tmp_path: Path) -> No
 
 @pytest.mark.docker
 def test_archives_are_unpacked_in_a_box(tmp_path: Path) -> None:
-    from judge.cli.host_setup import build_missing_image
+    from judge.contest.host_setup import build_missing_image
     from judge.sandbox.machine.cores import whole_cores
     from judge.submissions.trees import IMAGE
 
-    build_missing_image(IMAGE)
+    build_missing_image(IMAGE, print)
     archives = {}
     for name, member in (("FIVE.zip", "pbrain-five.py"), ("EVIL.zip", "../pbrain-evil.py")):
         data = io.BytesIO()

@@ -36,8 +36,8 @@ def test_a_pause_leaves_games_that_were_set_aside_for_the_end(contest: Contest) 
     """Its last try would come at once otherwise, on the host on which it was void, and stop the contest."""
     contest.store.set_state(contest.name, "paused", "others measure")
 
-    assert "0 that were stopped" in effect_of_resume(contest).words
-    assert "1 that were set aside are tried after all others" in effect_of_resume(contest).words
+    assert "Stopped games that are played again: 0." in effect_of_resume(contest).words
+    assert "tried after all others: 1." in effect_of_resume(contest).note
     assert "cup is open" == resumed(contest)
     assert 1 == held(contest)
     assert not [line for line in contest.store.journal(contest.name) if line.event == "released"]
@@ -49,7 +49,7 @@ def test_games_that_stopped_the_contest_are_replayed_at_once(contest: Contest, p
     if paused_too:
         contest.store.set_state(contest.name, "paused", "others measure")
 
-    assert "1 that were stopped" in effect_of_resume(contest).words
+    assert "Stopped games that are played again: 1." in effect_of_resume(contest).words
     assert "set aside" not in effect_of_resume(contest).words
     assert "cup is open, 1 held games are played again" == resumed(contest)
     assert 0 == held(contest)

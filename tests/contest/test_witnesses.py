@@ -479,18 +479,20 @@ def not_of_the_draw(public: Public) -> None:
     in_document(public, lambda each: (each["witnesses"][0].update(draw=False), each["freeze"].update(witnessed={})))
 
 
-TERMS = "the entries and terms that the log froze are not those of contest.json"
+TERMS = "the entries and terms that the log locked in differ from those of contest.json"
 FORGED: dict[str, tuple[Callable[[Public], None], str]] = {
     "the signature left out": (
-        without, f"the draw lacks the signature of its witness {WITNESS}, and the log does not say why"
+        without, f"the draw has no signature of its witness {WITNESS}, and the log has no reason"
     ),
     "another signature": (
-        other_signature, f"the draw's signature by {WITNESS} is not one of the log at the freeze"
+        other_signature, f"the draw's signature by {WITNESS} does not fit the log at the moment of the draw"
     ),
     "said to be away, and used": (
-        said_away, f"the log says that the witness {WITNESS} did not sign, and the draw has its signature"
+        said_away, f"the log records that the witness {WITNESS} did not sign, but the draw has its signature"
     ),
-    "a signature by nobody": (unannounced, "the draw follows from a signature by mallory, which is no witness of it"),
+    "a signature by nobody": (
+        unannounced, "the draw depends on a signature by mallory, which is not one of its witnesses"
+    ),
     "no witnesses": (other_witnesses, TERMS),
     "no witness of the draw": (not_of_the_draw, TERMS),
 }  # fmt: skip
@@ -507,7 +509,7 @@ def test_a_draw_that_does_not_follow_from_its_witness_is_found(forgery: str, cop
 
 def test_another_signature_gives_another_draw_so_that_the_games_do_not_fit(copy: Public) -> None:
     other_signature(copy)
-    assert any("than the contest's chance gives" in each for each in found(copy)[0].problems)
+    assert any("than the contest's seed gives" in each for each in found(copy)[0].problems)
 
 
 def test_a_log_that_was_rewritten_after_the_witness_signed_is_found_in_the_export_itself(
@@ -535,13 +537,13 @@ def test_draw_without_its_witness_is_reported_and_a_later_signature_contradicts_
     report, second = found(public)
     assert ([], []) == (list(report.problems), second)
     (decision,) = report.decisions
-    assert decision.startswith(f"the draw was made without the witness {WITNESS}: {service.url}: answered 503")
+    assert decision.startswith(f"drawn without the witness {WITNESS}: {service.url}: answered 503")
     assert "BUT" not in decision
     document = json.loads((public.directory / "contest.json").read_text())
     root = bytes.fromhex(document["freeze"]["root"])
     kept = Checkpoint("judge-contest/spring-cup", document["freeze"]["leaves"], root).signed(service.organiser)
     (tmp_path / "kept").write_bytes(kept.cosigned(WITNESS, service.key, 1_700_000_000).note)
     (decision,) = found(public, since=tmp_path / "kept")[0].decisions
-    assert "BUT it signed the log at the freeze, 2023-11-14 22:13:20 UTC" in decision
+    assert "BUT it signed the log at that moment, 2023-11-14 22:13:20 UTC" in decision
     noted = [f"note     {decision}"]
     assert (noted, noted) == notes_of_both(public, capsys, tmp_path / "kept")

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from judge.base.errors import InputError
-from judge.cli.contest.publish import export, verify
+from judge.cli.contest.publish import export
+from judge.cli.contest.verify import verify
 from judge.transparency.keys import make_key
 from tests import forked
 from tests.contest.cups import CHANCE

@@ -15,6 +15,7 @@ from judge.base.registry import GROUPS
 PYPROJECT = Path(__file__).parents[2] / "pyproject.toml"
 
 MODULES = (
+    "judge.api",
     "judge.catalog",
     "judge.catalog.entry",
     "judge.base.errors",

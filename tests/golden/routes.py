@@ -20,7 +20,7 @@ from fastapi import APIRouter, FastAPI
 
 from judge.contest.event_log.store_changes import stamp_of
 from judge.contest.plan import Planned, load_plan
-from judge.contest.window_keeper import FileWindows
+from judge.contest.window_keeper import PlanFile
 from judge.submissions.intake import IntakePolicy
 from judge.translations.language import CODES
 from judge.transparency.add_checkpoint import PATH
@@ -57,6 +57,7 @@ SAMPLES = {
     "code": "cs",
     "game": "00001",
     "id": "1",
+    "name": "starter-gomocup-c",
     "number": "1",
     "part": "public",
     "seat": "0",
@@ -101,6 +102,7 @@ PAGES = (
     "/live.html",
     "/live.html?boards=new",
     "/live.js",
+    "/moments.js",
     "/waiting.js",
     "/nothing.html",
     "/games/00002.html",
@@ -172,7 +174,7 @@ def routes_text(folder: Path, exported: Path) -> str:
     read_only = "judge serve --read-only"
     with ExitStack() as stack:
         later = _planned(folder / "later")
-        site = Site(later.name, lambda: None, windows=FileWindows(later).look, has_authors=False)
+        site = Site(later.name, lambda: None, PlanFile(later).look, has_authors=False)
         paths = addresses((), create_app(later, site)) | shown
         before = _section(
             f"{read_only}, before the contest begins", create_service(later, site, None), later, paths, READS
@@ -230,7 +232,7 @@ def _planned(folder: Path) -> Planned:
 def application(console: Console) -> FastAPI:
     """The application of `judge serve`, to enumerate its routes."""
     planned = console.planned
-    return create_app(planned, Site(planned.name, lambda: None), console.state, console)
+    return create_app(planned, Site(planned.name, lambda: None, PlanFile(planned).look), console.state, console)
 
 
 def _declared(app: FastAPI | APIRouter) -> Iterator[str]:
@@ -249,7 +251,9 @@ def _over(planned: Planned) -> Iterator[Asgi]:
     with closing(hub_of(planned)) as hub, closing(LivePages(planned, hub.painter)) as pages:
         hub.catch_up()
         watched = BegunContest(hub, pages, stamp_of(planned))
-        yield create_service(planned, Site(planned.name, lambda: watched, has_authors=False), None)
+        yield create_service(
+            planned, Site(planned.name, lambda: watched, PlanFile(planned).look, has_authors=False), None
+        )
 
 
 def _witness(folder: Path) -> Asgi:

@@ -1,5 +1,6 @@
 """What authors are told of in a contest: results, the third failure in a row, and a disqualification."""
 
+import re
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from email import message_from_bytes
@@ -83,4 +84,9 @@ def test_results_by_mail_come_together_at_the_end_of_a_round_or_after_a_while(tm
     assert ["[spring-cup] 2 results"] * 2 == [mail["Subject"] for mail in mails[-2:]]
     last = "\n".join(mails[-1].get_content().splitlines())
     assert 2 == last.count(" UTC  game ")
-    assert "The contest: https://cup.example.org/\nTo stop these mails, ask the organiser of the contest." in last
+    assert 2 == last.count("  https://cup.example.org/games/0000")
+    assert "The contest: https://cup.example.org/\nYour page: https://cup.example.org/author/index.html\n" in last
+    stop = mails[-1]["List-Unsubscribe"].strip("<>")
+    assert re.fullmatch(r"https://cup\.example\.org/author/unsubscribe\.html\?notice=msg_[0-9a-f]{32}", stop)
+    assert f"Stop mails: {stop}" in last
+    assert "List-Unsubscribe=One-Click" == mails[-1]["List-Unsubscribe-Post"]

@@ -216,7 +216,7 @@ def test_a_commitment_that_was_exchanged_with_its_secret_is_found(copy: Public) 
     change(copy.directory / "contest.json", lambda each: each.update(commitment=other))
 
     problems = signed_again(copy).problems
-    assert 21 == sum("than the contest's chance gives" in each for each in problems)
+    assert 21 == sum("than the contest's seed gives" in each for each in problems)
 
 
 def reseeded(record: Any, seed: object) -> None:
@@ -240,7 +240,7 @@ def reseeded(record: Any, seed: object) -> None:
 def test_another_seed_than_follows_is_found(copy: Public, seed: object) -> None:
     change(copy.directory / "records/00001.json", lambda record: reseeded(record, seed))
 
-    problem = "records/00001.json: has another seed than the contest's chance gives"
+    problem = "records/00001.json: has another seed than the contest's seed gives"
     assert problem == signed_again(copy).problems[0]
 
 
@@ -258,7 +258,7 @@ def test_an_opening_out_of_its_turn_is_found(copy: Public) -> None:
 
     problems = signed_again(copy).problems
     for number in (1, 2):
-        problem = f"records/0000{number}.json: begins from another opening than the contest's chance gives"
+        problem = f"records/0000{number}.json: has another opening than the contest's seed gives"
         assert problem in problems
 
 
@@ -304,7 +304,7 @@ def test_a_contest_that_is_over_must_reveal_its_chance(copy: Public) -> None:
     (copy.directory / "chance.json").unlink()
 
     problems = signed_again(copy).problems
-    assert "the contest is over, and chance.json does not reveal its chance" in problems
+    assert "the contest is over, but chance.json does not reveal the secret seed" in problems
 
 
 def test_chance_that_is_revealed_too_early_is_found(
@@ -314,7 +314,7 @@ def test_chance_that_is_revealed_too_early_is_found(
     (public.directory / "chance.json").write_bytes((exported.directory / "chance.json").read_bytes())
 
     problems = signed_again(public).problems
-    assert "chance.json reveals the chance of games that are still to come" in problems
+    assert "chance.json reveals the secret seed before the last game" in problems
 
 
 @pytest.mark.parametrize("data", [b"{", b"{}", b"[]", b"\xff", b'{"contest": "spring-cup", "secret": 7}'])

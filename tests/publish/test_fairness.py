@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from judge.cli.contest.publish import verify
+from judge.cli.contest.verify import verify
 from judge.publish.manifest import write_manifest
 from judge.verify.export import verify_export
 from tests.publish.public import Public, change
@@ -50,7 +50,7 @@ def test_a_number_that_was_made_nicer_is_found(column: str, copy: Public) -> Non
     change(copy.directory / "data/fairness.json", nicer)
 
     (problem,) = problems(copy)
-    assert problem.startswith("data/fairness.json: not what the records give")
+    assert problem.startswith("data/fairness.json: differs from the records")
     assert column in problem
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from judge.base.errors import HostError, InputError
-from judge.cli.host_setup import slot_alone
+from judge.contest.host_setup import slot_alone
 from judge.host.build_images import build_images
 from judge.host.house_agents import build_house_agents
 from judge.referee.play import Slot
@@ -36,7 +36,7 @@ def bench_in_containers(tmp_path: Path) -> Iterator[Bench]:
     build_house_agents()
     build_images(["native"])
     before = available()
-    with slot_alone("docker") as slot:
+    with slot_alone("docker", print) as slot:
         yield Bench(slot, tmp_path, {})
     os.sched_setaffinity(0, before)
 

@@ -50,7 +50,7 @@ UNTRANSLATED = """(() => {
 """The texts of several words that stand in the code and in no message."""
 
 
-DATA = {"A small cup between scripts.", "gomoku (width 15, height 15, rule standard)"}
+DATA = {"A small cup between scripts."}
 """What the contest's own file and policy say."""
 
 

@@ -11,7 +11,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from judge.statistics.bayeselo import PairResult
@@ -347,6 +347,10 @@ ANY_RESULTS = st.dictionaries(
 
 
 @given(scores=ANY_RESULTS, is_running=st.booleans())
+@example(
+    scores={("d", "f"): (0, 0, 3), ("a", "f"): (1, 0, 1000), ("b", "d"): (0, 1000, 24), ("c", "d"): (1, 1, 24)},
+    is_running=False,
+)
 @settings(max_examples=examples(150), deadline=None)
 def test_any_results_have_consistent_ranges(scores: Scores, is_running: bool) -> None:
     results = [PairResult(*pair, *counts) for pair, counts in scores.items()]

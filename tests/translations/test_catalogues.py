@@ -7,11 +7,14 @@ import pytest
 from babel.messages.catalog import Catalog
 
 from judge.games.types import Verdict
+from judge.protocols import PROTOCOLS, protocol_entry
+from judge.protocols.checks import ASKED, CHECKS
 from judge.records.outcome import outcome_sentence
 from judge.referee.blame import TABLE
 from judge.referee.verdict_help import FAULTS, RULED
 from judge.site.pages import MAX_SENTENCE_CHARACTERS
 from judge.translations.language import CODES, ENGLISH, language
+from judge.translations.sentences import SENTENCE
 from scripts.messages import read_catalogue, template
 
 OTHERS = CODES[1:]
@@ -38,14 +41,21 @@ def test_a_catalogue_has_every_message_of_the_code_and_no_other(code: str) -> No
     assert not any(message.fuzzy for message in catalogue)
 
 
+@pytest.mark.parametrize(("code", "others"), [("zh", "[À-ÖØ-öø-ſ]"), ("cs", "[一-鿿]")])
+def test_a_translation_is_not_in_the_other_language(code: str, others: str) -> None:
+    texts = [form for message in read_catalogue(code) if message.id for form in forms(message.string)]
+
+    assert [] == [text for text in texts if re.search(others, text)]
+
+
 @pytest.mark.parametrize("code", OTHERS)
 def test_a_translation_keeps_names_and_tags(code: str) -> None:
     for message in read_catalogue(code):
         wanted = sorted(_MARKUP.findall(forms(message.id)[-1]))
         for form in forms(message.string) if message.id else []:
             assert wanted == sorted(_MARKUP.findall(_OF_LANGUAGE.sub("", form))), message.id
-            # Messages stand in attributes, and templates do not escape them.
-            assert "<" in form or '"' not in form, message.id
+            # Messages stand in attributes, and templates do not escape them; sentences are escaped.
+            assert "<" in form or '"' not in form or message.context == SENTENCE, message.id
 
 
 @pytest.mark.parametrize(
@@ -123,6 +133,32 @@ def test_record_sentence_is_translated_with_its_values(english: str, czech: str,
     assert (english, czech, chinese) == tuple(language(code).sentence(english) for code in CODES)
 
 
+@pytest.mark.parametrize("code", OTHERS)
+def test_every_check_of_a_protocol_is_translated(code: str) -> None:
+    checks = [*CHECKS, *ASKED, *(check for name in PROTOCOLS.names() for check in protocol_entry(name).checks)]
+
+    texts = {text for check in checks for text in (check.tries, check.fix) if text}
+    assert len(texts) > 40
+    assert [] == [text for text in texts if language(code).sentence(text) in (None, text)]
+
+
+def test_joined_sentences_are_translated_one_by_one() -> None:
+    text = "it did not answer 'BEGIN'; its CPU time during this wait was 3 ms; own words"
+
+    assert [
+        ("neodpověděl na 'BEGIN'", True),
+        ("čas procesoru za toto čekání byl 3 ms", True),
+        ("own words", False),
+    ] == language("cs").explanation(text)
+    assert text == "; ".join(part for part, _ in ENGLISH.explanation(text))
+
+
+def test_sentence_that_has_a_semicolon_is_translated_as_a_whole() -> None:
+    fix = "write the answer and nothing after it; stop all threads that print before you answer"
+
+    assert [True, True] == [own for _, own in language("zh").explanation(f"{fix}; it holds no files")]
+
+
 @pytest.mark.parametrize(
     "text", ["", "a stranger's game ended oddly", "anna: bert", "{name} wins", "%(x)s", "x" * 5000]
 )
@@ -133,6 +169,7 @@ def test_foreign_sentence_is_not_translated(text: str) -> None:
 
 def test_no_text_of_a_stranger_is_slow_to_compare() -> None:
     """Each name in a message games once: this would take minutes if the names could be tried anew."""
-    for hostile in (" wins" * 120, "; before that it said " * 27, ": (" * 199, " - " * 200, " - : " * 120):
+    for hostile in ("; " * 300, " wins" * 120, "; before that it said " * 27, ": (" * 199, " - " * 200, " - : " * 120):
         for code in OTHERS:
             language(code).sentence(hostile[:MAX_SENTENCE_CHARACTERS])
+            language(code).explanation(hostile[:MAX_SENTENCE_CHARACTERS])

@@ -60,7 +60,7 @@ def test_old_checkpoint_reveals_a_rewritten_log(logged_copy: Public, tmp_path: P
     assert ([], []) == found(logged_copy)
     ours, second = found(logged_copy, since)
     assert [
-        "the first 7 leaves of the log are not those of the old checkpoint: one at least was dropped, added or changed"
+        "the first 7 leaves of the log differ from those of the old checkpoint: leaves were removed, added or changed"
     ] == ours
     assert ["the log does not begin with the 7 leaves of the old checkpoint: it was rewritten"] == second
 
@@ -121,7 +121,7 @@ def test_omitted_log_is_found_with_a_checkpoint(logged_copy: Public, tmp_path: P
     for problems in found(logged_copy, since):
         assert "the export has no log" in problems
     for problems in found(logged_copy):
-        assert "the export has no log, and its draw follows from one" in problems
+        assert "the export has no log, but its draw depends on one" in problems
 
 
 def test_a_checkpoint_that_the_organiser_did_not_sign_proves_nothing(logged: Public, tmp_path: Path) -> None:
@@ -129,7 +129,7 @@ def test_a_checkpoint_that_the_organiser_did_not_sign_proves_nothing(logged: Pub
     since.write_bytes(Checkpoint("judge-contest/spring-cup", 3, EMPTY_ROOT).signed(make_key(tmp_path / "key")).note)
     ours, second = found(logged, since)
     assert ["the old checkpoint is not signed by the organiser's key, so it proves nothing"] == ours
-    assert ["the old checkpoint is not one of this log, signed by the organiser's key"] == second
+    assert ["the old checkpoint: not a checkpoint of this log signed with the organiser's key"] == second
 
     since.write_bytes(Checkpoint("judge-contest/other", 3, EMPTY_ROOT).signed(logged.key).note)
     assert "the old checkpoint is of another log, 'judge-contest/other'" == found(logged, since)[0][0]

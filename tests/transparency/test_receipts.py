@@ -9,7 +9,7 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from judge.base.errors import InputError
-from judge.cli.contest.publish import verify
+from judge.cli.contest.verify import verify
 from judge.store.contests import Store
 from judge.store.submission_types import Upload
 from judge.store.submissions import Register
@@ -82,7 +82,7 @@ def test_a_receipt_proves_that_an_upload_is_in_the_log_or_was_dropped(
     answer.write_text(receipt.model_dump_json())
     found = verify_export(again.directory, again.public_key, receipt=answer).problems
     assert 2 == len(found)
-    assert "leaf 1 of the log is not that of the receipt: submission 1 was dropped or changed" == found[1]
+    assert "leaf 1 of the log differs from the receipt: submission 1 was removed or changed" == found[1]
     assert [] == list(verify_export(again.directory, again.public_key).problems)
 
 

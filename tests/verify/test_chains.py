@@ -36,7 +36,7 @@ def test_contest_continues_from_the_locked_in_states() -> None:
 
     assert [] == chain_problems(games, AGENTS, {"one": FROZEN})
     (problem,) = chain_problems(games, AGENTS, {})
-    assert problem.startswith("game 0: one's persistent folder starts from a state that no game")
+    assert problem.startswith("game 0: one's persistent folder starts from a state that no earlier game")
 
 
 def test_a_frozen_state_cannot_be_left_out() -> None:

@@ -31,7 +31,7 @@ def test_replaced_secret_is_found_with_the_kept_announcement(logged: Public, tmp
 
     assert [] == list(verify_export(again.directory, again.public_key).problems)
     (problem,) = verify_export(again.directory, again.public_key, old_checkpoint(logged, tmp_path, 1)).problems
-    assert problem.startswith("the first 1 leaves of the log are not those of the old checkpoint")
+    assert problem.startswith("the first 1 leaves of the log differ from those of the old checkpoint")
 
 
 def test_other_entries_or_another_moment_give_another_draw() -> None:
@@ -42,7 +42,7 @@ def test_other_entries_or_another_moment_give_another_draw() -> None:
     assert 6 == len({*keys, contest_key("6d" * 32, "cup", freeze), contest_key(CHANCE, "cup")})
 
 
-DRAWN = "the log does not freeze the entries once, as leaf 2, before the contest is created"
+DRAWN = "the log does not lock in the entries once, as leaf 2, before the contest is created"
 DRAWS: dict[str, tuple[Callable[[Public], Any], str]] = {
     "frozen twice": (lambda public: rewrite(public, lambda lines: lines.insert(2, lines[1])), DRAWN),
     "never frozen": (lambda public: rewrite(public, lambda lines: lines.pop(1)), DRAWN),
@@ -52,23 +52,23 @@ DRAWS: dict[str, tuple[Callable[[Public], Any], str]] = {
     ),
     "other terms frozen": (
         lambda public: rewrite(public, other_digest(1)),
-        "the entries and terms that the log froze are not those of contest.json",
+        "the entries and terms that the log locked in differ from those of contest.json",
     ),
     "an entry swapped": (
         lambda public: in_document(public, lambda each: each["entries"][0]["seat"].update(digest="f" * 64)),
-        "the entries and terms that the log froze are not those of contest.json",
+        "the entries and terms that the log locked in differ from those of contest.json",
     ),
     "rules changed after the draw": (
         lambda public: in_document(public, lambda each: each.update(shuffle=False)),
-        "the entries and terms that the log froze are not those of contest.json",
+        "the entries and terms that the log locked in differ from those of contest.json",
     ),
     "a root that was chosen": (
         lambda public: in_document(public, lambda each: each["freeze"].update(root="e" * 64)),
-        "the draw follows from another log: the root of its first 2 leaves is another one",
+        "the draw depends on another log: the root of the first 2 leaves differs",
     ),
     "no freeze": (
         lambda public: in_document(public, lambda each: each.update(freeze=None)),
-        "the log freezes the entries, and contest.json does not draw from it",
+        "the log locks in the entries, but the draw in contest.json does not depend on it",
     ),
 }
 
@@ -86,7 +86,7 @@ def test_an_export_of_the_first_version_is_refused_with_the_version_that_reads_i
     in_document(logged_copy, lambda each: each.pop("freeze"))
 
     (problem,) = verify_export(logged_copy.directory, logged_copy.public_key).problems
-    assert f"not an export that can be checked: {WRITTEN_BY_FIRST_VERSION}" == problem
+    assert f"the export cannot be checked: {WRITTEN_BY_FIRST_VERSION}" == problem
     assert [problem] == problems_by_node(logged_copy.directory, logged_copy.public_key)
 
 
@@ -108,11 +108,11 @@ def test_an_entry_that_passed_and_was_dropped_is_found(
 
     public = held(tmp_path, logged.key, between=submit)
     report = verify_export(public.directory, public.public_key)
-    assert ["submission 2 passed before the entries were frozen, and does not take part"] == list(report.problems)
+    assert ["submission 2 passed before the entries were locked in, but does not take part"] == list(report.problems)
     assert list(report.problems) == problems_by_node(public.directory, public.public_key)
     assert [
-        "submission 5 was received and not decided when the entries were frozen",
-        "submission 6 was not decided, because the judge's host had failed in its check, when the entries were frozen",
+        "submission 5 had no result when the entries were locked in",
+        "submission 6 had no result, because the judge's host failed during its check, when the entries were locked in",
         "1 attempt does not count, void (game.attempt): 1.1",
     ] == list(report.decisions)
     noted = [f"note     {decision}" for decision in report.decisions]

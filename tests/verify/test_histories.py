@@ -11,7 +11,7 @@ import pytest
 
 from judge.base.errors import InputError
 from judge.cli.contest.plan import plan as judge_plan
-from judge.cli.contest.publish import verify
+from judge.cli.contest.verify import verify
 from judge.export.export import publish
 from judge.publish.joined import JOINED
 from judge.publish.load import load_any, read_joined
@@ -185,7 +185,7 @@ FORGERIES: dict[str, tuple[Forgery, str]] = {
         ),
         "more than 1000000 games",
     ),
-    "nothing that it follows from": (drop_history, "there is no joined.json that it follows from"),
+    "nothing that it follows from": (drop_history, "joined.json, on which it depends, is missing"),
 }  # fmt: skip
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from judge.cli.contest.publish import SAMPLE_EXIT_CODE, verify
+from judge.cli.contest.verify import SAMPLE_EXIT_CODE, verify
 from judge.verify.export import verify_export
 from judge.verify.sample import Sample, chance_to_find, percent_to_find
 from tests.publish.public import Public, change, sign_again

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from judge.cli.contest.publish import verify as verify_command
+from judge.cli.contest.verify import verify as verify_command
 from judge.export.export import publish
 from judge.publish.manifest import MANIFEST, write_manifest
 from judge.transparency.keys import make_key
@@ -151,7 +151,7 @@ def test_files_that_are_changed_missing_or_more_are_named(copy: Public) -> None:
         "extra.html: not in the manifest",
         "games.pgn: missing",
         "index.html: changed",
-        "link.html: a link or a special file; an export has none",
+        "link.html: links and special files are not allowed in an export",
     } == set(found)
 
 
@@ -167,7 +167,7 @@ def test_a_manifest_with_a_key_twice_is_refused(copy: Public) -> None:
     manifest.write_bytes(manifest.read_bytes().replace(b'"format":', b'"format":"x","format":', 1))
     (copy.directory / "manifest.sig").write_bytes(copy.key.sign(manifest.read_bytes()))
 
-    assert ["not an export that can be checked: manifest.json: an object has a key twice"] == problems(
+    assert ["the export cannot be checked: manifest.json: an object has a key twice"] == problems(
         copy.directory, copy.public_key
     )
 

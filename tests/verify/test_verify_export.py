@@ -105,7 +105,7 @@ def test_a_swapped_result_in_the_standings_is_found(copy: Public) -> None:
     change(copy.directory / "data/standings.json", swap)
 
     (problem,) = signed_again(copy).problems
-    assert problem == ("data/standings.json: not what the records give: [0].agent is '-carl', 'anna' is right")
+    assert problem == ("data/standings.json: differs from the records: [0].agent is '-carl', expected 'anna'")
 
 
 def test_a_point_more_in_the_csv_is_found(copy: Public) -> None:
@@ -113,7 +113,7 @@ def test_a_point_more_in_the_csv_is_found(copy: Public) -> None:
     path.write_text(path.read_text().replace("\n5,crash.test,1,", "\n5,crash.test,9,"))
 
     (problem,) = signed_again(copy).problems
-    assert problem == "data/standings.csv: not what the records give: line 6, column 3 is '9', '1' is right"
+    assert problem == "data/standings.csv: differs from the records: line 6, column 3 is '9', expected '1'"
 
 
 def test_a_forged_winner_of_a_record_is_found(copy: Public) -> None:
@@ -132,7 +132,7 @@ def test_a_record_of_another_game_in_its_place_is_found(copy: Public) -> None:
     shutil.copy(records / "00002.json", records / "00001.json")
 
     problems = signed_again(copy).problems
-    assert "records/00001.json: of another game than was scheduled here" == problems[0]
+    assert "records/00001.json: a record of another game than the scheduled one" == problems[0]
 
 
 def test_a_void_that_is_passed_off_as_the_result_is_found(copy: Public) -> None:
@@ -141,7 +141,7 @@ def test_a_void_that_is_passed_off_as_the_result_is_found(copy: Public) -> None:
     shutil.copy(records / "00003.attempt-1.json", records / "00003.json")
 
     problems = signed_again(copy).problems
-    assert "records/00003.json: has another seed than the contest's chance gives" == problems[0]
+    assert "records/00003.json: has another seed than the contest's seed gives" == problems[0]
 
 
 def test_a_void_record_cannot_count(copy: Public) -> None:
@@ -193,7 +193,7 @@ def test_other_rules_than_those_that_were_frozen_give_other_games(copy: Public) 
     change(copy.directory / "contest.json", lambda frozen: frozen["policy"]["clock"].update(turn_ms=7))
 
     problems = signed_again(copy).problems
-    assert any("of another game than was scheduled here" in each for each in problems)
+    assert any("a record of another game than the scheduled one" in each for each in problems)
 
 
 @pytest.mark.parametrize(
@@ -277,17 +277,17 @@ def test_numbers_of_another_machine_may_differ_in_their_last_digits() -> None:
     assert difference("a.json", b'[{"games": 12.0}]', b'[{"games": 12}]')
     assert difference("a.json", b'[{"elo": 12.3000001}]', b'[{"elo": 12.3}]')
     assert difference("a.csv", b"elo\r\n12.30000001\r\n", b"elo\r\n12.3\r\n")
-    assert "[0].elo is 12.4, 12.3 is right" == difference("a.json", b'[{"elo": 12.4}]', b'[{"elo": 12.3}]')
-    assert "line 2, column 1 is '', '12.3' is right" == difference("a.csv", b'a\r\n""\r\n', b"a\r\n12.3\r\n")
+    assert "[0].elo is 12.4, expected 12.3" == difference("a.json", b'[{"elo": 12.4}]', b'[{"elo": 12.3}]')
+    assert "line 2, column 1 is '', expected '12.3'" == difference("a.csv", b'a\r\n""\r\n', b"a\r\n12.3\r\n")
 
 
 @pytest.mark.parametrize(
     ("table", "found"),
     [
-        (b'[{"elo": 1}, {"elo": 1}]', "the length of the table is 2, 1 is right"),
-        (b'[{"elo": 1, "more": 2}]', "the list of keys of [0] is 'elo, more', 'elo' is right"),
-        (b'[{"elo": [1]}]', "the length of [0].elo is there, [0].elo is right"),
-        (b'[{"elo": true}]', "[0].elo is True, 1 is right"),
+        (b'[{"elo": 1}, {"elo": 1}]', "the length of the table is 2, expected 1"),
+        (b'[{"elo": 1, "more": 2}]', "the list of keys of [0] is 'elo, more', expected 'elo'"),
+        (b'[{"elo": [1]}]', "found the length of [0].elo, expected [0].elo"),
+        (b'[{"elo": true}]', "[0].elo is True, expected 1"),
         (b'[{"elo": NaN}]', "it: NaN is not JSON"),
         (b'[{"elo": 1' + b"0" * 400 + b"}]", "[0].elo is 1000000"),
         (b"[" * 100_000, "it cannot be read: maximum recursion depth exceeded"),
@@ -299,8 +299,8 @@ def test_the_first_difference_of_a_table_is_named(table: bytes, found: str) -> N
 
 
 def test_a_row_or_a_cell_too_many_is_a_difference() -> None:
-    assert "the end is there, line 3, column 1 is right" == difference("a.csv", b"a\r\n1\r\n", b"a\r\n1\r\n2\r\n")
-    assert "line 1, column 2 is there, line 2, column 1 is right" == difference("a.csv", b"a,b\r\n", b"a\r\n1\r\n")
+    assert "found the end, expected line 3, column 1" == difference("a.csv", b"a\r\n1\r\n", b"a\r\n1\r\n2\r\n")
+    assert "found line 1, column 2, expected line 2, column 1" == difference("a.csv", b"a,b\r\n", b"a\r\n1\r\n")
 
 
 def test_the_description_of_the_columns_may_be_that_of_another_version(copy: Public) -> None:

@@ -37,9 +37,9 @@ def test_record_that_is_cut_before_the_last_answer_is_a_void(finished: RecordFil
     entries = unseal(cut_off()(finished).transcript)
     for end in range(1, len(entries)):
         problems = set(void_problems(resealed(as_void(finished), entries[:end])))
-        assert problems <= {"called void, and its plies are not those of its transcript"}, end
+        assert problems <= {"void, but its moves differ from those of its transcript"}, end
     assert [] == list(void_problems(public_part(voided(finished))))
 
 
 def test_record_with_a_transcript_against_the_rules_is_not_void(finished: RecordFile) -> None:
-    assert any("continues where a judge would stop" in problem for problem in void_problems(departing(finished)))
+    assert any("continues after the end" in problem for problem in void_problems(departing(finished)))

@@ -8,6 +8,7 @@ from typing import Any
 from judge.contest.entries import intake_directory
 from judge.contest.event_log.store_changes import stamp_of
 from judge.contest.plan import load_plan
+from judge.contest.window_keeper import PlanFile
 from judge.store.tokens import Tokens
 from judge.web.intake.app import AppState
 from judge.web.intake.upload import Receiver
@@ -23,7 +24,7 @@ Answer = tuple[int, Mapping[str, str], bytes]
 
 @contextmanager
 def service_of(folder: Path) -> Iterator[tuple[Asgi, Console]]:
-    """The service of the contest in a folder, which has begun."""
+    """The service of the contest in a folder."""
     with ExitStack() as stack:
         planned = load_plan(folder)
         directory = intake_directory(planned)
@@ -34,11 +35,17 @@ def service_of(folder: Path) -> Iterator[tuple[Asgi, Console]]:
         receiver = Receiver(directory, register, lambda: None)
         authors = Authenticator(tokens, directory.intake)
         state = AppState(directory, register, authors, receiver, lambda: True, lambda _: None, practice, notices)
-        hub = hub_of(planned)
-        hub.catch_up()
-        stack.callback(hub.close)
-        pages = stack.enter_context(closing(LivePages(planned, hub.painter, has_authors=True)))
-        site = Site(planned.name, lambda: BegunContest(hub, pages, stamp_of(planned)))
+
+        def begun() -> BegunContest | None:
+            if not register.has_begun():
+                return None
+            hub = hub_of(planned)
+            hub.catch_up()
+            stack.callback(hub.close)
+            pages = stack.enter_context(closing(LivePages(planned, hub.painter, has_authors=True)))
+            return BegunContest(hub, pages, stamp_of(planned))
+
+        site = Site(planned.name, begun, PlanFile(planned).look)
         console = stack.enter_context(opened_console(planned, state, publish_once))
         yield create_service(planned, site, state, console), console
 

@@ -72,7 +72,7 @@ app = lazy_group(
         "key": ("judge.cli.contest.publish:key", "Create a key pair to sign exports with."),
         "export": (
             "judge.cli.contest.publish:export",
-            "Write the tables, records, pages and signed manifest of a contest, for publication and verification.",
+            "Write the signed results, which everybody can verify: tables, records, pages. Live pages: publish.",
         ),
         "backup": (
             "judge.cli.contest.backup:backup",
@@ -88,10 +88,10 @@ app = lazy_group(
         ),
         "publish": (
             "judge.cli.contest.follow:publish",
-            "Write the live pages and events of a contest as files, for any file server; --follow keeps them current.",
+            "Write the live pages as files, unsigned; after the end the final pages. For verifiable results: export.",
         ),
         "verify": (
-            "judge.cli.contest.publish:verify",
+            "judge.cli.contest.verify:verify",
             "Verify an export: check files and signature, replay every game, recompute schedule and tables.",
         ),
     },

@@ -12,10 +12,10 @@ from judge.base.errors import InputError
 from judge.base.text import printable
 from judge.catalog.files import contest_manager
 from judge.cli.contest.options import manager_names, opened_if_begun
-from judge.cli.host_setup import build_missing_image, clean_up, place_on_host, print_notice
 from judge.cli.options import HERE, ContestArgument, JsonOption
 from judge.cli.submit import UploadHost
 from judge.contest.folders.imported import needs_boxes, write_imported
+from judge.contest.host_setup import build_missing_image, clean_up, place_on_host
 from judge.contest.plan import PLAN_FILE, load_plan
 from judge.export.manager_files import finished_contest, planned_contest
 from judge.records.managers import DifferenceKind, ImportedAgent, ImportedContest
@@ -23,7 +23,7 @@ from judge.sandbox.box import BoxPolicy
 from judge.sandbox.machine.owner import owned_directory
 from judge.submissions import trees
 from judge.submissions.trees import TaskHost
-from judge.terminal.output import note, print_json
+from judge.terminal.output import note, print_json, print_notice
 
 EXAMPLES = {
     "import": """
@@ -87,8 +87,8 @@ def _host(contest: ImportedContest) -> Iterator[TaskHost]:
         if not needs_boxes(contest):
             yield TaskHost(policy, (), room)
             return
-        clean_up()
-        build_missing_image(trees.IMAGE)
+        clean_up(print_notice)
+        build_missing_image(trees.IMAGE, print_notice)
         with UploadHost(place_on_host(), print_notice).aside() as cores:
             yield TaskHost(policy, cores, room)
 

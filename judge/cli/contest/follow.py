@@ -15,8 +15,9 @@ judge contest publish public cup
 
 judge contest publish public cup --follow
 
-Copy the directory to a file server repeatedly, or let the server read it: the pages poll it every few seconds. They
-are not signed; for verification use judge contest export.
+While the contest runs, copy the directory to a file server repeatedly, or let the server read it: the pages poll it
+every few seconds. After the end the command writes the final pages. These pages are never signed: judge contest export
+writes the signed results that everybody can verify.
 """
 
 
@@ -27,7 +28,11 @@ def publish(
     contest: ContestArgument = HERE,
     follow: Annotated[bool, typer.Option("--follow", help="Keep it current until the contest is over.")] = False,
 ) -> None:
-    """Write the live pages and events of a contest as files, for any file server; --follow keeps them current."""
+    """Write the live pages as files, unsigned; after the end the final pages. For verifiable results: export."""
     with of_web_extra():
         from judge.web.live.serve import follow as write
-    write(load_plan(contest), directory, once=not follow)
+    planned = load_plan(contest)
+    if write(planned, directory, once=not follow):
+        print(f"{directory}: the final pages of {planned.name}")
+    else:
+        print(f"{directory}: pages of {planned.name}, which is not over; --follow keeps them current")

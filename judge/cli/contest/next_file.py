@@ -5,6 +5,7 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
+from judge.base.toml_edit import with_value
 from judge.base.toml_files import toml_quoted
 from judge.contest.plan import Planned
 
@@ -22,7 +23,7 @@ def next_text(last: Planned, folder: Path, values: Mapping[str, str], *, with_ra
     lines = [_relocated(line, last.folder, folder) for line in last.text.splitlines() if not _SCHEDULE.match(line)]
     text = "\n".join(lines) + "\n"
     for key, value in values.items():
-        text = _with_value(text, key, value)
+        text = with_value(text, "", key, value)
     if not with_ratings:
         return text
     known = [_relative(each, last.folder, folder) for each in last.plan.ratings.with_]
@@ -33,15 +34,6 @@ def next_text(last: Planned, folder: Path, values: Mapping[str, str], *, with_ra
     start, _, rest = _partition_at(text, r"^\[ratings\][^\n]*\n")
     own, following = _split_at_table(rest)
     return start + line + _RATINGS_WITH.sub("", own, count=1) + following
-
-
-def _with_value(text: str, key: str, value: str) -> str:
-    top, tables = _split_at_table(text)
-    line = f"{key} = {value}"
-    found = re.compile(rf"^{key}\s*=\s*(?:\[[^\]]*\]|[^\n]*)", re.MULTILINE)
-    if found.search(top):
-        return found.sub(lambda _: line, top, count=1) + tables
-    return f"{top.rstrip()}\n{line}\n\n{tables}"
 
 
 def _split_at_table(text: str) -> tuple[str, str]:

@@ -1,31 +1,21 @@
 """Opening of a contest's file and store, for all commands of `judge contest`."""
 
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import AbstractContextManager
 from pathlib import Path
 
-from judge.contest.contest import Contest, has_begun, open_store
-from judge.contest.plan import Planned, load_plan
+from judge.api.contests import ContestFolder, contest
+from judge.contest.contest import Contest
+from judge.contest.plan import Planned
 
 
-@contextmanager
-def opened(path: Path) -> Iterator[Contest]:
-    """Yield the contest of a file. Raises InputError if it has not begun."""
-    planned = load_plan(path)
-    with opened_if_begun(planned) as contest:
-        if contest is None:
-            raise planned.not_begun()
-        yield contest
+def opened(path: Path) -> AbstractContextManager[Contest]:
+    """Context manager: the contest of a file. Raises InputError if it has not begun."""
+    return contest(path).opened()
 
 
-@contextmanager
-def opened_if_begun(planned: Planned) -> Iterator[Contest | None]:
-    """Yield the planned contest; None if it has not begun."""
-    if planned.has_no_store:
-        yield None
-        return
-    with closing(open_store(planned)) as store:
-        yield Contest(store, planned) if has_begun(store, planned) else None
+def opened_if_begun(planned: Planned) -> AbstractContextManager[Contest | None]:
+    """Context manager: the planned contest; None if it has not begun."""
+    return ContestFolder(planned).opened_if_begun()
 
 
 def manager_names() -> list[str]:

@@ -20,11 +20,13 @@ from judge.contest.entries import intake_directory
 from judge.contest.hosts import contest_hosts
 from judge.contest.plan import Planned, load_plan
 from judge.contest.runner import again_at
+from judge.contest.window_keeper import has_window_keeper
 from judge.contest_games import GameState
 from judge.publish.model import chance_words
 from judge.sandbox.machine.core_locks import holders_here
 from judge.statistics.fairness import FairnessTest, fairness_tests
 from judge.statistics.sprt import SprtState
+from judge.store.submission_types import State
 from judge.terminal.contest_tables import print_crosstable, standings_table
 from judge.tournament.certain_places import StageCertainty, certain_places
 from judge.tournament.formats.sequential import Sequential
@@ -98,6 +100,15 @@ def _fairness(contest: Contest) -> Sequence[FairnessTest]:
     return fairness_tests(results, conditions)
 
 
+_UNENTERED = {
+    State.RECEIVED: "waiting",
+    State.PROCESSING: "waiting",
+    State.FAILED: "refused",
+    State.REFUSED: "refused",
+}
+"""Lists of `status_before` by the state of a submission."""
+
+
 def status_before(planned: Planned) -> dict[str, Any]:
     """Return the state of a contest that has not begun, without creating a store."""
     windows = planned.plan.windows
@@ -108,14 +119,21 @@ def status_before(planned: Planned) -> dict[str, Any]:
         "agents": [agent.name or str(agent.path) for agent in planned.plan.agents],
         "entries": [],
         "submissions": {},
+        "waiting": [],
+        "refused": [],
         "moments": {key: at.isoformat() for key, at in windows.moments},
         "words": windows.words,
         "starts_by_itself": windows.starts is not None,
+        "is_served": has_window_keeper(planned),
     }
     if not planned.has_no_store:
         with closing(intake_directory(planned).register()) as register:
             document["entries"] = [{"name": entry.name, "author": entry.author} for entry in register.entries()]
             counts = register.counts()
+            for each in register.submissions():
+                if (key := _UNENTERED.get(each.state)) is not None:
+                    name = each.name or each.filename
+                    document[key].append({"id": each.id, "name": name, "author": each.author, "why": each.why})
         document["submissions"] = {state.value: count for state, count in counts.items() if count}
     return document
 
@@ -131,12 +149,18 @@ def print_status_before(document: Mapping[str, Any]) -> None:
         left = datetime.fromisoformat(at) - datetime.now(UTC)
         if left > timedelta():
             print(f"  {key:<13} in {_time_left(left)}")
-    if document["starts_by_itself"]:
-        print("  judge serve starts it then, if it is running")
+    if document["starts_by_itself"] and document["is_served"]:
+        print("  judge serve is running here and starts it then")
+    elif document["starts_by_itself"]:
+        print("  judge serve is not running here: start it, because it starts the contest")
     for name in document["agents"]:
         print(f"  agent         {printable(name, 80)}")
     for entry in document["entries"]:
         print(f"  entry         {printable(entry['name'], 80)} of {printable(entry['author'], 80)}")
+    for key in ("waiting", "refused"):
+        for each in document[key]:
+            why = f": {printable(each['why'], 200)}" if each["why"] else ""
+            print(f"  {key:<13} {each['id']}, {printable(each['name'], 80)} of {printable(each['author'], 80)}{why}")
     shown = [f"{count} {state}" for state, count in document["submissions"].items()]
     if shown:
         print(f"  submissions   {', '.join(shown)}")

@@ -8,7 +8,8 @@ import typer
 
 from judge.base.errors import InputError
 from judge.base.text import printable
-from judge.cli.contest.publish import SAMPLE_EXIT_CODE, SHOWN, KeyFile, page_options
+from judge.cli.contest.publish import KeyFile, page_options
+from judge.cli.contest.verify import SAMPLE_EXIT_CODE, SHOWN
 from judge.cli.cup.options import CUP_HERE, CupArgument
 from judge.cup.export import export_cup
 from judge.cup.plan import load_cup

@@ -1,7 +1,7 @@
-"""Merges the moves that workers send during a game into the event log, best effort.
+"""Merges the moves that workers send into the event log, best effort.
 
-After a reconnect the worker resends its play from the start; known moves are skipped. A higher play number
-restarts the attempt. When the game ends, its record adds missing moves and replaces wrong ones.
+After a reconnect a worker resends its play from the start; known moves are skipped. A higher play number restarts the
+attempt. At the end, the record adds missing moves and replaces wrong ones.
 """
 
 import time
@@ -28,7 +28,7 @@ log = get_logger()
 
 @dataclass(slots=True)
 class _HeldEvent:
-    """An event withheld from viewers until a moment (`time.monotonic`) and until enough answers after `ply`."""
+    """Withheld until `due_s` (`time.monotonic`) and until enough answers after `ply`."""
 
     due_s: float
     ply: int
@@ -72,7 +72,7 @@ class WorkerMoves:
         self._attempts: dict[Key, _Attempt] = {}
 
     def begin(self, key: Key) -> None:
-        """Register an attempt given to a worker."""
+        """Register a worker's attempt."""
         self._attempts[key] = _Attempt()
 
     def restore(self, key: Key, event: Playing | MoveMade) -> None:
@@ -86,8 +86,8 @@ class WorkerMoves:
     def end(self, key: Key, file: RecordFile | None = None) -> Sequence[AnyEvent]:
         """Forget a finished attempt and return its events missing in the log.
 
-        Without a record these are the withheld ones. If the record contradicts the log, they begin another play.
-        Raises InputError for a broken transcript.
+        Without a record: the withheld ones. If the record contradicts the log: another play. Raises InputError for a
+        broken transcript.
         """
         attempt = self._attempts.pop(key, _Attempt())
         if file is None:
@@ -171,8 +171,8 @@ def _ply(event: AnyEvent) -> int:
 
 
 def _hash(event: Playing | MoveMade) -> int:
-    """Hash only what is independent of how the transcript was split. Moments are estimates, and time after a turn
-    is charged later.
+    """Hash only what is independent of how the transcript was split: moments are estimates, and time after a turn is
+    charged later.
     """
     if isinstance(event, Playing):
         return hash((event.board, event.left_ms))

@@ -1,8 +1,7 @@
 """Writes the event log of a contest, in a separate process that the judge never waits for.
 
-All events except moves are derived from the journal, so each is written once even after a kill. Moves come
-from the workers, best effort; the record completes them before the end of the game is written. A deleted
-log is rebuilt.
+All events except moves are derived from the journal, so each is written once even after a kill. Workers send moves; the
+record completes them before the game's end is written. A deleted log is rebuilt.
 """
 
 import os
@@ -55,7 +54,7 @@ TABLE_S, TABLE_SHARE = 0.5, 0.05
 """Minimum interval between updates of the standings, and their maximum share of the time."""
 
 OVERLAP = 100
-"""Journal lines that are read again: a line may become visible after its successor."""
+"""Lines read again: one may become visible after its successor."""
 
 MAX_REASON_CHARACTERS = 300
 
@@ -68,10 +67,10 @@ MAX_SLEEP_S = 1.0
 CONNECT_INTERVAL_S = 0.05
 
 FINISH_S = 30.0
-"""Maximum time to complete the log of a contest."""
+"""Maximum time to complete a log."""
 
 RESTART_S = 10.0
-"""Minimum time between restarts of the process."""
+"""Minimum time between restarts."""
 
 log = get_logger()
 
@@ -80,7 +79,7 @@ class Recorder:
     """The event log of one contest."""
 
     def __init__(self, contest: Contest, path: Path, delay: BroadcastPlan | None = None) -> None:
-        """Open or create the log at `path`. Raises HostError and InputError."""
+        """Open or create the log. Raises HostError and InputError."""
         self._contest = contest
         self._log = EventLog(path)
         self._lines: set[int] = set()
@@ -164,7 +163,7 @@ class Recorder:
         return min(due) if due else None
 
     def finish(self) -> None:
-        """Log everything that is left, also standings that are not due. Raises HostError."""
+        """Log everything that is left. Raises HostError."""
         self._table_at = 0
         self.read_store()
 
@@ -299,9 +298,9 @@ class Recorder:
 
 
 def record(planned: Planned, address: Path) -> None:
-    """Write the log and listen at `address` for workers, until a connection sends END.
+    """Write the log and receive moves at `address`, until a connection sends END. Runs with idle priority.
 
-    Runs with idle priority. Raises HostError and InputError.
+    Raises HostError and InputError.
     """
     set_scheduling(os.getpid(), os.SCHED_IDLE)
     address.unlink(missing_ok=True)
@@ -316,10 +315,7 @@ def record(planned: Planned, address: Path) -> None:
 
 
 class _Loop:
-    """Reads from workers and from the store.
-
-    It pauses after each round: waking it costs a fast game's worker more than finding it awake.
-    """
+    """Pauses after each round: waking it costs a fast game's worker more than finding it awake."""
 
     def __init__(self, recorder: Recorder, listener: socket.socket, planned: Planned, changes: StoreChanges) -> None:
         self._recorder = recorder
@@ -339,7 +335,7 @@ class _Loop:
         self._selector.close()
 
     def run(self) -> None:
-        """Return after END, when all workers have disconnected and the store was read again."""
+        """Run until END came, all workers are disconnected and the store was read again."""
         while True:
             for key, _ in self._selector.select(self._sleep_s()):
                 self._read(key)
@@ -397,7 +393,7 @@ class RecorderProcess:
     def __init__(self, planned: Planned) -> None:
         """Fork a process that waits for `start`. Raises HostError if the disk is full.
 
-        The store must not be open: SQLite does not survive a fork.
+        The store must be closed: SQLite does not survive a fork.
         """
         self._planned = planned
         self._directory = ExitStack()

@@ -10,7 +10,6 @@ from pathlib import Path
 from judge.contest.plan import Planned
 
 POLL_INTERVAL_S = 0.25
-"""Polling interval where no change notification exists."""
 
 _IN_MODIFY, _IN_NONBLOCK, _IN_CLOEXEC = 0x2, os.O_NONBLOCK, os.O_CLOEXEC
 
@@ -21,7 +20,7 @@ def _files(planned: Planned) -> tuple[Path, ...]:
 
 
 def stamp_of(planned: Planned) -> Callable[[], object]:
-    """Return a function whose result changes with the store, or every `POLL_INTERVAL_S` if changes cannot be seen."""
+    """Return a function whose result changes with the store, or every `POLL_INTERVAL_S` without SQLite."""
     paths = _files(planned)
     if not paths:
         return lambda: int(time.monotonic() / POLL_INTERVAL_S)
@@ -38,7 +37,7 @@ def stamp_of(planned: Planned) -> Callable[[], object]:
 
 
 class StoreChanges:
-    """A file descriptor that is readable after changes of the store; `fileno` is -1 without notification."""
+    """A file descriptor, readable after changes of the store; -1 without notification."""
 
     def __init__(self, planned: Planned) -> None:
         self._paths = _files(planned)
@@ -51,7 +50,7 @@ class StoreChanges:
         return self._fd
 
     def watch(self) -> None:
-        """Watch the existing files, including any that SQLite has recreated."""
+        """Watch the existing files; SQLite recreates them."""
         watched = [self._libc.inotify_add_watch(self._fd, os.fsencode(path), _IN_MODIFY) >= 0 for path in self._paths]
         if self._fd >= 0 and not any(watched):
             self.close()

@@ -1,7 +1,4 @@
-"""Makes a contest folder from a tournament of another manager: contest.toml, openings and unpacked programs.
-
-Archives are unpacked in a box. The folder is renamed when it is complete.
-"""
+"""Makes a contest folder from another manager's tournament: contest.toml, openings and programs, unpacked in a box."""
 
 import shutil
 from collections.abc import Callable
@@ -23,7 +20,7 @@ from judge.submissions.trees import TaskHost, is_archive, root_of, unpack_upload
 OPENINGS, POLICY, PROGRAMS, RATINGS = "openings.txt", "policy.toml", "programs", "ratings.csv"
 
 Tell = Callable[[ImportedAgent, str, bool], None]
-"""Called for each agent with its contents or an error, and whether it can play."""
+"""Called per agent with its contents or an error, and whether it can play."""
 
 
 def needs_boxes(contest: ImportedContest) -> bool:
@@ -34,8 +31,8 @@ def needs_boxes(contest: ImportedContest) -> bool:
 def write_imported(contest: ImportedContest, folder: Path, host: TaskHost, tell: Tell) -> None:
     """Make the new directory `folder`.
 
-    Raises InputError and writes nothing if programs cannot be played; each is reported to `tell`. Raises
-    HostError if the files cannot be written.
+    Writes nothing and raises InputError if programs cannot be played; `tell` receives each. Raises HostError if the
+    files cannot be written.
     """
     if folder.exists() and not (folder.is_dir() and not any(folder.iterdir())):
         raise InputError(f"{folder}: exists; a contest is never overwritten, name another directory")
@@ -56,7 +53,7 @@ def write_imported(contest: ImportedContest, folder: Path, host: TaskHost, tell:
             rows = "".join(f"{agent},{rating}\n" for agent, rating in contest.ratings.items())
             write_durably(partial / RATINGS, f"agent,rating\n{rows}".encode())
         policy, colon, variant = contest.policy.partition(":")
-        if policy.endswith(".toml"):  # otherwise the name of a built-in policy
+        if policy.endswith(".toml"):
             shutil.copyfile(policy, partial / POLICY)
             contest = replace(contest, policy=f"{POLICY}{colon}{variant}")
         write_durably(partial / PLAN_FILE, plan_text(contest).encode())
@@ -87,7 +84,7 @@ def _bring(agent: ImportedAgent, programs: Path, host: TaskHost, tell: Tell) -> 
 
 
 def plan_text(contest: ImportedContest) -> str:
-    """The text of contest.toml; settings without an equivalent become comments."""
+    """Text of contest.toml; settings without an equivalent become comments."""
     changes = "".join(f"    {toml_quoted(change)},\n" for change in contest.changes)
     lines = [
         "# Imported. What each line may be: judge contest init shows a contest.toml with all of them.",

@@ -1,6 +1,6 @@
-"""Copies of a contest's files in its database, so that another host can take over.
+"""Copies a contest's files into its database (PostgreSQL), so that another host can take over.
 
-Files are stored before the rows that name them, so only PostgreSQL has to survive the contest's host.
+Files are stored before the rows that name them.
 """
 
 from io import BytesIO
@@ -18,7 +18,7 @@ log = get_logger()
 
 
 def share_files(store: Store, planned: Planned, snapshot: Snapshot) -> int:
-    """Copy missing files between the database and the folder; return the number copied to the folder.
+    """Synchronise database and folder; return the number of files copied to the folder.
 
     Raises HostError if a database copy is damaged or the disk is full, InputError if an agent is in neither.
     """

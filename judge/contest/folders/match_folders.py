@@ -1,4 +1,4 @@
-"""The folders of two agents during one run of `judge match`."""
+"""Folders of two agents during `judge match`."""
 
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
@@ -34,7 +34,7 @@ class KeptThroughRun:
 
     @contextmanager
     def through_the_run(self) -> Iterator[None]:
-        """Reserve the agents' folders; temporary ones are empty before and after."""
+        """Reserve the folders; temporary ones are empty before and after."""
         if not self._kinds:
             yield
             return
@@ -44,16 +44,16 @@ class KeptThroughRun:
             self._forget()
 
     def seats(self, number: int) -> tuple[SeatSpec, SeatSpec]:
-        """The seats of a game, with initial folder states."""
+        """Seats of a game, with initial folder states."""
         first, second = (self._seat(index) for index in (number % 2, 1 - number % 2))
         return first, second
 
     def shelf(self, number: int) -> GameShelf:
-        """The storage of a game's folder states."""
+        """Storage of a game's folder states."""
         return GameShelf(self._store, self._order(number), frozenset(self._committing(number)))
 
     def commit(self, file: RecordFile, path: Path) -> None:
-        """Write a record and its folder states; a void game changes no folder."""
+        """Write a record and its folder states, none for a void game."""
         self._store.commit(file, path, self._committing(file.record.spec.number))
 
     def _seat(self, index: int) -> SeatSpec:

@@ -1,4 +1,4 @@
-"""Import and export of agents' persistent folders, identified by agent and SHA-256.
+"""Import and export of agents' persistent folders.
 
 The source is a directory of folders or another contest, the target a directory. Its layout is that of
 `judge.agents.kept_folders`, so `judge match --folders` and contests read each other's:
@@ -6,8 +6,8 @@ The source is a directory of folders or another contest, the target a directory.
     DIRECTORY/NAME-PROGRAM/heads.json     the current states; PROGRAM: 32 digits of the digest of the agent's files
     DIRECTORY/NAME-PROGRAM/DIGEST.tar     a state; the digest is the SHA-256 of the file
 
-The content is not trusted: digests and packing are checked, and missing, extra and irregular files are
-refused. Agents are identified by name, so a new version continues with the old folder.
+The content is not trusted: digests and packing are checked; missing, extra and irregular files are refused. Agents are
+identified by name, so a new version continues with the old folder.
 """
 
 import hashlib
@@ -58,21 +58,21 @@ class AgentFolder:
 
     @property
     def owner(self) -> str:
-        """The name of its directory."""
+        """Its directory name."""
         return owner_of(self.name, self.program)
 
 
 @dataclass(frozen=True, slots=True)
 class ImportedFolders:
-    """The initial folders of a contest, and a phrase for their source."""
+    """Initial folders of a contest, and a phrase for their source."""
 
     source: str
     folders: Sequence[AgentFolder]
 
     def of(self, agents: Sequence[tuple[str, str]]) -> Mapping[str, Archive]:
-        """Return the states by agent name; `agents` are names and digests of files.
+        """Return states by agent name; `agents`: names and digests of files.
 
-        If an agent has several versions, exactly one must have the same files. Raises InputError otherwise.
+        Raises InputError for an agent with several versions, unless exactly one has the same files.
         """
         found = {}
         for name, program in agents:
@@ -86,12 +86,12 @@ class ImportedFolders:
         return found
 
     def strangers(self, names: Sequence[str]) -> Sequence[str]:
-        """Names of folders without an agent in the contest."""
+        """Names without an agent in the contest."""
         return sorted({each.name for each in self.folders} - set(names))
 
 
 def folder_words(names: Sequence[str], begun: Collection[str], source: str, strangers: Sequence[str] = ()) -> str:
-    """Describe the initial folders; `begun` are agents with non-empty ones."""
+    """Describe the initial folders; `begun`: agents with non-empty ones."""
     if not source:
         return "the agents' persistent folders begin empty"
     words = [f"the agents' persistent folders begin with those of {source}"]
@@ -123,8 +123,8 @@ class _Imports(BaseModel):
 
 
 def brought(planned: Planned) -> ImportedFolders | None:
-    """The imported folders before the contest begins; None if all are empty. Raises InputError if they are
-    unusable or contest.toml names others.
+    """Imported folders before the contest begins; None if all are empty. Raises InputError if they are unusable or
+    contest.toml names others.
     """
     named, imported = planned.plan.folders.from_, planned.folder / IMPORTED
     if named and imported.exists():
@@ -150,14 +150,14 @@ def refuse_without_folders(planned: Planned) -> None:
 
 
 def read_any(path: Path, policy: Policy) -> Sequence[AgentFolder]:
-    """Read the folders of a contest or directory. Raises InputError with the wrong path."""
+    """Read a contest's or directory's folders. Raises InputError with the wrong path."""
     if is_file(path) or is_file(path / PLAN_FILE):
         return [_fitting(each, policy) for each in _of_contest(path)]
     return read_folders(path, policy)
 
 
 def bring(planned: Planned, source: Path, replaces: bool) -> ImportedFolders:
-    """Import the initial folders of a contest, all or none. Raises InputError and HostError."""
+    """Import initial folders, all or none. Raises InputError and HostError."""
     refuse_without_folders(planned)
     path = planned.folder / IMPORTED
     if planned.plan.folders.from_:
@@ -214,7 +214,7 @@ def left_by(store: Reader, snapshot: Snapshot, files: Files) -> Sequence[AgentFo
 
 
 def refuse_while_running(store: Reader, planned: Planned) -> None:
-    """Raises InputError while games run, because they change the folders."""
+    """Raises InputError while games run, because they change folders."""
     running = store.counts(planned.name)[GameState.RUNNING]
     if running:
         raise InputError(
@@ -250,7 +250,7 @@ def _stored(files: Files, digest: str) -> Archive:
 
 
 def read_folders(directory: Path, policy: Policy) -> Sequence[AgentFolder]:
-    """Read the non-empty folders of a directory. Raises InputError with the wrong path."""
+    """Read a directory's non-empty folders. Raises InputError with the wrong path."""
     found = []
     for path in _listed(directory):
         named = _OWNER.fullmatch(path.name)
@@ -263,8 +263,8 @@ def read_folders(directory: Path, policy: Policy) -> Sequence[AgentFolder]:
 
 
 def write_folders(folders: Sequence[AgentFolder], directory: Path, replaces: bool) -> None:
-    """Write a directory of folders atomically. Raises InputError if it exists, unless `replaces` is set and it
-    contains only folders of the same agents.
+    """Write a directory of folders atomically. Raises InputError if it exists, unless `replaces` is set and it only
+    contains folders of these agents.
     """
     is_there = directory.exists() or directory.is_symlink()
     if is_there and not replaces:
@@ -297,7 +297,6 @@ def write_folders(folders: Sequence[AgentFolder], directory: Path, replaces: boo
 
 
 def _read_owner(directory: Path, room: Capacity) -> Archive:
-    """Read the folder of one agent; EMPTY if it has none."""
     files = {path.name: path for path in _listed(directory)}
     for path in files.values():
         if not _is(path, stat.S_ISREG):
@@ -365,5 +364,5 @@ def _listed(directory: Path) -> Sequence[Path]:
 
 
 def _is(path: Path, kind: Callable[[int], bool]) -> bool:
-    """Whether the path itself is of this kind; links are not followed."""
+    """Does not follow links."""
     return kind(path.lstat().st_mode)

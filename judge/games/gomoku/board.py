@@ -10,7 +10,7 @@ EMPTY, EDGE, DEAD = 0, 3, 4
 
 
 class GomokuBoard:
-    """The stones in play order, and their cells within a ring of edge cells."""
+    """Stones in play order, and cells within a ring of edge cells."""
 
     def __init__(self, width: int, height: int) -> None:
         self.width = width
@@ -22,7 +22,6 @@ class GomokuBoard:
 
     @property
     def is_full(self) -> bool:
-        """Return whether no square is free."""
         return len(self.stones) == self.width * self.height
 
     def index(self, x: int, y: int) -> int:
@@ -30,7 +29,6 @@ class GomokuBoard:
         return (y + 1) * self.stride + x + 1
 
     def square(self, at: int) -> Square:
-        """Return the square of an index."""
         row, column = divmod(at, self.stride)
         return column - 1, row - 1
 
@@ -48,19 +46,17 @@ class GomokuBoard:
         return None
 
     def place(self, x: int, y: int, colour: int) -> int:
-        """Place a stone on a free square; return its index."""
+        """The square must be free. Returns its index."""
         at = self.index(x, y)
         self.cells[at] = colour + 1
         self.stones.append((x, y, colour))
         return at
 
     def mark_dead(self, at: int) -> None:
-        """Mark a stone as dead."""
         self.cells[at] = DEAD
         self.dead.add(self.square(at))
 
     def say(self, at: int) -> str:
-        """Return a square's name."""
         return square_name(*self.square(at))
 
     def _who_took(self, x: int, y: int) -> tuple[int, int]:

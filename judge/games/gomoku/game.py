@@ -71,11 +71,11 @@ class Gomoku:
 
     @classmethod
     def from_options(cls, options: Mapping[str, Any]) -> Self:
-        """Game of `GomokuOptions`. Raises InputError naming the field or stone."""
+        """Raises InputError naming the field or stone."""
         return cls(GomokuOptions.of(options))
 
     def describe(self) -> dict[str, Any]:
-        """Data for protocols: board size, words of `GomokuOptions`."""
+        """Board size, and words of `GomokuOptions`."""
         options = self.options
         return {
             "width": self.width,
@@ -94,7 +94,7 @@ class Gomoku:
         return max(sizes) + OPENING_ANSWERS
 
     def renegotiate(self) -> bool:
-        """Change to the next board size that holds the opening, if any."""
+        """To the next board size that holds the opening."""
         if len(self.stones) > len(self.options.opening):
             return False
         while self._sizes:
@@ -107,43 +107,37 @@ class Gomoku:
 
     @property
     def width(self) -> int:
-        """Columns."""
         return self._board.width
 
     @property
     def height(self) -> int:
-        """Rows."""
         return self._board.height
 
     @property
     def end(self) -> End | None:
-        """See `Game`."""
         return self._end
 
     @property
     def stones(self) -> Sequence[Placed]:
-        """All stones in play order, the opening's first. Shared and read-only."""
+        """In play order, the opening's first. Shared and read-only."""
         return self._board.stones
 
     @property
     def black(self) -> int:
-        """Return the seat that plays black."""
+        """The seat that plays black."""
         return self._black
 
     @property
     def dead(self) -> Collection[Square]:
-        """Dead stones (continuous game). Shared and read-only."""
+        """In a continuous game. Shared and read-only."""
         return self._board.dead
 
     @property
     def offers(self) -> Sequence[Square]:
-        """Offered fifth stones until one is placed."""
+        """Until one is placed."""
         return self._offers if len(self.stones) == FIFTH_AT else ()
 
-    # --- requests ----------------------------------------------------------------------------------------------------
-
     def pending(self) -> StonesRequest:
-        """See `Game`."""
         stones = self._board.stones
         colour = len(stones) & 1
         step = self._steps.get(len(stones))
@@ -167,10 +161,7 @@ class Gomoku:
     def _images(self, square: Square) -> set[Square]:
         return symmetric_squares(square, self._board.stones, self.width, self.height)
 
-    # --- answers -----------------------------------------------------------------------------------------------------
-
     def apply(self, reply: Reply) -> Sequence[Event]:
-        """See `Game`."""
         if self._end is not None:
             raise RuntimeError("the game is over: nothing is pending")
         events = self._take(self.pending(), reply)
@@ -196,7 +187,6 @@ class Gomoku:
         return answer(self, request, decision)
 
     def forfeit(self, fault: AgentFault) -> Sequence[Event]:
-        """See `Game`."""
         if self._end is None:
             self._end = fault
         return ()
@@ -287,8 +277,6 @@ class Gomoku:
         if not image:
             return None
         return sentence(f"{say_square(x, y)} is equal to the offer {say_square(*image.pop())} by symmetry")
-
-    # --- effects of a stone ------------------------------------------------------------------------------------------
 
     def _open(self, x: int, y: int) -> None:
         number = len(self.stones) + 1

@@ -18,7 +18,7 @@ from judge.games.gomoku.rules import Rule
 EXAMPLE = "h8i9j7 or 0,0, 1,1, 2,-1"
 
 Opening = tuple[Square, ...]
-"""Squares x, y from 0 in play order."""
+"""Squares in play order."""
 
 Turn = Callable[[int, int], Square]
 
@@ -32,7 +32,7 @@ _Token = tuple[str, Square]
 def parse_opening(
     text: str, width: int, height: int, rule: Rule = Rule.FREESTYLE, *, continuous: bool = False
 ) -> Opening:
-    """Read an opening, which may be empty.
+    """An opening may be empty.
 
     Raises InputError for an unknown notation, a square off the board or repeated, or, unless `continuous`, a stone that
     ends the game.
@@ -49,7 +49,7 @@ def parse_opening(
 
 
 def symmetries(width: int, height: int) -> Sequence[Turn]:
-    """The board's symmetries, identity first."""
+    """Identity first."""
     right, bottom = width - 1, height - 1
     mirrors: list[Turn] = [
         lambda x, y: (x, y),

@@ -39,11 +39,11 @@ class GomokuOptions(BaseModel):
 
     @classmethod
     def of(cls, options: Mapping[str, Any]) -> Self:
-        """Options from plain values. Raises InputError naming the field."""
+        """Raises InputError naming the field."""
         return parse(cls, dict(options), "gomoku options")
 
     def resized(self, size: int) -> Self:
-        """The same game, with its opening centred."""
+        """The opening is centred."""
         across, down = size // 2 - self.width // 2, size // 2 - self.height // 2
         opening = tuple((x + across, y + down) for x, y in self.opening)
         changes = {"width": size, "height": size, "opening": opening}
@@ -51,7 +51,6 @@ class GomokuOptions(BaseModel):
 
     @property
     def drawn_at(self) -> int:
-        """Number of stones for a draw."""
         squares = self.width * self.height
         if self.draw_at is not None:
             return min(squares, self.draw_at)
@@ -60,7 +59,7 @@ class GomokuOptions(BaseModel):
 
     @property
     def lays_as_renju(self) -> bool:
-        """Whether stones before a swap must be near the centre."""
+        """Stones before a swap must be near the centre."""
         if self.swap not in (SwapRule.FIRST, SwapRule.THIRD):
             return False
         return (self.geometry or Geometry.of(self.rule)) is Geometry.RENJU

@@ -23,10 +23,10 @@ from typing import Literal
 from judge.base.text import sentence
 
 _REACH = 5
-"""Relevant squares on each side: a five, and the square next to it."""
+"""On each side: a five, and the square next to it."""
 
 _LOOKS = 200
-"""Maximum squares examined per call; further threes count as real. The hardest known 15x15 boards need about 30."""
+"""Squares examined per call; further threes count as real. The hardest known 15x15 boards need about 30."""
 
 _BLACK, _FREE, _BLOCKED = b"X", b"_", b"#"
 _AS_TEXT = (_FREE + _BLACK).ljust(256, _BLOCKED)

@@ -11,7 +11,7 @@ BLACK, WHITE = 0, 1
 COLOURS = ("black", "white")
 
 RULE_BITS = {"freestyle": 0, "standard": 1, "renju": 4, "caro-overline": 8, "caro": 9}
-"""Rules' numbers in INFO rule (Gomoku AI protocol); continuous adds 2."""
+"""Bits in INFO rule (Gomoku AI protocol); continuous adds 2."""
 
 Square = tuple[int, int]
 """x (column, from the left) and y (row), both from 0."""
@@ -85,7 +85,7 @@ class Stone(Decision):
 
 @dataclass(slots=True)
 class Stones(Decision):
-    """Several squares in order, not yet checked."""
+    """Squares in order, not yet checked."""
 
     squares: tuple[Square, ...]
 

@@ -15,7 +15,7 @@ CONTINUOUS_BIT = 2
 
 
 class Rule(StrEnum):
-    """Winning rules, as in policies and specs."""
+    """As in policies and specs."""
 
     FREESTYLE = "freestyle"
     """Five or more."""

@@ -64,7 +64,7 @@ _FORWARD = (-1, 1)
 
 
 class PlacedPiece(BaseModel):
-    """A piece as plain data: square, two types (`?` before a hidden one), and current type.
+    """A piece as plain data; `?` is before a hidden type.
 
     `unknown` is a hidden type for agents, and the current type in superposition.
     """
@@ -103,11 +103,11 @@ class Piece:
 
     @property
     def is_open(self) -> bool:
-        """Whether a selection draws a type."""
+        """A selection draws a type."""
         return self.current is None or self.index is None
 
     def collapse(self, index: int) -> PieceType:
-        """Make type `index` current and show it."""
+        """Type `index` becomes current and visible."""
         self.index = index
         self.shown[index] = True
         self.current = self.types[index]
@@ -123,7 +123,6 @@ class Piece:
             self.current = self.index = None
 
     def placed(self) -> PlacedPiece:
-        """Plain data with hidden types."""
         first, second = (
             kind.value if shown else HIDDEN + kind for kind, shown in zip(self.types, self.shown, strict=True)
         )
@@ -184,7 +183,6 @@ class ChessBoard:
 
     @property
     def pieces(self) -> Sequence[Piece]:
-        """Return the remaining pieces."""
         return list(self._at.values())
 
     def at(self, x: int, y: int) -> Piece | None:
@@ -192,11 +190,10 @@ class ChessBoard:
         return self._at.get((x, y))
 
     def placed(self) -> tuple[PlacedPiece, ...]:
-        """Plain data, column by column."""
+        """Column by column."""
         return tuple(self._at[square].placed() for square in sorted(self._at))
 
     def count(self, colour: int) -> int:
-        """Return the number of a colour's pieces."""
         return sum(piece.colour == colour for piece in self._at.values())
 
     def targets(self, piece: Piece) -> list[Square]:
@@ -213,10 +210,7 @@ class ChessBoard:
                 return [square for step in _SLIDES[kind] for square in self._slide(piece, *step)]
 
     def move(self, piece: Piece, x: int, y: int, promotes_both: bool) -> Piece | None:
-        """Move `piece` and end its turn. Return the captured piece. A promotion changes the showing type
-        (`promotes_both`:
-        both).
-        """
+        """End its turn; return the captured piece. A promotion changes the showing type (`promotes_both`: both)."""
         taken = self._at.pop((x, y), None)
         del self._at[piece.x, piece.y]
         piece.x, piece.y = x, y

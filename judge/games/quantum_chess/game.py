@@ -145,7 +145,7 @@ class QuantumChess:
 
     @classmethod
     def from_options(cls, options: Mapping[str, Any]) -> Self:
-        """Game of `QuantumChessOptions`. Raises InputError naming the field."""
+        """Raises InputError naming the field."""
         return cls(parse(QuantumChessOptions, dict(options), "quantum-chess options"))
 
     @property
@@ -166,7 +166,6 @@ class QuantumChess:
 
     @property
     def end(self) -> End | None:
-        """See `Game`."""
         return self._end
 
     @property
@@ -179,11 +178,9 @@ class QuantumChess:
         return piece, tuple(kind for kind in pool if pool[kind])
 
     def renegotiate(self) -> bool:
-        """False: there are no other terms."""
         return False
 
     def pending(self) -> Request:
-        """A random choice, a selection or a destination."""
         if self.undrawn is not None:
             return Chance(NATURE, len(self.undrawn[1]))
         if self._touched is None:
@@ -193,7 +190,6 @@ class QuantumChess:
         return Destination(self._turn, self._touched.x, self._touched.y)
 
     def apply(self, reply: Reply) -> Sequence[Event]:
-        """See `Game`."""
         if self._end is not None:
             raise RuntimeError("the game is over: nothing is pending")
         match self.pending(), reply.decision:
@@ -209,7 +205,6 @@ class QuantumChess:
                 raise TypeError(f"{decision!r} is no answer to {request!r}")
 
     def forfeit(self, fault: AgentFault) -> Sequence[Event]:
-        """See `Game`."""
         if self._end is None:
             self._finish(fault, f"{COLOURS[fault.seat]} {_FAULT_WORDS.get(fault.verdict, _GONE)}")
         return ()
@@ -219,7 +214,7 @@ class QuantumChess:
         return self._words
 
     def follow(self, text: str) -> list[Reply]:
-        """Play an announcement. Return its answers. Raises ContradictionError if impossible."""
+        """Play an announcement. Returns its answers. Raises ContradictionError if impossible."""
         heard = SELECTED.fullmatch(text) or MOVED.fullmatch(text)
         if heard is None:
             raise ContradictionError(f"{quote(text)} is neither a selection nor a move")
@@ -239,8 +234,6 @@ class QuantumChess:
         if text not in told:
             raise ContradictionError(f"{text!r} where the rules give {(told or [self._words])[0]!r}")
         return replies
-
-    # --- chance ------------------------------------------------------------------------------------------------------
 
     def _first_pieces(self) -> list[Piece]:
         if self.options.position:
@@ -264,8 +257,6 @@ class QuantumChess:
         self._is_collapsing = False
         self._touched.collapse(outcome)
         return self._announce(self._touched)
-
-    # --- turns -------------------------------------------------------------------------------------------------------
 
     def _select(self, x: int, y: int) -> Sequence[Event]:
         piece = self.board.at(x, y)
@@ -325,8 +316,6 @@ class QuantumChess:
     def _hand_over(self) -> None:
         self._touched = None
         self._turn = 1 - self._turn
-
-    # --- ends --------------------------------------------------------------------------------------------------------
 
     def _no_square(self, reply: Reply) -> Sequence[Event]:
         said = _echo(reply.said)

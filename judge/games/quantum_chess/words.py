@@ -63,7 +63,7 @@ _SQUARE = re.compile(r"\s*(\d{1,4000})\s+(\d{1,4000})", re.ASCII)
 
 
 def announcement(event: Selected | Moved) -> str:
-    """Return UCC's line for agents and logs (UCC's text API, Update)."""
+    """UCC's line for agents and logs (UCC's text API, Update)."""
     match event:
         case Selected():
             return f"{event.x} {event.y} {event.index} {event.kind}"
@@ -77,9 +77,8 @@ def is_announcement(text: str) -> bool:
 
 
 def read_square(said: str) -> Reply:
-    """Read the square from a line's first two numbers; UNREADABLE without them. More may follow, as in `x y index type`
-    (UCC's
-    text API, Request: Selection).
+    """The line's first two numbers; UNREADABLE without them. More may follow, as in `x y index type` (UCC's text API,
+    Request: Selection).
     """
     square = _SQUARE.match(said)
     if square is None:

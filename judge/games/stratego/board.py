@@ -9,10 +9,7 @@ from judge.games.stratego.types import SETUP_ROWS, SIZE, Direction, Move
 
 
 class Rank(NamedTuple):
-    """Letter, number per side, and value.
-
-    The value is 11 - rank, 0 for bomb and flag (UCC's manual, EXIT/OUTPUT); the higher one wins.
-    """
+    """`value` is 11 - rank, 0 for bomb and flag (UCC's manual, EXIT/OUTPUT); the higher one wins."""
 
     letter: str
     number: int
@@ -56,7 +53,7 @@ class Clash(Enum):
 
 
 def clash_of(attacker: str, defender: str, bomb_survives: bool) -> Clash:
-    """Return the outcome of a fight."""
+    """The attacker's outcome."""
     match attacker, defender:
         case _, "F":
             return Clash.FLAG
@@ -108,11 +105,10 @@ class StrategoBoard:
         return self._views[seat][_STRIDE:-_STRIDE].decode("ascii")
 
     def letter_at(self, seat: int, at: int) -> str:
-        """Letter of `seat`'s piece."""
         return chr(self._views[seat][at])
 
     def set_up(self, seat: int, rows: Sequence[str], partial: bool) -> str | None:
-        """Place a set-up up to its first error, which is returned."""
+        """Places pieces up to the first error, which is returned."""
         left = {letter: kind.number for letter, kind in KINDS.items()}
         for y, row in enumerate(rows, _FIRST_ROW[seat]):
             if len(row) != SIZE:
@@ -133,7 +129,7 @@ class StrategoBoard:
         return sentence(f"pieces are missing: {missing}") if missing and not partial else None
 
     def rows_of(self, seat: int) -> tuple[str, ...]:
-        """Four set-up rows: own pieces as letters, other squares as empty."""
+        """Own pieces as letters, other squares as empty."""
         view, owners = self._views[seat], self._owners
         starts = [_index(0, _FIRST_ROW[seat] + row) for row in range(SETUP_ROWS)]
         return tuple(
@@ -170,11 +166,9 @@ class StrategoBoard:
         return CANNOT if owner == _EDGE else BLOCKED
 
     def is_free(self, at: int) -> bool:
-        """Return whether `at` is empty."""
         return self._owners[at] == _EMPTY
 
     def advance(self, seat: int, start: int, at: int) -> None:
-        """Move a piece to a free square."""
         own, other = self._views[seat], self._views[1 - seat]
         own[at] = own[start]
         other[at] = _HASH
@@ -183,7 +177,6 @@ class StrategoBoard:
         self._owners[start] = _EMPTY
 
     def remove(self, seat: int, at: int) -> None:
-        """Remove a piece."""
         letter = self._views[seat][at]
         self.values[seat] -= _VALUES[letter]
         self.mobile[seat] -= letter in _MOBILE
@@ -191,7 +184,7 @@ class StrategoBoard:
         self._owners[at] = _EMPTY
 
     def can_move(self, seat: int) -> bool:
-        """Return whether `seat` has a legal move."""
+        """Whether there is a legal move."""
         owners, view = self._owners, self._views[seat]
         targets = (_EMPTY, 2 - seat)
         return any(

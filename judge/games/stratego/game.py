@@ -99,17 +99,16 @@ class Stratego:
 
     @property
     def end(self) -> End | None:
-        """See `Game`."""
         return self._end
 
     @property
     def values(self) -> tuple[int, int]:
-        """Total values of RED's and BLUE's pieces."""
+        """RED's and BLUE's."""
         return self._board.values[RED], self._board.values[BLUE]
 
     @property
     def seat(self) -> int:
-        """The side to move, or the last one after the end."""
+        """To move, or the last one after the end."""
         return self._seat
 
     def seen_by(self, seat: int) -> str:
@@ -117,11 +116,9 @@ class Stratego:
         return self._board.seen_by(seat)
 
     def renegotiate(self) -> bool:
-        """False: there are no other terms."""
         return False
 
     def pending(self) -> Request:
-        """A row, a half-move or a toss."""
         if self._even is not None:
             return Chance(NATURE, 2)
         if self.turn == 0:
@@ -129,7 +126,6 @@ class Stratego:
         return HalfMove(self._seat, self.turn, self._board.seen_by(self._seat))
 
     def apply(self, reply: Reply) -> Sequence[Event]:
-        """See `Game`."""
         if self._end is not None:
             raise RuntimeError("the game is over: nothing is pending")
         if self._even is not None:
@@ -186,8 +182,6 @@ class Stratego:
         self._seat = RED
         self._begin_half_move()
         return (Started(RED),)
-
-    # --- play --------------------------------------------------------------------------------------------------------
 
     def _take_half_move(self, reply: Reply) -> Sequence[Event]:
         decision, said = reply.decision, reply.said
@@ -295,8 +289,6 @@ class Stratego:
         self.reason = SURRENDERED
         fault = no_decision(self._seat, reply, "a move")
         return self._end_by_move("SURRENDER OK", fault, "SURRENDER", is_move=False)
-
-    # --- turns and ends ----------------------------------------------------------------------------------------------
 
     def _go_on(self, text: str, clash: Clash | None = None) -> Sequence[Event]:
         seat, turn = self._seat, self.turn

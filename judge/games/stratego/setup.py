@@ -22,17 +22,14 @@ class SetupPhase:
 
     @property
     def is_over(self) -> bool:
-        """Whether both set-ups are judged."""
         return None not in self.placed
 
     @property
     def fault(self) -> AgentFault | BothAtFault | None:
-        """The fault of bad set-ups, if any."""
         red, blue = self.faults
         return BothAtFault((red, blue)) if red is not None and blue is not None else red or blue
 
     def pending(self) -> SetupRow:
-        """Return the next row request."""
         return SetupRow(self.seat, len(self._rows))
 
     def take(self, reply: Reply) -> None:
@@ -48,7 +45,7 @@ class SetupPhase:
                 self._judge()
 
     def fail(self, fault: AgentFault) -> None:
-        """Make a side's set-up bad."""
+        """A side's set-up is bad."""
         self.faults[fault.seat] = fault
         self._settle(fault.seat)
 

@@ -92,7 +92,7 @@ class Confirmed(Event):
 
 
 class PlayedMove(NamedTuple):
-    """A half-move in a log: turn, seat, and reply with outcome (empty: no reply)."""
+    """`text` is the reply with its outcome; empty: no reply."""
 
     turn: int
     seat: int
@@ -103,12 +103,12 @@ _NO_WORD = re.compile(r"[^!-~]+")
 
 
 def one_word(name: str) -> str:
-    """Return `name` as one word of at most 127 printable ASCII characters; others become `_`."""
+    """At most 127 printable ASCII characters; others become `_`."""
     return _NO_WORD.sub("_", name)[:NAME_BYTES] or "_"
 
 
 def no_decision(seat: int, reply: Reply, wanted: str) -> AgentFault:
-    """Fault of a seat without a decision; `wanted` describes the request."""
+    """`wanted` describes the request."""
     said = quote(reply.said)
     match reply.kind:
         case ReplyKind.RESIGNED:
@@ -146,7 +146,7 @@ def read_reply(said: str, longest: int = 1024) -> Reply:
 
 
 def write_move(move: Move) -> str:
-    """Return a move's text, without a multiplier of 1."""
+    """Without a multiplier of 1."""
     multiplier = "" if move.steps == 1 else f" {move.steps}"
     return f"{move.x} {move.y} {move.direction}{multiplier}"
 

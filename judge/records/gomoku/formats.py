@@ -50,7 +50,7 @@ def write_rec(record: FiveRecord) -> bytes:
 
 
 def looks_like_rec(data: bytes) -> bool:
-    """Whether two names precede a stone or, without stones, a result code."""
+    """Two names precede a stone or, without stones, a result code."""
     lines = [text for _, text in split_lines(head_of(data))]
     return len(lines) >= 3 and (is_move(lines[2]) or (len(lines) == 3 and is_code(lines[2])))
 

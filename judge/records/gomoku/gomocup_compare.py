@@ -85,9 +85,6 @@ def compare_played(directory: Path, contest: FinishedContest) -> ContestComparis
     return ContestComparison(len(theirs), len(ours), len(aligned), same, tuple(found))
 
 
-# --- games of both ---------------------------------------------------------------------------------------------------
-
-
 def _our_game(game: ContestGame) -> _Game | None:
     if game.file is None:
         return None
@@ -164,9 +161,6 @@ def _squares(stones: Sequence[Square]) -> str:
     return "".join(square_name(x, y) for x, y in stones) or "an empty board"
 
 
-# --- a GomocupJudge game by this judge's rules ----------------------------------------------------------------------
-
-
 def _by_our_rules(game: _Game, known: set[Opening], drawn_at: int, contest: FinishedContest) -> Iterator[Difference]:
     options, record = contest.policy.game.options, game.record
     size = (options["width"], options["height"])
@@ -212,9 +206,6 @@ def _clock(game: _Game, overrun: ClockFinding) -> Difference:
     return Difference(
         game=game.file, kind=DifferenceKind.CLOCK, text=text, changes_result=winner != game.record.outcome
     )
-
-
-# --- two games -------------------------------------------------------------------------------------------------------
 
 
 def _between(their: _Game, our: _Game) -> Iterator[Difference]:

@@ -32,13 +32,13 @@ Place = tuple[int, int, int]
 
 @dataclass(frozen=True, slots=True)
 class TheirGame:
-    """A GomocupJudge game, and its end in state.txt (None: unknown)."""
+    """`end` is from state.txt; None: unknown."""
 
     file: str
     record: FiveRecord
     end: int | None
     is_by_mover: bool
-    """Whether the winner is known only as the first or second mover after the opening."""
+    """The winner is known only as the first or second mover after the opening."""
 
 
 def read_played(directory: Path) -> Sequence[TheirGame]:

@@ -28,7 +28,7 @@ RATING = {"advantage": 0.0, "draw_elo": 0.01, "mean": 1600.0}
 MESSAGES, STATE, PGN, RESULT, TABLE = "message.txt", "state.txt", "result.pgn", "_result.txt", "_table.html"
 
 BY_RULES, BY_FOUL, BY_TIME, BY_ILLEGAL, BY_FAILURE = range(5)
-"""How a game ended, in state.txt."""
+"""Ends in state.txt."""
 
 _ENDS: Mapping[str, int] = {
     Verdict.WIN: BY_RULES,
@@ -44,7 +44,7 @@ MAX_MESSAGE_CHARACTERS = 2000
 
 
 def end_of(verdict: str) -> int:
-    """The code in state.txt for a verdict."""
+    """The code in state.txt."""
     return _ENDS.get(verdict, BY_FAILURE)
 
 

@@ -13,7 +13,7 @@ from judge.referee.policy import ClockPolicy
 
 
 class RulesEnd(NamedTuple):
-    """Stone, from 1, that ends a game, and winner."""
+    """`stone` counts from 1."""
 
     stone: int
     outcome: Outcome
@@ -21,7 +21,7 @@ class RulesEnd(NamedTuple):
 
 
 class ClockFinding(NamedTuple):
-    """A stone, from 1, that took too long, with times in milliseconds."""
+    """A stone, from 1, that took too long; times in milliseconds."""
 
     stone: int
     colour: int

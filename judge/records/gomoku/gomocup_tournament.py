@@ -5,7 +5,7 @@
     engine/NAME             `engines = NAME ...`: archives or programs
 
 The directories are looked up in the file's parent directory and in its own. Files are untrusted: names cannot leave the
-directories, links are not followed, and sizes are limited. Remarks report values that GomocupJudge reads unexpectedly.
+directories, links are not followed, and sizes are limited.
 """
 
 import re
@@ -209,9 +209,6 @@ def _is_round_robin(file: _Tournament) -> bool:
     return bool(kind)
 
 
-# --- files that it names ---------------------------------------------------------------------------------------------
-
-
 def _find(file: _Tournament, key: str, folder: str, name: str) -> Path:
     if name != Path(name).name or name in (".", "..") or "\\" in name or not name.isascii():
         raise file.refused(key, f"{quote(name, 40)}: name a file in the directory {folder}, without a path")
@@ -267,13 +264,13 @@ def _agents(file: _Tournament) -> tuple[ImportedAgent, ...]:
 
 
 def agent_name(file_name: str) -> str:
-    """File name without ending, with `_` for invalid characters."""
+    """A file name without ending, with `_` for invalid characters."""
     stem = re.sub(r"(?<=.)\.[^.]*$", "", file_name)
     return re.sub(r"[^A-Za-z0-9._-]", "_", stem).lstrip(".")[:64] or "agent"
 
 
 def _ratings(file: _Tournament, agents: Sequence[ImportedAgent]) -> tuple[int, Mapping[str, int]]:
-    """The difference from which on pairs are left out, and the ratings by agent; 0 if all pairs meet."""
+    """From this difference on pairs are left out (0: all pairs meet). The ratings are by agent."""
     if file.fields.get("rating_diff", _Field(0, "0")).value in ("", "0"):
         return 0, {}
     difference = file.number("rating_diff", 0, 10_000, "Elo")

@@ -44,9 +44,6 @@ _ISO_DATE = re.compile(r"^([0-9]{4})-([0-9]{2})-([0-9]{2})(?![0-9])")
 COLUMNS, ROWS = 26 + 26 * 26, 99
 
 
-# --- writing ---------------------------------------------------------------------------------------------------------
-
-
 def write_pgn(record: FiveRecord) -> bytes:
     """Concatenated games form a file. Raises InputError if the board is too large."""
     if record.width > COLUMNS or record.height > ROWS:
@@ -80,9 +77,6 @@ def write_pgn(record: FiveRecord) -> bytes:
     return f"{head}\n{fill(text, 79, break_long_words=False, break_on_hyphens=False)}\n\n".encode()
 
 
-# --- reading ---------------------------------------------------------------------------------------------------------
-
-
 @dataclass(slots=True)
 class _Game:
     line: int
@@ -114,7 +108,7 @@ _BOARD = re.compile(r"([1-9][0-9]{0,2})x([1-9][0-9]?)")
 
 
 def looks_like_pgn(data: bytes) -> bool:
-    """Whether the text begins with a tag."""
+    """It begins with a tag."""
     return _TAG.match(head_of(data)) is not None
 
 

@@ -38,18 +38,15 @@ _CODES = {
 }
 
 Line = tuple[int, str]
-"""Line number, from 1, and the stripped text."""
+"""Number, from 1, and stripped text."""
 
 _MOVE = re.compile(r"([0-9]{1,3})[ \t]*,[ \t]*([0-9]{1,3})(?:[ \t]*,[ \t]*(-?[0-9]{1,12}))?")
 _MOVE_START = re.compile(r"[+-]?[0-9]+[ \t]*,")
 _CODE = re.compile(r"-?[0-9]{1,9}")
 
 
-# --- writing ---------------------------------------------------------------------------------------------------------
-
-
 def encode(lines: Iterable[str]) -> bytes:
-    """Return these lines' file."""
+    """CR LF, ASCII."""
     return "".join(f"{line}\r\n" for line in lines).encode("ascii")
 
 
@@ -67,8 +64,9 @@ def name_lines(record: FiveRecord) -> Sequence[str]:
 
 
 def safe_name(name: str) -> str:
-    """`name` as a line that cannot be read as anything else. It begins with a letter or `_`: Piskvork would consume a
-    digit after the moves.
+    """`name` as a line that cannot be read as anything else.
+
+    It begins with a letter or `_`: Piskvork would consume a digit after the moves.
     """
     safe = piskvork_name(name)
     return (safe if re.match(r"[A-Za-z_]", safe) else f"_{safe}")[:MAX_NAME_CHARACTERS].rstrip()
@@ -98,11 +96,8 @@ def _winner_if_to_move_lost(record: FiveRecord) -> Outcome:
     return WINNERS[1 - (len(record.moves) & 1)]
 
 
-# --- reading ---------------------------------------------------------------------------------------------------------
-
-
 def split_lines(text: str) -> list[Line]:
-    """Lines that are not blank. Line ends must be LF."""
+    """Lines without blank ones. Line ends must be LF."""
     # str.splitlines also splits at control characters.
     numbered = enumerate(text.split("\n"), 1)
     return [(number, line.strip(" \t")) for number, line in numbered if line.strip(" \t")]
@@ -137,7 +132,7 @@ def read_moves(lines: Sequence[Line], first: int, laying: Laying) -> tuple[tuple
 
 
 def ended(record: FiveRecord, code: int | None) -> FiveRecord:
-    """Return `record` with a code's outcome and verdict. A missing code is 0."""
+    """`record` with a code's outcome and verdict. A missing code is 0."""
     outcome: Outcome = ""
     verdict = ""
     if code in (BY_RULES, None):

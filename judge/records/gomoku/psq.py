@@ -41,13 +41,13 @@ from judge.records.text_files import decode_file, head_of
 
 
 def write_psq(record: FiveRecord) -> bytes:
-    """Return a game as Piskvork writes it. Raises InputError for an unknown board."""
+    """As Piskvork writes it. Raises InputError for an unknown board."""
     names = [] if record.names is None else name_lines(record)
     return encode([*_header_and_moves(record), *names, str(code_of(record))])
 
 
 def write_psq_gomocupjudge(record: FiveRecord) -> bytes:
-    """Return a game as GomocupJudge writes it, without last line if the winner is unknown. Raises as `write_psq`."""
+    """As GomocupJudge writes it, without last line if the winner is unknown. Raises as `write_psq`."""
     lines = [*_header_and_moves(record), *name_lines(record), str(UNKNOWN)]
     if record.outcome:
         winner = 1 if record.outcome == WINNERS[record.opening & 1] else 2

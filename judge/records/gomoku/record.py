@@ -50,7 +50,6 @@ class FiveRecord:
 
     @property
     def has_board(self) -> bool:
-        """Whether the board is known."""
         return self.width > 0 and self.height > 0
 
 
@@ -94,7 +93,7 @@ def verdict_word(text: str) -> str:
 
 
 def iso_date(text: str) -> str:
-    """Convert a PGN date."""
+    """From a PGN date."""
     return re.sub(r"^([0-9]{4})\.([0-9]{2})\.([0-9]{2})(?![0-9])", r"\1-\2-\3", text)
 
 
@@ -118,7 +117,7 @@ def outcome_on_board(record: FiveRecord) -> Outcome:
 
 
 def need_board(record: FiveRecord, form: str) -> None:
-    """Raise InputError without a board, which only PGN supports."""
+    """Raises InputError without a board, which only PGN supports."""
     if not record.has_board:
         names = " - ".join(map(quote, record.names or ("?", "?")))
         raise InputError(f"{names}: only the result is known, and {form} needs the moves; use pgn")

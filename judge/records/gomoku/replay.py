@@ -17,14 +17,14 @@ from judge.referee.spec import GameRecord, RecordFile
 
 
 class LaidPly(NamedTuple):
-    """An answer, and the indices in `stones` that it placed."""
+    """`stones` are the indices of those that it placed."""
 
     ply: Ply
     stones: range
 
 
 def replay_gomoku(file: RecordFile) -> tuple[Gomoku, Sequence[LaidPly]]:
-    """Game at its end, and its answers. A void game stops where it broke off.
+    """The game at its end. A void game stops where it broke off.
 
     Raises InputError for another game, or a contradiction to the rules.
     """
@@ -60,7 +60,7 @@ def five_of(file: RecordFile) -> FiveRecord:
 
 
 def five_of_steps(record: GameRecord, replay: Stepped) -> FiveRecord:
-    """Convert a record from its steps, without times."""
+    """A record without times."""
     view = replay.steps[-1].view
     black, white = (replay.names[seat] for seat in view.seats)
     outcome: Outcome = ""

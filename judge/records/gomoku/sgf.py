@@ -50,9 +50,6 @@ _VERDICTS = {"R": Verdict.RESIGNED, "T": Verdict.TURN_TIME}
 """By the letter after `B+`, without a verdict in GC."""
 
 
-# --- writing ---------------------------------------------------------------------------------------------------------
-
-
 def write_sgf(record: FiveRecord) -> bytes:
     """Concatenated games form a collection. Raises InputError if the board is unknown or too large."""
     need_board(record, "SGF")
@@ -99,9 +96,6 @@ def _result(record: FiveRecord) -> str:
     if record.outcome in WINNERS:
         return f"{record.outcome[0].upper()}+{_SUFFIXES.get(record.verdict, 'F')}"
     return "0" if record.outcome == "draw" else "?"
-
-
-# --- reading ---------------------------------------------------------------------------------------------------------
 
 
 _SIZE = re.compile(r"([0-9]{1,3})(?:\s*:\s*([0-9]{1,3}))?")

@@ -14,13 +14,13 @@ from judge.records.views import BoardView, Mark, Surface, Token
 
 
 def stones_view(game: Gomoku) -> BoardView:
-    """Return a view with numbered stones; winning row and offered fifth stones are marked."""
+    """Numbered stones; winning row and offered fifth stones are marked."""
     marks = {**dict.fromkeys(game.offers, Mark.OFFER), **_winning_row(game)}
     return _view(game.width, game.height, game.stones, game.dead, (game.black, 1 - game.black), marks)
 
 
 def bare_stones_view(width: int, height: int, stones: Sequence[Placed]) -> BoardView:
-    """Return a view of stones in play order, without rules."""
+    """Stones in play order, without rules."""
     return _view(width, height, stones, (), SEATS, {})
 
 
@@ -55,7 +55,7 @@ def _labels(width: int, height: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 @lru_cache(maxsize=64)
 def _live_stones(most: int) -> tuple[Sequence[Token], Sequence[Token]]:
-    """The stones of each colour by number, which views share."""
+    """By colour and number; views share them."""
     if most <= 63:
         black, white = ([Token(colour, number) for number in range(most + 1)] for colour in (0, 1))
         return black, white

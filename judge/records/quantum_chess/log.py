@@ -37,7 +37,7 @@ class Logged:
 
 @dataclass(frozen=True, slots=True)
 class QchessLog:
-    """A log. `started` is the first line's time, `result` None if it breaks off. `is_closed`: it ends with `# EOF`."""
+    """`started` is the first line's time, `result` None if it breaks off. `is_closed`: it ends with `# EOF`."""
 
     started: datetime
     names: tuple[str, str]
@@ -72,8 +72,6 @@ def _marked(text: str) -> str:
     return printable(text, None, mark="?")
 
 
-# --- reading ---------------------------------------------------------------------------------------------------------
-
 _WHEN = r"([0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]{1,6})?)"
 _OPENING = re.compile(rf"# (Log starts|Short log updated) {_WHEN}")
 _NAME = re.compile(r"# (white|black) : ?(.*)")
@@ -83,7 +81,7 @@ _RESULT = re.compile(r"(?:white|black)(?: .*)?|DRAW")
 
 
 def read_log(data: bytes, source: str = "log") -> QchessLog:
-    """Read a log. Of several concatenated short logs the last is returned.
+    """The last of several concatenated short logs.
 
     Raises InputError for an unknown line or an announcement after the result.
     """

@@ -56,11 +56,10 @@ class Replayed:
     fault: AgentFault | None
 
     def replies(self, seat: int) -> list[Reply]:
-        """Return a seat's answers in order."""
         return [answered.reply for answered in self.answers if answered.seat == seat]
 
     def chance(self) -> Callable[[Request], Reply]:
-        """Function that gives the random choices in order; RuntimeError at their end."""
+        """The random choices in order; RuntimeError at their end."""
         drawn: Iterator[Reply] = iter(self.replies(NATURE))
 
         def answer(request: Request) -> Reply:
@@ -215,12 +214,9 @@ def _is_quantum_start(board: Mapping[tuple[int, int], PlacedPiece]) -> bool:
     return all(left == 0 for pool in pools.values() for left in pool.values())
 
 
-# --- from a game to its log -----------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True, slots=True)
 class Moments:
-    """Start of a game, time of each seat's answer, and end."""
+    """`answers` are the times of each seat's answers."""
 
     started: datetime
     answers: tuple[datetime, ...]
@@ -257,7 +253,7 @@ def keep_log(
     fault: AgentFault | None,
     moments: Moments,
 ) -> QchessLog:
-    """Play `game` with the answers in order, and return its log."""
+    """Play `game` with the answers in order."""
     events = [Logged(moments.started, text) for text in game.options.played]
     _answer_chance(game, chance)
     board = game.options.position or game.board.placed()

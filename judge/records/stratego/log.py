@@ -25,8 +25,6 @@ from judge.games.types import SEATS, AgentFault, Verdict
 
 SHORT = ("RED", "BLU")
 
-# --- writing ---------------------------------------------------------------------------------------------------------
-
 
 def write_log(game: Stratego, names: tuple[str, str], reply_s: float = 2.0, verbatim: bool = False) -> bytes:
     """The game may be unfinished.
@@ -71,11 +69,8 @@ def _reason(game: Stratego, reply_s: float) -> str:
             return one_printable_line(game.end.reason)
 
 
-# --- reading ---------------------------------------------------------------------------------------------------------
-
-
 class HalfMoveLine(NamedTuple):
-    """`number` is the line in the file, from 1; `text` follows the colon."""
+    """`number` is the line, from 1; `text` follows the colon."""
 
     number: int
     turn: int
@@ -135,7 +130,7 @@ def read_result(line: str) -> ResultLine | None:
 
 
 def read_log(data: bytes, source: str = "log") -> StrategoLog:
-    """Read a log by this judge or by UCC's managers of 2011 and 2012. Raises InputError.
+    """A log by this judge or by UCC's managers of 2011 and 2012. Raises InputError.
 
     It may break off during play, and may have traces of a dead agent after its end.
     """

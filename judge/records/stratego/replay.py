@@ -124,9 +124,6 @@ def _check_end(log: StrategoLog, game: Stratego) -> None:
         )
 
 
-# --- records of this judge -------------------------------------------------------------------------------------------
-
-
 def log_of_record(record: GameRecord) -> bytes:
     """Return a record's log."""
     names, clock = (record.seats[0].name, record.seats[1].name), record.spec.policy.clock

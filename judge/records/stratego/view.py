@@ -15,7 +15,7 @@ _EMPTY, _LAKE, _ENEMY = ".", "+", "#"
 
 
 def stratego_view(game: Stratego, seat: int | None = None) -> BoardView:
-    """Return a view with letters. For a `seat` the other side's hidden pieces are `#`."""
+    """For a `seat` the other side's hidden pieces are `#`."""
     tokens: dict[Square, Token] = {}
     lakes = set()
     for looks in SEATS if seat is None else (seat,):

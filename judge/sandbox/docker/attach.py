@@ -28,7 +28,7 @@ class Frames:
     """Splits bytes into frames. A header's first byte is the kind, its last four are the payload's length."""
 
     def __init__(self, header: int) -> None:
-        """`header` is the header's length: 8 for the Engine's frames, 5 for PID 1's."""
+        """`header` is its length: 8 for the Engine's frames, 5 for PID 1's."""
         self._header = header
         self._rest = bytearray()
 
@@ -72,9 +72,9 @@ class EndMark:
 
 
 class AttachStream:
-    """The Engine's attach stream as one event source.
+    """The stream as one event source.
 
-    `on_end` returns the events for the stream's end, which comes when the container or the Engine is gone.
+    `on_end` returns the events for its end, which comes when the container or the Engine is gone.
     """
 
     events = select.EPOLLIN
@@ -120,7 +120,6 @@ class AttachStream:
         return self._is_clean
 
     def read(self) -> Sequence[tuple[Channel, bytes]]:
-        """Read at most `CHUNK` bytes plus the rest of a frame, after the buffered data."""
         held, self._held = self._held, []
         return [*held, *self._receive()]
 
@@ -167,9 +166,6 @@ class AttachStream:
         return [*ends, *self.on_end()]
 
     def write(self, data: bytes) -> int:
-        """Write to the agent's stdin. Returns the number of bytes written, 0 if it is full, -1 if the container is
-        gone.
-        """
         if self.ended:
             return -1
         try:
@@ -180,7 +176,7 @@ class AttachStream:
             return -1
 
     def close(self) -> None:
-        """Close; PID 1 sees the end of its stdin."""
+        """PID 1 sees the end of its stdin."""
         self.ended = True
         if self.stdin_fd >= 0:
             os.close(self.stdin_fd)

@@ -22,14 +22,14 @@ from judge.sandbox.machine.users import User
 log = get_logger()
 
 END_TIMEOUT_S = 1.0
-"""Time for a killed container to end before the Engine is also asked to kill it."""
+"""Time after which the Engine is also asked to kill a container."""
 
 POLL_INTERVAL_S = 0.05
 
 LOG_INTERVAL_S = 10.0
 
 SIGKILLED = 137
-"""The Engine's exit code for a killed PID 1."""
+"""Exit code of a killed PID 1."""
 
 EVENT_DELAY_S = 0.5
 """Delay until the Engine has recorded who killed an ended container."""
@@ -40,7 +40,7 @@ OnEnd = Callable[[], Sequence[tuple[Channel, bytes]]]
 
 
 class EngineMeter(Meter):
-    """Reads a container's counters from the Engine. A reading takes up to two seconds."""
+    """Reads counters from the Engine, which takes up to two seconds."""
 
     def __init__(self, engine: Engine, container: str) -> None:
         super().__init__()
@@ -63,7 +63,7 @@ class EngineMeter(Meter):
 class Container:
     """A container, which may serve several games of its agent.
 
-    While `id` is None, nothing runs and methods do nothing.
+    While `id` is empty, methods do nothing.
     """
 
     def __init__(self, tenant: Tenant, engine: Engine | None = None) -> None:
@@ -74,7 +74,7 @@ class Container:
         """Claimed as long as the container exists. None if the folders have an owner."""
         self.directory: Path | None = None
         self.program: ProgramCopy | None = None
-        """The container's copy of the agent's files. None: it uses the staged files."""
+        """None: the box uses the staged files."""
         self.stream: AttachStream | None = None
         self.first: FirstProcess | None = None
         """None if judge and Engine run on different kernels."""
@@ -124,7 +124,7 @@ class Container:
         self.freezer = choose_freezer(policy.freeze, self.groups, engine, self.id)
 
     def restart_counters(self) -> None:
-        """Reset the counters. Raises OSError if the kernel cannot do this."""
+        """Raises OSError if the kernel cannot do this."""
         self.meter.restart()
         if self.oom:
             self.oom.close()
@@ -134,10 +134,8 @@ class Container:
         if self.engine and not cgroup.move_to_cores(self.groups, cores):
             self.engine.move(self.id, cores)
 
-    # --- freezing ---------------------------------------------------------------------------------
-
     def freeze(self) -> None:
-        """Freeze the whole container, including PID 1, which therefore reports nothing until the thaw."""
+        """Includes PID 1, which therefore reports nothing until the thaw."""
         self._is_thawed = False
         self.freezer.freeze()
 
@@ -155,8 +153,6 @@ class Container:
                 return self._is_thawed and bool(self.engine.state(self.id)["Paused"])
             return self.engine.count_events(self.id, "pause", time.time()) > 0
         return None
-
-    # --- its end ----------------------------------------------------------------------------------
 
     def kill(self) -> None:
         """PID 1 is not asked, because the agent can send it the same signal."""

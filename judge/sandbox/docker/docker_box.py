@@ -50,7 +50,7 @@ class DockerBox(Box):
         self._over = False
         """PID 1 runs no agent any more, or has ended."""
         self._ended = False
-        """PID 1 has reaped all other processes and reported the agent's end."""
+        """It has reaped all other processes and reported the agent's end."""
 
     def __str__(self) -> str:
         return str(self._container)
@@ -59,10 +59,7 @@ class DockerBox(Box):
     def is_reused(self) -> bool:
         return self._container.is_reused
 
-    # --- before the agent runs --------------------------------------------------------------------
-
     def prepare(self) -> None:
-        """PID 1 runs and waits; the agent does not run yet."""
         self._reuse = self.open_reuse(self._tenant, self._limits, self._policy)
         if (container := self._reuse.take()) is not None:
             self._take_over(container)
@@ -184,8 +181,6 @@ class DockerBox(Box):
         if self._container.first:
             self._container.first.spread()
 
-    # --- while it runs ----------------------------------------------------------------------------
-
     @property
     def sources(self) -> Sequence[EventSource]:
         pipes: Sequence[EventSource] = self._pipes.sources if self._pipes else ()
@@ -236,7 +231,7 @@ class DockerBox(Box):
         return self._container.is_held()
 
     def nearby(self) -> Nearby:
-        """Disks of program and, if readable, image; with cgroup version 1 also the parent cgroup."""
+        """Disks of program and, if readable, image; with cgroup v1 also the parent cgroup."""
         if self._container.program and self._container.directory:
             files = [mark_of(self._container.directory)]  # the copy's disk; agents cannot watch it
         else:
@@ -253,8 +248,6 @@ class DockerBox(Box):
 
     def is_gone(self) -> bool:
         return self._container.is_gone()
-
-    # --- at its end -------------------------------------------------------------------------------
 
     def leave(self) -> float:
         """Ends processes on the parking cores if possible."""
@@ -280,8 +273,6 @@ class DockerBox(Box):
     def _is_at_rest(self) -> bool:
         first = self._container.first
         return self._ended and not self._container.is_killed and first is not None and first.is_running()
-
-    # --- reports of PID 1, and its end -----------------------------------------------
 
     def _on_report(self, said: bytes) -> ProcessReport:
         if self._pipes:

@@ -38,7 +38,7 @@ class Closable(Protocol):
 
 
 class EngineRefusalError(HostError):
-    """The Engine refused a request; `status` is the HTTP status."""
+    """`status` is the HTTP status."""
 
     def __init__(self, text: str, status: int) -> None:
         super().__init__(text)
@@ -46,10 +46,10 @@ class EngineRefusalError(HostError):
 
 
 class Engine:
-    """Requests that a box needs. Not thread-safe: each box has its own."""
+    """Not thread-safe: each box has its own."""
 
     def __init__(self, timeout_s: float) -> None:
-        """Connect to the Engine of DOCKER_HOST and related variables."""
+        """Uses DOCKER_HOST and related variables."""
         with doing("answer"):
             self._client = connect(timeout_s).api
         self._hijacked: list[Closable] = []
@@ -64,7 +64,7 @@ class Engine:
             return str(self._client.create_container_from_config(config)["Id"])  # type: ignore[no-untyped-call]
 
     def attach(self, container: str) -> socket.socket:
-        """One socket for the three streams of a container."""
+        """One socket for all three streams."""
         with doing(f"attach to container {container[:12]}"):
             streams = {"stdin": 1, "stdout": 1, "stderr": 1, "stream": 1}
             stream = self._client.attach_socket(container, params=streams)
@@ -98,7 +98,7 @@ class Engine:
             return sum(1 for _ in events)
 
     def history(self, label: str, since_s: float, until_s: float) -> list[tuple[str, str]]:
-        """(id, action) of labelled containers between two times of the Engine's clock.
+        """(id, action) between two times of the Engine's clock.
 
         The Engine remembers a few hundred events in all.
         """
@@ -126,7 +126,7 @@ class Engine:
             self._client.unpause(container)
 
     def move(self, container: str, cores: Sequence[int]) -> None:
-        """Change cores; takes about 15 ms."""
+        """Takes about 15 ms."""
         with doing(f"move container {container[:12]}"):
             self._client.update_container(container, cpuset_cpus=",".join(map(str, cores)))
 
@@ -184,7 +184,7 @@ def versions() -> str:
 
 @contextmanager
 def doing(what: str) -> Iterator[None]:
-    """Convert every error of the Engine's client into a `HostError` that names the failed action."""
+    """Convert errors of the Engine's client into a `HostError` that names the failed action."""
     import docker.errors
     import requests
     import urllib3.exceptions
@@ -214,7 +214,7 @@ def _cause(error: BaseException) -> str:
 
 @contextmanager
 def ignoring(*statuses: int) -> Iterator[None]:
-    """Ignore these HTTP statuses, which mean that nothing is left to do."""
+    """These HTTP statuses mean that nothing is left to do."""
     import docker.errors
 
     try:
@@ -225,7 +225,7 @@ def ignoring(*statuses: int) -> Iterator[None]:
 
 
 def connect(timeout_s: float = USUAL_TIMEOUT_S) -> docker.DockerClient:
-    """Client of the environment's Engine. The caller closes it and wraps requests in `doing`."""
+    """The caller closes it and wraps requests in `doing`."""
     return _client(_api_version(os.environ.get("DOCKER_HOST", "")), timeout_s)
 
 

@@ -36,7 +36,7 @@ log = get_logger()
 ROOT = "/folders"
 
 OWN_MEMORY_BYTES = 64 << 20
-"""Memory of the container's programs, in addition to the pages of the volumes that it fills."""
+"""In addition to the pages of the volumes that the container fills."""
 
 MARK_BYTES = 16
 
@@ -139,8 +139,6 @@ class VolumeKeeper(Keeper):
         self._client.close()
         self._client = None
 
-    # --- the conversation with the container ------------------------------------------------------
-
     def _collected(self, folder: Folder) -> CollectedFolder:
         size = folder.room.stream_bytes + 1
         try:
@@ -182,8 +180,6 @@ class VolumeKeeper(Keeper):
         if not self._client:
             raise HostError("The keeper of the folders has no volumes yet")
         return self._client
-
-    # --- how it is made ---------------------------------------------------------------------------
 
     def _labels(self) -> dict[str, str]:
         return {"judge.owner": Owner.me().encode(), "judge.game": self._game_id}

@@ -13,7 +13,7 @@ from judge.sandbox.machine.cgroup import UNIFIED
 
 
 class Freezer:
-    """Freezes a container. `freeze` only requests it; `is_frozen` confirms it. This base class never freezes."""
+    """`freeze` only requests it; `is_frozen` confirms it. This base class never freezes."""
 
     name: str = NO_FREEZER
 
@@ -31,7 +31,7 @@ class Freezer:
 
 
 class FileFreezer(Freezer):
-    """Freezes through an open cgroup file; a call takes a few microseconds."""
+    """Writes to an open cgroup file; a call takes a few microseconds."""
 
     def __init__(self, name: str, order: Path, words: tuple[bytes, bytes], state: Path, sign: bytes) -> None:
         """`words` written to `order` freeze and thaw; `state` contains `sign` once all is frozen."""
@@ -70,7 +70,7 @@ class FileFreezer(Freezer):
 
 
 class EnginePause(Freezer):
-    """Freezes with the Engine's pause (about 10 ms per call), for users without write access to cgroup files."""
+    """The Engine's pause (about 10 ms per call), for users without write access to cgroup files."""
 
     name = "engine"
 
@@ -81,13 +81,13 @@ class EnginePause(Freezer):
         self._frozen = False
 
     def prove(self) -> "EnginePause":
-        """Pause once before an agent runs; later failures are caused by the agent. Raises HostError."""
+        """Pause once before an agent runs: later failures are caused by the agent. Raises HostError."""
         self._engine.pause(self._container)
         self._engine.unpause(self._container)
         return self
 
     def freeze(self) -> None:
-        """On return everything is frozen, except processes in uninterruptible system calls."""
+        """Processes in uninterruptible system calls may still run on return."""
         self._is_wanted = True
         self.is_frozen()
 
@@ -133,7 +133,7 @@ FROZEN.
 
 
 def choose_freezer(wish: str, directories: Mapping[str, Path], engine: Engine, container: str) -> Freezer:
-    """The freezer of a policy; for `auto` the first that this host permits."""
+    """The policy's; for `auto` the first that this host permits."""
     if wish == NO_FREEZER:
         return Freezer()
     for name, (hierarchy, order, words, state, sign) in FILES.items():

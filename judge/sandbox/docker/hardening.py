@@ -14,7 +14,7 @@ INIT_FILES = 300
 PIPES = "/io"
 SHARED_MEMORY = "/dev/shm"  # noqa: S108 - a mount point inside the container
 PAGE_BYTES = 4096
-"""A non-empty file in /dev/shm uses at least one."""
+"""Minimum of a non-empty file in /dev/shm."""
 MOUNT_FLAGS = "rw,nosuid,nodev,noexec"
 RUNS_FLAGS = "rw,nosuid,nodev,exec"
 
@@ -104,23 +104,23 @@ MASKED_WHY: Mapping[str, tuple[str, ...]] = {
         "/sys/fs/cgroup/pids.events",
     ),
 }
-"""Masked paths by reason. The list replaces the Engine's default."""
+"""Masked paths by reason. Replaces the Engine's default."""
 
 MASKED = tuple(path for paths in MASKED_WHY.values() for path in paths)
 """Appear empty to an agent; missing ones are ignored."""
 
 DEVICES = Path("/sys/devices")
 SYSTEM, PROCESSORS = "system", "cpu"
-"""The only folder of `DEVICES` that an agent sees: `system/cpu`."""
+"""An agent sees only `system/cpu` of `DEVICES`."""
 
 SELINUX = Path("/sys/fs/selinux/enforce")
 READONLY = ("/proc",)
-"""An agent cannot change settings in /proc, not even of its processes."""
+"""An agent cannot change settings, not even of its processes."""
 ENGINE_READONLY = ("/proc/bus", "/proc/fs", "/proc/irq", "/proc/sys", "/proc/sysrq-trigger")
 """The Engine's default, for SELinux: there the runtime writes to /proc later."""
 
 OOM_SCORE_ADJ = 1000
-"""Maximum: a host without memory kills agents first, and none can make another one likelier."""
+"""A host without memory kills agents first, and none can make another one likelier."""
 
 
 def container_config(
@@ -194,7 +194,7 @@ def _isolation(policy: BoxPolicy, seccomp: str | None) -> dict[str, Any]:
 
 @cache
 def _devices() -> tuple[str, ...]:
-    """Hardware folders, which show temperatures and activity."""
+    """They show temperatures and activity."""
     system = DEVICES / SYSTEM
     try:
         names = [*DEVICES.iterdir(), *system.iterdir()]
@@ -279,7 +279,7 @@ def _tmpfs(tenant: Tenant, limits: Limits, uid: int) -> dict[str, str]:
 
 
 def _mount(source: Path, target: str) -> dict[str, Any]:
-    """A read-only bind mount. `Mounts` is used because the Engine reports a missing source, unlike with `Binds`."""
+    """Read-only. `Mounts` reports a missing source, unlike `Binds`."""
     return {
         "Type": "bind",
         "Source": str(source),

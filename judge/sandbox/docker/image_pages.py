@@ -1,7 +1,7 @@
 """Loads an image's files into memory, so that agents leave no trace by loading them.
 
-Boxes of one image share its files in the page cache. A file's first read would be measurable in later games. Agents
-cannot remove pages.
+Boxes share an image's files in the page cache. A file's first read would be measurable in later games. Agents cannot
+remove pages.
 """
 
 import os
@@ -17,7 +17,7 @@ MAX_IMAGE_BYTES = 1 << 30
 """Larger images are not loaded."""
 
 RELOAD_S = 60.0
-"""Interval after which an image is loaded again, because a host may drop pages."""
+"""Load an image again after this, because a host may drop pages."""
 
 log = get_logger()
 

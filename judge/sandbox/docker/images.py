@@ -2,7 +2,7 @@
 
 `base` is a bare file system, `keeper` keeps agents' folders. Agents run in the others: ours
 (`judge.sandbox.runtimes.recipes`) or an organiser's, found by its label. These have the judge's PID 1 at /judge/init;
-another image gets it in a derived copy. `judge.host.build_images` builds them.
+another image gets it in a derived copy.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ DERIVED = "judge/derived"
 
 CONTENT = "judge.content"
 RUNTIME = "judge.runtime"
-"""Label of an organiser's runtime: its complete definition as JSON."""
+"""Label of an organiser's runtime: its definition as JSON."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +78,7 @@ class ImageState:
 
 @dataclass(frozen=True, slots=True)
 class RuntimeImage:
-    """Image of a box, and the seccomp profile of its programs (empty: any)."""
+    """`seccomp` is the profile of its programs; empty: any."""
 
     id: str
     seccomp: str = ""
@@ -86,7 +86,7 @@ class RuntimeImage:
 
 @contextmanager
 def engine_client(what: str, timeout_s: float = USUAL_TIMEOUT_S) -> Iterator[docker.DockerClient]:
-    """Client of the Engine. Errors become a `HostError` naming the action `what`."""
+    """Errors become a `HostError` naming the action `what`."""
     with doing(what), closing(connect(timeout_s)) as client:
         yield client
 
@@ -115,11 +115,8 @@ def _id(image: Image) -> str:
     return str(image.attrs["Id"])
 
 
-# ---- existing images ------------------------------------------------------------------------------
-
-
 def listing() -> list[ImageState]:
-    """States of our images, then of an organiser's runtimes. Raises `HostError`."""
+    """Our images, then an organiser's runtimes. Raises `HostError`."""
     with engine_client("list images") as client:
         return [
             image_state(recipe, find_image(client, recipe.tag)) for recipe in (*recipes().values(), *_built(client))
@@ -135,7 +132,7 @@ def runtimes_providing(word: str) -> list[str]:
 
 
 def _built(client: docker.DockerClient) -> Iterator[ImageRecipe]:
-    """Skips runtimes with a label of another version."""
+    """Labels of another version are skipped."""
     tags = {tag for image in find_images(client, RUNTIME) for tag in image.tags}
     for tag in sorted(tags):
         name = tag.removeprefix("judge/").removesuffix(":1")
@@ -193,9 +190,6 @@ def missing_images(names: Iterable[str]) -> list[str]:
     """Images of ours that are missing or outdated. Raises `HostError`."""
     wanted = {*names} & {*recipes()}
     return [state.name for state in listing() if state.name in wanted and not state.current]
-
-
-# ---- what a box runs in -------------------------------------------------------------------------
 
 
 def runtime_image(name: str) -> str:
@@ -304,7 +298,6 @@ def _dockerfile(source: Image, digest: str) -> str:
 
 
 def _context(dockerfile: str) -> io.BytesIO:
-    """PID 1, and the mount points of a box."""
     with tempfile.TemporaryDirectory(dir=BUILD_DIRECTORY) as scratch:
         init = Path(scratch) / "init"
         compile_static(sorted(INIT_SOURCES.glob("*.c")), init)

@@ -7,9 +7,8 @@ FD is one end of a socket pair; the program ends with the other. A request is a 
 container's PID 1, and so is the answer: `{}`, or `{"error": WHY}`.
 
 Only a single-threaded process may enter a mount namespace, so this is a separate process. It returns to its own
-namespaces after each request. Process numbers are set by a child that shares its memory (vfork), which is faster than a
-copy. No program of the agent runs in the container during a request, and every path used here is on a file system that
-agents cannot write to.
+namespaces after each request. Process numbers are set by a child that shares its memory (vfork). No program of the
+agent runs in the container during a request, and every path used here is on a file system that agents cannot write to.
 """
 
 import array  # noqa: F401 - for socket.recv_fds, which imports it when it is called

@@ -21,18 +21,18 @@ from judge.sandbox.docker.renewal import Renewal, UncleanError, helper
 log = get_logger()
 
 MAX_IDLE_CONTAINERS = 4
-"""Per process: two for each seat. The oldest is removed first."""
+"""Per process: two for each seat."""
 
 CHECKED_PROFILE = "native"
-"""The only profile under which all possible leftovers are checked."""
+"""Only under this profile all possible leftovers are checked."""
 
 
 class ContainerKey(NamedTuple):
-    """The agent that a container is kept for."""
+    """`digest` is the agent's."""
 
     digest: str
     made_with: Hashable
-    """Configuration that does not change from game to game."""
+    """Does not change from game to game."""
 
 
 class KeptContainers:
@@ -44,7 +44,6 @@ class KeptContainers:
         self._owner = 0
 
     def put(self, key: ContainerKey, renewal: Renewal) -> None:
-        """Keep it. Remove the oldest above the maximum."""
         with self._lock:
             if self._owner != os.getpid():
                 self._owner = os.getpid()
@@ -91,7 +90,7 @@ KEPT = KeptContainers()
 
 
 class Reuse:
-    """Reuse of a box's container: `take` or `begin` before the game, `keep` after it."""
+    """`take` or `begin` before the game, `keep` after it."""
 
     def __init__(
         self,
@@ -130,7 +129,7 @@ class Reuse:
         return self._renewal.container if self._renewal else None
 
     def begin(self, container: Container, profile: str, tmpfs: Mapping[str, str]) -> bool:
-        """Prepare a new container for reuse, if allowed. If False, it is unusable."""
+        """If False, the container is unusable."""
         if self._is_wanted and profile != CHECKED_PROFILE:
             self._refuse(f"the seccomp profile {profile} of {self._runtime} allows more than is undone")
         if not self._is_wanted:
@@ -145,7 +144,7 @@ class Reuse:
         return True
 
     def keep(self, *, is_at_rest: bool) -> bool:
-        """Renew the container and keep it. False if it was not verified as clean."""
+        """Renew and keep it. False if it was not verified as clean."""
         renewal, self._renewal = self._renewal, None
         if renewal is None:
             return False

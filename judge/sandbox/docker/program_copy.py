@@ -15,7 +15,7 @@ from judge.sandbox.machine.owner import remove_directory
 
 @dataclass(frozen=True, slots=True)
 class ProgramCopy:
-    """A copy of the agent's files in `source`, at `path`."""
+    """Copies `source` to `path`."""
 
     source: Path
     path: Path

@@ -13,10 +13,10 @@ from judge.sandbox.machine.core_locks import CoreLocks
 from judge.sandbox.machine.owner import Fate, Owner, directories, kill_marked, remove_directory
 
 FOREIGN_AGE_S = 24 * 3600
-"""Minimum age of a stopped container with an unknown owner (another host, boot or user)."""
+"""Minimum of a stopped container with an unknown owner (another host, boot or user)."""
 
 UNMARKED_AGE_S = 3600
-"""Minimum age of a removed directory without an owner's mark."""
+"""Minimum of a directory without an owner's mark."""
 
 REAP_TIMEOUT_S = 60.0
 
@@ -26,7 +26,7 @@ POLL_INTERVAL_S = 0.5
 def reap(*, containers: bool = True) -> list[str]:
     """Remove everything without an owner: one line each.
 
-    Commands that use only process boxes do not ask the Engine (`containers`). Raises `HostError` if it does not answer.
+    `containers` is False for commands that use only process boxes. Raises `HostError` if the Engine does not answer.
     """
     removed: list[str] = []
     if containers:

@@ -1,10 +1,9 @@
 """Renews a container between two games of its agent, and verifies that it is as new. See decision 0011.
 
-Renewed: PID 1 ends all other processes and leaves the agent's folders (`images/init/init.c`). A helper that runs as
-root mounts empty file systems over the writable ones and a new copy of the program over the old one, and restarts
-process numbers after PID 1 (`judge.sandbox.docker.inside`). Compared with the start, from outside: processes and
-threads in the container's cgroups, memory, changeable attributes of PID 1, mounts, named sockets, keys, message queues,
-semaphores and shared memory. Hidden, because they cannot be reset: cgroup counters, and PID 1's files in /proc.
+PID 1 ends all other processes and leaves the agent's folders (`images/init/init.c`). A helper that runs as root mounts
+empty file systems over the writable ones and a new copy of the program over the old one, and restarts process numbers
+(`judge.sandbox.docker.inside`). Everything that an agent can change is then compared with the start, from outside.
+Cgroup counters and PID 1's files in /proc cannot be reset, so they are hidden.
 """
 
 import json
@@ -38,10 +37,10 @@ CLEAN_TIMEOUT_S = 5.0
 PATIENCE_S = 5.0
 
 ROOM_BYTES = 2 << 20
-"""Memory that a container may use in addition to its use before the first game: program pages and batched counters."""
+"""Allowed growth since before the first game: program pages and batched counters."""
 
 FREED_S, FREED_LOOK_S = 1.0, 0.01
-"""Timeout for the kernel to free memory of ended processes, and its polling interval."""
+"""Timeout for the kernel to free memory of ended processes, and the polling interval."""
 
 STATUS = (
     "Umask", "Uid", "Gid", "Groups", "NSpid", "TracerPid", "Threads", "SigPnd", "ShdPnd", "SigBlk", "SigIgn", "SigCgt",
@@ -63,11 +62,11 @@ SHOWN = {
         "cgroup.controllers", "cpu.max", "cpu.weight", "memory.high", "memory.max", "memory.swap.max", "pids.max",
     ),
 }  # fmt: skip
-"""Cgroup limits that programs read, as the JVM does."""
+"""Limits that programs read, as the JVM does."""
 
 
 EPOLL = "anon_inode:[eventpoll]"
-"""The link text of an epoll in /proc/PID/fd."""
+"""Link text in /proc/PID/fd."""
 
 LAST_PID = 1
 """The agent is the first process after PID 1 in each game."""
@@ -76,11 +75,11 @@ NAMESPACES = ("mnt", "pid", "ipc", "net", "cgroup", "uts")
 
 
 class UncleanError(Exception):
-    """The container is not as new; the text is the reason."""
+    """The text is the reason."""
 
 
 class NamespaceHelper:
-    """The program that works inside containers, one per process; see `judge.sandbox.docker.inside`."""
+    """One per process; see `judge.sandbox.docker.inside`."""
 
     def __init__(self) -> None:
         """Raises OSError."""
@@ -114,7 +113,7 @@ class NamespaceHelper:
 
 
 def helper() -> NamespaceHelper:
-    """This process's helper. Raises UncleanError if this judge may not enter its containers."""
+    """Raises UncleanError if this judge may not enter its containers."""
     if os.geteuid() != 0:
         raise UncleanError("only a judge that is root may enter the namespaces of its containers")
     if not Path(inside.LAST_PID).exists():
@@ -148,7 +147,7 @@ class Renewal:
     _before: Mapping[str, str] = field(default_factory=dict)
     _memory_bytes: int = 0
     _limits: Mapping[str, str] = field(default_factory=dict)
-    """Limit files of the cgroups, by the path that the agent sees."""
+    """By the path that the agent sees."""
 
     def begin(self) -> None:
         """Hide what cannot be renewed, renew the rest, and store the state.
@@ -175,7 +174,7 @@ class Renewal:
         self.container.restart_counters()
 
     def renew(self) -> None:
-        """After a game: undo its effects and verify the result. Raises UncleanError and HostError."""
+        """Undo a game's effects and verify the result. Raises UncleanError and HostError."""
         self._clean()
         self.prove_alone()
         if self.program is not None:
@@ -196,8 +195,6 @@ class Renewal:
                 raise UncleanError(f"{name}: it was {was}, and is {is_now}")
         if (more := self._used_bytes() - self._memory_bytes) > ROOM_BYTES:
             raise UncleanError(f"{more} bytes of memory are not given back")
-
-    # --- parts -------------------------------------------------------------------------------------------------------
 
     @property
     def _first(self) -> FirstProcess:
@@ -269,7 +266,6 @@ class Renewal:
         yield from ((f"limit {name}", _text(path)) for name, path in self._limits.items())
 
     def _shown(self) -> Mapping[str, str]:
-        """Limits by path below the cgroup directory."""
         points = parse_mounts(_text(f"/proc/{self._first.pid}/mountinfo"))
         self._limits = {
             str((points[hierarchy][1] / name).relative_to(inside.CGROUPS)): str(self.container.groups[hierarchy] / name)

@@ -19,13 +19,13 @@ def require(policy: BoxPolicy) -> None:
 
 
 def refuse_unmet(policy: BoxPolicy, info: Mapping[str, Any]) -> None:
-    """Raise HostError unless the Engine with this `info` (API 1.41, `GET /info`) meets all requirements of `policy`."""
+    """`info` is the Engine's (API 1.41, `GET /info`). Raises HostError."""
     for sentence in unmet_requirements(policy, info):
         raise HostError(f"{sentence}; the policy requires it")
 
 
 def unmet_requirements(policy: BoxPolicy, info: Mapping[str, Any]) -> Iterator[str]:
-    """Yield one sentence per requirement that the Engine with this `info` does not meet."""
+    """A sentence for each."""
     has = security_options(info)
     if policy.seccomp != seccomp.ENGINE and "seccomp" not in has:
         yield (
@@ -74,6 +74,6 @@ def refuse_stack(label: str) -> None:
 
 
 def security_options(info: Mapping[str, Any]) -> set[str]:
-    """The Engine's security options: apparmor, seccomp, userns, rootless, selinux, cgroupns."""
+    """Options of the Engine: apparmor, seccomp, userns, rootless, selinux, cgroupns."""
     options = info.get("SecurityOptions") or []
     return {option.split(",")[0].removeprefix("name=") for option in options}

@@ -1,4 +1,4 @@
-"""Runs one command in its own box: a read-only directory goes in, a bounded number of bytes comes out.
+"""Runs one command in its own box, with a read-only directory and bounded output.
 
 Output is hostile even for our own command, because its input may have taken it over.
 """
@@ -49,7 +49,7 @@ class Command:
     output_bytes: int
     stderr_bytes: int
     log_bytes: int = 64 << 10
-    """Maximum size of the returned stderr: its first and last half."""
+    """Of the returned stderr: its first and last half."""
     environment: tuple[tuple[str, str], ...] = ()
     cores: tuple[int, ...] = ()
     runs_scratch: bool = False
@@ -65,7 +65,7 @@ class Stderr:
     last: bytearray = field(default_factory=bytearray)
 
     def add(self, data: bytes) -> None:
-        """Append bytes, dropping the middle above the limit."""
+        """The middle above the limit is dropped."""
         self.total_bytes += len(data)
         half = self.log_bytes // 2
         room = half - len(self.first)
@@ -89,7 +89,7 @@ class Stderr:
 
 @dataclass(frozen=True, slots=True)
 class CommandResult:
-    """How a command ended, PID 1's report (after a limit: signalled), stderr, and seconds."""
+    """`report` is PID 1's; after a limit: signalled."""
 
     end: CommandEnd
     report: ProcessReport
@@ -102,7 +102,7 @@ class CommandResult:
 
 
 def run_in_box(command: Command, policy: BoxPolicy, output: BinaryIO) -> CommandResult:
-    """Run a command with its stdout written to `output`, and remove the box.
+    """Run a command with its stdout written to `output`.
 
     Raises HostError if the Engine, the kernel or the disk fails, or the command cannot start. The result has failures
     caused inside.

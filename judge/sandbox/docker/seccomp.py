@@ -65,7 +65,7 @@ class Profile(_Part):
     skip: dict[str, CallRule] = Field(default_factory=dict)
 
     def after(self, base: "Profile") -> "Profile":
-        """Merge with `base`; this profile's `entries` replace those of the same machine."""
+        """This profile's `entries` replace those of the same machine in `base`."""
         allow = {name: base.allow.get(name, ()) + calls for name, calls in self.allow.items()}
         return Profile(
             about=self.about,
@@ -78,7 +78,7 @@ class Profile(_Part):
 
     @property
     def calls(self) -> frozenset[str]:
-        """Calls allowed with at least some arguments."""
+        """Allowed with at least some arguments."""
         parts = [*self.allow.values(), *(part.calls for part in self.only.values())]
         return frozenset(name for names in parts for name in names)
 
@@ -101,12 +101,12 @@ class Profile(_Part):
 
 
 def profile_for(policy: BoxPolicy, runtime: str, needed: str) -> str:
-    """The policy's profile for this runtime, else `needed`, else the policy's default."""
+    """The policy's for this runtime, else `needed`, else the policy's default."""
     return policy.seccomp_of.get(runtime) or needed or policy.seccomp
 
 
 def profile_names() -> list[str]:
-    """Included profiles, sorted."""
+    """Included ones, sorted."""
     return sorted(path.stem for path in PROFILES.glob("*.toml"))
 
 

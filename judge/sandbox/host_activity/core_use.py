@@ -28,12 +28,12 @@ INTERRUPT_FIELDS = (5, 6)
 STOLEN_FIELDS = (7,)
 
 KERNEL_FLAG = 0x00200000
-"""Flag of kernel threads (PF_KTHREAD) in /proc/PID/stat."""
+"""Kernel threads (PF_KTHREAD) in /proc/PID/stat."""
 
 OWN_LISTED_S = 1.0
 
 LISTED_S = 60.0
-"""Cache time of the kernel threads, whose listing takes milliseconds."""
+"""Listing kernel threads takes milliseconds."""
 
 
 class Use(NamedTuple):
@@ -42,7 +42,7 @@ class Use(NamedTuple):
     busy_ns: int
     """Processes and steal time."""
     stolen_ns: int
-    """Steal time only: the process on the core did not run."""
+    """The process on the core did not run."""
     interrupts_ns: int | None = None
     """Interrupts of any cause, not part of `busy_ns`. None if the kernel does not measure them."""
 
@@ -90,7 +90,7 @@ class OwnTime:
         self._cores = frozenset(cores)
         self._listed_at = float("-inf")
         self._last: dict[int, int] = {}
-        """Last reading, kept after a process ends."""
+        """Kept after a process ends."""
 
     def ns(self) -> int:
         now = time.monotonic()

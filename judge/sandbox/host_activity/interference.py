@@ -18,11 +18,11 @@ ORDERS = {
     UNIFIED: (("cgroup.freeze", "1"), ("cgroup.events", "frozen 1")),
     "freezer": (("freezer.self_freezing", "1"), ("freezer.parent_freezing", "1")),
 }
-"""Files, and the lines that mean that this cgroup or a parent was ordered to freeze."""
+"""Lines that mean that this cgroup or a parent was ordered to freeze."""
 
 
 class FirstProcess:
-    """Event source that ends with the container's PID 1, and returns the result of `on_end`.
+    """Event source that ends with the container's PID 1; `on_end` returns its last events.
 
     It uses a pidfd, so a reused PID cannot confuse it. Raises OSError without the process.
     """
@@ -48,7 +48,7 @@ class FirstProcess:
         return self.on_end()
 
     def kill(self) -> bool:
-        """Kill it and with it the container. False without permission, True also if it has ended."""
+        """Also ends the container. False without permission, True also if it has ended."""
         with suppress(ProcessLookupError):
             try:
                 signal.pidfd_send_signal(self.fd, signal.SIGKILL)
@@ -57,7 +57,7 @@ class FirstProcess:
         return True
 
     def spread(self) -> None:
-        """Let the process use every core of its container, if permitted.
+        """Allow every core of its container, if permitted.
 
         Processes inherit the CPU affinity of a pinned Engine, and Linux 6.2 and later keep it.
         """

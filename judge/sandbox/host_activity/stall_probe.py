@@ -1,4 +1,4 @@
-"""Probe process: repeats ordinary operations next to the agents and measures how long the kernel stalls them.
+"""Probe process: measures how long the kernel stalls ordinary operations next to the agents.
 
 While an agent is being waited for, each round allocates memory, starts a thread and reads a block from each disk with
 agents' files. Time above `STALL_NS` is a stall, minus:
@@ -44,7 +44,7 @@ _TRIES = 100
 
 
 class Doing(NamedTuple):
-    """State of the probe. Times in nanoseconds."""
+    """Times in nanoseconds."""
 
     stalled_ns: int
     began_ns: int = 0
@@ -63,7 +63,7 @@ class Doing(NamedTuple):
 
 
 class SharedPage:
-    """Memory shared by judge and probe: the start of the wait for an agent, and the probe's state."""
+    """Shared memory: the start of the wait for an agent, and the probe's state."""
 
     SIZE = PAGE
 
@@ -170,7 +170,7 @@ def list_of(paths: Sequence[str]) -> bytes:
 
 
 def read_list(pipe: int) -> list[str] | None:
-    """Next list of files; None at the end of the pipe."""
+    """None at the end of the pipe."""
     head = _read(pipe, _LENGTH.size)
     if not head:
         return None
@@ -186,7 +186,7 @@ def _read(pipe: int, size: int) -> bytes:
 
 
 class Probe:
-    """Runs rounds on the last list of files from a pipe, until the judge closes the pipe."""
+    """Uses the last list of files from a pipe, until the judge closes it."""
 
     def __init__(self, page: SharedPage) -> None:
         self._page = page
@@ -233,7 +233,7 @@ class Probe:
         self._memory.madvise(mmap.MADV_DONTNEED)
 
     def _time(self, thing: Callable[[], None], disk: int = 0, sleep_ns: int = 0) -> None:
-        """Run `thing`, which sleeps for `sleep_ns` on purpose; excess time is a stall."""
+        """`thing` sleeps for `sleep_ns` on purpose; excess time is a stall."""
         spent = self._disks[disk - 1].spent_ns if disk else int
         began = time.monotonic_ns() + sleep_ns
         doing = Doing(self._stalled_ns, began, waited_ns(self._schedstat), disk, spent())

@@ -36,7 +36,7 @@ class StallWatch:
         places = list(near)
         self.cgroups = _cgroups_of(places)
         self._lock = Lock()
-        """Protects the following attributes."""
+        """For the following attributes."""
         self._disks: list[Disk] = []
         self._lists = 0
         self._waiting: set[Hashable] = set()
@@ -88,7 +88,7 @@ class StallWatch:
             time.sleep(NAP_S)
 
     def rest(self) -> bool:
-        """Release all disks. Returns False if the probe still reads one after a short wait, or is gone."""
+        """Release all disks. False if the probe still reads one after a short wait, or is gone."""
         with suppress(OSError):
             with self._lock:
                 self._waiting.clear()
@@ -117,7 +117,7 @@ class StallWatch:
                 self._waiting.add(game)
 
     def stalled_ns(self, *, most: bool = False) -> int | None:
-        """The probe's total stall time; None if unknown.
+        """The probe's total; None if unknown.
 
         A probe without a core cannot be measured. It gets a short time to continue; otherwise its current operation
         does not count. With `most` it counts immediately: use it for baseline readings.
@@ -142,7 +142,7 @@ class StallWatch:
         return None
 
     def pressure_ns(self) -> int | None:
-        """Host-wide wait for memory or a disk; see `Pressure`."""
+        """Host-wide; see `Pressure`."""
         return self._pressure.read()
 
     def close(self) -> None:
@@ -229,7 +229,7 @@ _WATCHES = _Watches()
 
 @contextmanager
 def watch_stalls(near: Iterable[Nearby]) -> Iterator[StallWatch]:
-    """Watch these boxes, with one probe for all games of this process (starting one takes 20 ms).
+    """One probe serves all games of this process (starting one takes 20 ms).
 
     Raises OSError if no process can be started.
     """

@@ -18,10 +18,10 @@ FULL = "full .*total="
 """Pattern of the "full" line of a pressure file: time in which no task ran."""
 
 SOME = "some .*total="
-"""Time in which at least one task waited."""
+"""At least one task waited."""
 
 MAX_OPEN_FILES = 64
-"""Per-thread stat files kept open between readings."""
+"""Kept open between readings, one per thread."""
 
 MAX_LISTING_BYTES = 1 << 16
 
@@ -107,17 +107,17 @@ def log_hidden_cgroups() -> None:
 
 @dataclass(slots=True)
 class Counter:
-    """One number of an open cgroup file. It never falls, and stays after the cgroup is removed."""
+    """A number of an open cgroup file. It never falls, and stays after the cgroup is removed."""
 
     fd: int
     key: str = ""
     factor: int = 1
     value: int | None = None
     base: int = 0
-    """Start value, which is subtracted."""
+    """Subtracted."""
 
     def read(self) -> int | None:
-        """The number times `factor`, minus `base`; None if it could never be read."""
+        """None if it could never be read."""
         try:
             text = os.pread(self.fd, 4096, 0)
             if self.key:
@@ -330,7 +330,7 @@ NEAR_CAP = 1 << 20
 
 
 class OomSource:
-    """Event source for out-of-memory kills. The meter has their number."""
+    """Event source for kills. The meter has their number."""
 
     def __init__(self, fd: int, events: int, kills: Counter, use: Sequence[Counter] = ()) -> None:
         """`use` is peak and limit, for a source that also receives parents' events."""

@@ -29,7 +29,7 @@ ANCESTORS = 5
 
 
 class CoreLocks:
-    """Context manager: locks the whole cores of some processors; can be entered repeatedly.
+    """Locks the whole cores of some processors; can be entered repeatedly.
 
     Cores are locked in ascending order, which prevents deadlocks. Several judges can have `shared` locks.
     """
@@ -168,9 +168,6 @@ def is_waited_for(pid: int) -> bool:
     lines = list(_kernels_locks())
     held = {words[0] for words in lines if words[1] == "FLOCK" and words[4] == str(pid)}
     return any(words[0] in held and words[1] == "->" for words in lines)
-
-
-# --- holders ---------------------------------------------------------------------------------------------------------
 
 
 def holder_of(path: Path) -> str:

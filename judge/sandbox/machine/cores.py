@@ -9,22 +9,22 @@ from pathlib import Path
 from judge.base.errors import InputError
 
 SIBLINGS = Path("/sys/devices/system/cpu")
-"""Sysfs directory that lists the hyperthreads of each core."""
+"""Lists the hyperthreads of each core."""
 
 Core = tuple[int, ...]
-"""Processor numbers of a whole core in ascending order; several with hyperthreads."""
+"""Processor numbers in ascending order; several with hyperthreads."""
 
 
 @dataclass(frozen=True, slots=True)
 class CorePlacement:
-    """Cores of the judge and of each slot. A slot's cores are exclusive unless `shared`, or given to several games."""
+    """A slot's cores are exclusive unless `shared`, or given to several games."""
 
     judge: tuple[int, ...]
     slots: tuple[tuple[int, ...], ...]
 
     @property
     def shared(self) -> bool:
-        """Whether the judge runs on a slot's processor. Measurements and clocks are less precise then."""
+        """The judge runs on a slot's processor. Measurements and clocks are less precise then."""
         return any(set(self.judge) & set(slot) for slot in self.slots)
 
 

@@ -1,6 +1,4 @@
-"""Marks containers (label) and directories (file `owner`) of a box with their judge, so that a later one can remove
-abandoned ones.
-"""
+"""Marks containers (label) and directories (file `owner`) with their judge, so that a later one can remove them."""
 
 import os
 import shutil
@@ -18,11 +16,11 @@ from judge.sandbox.machine.procfs import environment_of, process_ids, started_ti
 
 PREFIX = "judge-box-"
 MARK = "JUDGE_BOX"
-"""Environment variable that identifies the box of a process without a container."""
+"""Environment variable: the box of a process without a container."""
 
 
 class Fate(Enum):
-    """Whether an owner still runs; `UNKNOWN` on another host, boot or PID namespace."""
+    """`UNKNOWN` on another host, boot or PID namespace."""
 
     ALIVE = "alive"
     GONE = "gone"
@@ -31,14 +29,14 @@ class Fate(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Owner:
-    """A judge process. A later process with the same PID is a different owner."""
+    """A later process with the same PID is a different owner."""
 
     uid: int
     pid: int
     started_ticks: int
-    """Start time in clock ticks since boot."""
+    """Since boot."""
     world: str
-    """Boot and PID namespace of `pid`."""
+    """Boot and PID namespace."""
 
     @classmethod
     def me(cls) -> "Owner":
@@ -50,7 +48,7 @@ class Owner:
 
     @classmethod
     def decode(cls, mark: str) -> "Owner":
-        """Parse a mark. Raises ValueError."""
+        """Raises ValueError."""
         uid, pid, started, world = mark.strip().split(":", 3)
         return cls(int(uid), int(pid), int(started), world)
 
@@ -79,7 +77,7 @@ def make_directory() -> Path:
 
 @contextmanager
 def owned_directory() -> Iterator[Path]:
-    """Context manager for `make_directory`. If the judge is killed, the next one removes it.
+    """If the judge is killed, the next one removes it.
 
     Raises HostError if the disk is full.
     """
@@ -95,7 +93,7 @@ def owned_directory() -> Iterator[Path]:
 
 
 def remove_directory(directory: Path) -> None:
-    """Remove it, even if an agent changed modes in it. Never raises."""
+    """Even if an agent changed modes in it. Never raises."""
     for path, names, _ in os.walk(directory):
         for inner in (Path(path, name) for name in names):
             with suppress(OSError):

@@ -10,11 +10,11 @@ from typing import ClassVar
 from judge.sandbox.box import Channel
 
 CHUNK = 1 << 14
-"""Bytes per read: each chunk is processed before other events."""
+"""Per read: each chunk is processed before other events."""
 
 
 class PipeSource:
-    """Reading end of a pipe. The first end of file is final, even if an agent reopens a named pipe."""
+    """The first end of file is final, even if an agent reopens a named pipe."""
 
     events = select.EPOLLIN
 
@@ -47,7 +47,7 @@ class NamedPipes:
     """
 
     def __init__(self, parent: Path) -> None:
-        """Open new pipes in a directory of `parent`, which should have mode 0700."""
+        """`parent` should have mode 0700."""
         self.directory = parent / "io"
         self.directory.mkdir(exist_ok=True)
         self.directory.chmod(0o755)

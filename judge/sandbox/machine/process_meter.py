@@ -51,7 +51,7 @@ class ProcessMeter(Meter):
         return any(fields[0] in BUSY_STATES for fields in self.family())
 
     def family(self) -> Iterator[list[str]]:
-        """Fields of /proc/PID/stat, from the state on, of the process and its descendants."""
+        """Fields of /proc/PID/stat, from the state on, for the process and its descendants."""
         pids = [self._pid]
         while pids:
             pid = pids.pop()

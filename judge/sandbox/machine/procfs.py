@@ -7,7 +7,7 @@ from pathlib import Path
 PROC = Path("/proc")
 
 TICK_NS = 1_000_000_000 // (os.sysconf("SC_CLK_TCK") if hasattr(os, "sysconf") else 100)
-"""A clock tick, the unit of times in /proc. Unused on Windows."""
+"""The unit of times in /proc. Unused on Windows."""
 
 BUSY_STATES = "RD"
 """Running or ready (R), waiting for a disk or a page (D)."""
@@ -34,7 +34,7 @@ def started_ticks(pid: int) -> int | None:
 
 
 def status_field(pid: int | str, name: str) -> str:
-    """Return a field of /proc/PID/status, such as `PPid`; empty without the process or field."""
+    """A field of /proc/PID/status, such as `PPid`; empty without the process or field."""
     with suppress(OSError):
         for line in (PROC / str(pid) / "status").read_text(encoding="utf-8", errors="replace").splitlines():
             if line.startswith(f"{name}:"):
@@ -43,20 +43,20 @@ def status_field(pid: int | str, name: str) -> str:
 
 
 def status_fields(pid: int) -> dict[str, str]:
-    """Return all fields of /proc/PID/status. Raises OSError if it is gone."""
+    """All fields of /proc/PID/status. Raises OSError if it is gone."""
     text = (PROC / str(pid) / "status").read_text(encoding="utf-8", errors="replace")
     return {name: value.strip() for name, _, value in (line.partition(":") for line in text.splitlines())}
 
 
 def apparmor_label(pid: int) -> str:
-    """Return a process's AppArmor label, such as `docker-default (enforce)`; empty if unconfined."""
+    """A process's AppArmor label, such as `docker-default (enforce)`; empty if unconfined."""
     with suppress(OSError):
         return (PROC / str(pid) / "attr/apparmor/current").read_text(encoding="utf-8", errors="replace").strip()
     return ""
 
 
 def memory_bytes(pid: int | str, name: str = "VmHWM") -> int:
-    """Return a memory field of /proc/PID/status, by default the peak; 0 if missing."""
+    """A memory field of /proc/PID/status, by default the peak; 0 if missing."""
     words = status_field(pid, name).split()
     return int(words[0]) << 10 if words else 0
 

@@ -17,7 +17,7 @@ from judge.sandbox.layout import account_lines
 
 @dataclass(frozen=True, slots=True)
 class User:
-    """A host user and its group, claimed until `close`."""
+    """Claimed until `close`."""
 
     uid: int
     _name: socket.socket

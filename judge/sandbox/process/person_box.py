@@ -8,7 +8,7 @@ from judge.sandbox.machine.process_meter import IdleMeter
 
 
 class PersonBox(Box):
-    """`answers` is the reading end of the pipe; at its end, `left` raises the appropriate error.
+    """`answers` is the reading end of the pipe; at its end, `left` raises an error.
 
     The pipe outlives the box: a human plays several games and can think at any time.
     """

@@ -36,7 +36,7 @@ POLL_INTERVAL_S = 0.005
 
 
 class ProcessBox(Box):
-    """A session of processes as a box. Limits are not enforced. Freezing only stops the process group."""
+    """Limits are not enforced. Freezing only stops the process group."""
 
     name = "process"
 
@@ -51,8 +51,6 @@ class ProcessBox(Box):
         self._stdin = -1
         self._streams: tuple[PipeSource, ...] = ()
         self._reports: ReportSource | None = None
-
-    # --- before the agent runs --------------------------------------------------------------------
 
     def prepare(self) -> None:
         log.warning(
@@ -77,15 +75,13 @@ class ProcessBox(Box):
             raise HostError(f"No pipes or folders for the agent {self._tenant.name}: {error}") from error
 
     def _pipe(self, *, agent_reads: bool) -> int:
-        """Keep the agent's end until its start, and return the judge's nonblocking end."""
+        """Nonblocking; the agent's end is kept until its start."""
         reader, writer = os.pipe2(os.O_CLOEXEC)
         theirs, ours = (reader, writer) if agent_reads else (writer, reader)
         self._agent_fds.append(theirs)
         self._fds.append(ours)
         os.set_blocking(ours, False)
         return ours
-
-    # --- while it runs ----------------------------------------------------------------------------
 
     @property
     def sources(self) -> Sequence[EventSource]:
@@ -150,13 +146,11 @@ class ProcessBox(Box):
         return all(fields[0] in "TtDZX" for fields in self._meter.family() if fields[2] == group)
 
     def kill(self) -> None:
-        """Kill the process group, and processes outside it with the box's environment variable."""
+        """Also kills processes outside the group with the box's environment variable."""
         self._note_peak()
         self._signal(signal.SIGKILL)
         if self._directory:
             kill_marked(self._directory)
-
-    # --- at its end -------------------------------------------------------------------------------
 
     def is_gone(self) -> bool:
         return not (self._meter and self._runs) or all(fields[0] in "ZX" for fields in self._meter.family())
@@ -185,7 +179,7 @@ class ProcessBox(Box):
             self._directory = None
 
     def reap(self, *, block: bool = False) -> ProcessReport | None:
-        """Collect the wait status, if any, and kill remaining processes."""
+        """Also kills remaining processes."""
         if not (self._process and self._meter and self._runs):
             return None
         end = os.WEXITED | os.WNOWAIT | (0 if block else os.WNOHANG)

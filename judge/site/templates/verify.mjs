@@ -1,11 +1,11 @@
-// A second verifier of a published contest. It shares no code with the judge, needs no network and no package:
+// A second verifier of an export. It shares no code with the judge, and needs no network and no package:
 //
 //     node verify.mjs DIRECTORY [KEY.pem] [--since CHECKPOINT] [--witness KEYS]
 //
-// and verify.html runs it in a browser on a directory that the reader chooses. It checks that every file is as it was
-// signed, that results are those of the records, that the tables follow from the results, and that the log has all
-// results and goes on from an old checkpoint. It plays no game again: whether a record follows from the rules is for
-// `judge contest verify`. It says what it did not check, and notes what no verifier can judge.
+// verify.html runs it in a browser on a directory that the reader chooses. It checks the signature and digest of every
+// file, the results against the records, the tables against the results, and that the log has all results and extends an
+// old checkpoint. It replays no game: `judge contest verify` checks that records follow from the rules. The report lists
+// what was not checked, and decisions that no verifier can judge.
 "use strict";
 (() => {
   const MANIFEST = "manifest.json", SIGNATURE = "manifest.sig", KEY = "organiser.pem";
@@ -26,18 +26,18 @@
     key = "";
     problems = [];
     checked = [];
-    notes = []; // What the organiser decided or the host caused: no verifier can tell whether it was right.
+    notes = []; // Decisions of the organiser and failures of the host. A verifier cannot check whether they were right.
     unchecked = [
-      "that records follow from the rules and from what the agents wrote: judge contest verify replays them",
-      "the schedule, the openings and the lots: judge contest verify computes them again",
-      "ratings, fairness, pages, PGN, the journal's words, letters of CSV that are not ASCII: only as they were signed",
+      "that records follow from the rules and the agents' output: judge contest verify replays them",
+      "schedule, openings and draw of lots: judge contest verify recomputes them",
+      "ratings, fairness, pages, PGN, text of the journal, non-ASCII characters of CSV: only their signature",
     ];
 
     expect(isTrue, problem) {
       if (!isTrue) this.problems.push(problem);
     }
 
-    /** A problem for each value of `expected` that is another one in `found`; floats may be off by `slack`. */
+    /** Reports each value of `expected` that differs in `found`; floats may differ by `slack`. */
     compare(place, found, expected, slack = 0) {
       if (expected !== null && typeof expected === "object") {
         if (Array.isArray(expected)) this.compare(`${place}, length`, found?.length, expected.length);
@@ -47,10 +47,10 @@
       const areNumbers = typeof found === "number" && typeof expected === "number";
       const most = slack * Math.max(1, Math.abs(found), Math.abs(expected));
       const isNear = areNumbers && Math.abs(found - expected) <= most;
-      this.expect(found === expected || isNear, `${place}: ${found} is there, ${expected} is right`);
+      this.expect(found === expected || isNear, `${place}: found ${found}, expected ${expected}`);
     }
 
-    /** All of it; text of an export is made one line without control characters. */
+    /** The report as lines. Text of an export is cut and has no control characters. */
     lines() {
       const plain = (text) => String(text).replace(/[\p{C}\p{Zl}\p{Zp}]/gu, "\ufffd").slice(0, 500);
       const count = this.problems.length;
@@ -78,7 +78,7 @@
   const base64 = (bytes) => btoa(String.fromCharCode(...bytes));
   const unbase64 = (text) => latin1(atob(text));
 
-  /** The bytes of a text in Base64, refused if they have another form too. */
+  /** The bytes of a text in canonical Base64. */
   function fromBase64(text) {
     const bytes = unbase64(text);
     if (base64(bytes) !== text) throw new Error("not in Base64");
@@ -97,7 +97,7 @@
   const ORDER_8 = 0x05fc536d880238b13933c6d305acdfd5f098eff289f4c345b027b2c28f95e826n;
   const SMALL_ORDER = new Set([0n, 1n, ORDER_8, FIELD - ORDER_8, FIELD - 1n, FIELD, FIELD + 1n]);
 
-  /** The 32 bytes of a key, refused if it is a point of small order, for which anyone can make signatures. */
+  /** Refuses a key that is a point of small order, for which anyone can make signatures. */
   function safeKey(key) {
     const y = BigInt(`0x${hex(key.slice().reverse())}`) & ((1n << 255n) - 1n);
     if (SMALL_ORDER.has(y)) throw new Error("a key of small order, with which anyone can sign");
@@ -111,7 +111,7 @@
 
   const MOST_DEPTH = 100;
 
-  /** How many colons a JSON text has outside of its strings, and its numbers as they are written. One pass. */
+  /** The number of colons outside of strings in a JSON text, and its numbers as text. */
   function scanned(text) {
     const numbers = [], part = /[-+.0-9eE]/;
     let colons = 0;
@@ -129,10 +129,10 @@
     return { colons, numbers };
   }
 
-  /** The value of JSON, with its `numbers` as they are written; refused if other readers may read another value. */
+  /** A JSON value, and its numbers as text. Refuses JSON that other parsers may read differently. */
   function parsed(bytes, name) {
     const text = decoded(bytes);
-    const value = JSON.parse(text); // first: what follows relies on strings that end
+    const value = JSON.parse(text); // first, because `scanned` needs valid JSON
     const { colons, numbers } = scanned(text);
     const mayBreak = /\\u[dD][89a-fA-F]/.test(text);
     const refuse = (why) => {
@@ -166,7 +166,7 @@
 
   const parse = (bytes, name) => parsed(bytes, name).value;
 
-  /** A number as Python writes it, whose digits are the same: with an exponent below 0.0001 and from 10^16 on. */
+  /** A number in Python's notation: the same digits, with an exponent below 0.0001 and from 10^16. */
   function pythonNumber(token) {
     if (/^-?[0-9]+$/.test(token)) return BigInt(token).toString();
     const value = Number(token), sign = value < 0 || Object.is(value, -0) ? "-" : "";
@@ -182,7 +182,7 @@
     return `${sign}${whole}.${digits.slice(power + 1) || "0"}`;
   }
 
-  /** JSON as the judge writes a manifest: sorted keys, no spaces, ASCII. */
+  /** Canonical JSON of a manifest: sorted keys, no spaces, ASCII. */
   function canonical(value) {
     if (Array.isArray(value)) return `[${value.map(canonical).join(",")}]`;
     if (value !== null && typeof value === "object") {
@@ -233,7 +233,7 @@
     const listed = new Map(manifest.files.map((file) => [file.path, file]));
     const sorted = [...listed.values()].sort((one, other) => (one.path < other.path ? -1 : 1));
     const form = canonical({ contest: manifest.contest, files: sorted, format: "judge-manifest-1" });
-    report.expect(`${form}\n` === decoded(data), `${MANIFEST}: not in the form that a judge writes`);
+    report.expect(`${form}\n` === decoded(data), `${MANIFEST}: not canonical JSON`);
     const names = new Set([...files.keys()].filter((name) => name !== MANIFEST && name !== SIGNATURE));
     for (const [name, file] of listed) {
       if (!names.delete(name)) report.problems.push(`${name}: missing`);
@@ -254,18 +254,18 @@
   );
   const WITNESSED = /^log\/witness\/[0-9a-f]{8}$/;
 
-  /** Files that no export of this contest has; pages are known by their names only. */
+  /** Reports unexpected files. Pages are recognised only by their names. */
   function checkNames({ files, tables, report }, tiles) {
     const data = [...TABLES, "fairness", "histories"].flatMap((name) => [`data/${name}.csv`, `data/${name}.json`]);
     const records = [...tables.games, ...tables.attempts].map(({ record }) => record);
     const known = new Set([...data, "data/README.md", ...records, ...tiles, ...(tiles.length ? [CHECKPOINT] : [])]);
     for (const name of [...files.keys()].sort()) {
       const isKnown = known.has(name) || [PAGE, TOP, WITNESSED].some((kind) => kind.test(name));
-      report.expect(isKnown, `${name}: an export of this contest has no such file`);
+      report.expect(isKnown, `${name}: unexpected file`);
     }
   }
 
-  /** The digest of a transcript: of each block what is public, entry by entry, and the digest of what is private. */
+  /** The digest of a transcript: for each block its public entries and the digest of its private ones. */
   async function transcriptDigest({ blocks }) {
     const digests = [];
     for (const { entries, private_sha256 } of blocks) {
@@ -274,7 +274,7 @@
         const isPublic = typeof text === "string";
         const [length, data, tag] = isPublic ? [text.length, text, "o"] : Array.isArray(text) ? [...text, "e"] : [text, "", "p"];
         const head = new DataView(new ArrayBuffer(14));
-        if (!Number.isSafeInteger(ns) || ns < 0) throw new Error(`a time in a transcript is impossible: ${ns}`);
+        if (!Number.isSafeInteger(ns) || ns < 0) throw new Error(`invalid time in a transcript: ${ns}`);
         head.setBigUint64(0, BigInt(ns), true);
         head.setInt8(8, seat);
         head.setUint8(9, kind.charCodeAt(0));
@@ -286,7 +286,7 @@
     return sha256(joined(digests));
   }
 
-  /** What a record says, as a row of games.json says it. */
+  /** The columns of games.json that follow from a record. */
   function claims(record, row) {
     const { attempt, verdict, reason, result, seconds, winner } = record;
     const said = { number: record.spec.number, id: record.id, attempt, verdict, reason, result, seconds };
@@ -301,14 +301,14 @@
 
   const INSTANT = /^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}([.][0-9]{3}([0-9]{3})?)?[+]00:00$/;
 
-  /** Whether a text is a time, UTC, that a calendar has. */
+  /** Whether a text is a valid time in UTC. */
   function isTime(text) {
     if (typeof text !== "string" || !INSTANT.test(text)) return false;
     const found = new Date(`${text.slice(0, 19)}Z`);
     return !Number.isNaN(found.getTime()) && found.toISOString().slice(0, 19) === text.slice(0, 19);
   }
 
-  /** Measurements that are impossible: negative, too large, or no number. */
+  /** Reports invalid measurements: negative, too large, or not a number. */
   function checkMeasurements(record, name, report) {
     const { seconds, judge_late_ms = 0, seats, plies, placement, started_at } = record;
     const ofSeat = (seat) => [
@@ -323,11 +323,11 @@
     const isPossible = (value) =>
       value == null || (typeof value === "number" && value >= 0 && value <= Number.MAX_SAFE_INTEGER);
     const wrong = measured.find((value) => !isPossible(value));
-    report.expect(wrong === undefined, `${name}: impossible: ${wrong} was measured`);
-    report.expect(isTime(started_at), `${name}: impossible: ${started_at} is no time`);
+    report.expect(wrong === undefined, `${name}: invalid measurement: ${wrong}`);
+    report.expect(isTime(started_at), `${name}: invalid time: ${started_at}`);
   }
 
-  /** A record of this attempt, compared with the digests that it names; null if it is of another one. */
+  /** The record of an attempt, compared with its digests. */
   async function readRecord({ read, report }, path, number, attempt, files) {
     const { record, transcript } = parse(await read(path, LARGEST_RECORD), path);
     report.compare(`${path}, attempt`, record.attempt, attempt);
@@ -351,11 +351,11 @@
     const byNumber = new Map(tables.games.map((row) => [row.number, row]));
     for (const { number, attempt, state, record: path } of tables.attempts) {
       const row = byNumber.get(number);
-      if (row === undefined) throw new Error(`attempts.json: there is no game ${number}`);
+      if (row === undefined) throw new Error(`attempts.json: unknown game ${number}`);
       const record = await readRecord(it, path, number, attempt, filesOf(row));
       report.compare(`${path}, game`, record.id, row.id);
       const isVoid = record.verdict === "void" && record.winner === null;
-      report.expect(isVoid || state !== "void", `${path}: its verdict is ${record.verdict}, the tables call it void`);
+      report.expect(isVoid || state !== "void", `${path}: its verdict is ${record.verdict}; in the tables it is void`);
     }
     report.checked.push(`${played.length} records against the results, and their transcripts against their digests`);
   }
@@ -368,7 +368,7 @@
   const BY_RESULTS = new Set(["round-robin", "double-round-robin", "gauntlet", "swiss", "sprt"]);
   const OF_PAIR = ["points", "games", "wins", "draws", "losses"];
   const OF_AGENT = [...OF_PAIR, "byes", "failures", "replies", "charged_ms"];
-  const SLACK = 1e-9; // more than another order of adding up makes
+  const SLACK = 1e-9; // rounding depends on the order of a sum
   const CRITERIA_SLACK = 1e-8; // both sides are rounded
 
   const COLUMNS = {
@@ -398,7 +398,7 @@
     f: (value) => typeof value === "number",
   };
 
-  /** A cell of CSV; a text is never a formula. */
+  /** A CSV cell. Text that spreadsheets would run as a formula gets an apostrophe. */
   function cellOf(value, token) {
     if (value === null) return "";
     if (typeof value === "number") return pythonNumber(token).replace(/\.0$/, "");
@@ -411,7 +411,7 @@
 
   const MOST_CELL = 10_000;
 
-  /** A table as JSON and as CSV: columns and types as every export has them, and the same values in both. */
+  /** Reads a table and checks its columns, its types, and that JSON and CSV have the same values. */
   async function readTable({ read, contest, report }, name) {
     const { value: rows, numbers } = parsed(await read(`data/${name}.json`, LARGEST_TABLE), `${name}.json`);
     if (!Array.isArray(rows)) throw new Error(`${name}.json: not a table`);
@@ -422,14 +422,14 @@
       const keys = Object.keys(row), tokens = new Map();
       const known = columns.map(([key]) => key);
       if (keys.length !== known.length || !keys.every((key) => types.has(key))) {
-        throw new Error(`${name}.json: row ${at} has other columns than ${known.join(", ")}`);
+        throw new Error(`${name}.json: row ${at}: wrong columns; expected ${known.join(", ")}`);
       }
       for (const key of keys) {
         const value = row[key], type = types.get(key);
         const token = typeof value === "number" ? numbers[next++] : undefined;
         tokens.set(key, token);
         const isRight = value === null ? type.endsWith("?") : isType[type[0]](value, token);
-        if (!isRight) throw new Error(`${name}.json: row ${at}, ${key}: ${String(token ?? value)} has another type`);
+        if (!isRight) throw new Error(`${name}.json: row ${at}, ${key}: ${String(token ?? value)} has a wrong type`);
       }
       lines.push(known.map((key) => cellOf(row[key], tokens.get(key))));
     }
@@ -448,14 +448,14 @@
     return value;
   }
 
-  /** Whether a file of CSV has these cells. */
+  /** Checks that a CSV file has these cells. */
   async function checkCsv({ read, report }, name, lines) {
     const plain = (text) => text.replace(/[^\0-\x7f]+/g, "?").replace(/\?+/g, "?");
     const found = decoded(await read(`data/${name}.csv`, LARGEST_TABLE)).split("\r\n").map(plain);
     const expected = [...lines.map((cells) => cells.join(",")), ""].map(plain);
     const at = expected.findIndex((line, number) => line !== found[number]);
     const isSame = at < 0 && found.length === expected.length;
-    report.expect(isSame, `${name}.csv, line ${at < 0 ? expected.length : at + 1}: not as in ${name}.json`);
+    report.expect(isSame, `${name}.csv, line ${at < 0 ? expected.length : at + 1}: differs from ${name}.json`);
   }
 
   const rounded = (value) => Number(value.toFixed(9)) + 0;
@@ -463,13 +463,13 @@
     Object.fromEntries(names.map((name) => [name, rounded(total(parts, (part) => part[name]))]));
   const hasOwnPoints = (policy) => Object.keys(policy.points ?? {}).length > 0;
 
-  /** What the first and the second seat score; where a policy has points for words of its own, as games.json claims. */
+  /** Points of both seats. If the policy defines its own points, they are those of games.json. */
   function pointsOf(row, policy) {
     if (hasOwnPoints(policy)) return [row.first_points, row.second_points];
     return row.verdict === "draw" ? [0.5, 0.5] : [row.first, row.second].map((agent) => Number(agent === row.winner));
   }
 
-  /** What a game was to one of its two agents. */
+  /** A game from the view of one agent. */
   function gameOf(agent, row, policy) {
     const [seat, side] = row.first === agent ? [0, "first"] : [1, "second"];
     const draws = Number(row.verdict === "draw"), wins = draws ? 0 : Number(row.winner === agent);
@@ -479,7 +479,7 @@
     return { points, games: 1, wins, draws, losses: 1 - wins - draws, byes: 0, failures, replies, charged_ms };
   }
 
-  /** What the games of a pairing were to one of its agents. */
+  /** The games of a pairing from the view of one agent. */
   function meetingOf(agent, opponent, rows, { policy, duel, format }) {
     const [mine, its] = [agent, opponent].map((one) => summed(rows.map((row) => gameOf(one, row, policy))));
     const weighed = () => (mine.points === its.points ? duel.draw : mine.points > its.points ? duel.win : duel.loss);
@@ -487,7 +487,7 @@
     return { ...mine, agent, opponent, points };
   }
 
-  /** Each pairing as each of its agents met the other; the games of a pairing are together in games.json. */
+  /** Each pairing twice, from the view of each agent. The games of a pairing are adjacent in games.json. */
   function meetingsOf({ contest, tables, report }) {
     const { policy, duel, format } = contest;
     const best = hasOwnPoints(policy) ? Math.max(...Object.values(policy.points).flat()) : 1;
@@ -510,7 +510,7 @@
     return meetings;
   }
 
-  /** What each agent has done, in all and against each opponent; of pairings with a disqualified agent nothing. */
+  /** Totals of each agent, overall and by opponent. Pairings with a disqualified agent do not count. */
   function linesOf(it, out) {
     const counted = meetingsOf(it).filter(({ agent, opponent }) => !out.has(agent) && !out.has(opponent));
     const byAgent = grouped(counted, (each) => each.agent);
@@ -526,7 +526,7 @@
   const DRAW_MARGIN = 10 ** (0.01 / 400), RATING_TIE = 0.01, CLOSE = 1e-5, MOST_ROUNDS = 10_000;
   const knownRatings = new WeakMap();
 
-  /** Who met whom in games that one won or both drew, by number; the first of a pair has the smaller name. */
+  /** Agents with a decided game or a draw, and their results against each opponent. */
   function ratedPairs(all) {
     const numbers = new Map(), players = [];
     const playerOf = (agent) => {
@@ -550,7 +550,7 @@
     return players;
   }
 
-  /** The ratings of BayesElo with a mean of 1600, by agent. A draw is a win and a loss; each has two virtual draws. */
+  /** BayesElo ratings by agent, with mean 1600. A draw is a win and a loss; each agent has two virtual draws. */
   function ratingsOf(all) {
     if (knownRatings.has(all)) return knownRatings.get(all);
     const players = ratedPairs(all);
@@ -584,7 +584,7 @@
     return ratings;
   }
 
-  /** The criteria that can be computed here: from all lines, and those that are still equal, to what a line has. */
+  /** Functions of a criterion: from all lines and the tied lines to the function that returns a line's value. */
   const CRITERIA = {
     points: () => (line) => line.points,
     wins: () => (line) => line.wins,
@@ -622,7 +622,7 @@
     },
   };
 
-  /** Lines that are equal so far in groups that share a place, best first; each gets its values. */
+  /** Splits tied lines into groups that share a place, best first, and stores the values of the criteria. */
   function ranked(all, equal, [criterion, ...rest]) {
     if (criterion === undefined) return [equal];
     const valueOf = CRITERIA[criterion](all, equal), column = `compared:${criterion}`;
@@ -636,8 +636,8 @@
     const out = new Set(tables.disqualified.map((row) => row.agent));
     const all = linesOf(it, out);
     if (hasOwnPoints(contest.policy)) {
-      report.unchecked.push("the points of each game: the policy has its own, which follow from the result line");
-      if (contest.duel) return void report.unchecked.push("standings and crosstable: duels weigh those points");
+      report.unchecked.push("the points of each game: the policy defines its own, which follow from the result line");
+      if (contest.duel) return void report.unchecked.push("standings and crosstable: they depend on those points");
     }
     for (const row of contest.duel ? [] : tables.games.filter((each) => each.verdict !== null)) {
       const found = [row.first_points, row.second_points];
@@ -648,10 +648,10 @@
     const lines = agents.map((agent) => all.get(agent));
     checkStandings(all, lines, out, it);
     checkPairs(lines, it);
-    report.checked.push("standings, crosstable and pairs, computed again from the results");
+    report.checked.push("standings, crosstable and pairs against the results");
   }
 
-  /** The number of pairs among positive ratings that differ by `difference` or more. */
+  /** The number of pairs of positive ratings that differ by at least `difference`. */
   function distantPairs(ratings, difference) {
     const rising = ratings.filter((rating) => rating > 0).sort((one, other) => one - other);
     let count = 0, distant = 0;
@@ -662,7 +662,7 @@
     return count;
   }
 
-  /** Pairs that the format leaves out do not meet, and all others of the same group do. */
+  /** Checks that pairs that the format leaves out do not meet, and that all others of the same group do. */
   function checkLeftOut({ contest, tables, report }) {
     const { name, skip, cycles = name === "double-round-robin" ? 2 : 1 } = contest.format;
     if (!skip) return;
@@ -676,8 +676,8 @@
       const difference = skip.groups.length > 0 && !skip.groups.includes(group) ? Infinity : skip.rating_difference;
       for (const [, [{ round, table, first, second }, ...more]] of grouped(rows, pairOf)) {
         const isLeftOut = distantPairs([ratingOf(first), ratingOf(second)], difference) > 0;
-        report.expect(!isLeftOut, `round ${round}, table ${table}: a pair that the ratings leave out`);
-        report.expect(more.length < cycles, `round ${round}, table ${table}: a pair that meets too often`);
+        report.expect(!isLeftOut, `round ${round}, table ${table}: this pair should be left out by its ratings`);
+        report.expect(more.length < cycles, `round ${round}, table ${table}: this pair meets too often`);
       }
       const all = (members.length * (members.length - 1)) / 2;
       const expected = cycles * (all - distantPairs(members.map(ratingOf), difference));
@@ -686,7 +686,7 @@
         report.compare(`pairings of group "${group}"`, rows.length, expected);
       }
     }
-    report.checked.push("the pairs that are left out, from the ratings of the contest's document");
+    report.checked.push("the pairs that are left out, against the ratings in the contest's document");
   }
 
   const pairOf = ({ first, second }) => JSON.stringify([first, second].sort());
@@ -695,7 +695,7 @@
     const { name, ranking } = contest.format;
     report.compare("standings.json", tables.standings, lines.map((line) => summed([line])), SLACK);
     if (!BY_RESULTS.has(name)) {
-      return void report.unchecked.push(`the places and criteria: those of the format ${name} follow from its stages`);
+      return void report.unchecked.push(`places and criteria: in the format ${name} they depend on its stages`);
     }
     const known = ranking.slice(0, [...ranking, ""].findIndex((each) => !Object.hasOwn(CRITERIA, each)));
     const [last, playing] = [true, false].map((isOut) => lines.filter((line) => out.has(line.agent) === isOut));
@@ -705,7 +705,7 @@
       for (const { agent } of tier) right.set(agent, place);
     }
     report.compare("criteria of standings.json", tables.standings, lines.map(({ values }) => values), CRITERIA_SLACK);
-    if (known.length < ranking.length) return void report.unchecked.push("the places: they need ratings");
+    if (known.length < ranking.length) return void report.unchecked.push("places: they depend on ratings");
     const places = tables.standings.map((row) => row.place);
     report.compare("places of standings.json", places, lines.map((line) => right.get(line.agent)));
     report.compare("order of standings.json", places, [...places].sort((one, other) => one - other));
@@ -741,7 +741,7 @@
     return hashed([1], await rootOf(hashes.slice(0, left)), await rootOf(hashes.slice(left)));
   }
 
-  /** A checkpoint in a signed note (C2SP): what is signed, and each signature as a name and bytes. */
+  /** Parses a checkpoint, a signed note of C2SP. */
   function readCheckpoint(data, name) {
     const form = /^(([^\n]+)\n(0|[1-9][0-9]{0,14})\n([A-Za-z0-9+/]{43}=)\n)\n([^]+)\n$/;
     const refuse = () => {
@@ -757,7 +757,7 @@
     return { name, body, origin, size: Number(size), root: hex(fromBase64(root)), signatures };
   }
 
-  /** Who signs checkpoints; each signature begins with four bytes of the digest of its name, kind and key. */
+  /** A signer of checkpoints. A signature begins with four bytes of the digest of name, kind and key. */
   async function signer(name, kind, key) {
     return { name, kind, key, id: hex(await hashed(utf8(`${name}\n`), [kind], key)).slice(0, 8) };
   }
@@ -768,13 +768,13 @@
     const data = fromBase64(rest.join("+"));
     const witness = await signer(name, WITNESS, data.slice(1));
     if (data.length !== 33 || data[0] !== WITNESS || witness.id !== id) {
-      throw new Error(`not the key of a witness: ${line.slice(0, 80)}`);
+      throw new Error(`not a key of a witness: ${line.slice(0, 80)}`);
     }
     safeKey(witness.key);
     return witness;
   }
 
-  /** When somebody signed a checkpoint, in seconds of Unix time (0: he tells no time); null if he did not. */
+  /** Unix time in seconds of a signature under a checkpoint, 0 if the signature has no time; null without signature. */
   async function signedAt({ signatures, body }, { name, kind, key, id }) {
     const length = kind === WITNESS ? 12 : 4;
     for (const { data } of signatures.filter((each) => each.name === name && hex(each.data.slice(0, 4)) === id)) {
@@ -785,28 +785,28 @@
     return null;
   }
 
-  /** Whether a checkpoint is one of this log that its organiser signed, and the log begins with its leaves. */
-  async function goesOnFrom(checkpoint, { origin, organiser, hashes }, report) {
+  /** Whether the organiser signed this checkpoint and the log begins with its leaves. */
+  async function isInLog(checkpoint, { origin, organiser, hashes }, report) {
     const { name, size } = checkpoint;
     const isSigned = checkpoint.origin === origin && (await signedAt(checkpoint, organiser)) !== null;
     const isThere = size <= hashes.length && hex(await rootOf(hashes.slice(0, size))) === checkpoint.root;
-    report.expect(isSigned, `${name} is not one of this log, signed by the organiser's key`);
+    report.expect(isSigned, `${name}: not a checkpoint of this log signed with the organiser's key`);
     report.expect(isThere || !isSigned, `the log does not begin with the ${size} leaves of ${name}: it was rewritten`);
     return isSigned && isThere;
   }
 
-  /** The log of an export: its checkpoint, the hashes of its leaves, and the journal with the digest of each leaf. */
+  /** Reads the log: checkpoint, hashes of the leaves, and the journal with the digest of each leaf. */
   async function readLog({ files, read, contest, tables, key, report }) {
     const checkpoint = readCheckpoint(await read(CHECKPOINT, LARGEST_CHECKPOINT), CHECKPOINT);
     if (checkpoint.size !== tables.journal.length) {
-      throw new Error(`${CHECKPOINT}: of ${checkpoint.size} leaves, the journal has ${tables.journal.length}`);
+      throw new Error(`${CHECKPOINT}: ${checkpoint.size} leaves, but the journal has ${tables.journal.length}`);
     }
     const leaves = [], tiles = tilePaths("entries", checkpoint.size);
     for (const [number, name] of tiles.entries()) {
       const data = await read(name, LARGEST_TILE), before = leaves.length;
       for (let at = 0, end = 0; at < data.length; at = end) {
         end = at + 2 + data[at] * 256 + data[at + 1];
-        if (!(end <= data.length)) throw new Error(`${name}: a leaf is cut off`);
+        if (!(end <= data.length)) throw new Error(`${name}: a leaf is truncated`);
         leaves.push(data.slice(at + 2, end));
       }
       const width = Math.min(WIDTH, checkpoint.size - number * WIDTH);
@@ -818,7 +818,7 @@
       const { digest } = parse(leaves[number], `leaf ${number}`);
       const line = { at, attempt, digest, event, match: game, text_sha256: await sha256(utf8(text)) };
       const isSame = digest !== undefined && canonical(line) === decoded(leaves[number]);
-      report.expect(isSame, `leaf ${number} of the log is not the line of the journal`);
+      report.expect(isSame, `leaf ${number} of the log differs from the line of the journal`);
       lines.push({ ...row, digest: typeof digest === "string" ? digest : null });
     }
     const origin = `judge-contest/${contest.name}`;
@@ -828,7 +828,7 @@
     return { origin, organiser: await signer(origin, ORGANISER, key), checkpoint, hashes, lines, tiles };
   }
 
-  /** Where the tiles of a level are (C2SP's tlog-tiles). */
+  /** Paths of the tiles of a level (C2SP tlog-tiles). */
   function tilePaths(level, count) {
     return Array.from({ length: Math.ceil(count / WIDTH) }, (_, number) => {
       const parts = [String(number % 1000).padStart(3, "0")];
@@ -840,7 +840,7 @@
     });
   }
 
-  /** The paths of the tiles of hashes, which must be those of the leaves. */
+  /** Checks the tiles of hashes against the leaves, and returns their paths. */
   async function checkTiles(hashes, read, report) {
     const all = [];
     for (let level = 0, nodes = hashes; nodes.length; level++) {
@@ -857,8 +857,8 @@
     return all;
   }
 
-  /** What a log says of a contest, line by line: each line must be possible after those before it. */
-  class Story {
+  /** State of a contest while its log is read. Each line must be possible after the lines before it. */
+  class History {
     constructor({ contest, tables, report }) {
       this.games = new Map(tables.games.map((row) => [row.id, row]));
       this.schedule = [...tables.games].sort((one, other) => one.number - other.number);
@@ -880,7 +880,7 @@
       const { event, text, at } = line;
       const expect = (isTrue, problem) => this.report.expect(isTrue, `leaf ${number} of the log, ${event}: ${problem}`);
       expect(isTime(at) && at.length === 29, `${at} is not a time`);
-      expect(this.isCreated || !OF_CONTEST.has(event), "it comes before the contest is created");
+      expect(this.isCreated || !OF_CONTEST.has(event), "it precedes the creation of the contest");
       if (OF_ATTEMPT.has(event)) this.attempt(line, expect);
       else if (event === "created") this.isCreated = true;
       else if (event === "disqualified") this.out.push(text);
@@ -895,7 +895,7 @@
     attempt(line, expect) {
       const { event, game, digest } = line, attempt = line.attempt ?? 0, key = `${game} ${attempt}`;
       const isRunning = this.running.get(game) === attempt, before = this.ended.get(key);
-      if (!this.games.has(game)) return expect(false, `there is no game ${game}`);
+      if (!this.games.has(game)) return expect(false, `unknown game ${game}`);
       if (event === "started") {
         this.start(game, attempt, expect);
         this.last.set(game, attempt);
@@ -908,22 +908,22 @@
       if (digest !== null) this.recorded.add(key);
       const kept = event === "annulled" ? before?.digest ?? null : digest;
       if (event === "superseded") {
-        expect(!isRunning, `attempt ${attempt} was being played, so nothing supersedes it`);
-        expect(isRunning || before, `attempt ${attempt} did not end before`);
+        expect(!isRunning, `attempt ${attempt} was running, so it cannot be superseded`);
+        expect(isRunning || before, `attempt ${attempt} had not ended`);
       } else if (event === "annulled") {
         const hasResult = this.done.get(game) === attempt;
-        expect(isRunning || hasResult, `attempt ${attempt} was not being played and has no result that counts`);
+        expect(isRunning || hasResult, `attempt ${attempt} was not running and has no counted result`);
         this.running.delete(game);
         this.done.delete(game);
       } else {
-        if (!isRunning) return expect(false, `attempt ${attempt} was not being played`);
+        if (!isRunning) return expect(false, `attempt ${attempt} was not running`);
         this.running.delete(game);
         if (event === "accepted") this.done.set(game, attempt);
       }
       this.ended.set(key, { event, digest: kept, text: line.text });
     }
 
-    /** What keeps the next attempt of a game from being started. */
+    /** Checks that the next attempt of a game may be started. */
     start(game, attempt, expect) {
       const last = this.last.get(game) ?? 0, { first, second } = this.games.get(game);
       const gone = [first, second].find((agent) => this.out.some((text) => text.startsWith(`${agent}: `)));
@@ -931,24 +931,24 @@
       expect(this.isOpen, "the contest was not open");
       expect(attempt === last + 1, `attempt ${attempt} does not follow ${last}`);
       expect(!this.running.has(game), `attempt ${this.running.get(game)} of the game has not ended`);
-      expect(!this.done.has(game), `the game has a result, of attempt ${this.done.get(game)}`);
+      expect(!this.done.has(game), `the game already has a result, of attempt ${this.done.get(game)}`);
       expect(gone === undefined, `${gone} was disqualified`);
     }
 
-    /** What the tables have and the log has not. */
+    /** Compares the final state with the tables. */
     end({ tables }) {
       const { report, schedule, scheduled } = this;
-      report.expect(this.isCreated, "the log does not say that the contest was created");
-      const count = `the log schedules ${scheduled.size} games, there are ${schedule.length}`;
+      report.expect(this.isCreated, "the log does not contain the creation of the contest");
+      const count = `the log schedules ${scheduled.size} games, the tables have ${schedule.length}`;
       report.expect(scheduled.size === schedule.length, count);
       const out = tables.disqualified.map(({ agent, why }) => `${agent}: ${why}`);
       const isSame = [...out].sort().join("\0") === [...this.out].sort().join("\0");
-      report.expect(isSame, "the agents that the log disqualifies are others than those of the tables");
+      report.expect(isSame, "the log and the tables disqualify different agents");
       for (const { number, id: game, state } of schedule) {
         const attempt = this.running.get(game) ?? 0;
-        const told = attempt ? `attempt ${attempt} was started and never ended` : "no attempt is being played";
+        const found = attempt ? `attempt ${attempt} is running` : "no attempt is running";
         const isRight = this.running.has(game) === (state === "running");
-        report.expect(isRight, `game ${number}: ${told} in the log, and it is ${state} in the tables`);
+        report.expect(isRight, `game ${number}: ${found} in the log, but it is ${state} in the tables`);
       }
       const byKind = new Map();
       for (const [key, { event }] of this.ended) {
@@ -966,15 +966,15 @@
     }
   }
 
-  /** Every attempt that ended is in the log as in the tables, with its record; and the contest began once. */
+  /** Checks that log and tables have the same ended attempts and records, and that the contest began once. */
   async function checkEnds(it, lines) {
     const { read, tables, report } = it;
     const created = lines.filter(({ event }) => event === "created").map(({ digest }) => digest);
     report.compare(`${DOCUMENT} in the log`, created, [await sha256(await read(DOCUMENT, LARGEST_DOCUMENT))]);
-    const story = new Story(it);
-    for (const [number, line] of lines.entries()) story.take(line, number);
-    story.end(it);
-    const ended = new Map(story.ended);
+    const history = new History(it);
+    for (const [number, line] of lines.entries()) history.take(line, number);
+    history.end(it);
+    const ended = new Map(history.ended);
     const games = new Map(tables.games.map((row) => [row.number, row.id]));
     const counting = tables.games.filter((row) => row.state === "done").map((row) => ({ ...row, state: "accepted" }));
     for (const { number, attempt, state, record, why } of [...tables.attempts, ...counting]) {
@@ -985,16 +985,16 @@
       ended.delete(key);
     }
     for (const [key, { event, digest }] of ended) {
-      report.expect(digest === null, `game and attempt ${key}: ${event} in the log, and in no table`);
+      report.expect(digest === null, `game and attempt ${key}: ${event} in the log, but missing in the tables`);
     }
   }
 
   const UNDECIDED = {
-    received: "was received and not decided",
-    failed: "was not decided, because the judge's host had failed in its check,",
+    received: "had no result",
+    failed: "had no result, because the judge's host failed during its check,",
   };
 
-  /** Submissions that the organiser had not decided when the entries were frozen. */
+  /** Notes submissions without a result when the entries were locked in. */
   function noteUndecided({ contest, report }, lines) {
     const last = new Map();
     for (const { event, text } of lines.slice(0, contest.freeze?.leaves ?? 0)) {
@@ -1003,7 +1003,7 @@
     }
     for (const [number, event] of last) {
       if (Object.hasOwn(UNDECIDED, event)) {
-        report.notes.push(`submission ${number} ${UNDECIDED[event]} when the entries were frozen`);
+        report.notes.push(`submission ${number} ${UNDECIDED[event]} when the entries were locked in`);
       }
     }
   }
@@ -1013,13 +1013,13 @@
     for (const { agent, why } of tables.disqualified) report.notes.push(`${agent} disqualified: ${why}`);
     if (!files.has(CHECKPOINT)) {
       report.expect(!named.length, "the export has no log, so no witness has signed it");
-      report.expect(!contest.freeze, "the export has no log, and its draw follows from one");
+      report.expect(!contest.freeze, "the export has no log, but its draw depends on one");
       report.expect(since === null, "the export has no log");
       checkNames(it, []);
       return void report.unchecked.push("the log: the export has none");
     }
     const log = await readLog(it);
-    await goesOnFrom(log.checkpoint, log, report);
+    await isInLog(log.checkpoint, log, report);
     noteUndecided(it, log.lines);
     await checkEnds(it, log.lines);
     checkNames(it, log.tiles);
@@ -1028,18 +1028,18 @@
     await checkWitnesses(it, log, named);
     const { size } = log.checkpoint;
     report.checked.push(`${size} leaves of the log against its checkpoint, the journal and the results`);
-    if (old === null) return void report.unchecked.push("that the log was never rewritten: give an old checkpoint");
-    if (await goesOnFrom(old, log, report)) {
-      report.checked.push(`that the log goes on from the old checkpoint of ${old.size} leaves`);
+    if (old === null) return void report.unchecked.push("that the log was not rewritten: give an old checkpoint");
+    if (await isInLog(old, log, report)) {
+      report.checked.push(`that the log extends the old checkpoint of ${old.size} leaves`);
     }
   }
 
   // --- draw and witnesses --------------------------------------------------------------------------------------------
 
-  /** The SHA-256 of what a contest.json says without the draw; numbers as Python writes them. */
+  /** SHA-256 of contest.json without the draw, with numbers in Python's notation. */
   async function termsDigest(data) {
     const text = decoded(data);
-    if (text.includes("\\u0000")) throw new Error(`${DOCUMENT}: it has a NUL`);
+    if (text.includes("\\u0000")) throw new Error(`${DOCUMENT}: contains a NUL character`);
     const token = /"[^"\\]*(?:\\.[^"\\]*)*"|-?[0-9][0-9.eE+-]*/g;
     const quoted = (found) => (found[0] === '"' ? found : `"\\u0000${pythonNumber(found)}"`);
     const terms = JSON.parse(text.replace(token, quoted));
@@ -1048,13 +1048,13 @@
     return sha256(utf8(canonical(terms).replace(/"\\u0000([^"]*)"/g, "$1")));
   }
 
-  /** Whether the draw could be chosen: it follows from the log, whose first leaf is the commitment. */
+  /** Checks that the draw was not chosen: it follows from the log, whose first leaf is the commitment. */
   async function checkDraw({ read, contest, report }, log, old) {
     const { freeze } = contest, events = log.lines.map(({ event }) => event);
     if (freeze == null) {
       const isDrawn = events.includes("frozen") || events.includes("announced");
-      report.expect(!isDrawn, `the log freezes the entries, and ${DOCUMENT} does not draw from it`);
-      return void report.unchecked.push("the draw: it does not follow from the log");
+      report.expect(!isDrawn, `the log locks in the entries, but the draw in ${DOCUMENT} does not depend on it`);
+      return void report.unchecked.push("the draw: it does not depend on the log");
     }
     const { leaves } = freeze, last = leaves - 1;
     const isFirst = events[0] === "announced" && log.lines[0].digest === contest.commitment;
@@ -1063,19 +1063,18 @@
     const terms = await termsDigest(await read(DOCUMENT, LARGEST_DOCUMENT));
     if (!isOnce || events.indexOf("created") < leaves) {
       const where = `as leaf ${leaves}, before the contest is created`;
-      report.problems.push(`the log does not freeze the entries once, ${where}`);
+      report.problems.push(`the log does not lock in the entries once, ${where}`);
     } else if (terms !== freeze.entries || terms !== log.lines[last].digest) {
-      report.problems.push(`the entries and terms that the log froze are not those of ${DOCUMENT}`);
+      report.problems.push(`the entries and terms that the log locked in differ from those of ${DOCUMENT}`);
     } else if (hex(await rootOf(log.hashes.slice(0, leaves))) !== freeze.root) {
-      const of = `the root of its first ${leaves} leaves is another one`;
-      report.problems.push(`the draw follows from another log: ${of}`);
+      report.problems.push(`the draw depends on another log: the root of the first ${leaves} leaves differs`);
     }
     checkEntries(contest, log.lines.slice(0, leaves), report);
     await checkDrawWitnesses(contest, log, old, report);
     report.checked.push(`that the draw was fixed by the commitment, the entries and ${leaves} leaves of the log`);
   }
 
-  /** Every submission that passed plays, unless a later one has its name; and plays as it passed. */
+  /** Checks that each passed submission takes part with the same files, unless a later one has its name. */
   function checkEntries(contest, lines, report) {
     const passed = new Map();
     for (const { event, text, digest } of lines) {
@@ -1088,17 +1087,17 @@
       const entry = entries.get(number);
       const isReplaced = [...passed].some(([other, each]) => other > number && each.name === name);
       const [is, isSame] = [`submission ${number}`, entry?.seat.digest === digest];
-      report.expect(entry || isReplaced, `${is} passed before the entries were frozen, and does not take part`);
-      report.expect(!entry || isSame, `${is} takes part with other files than it passed with`);
+      report.expect(entry || isReplaced, `${is} passed before the entries were locked in, but does not take part`);
+      report.expect(!entry || isSame, `${is} takes part with files that differ from those that passed`);
     }
   }
 
-  /** The witnesses whose signatures the draw follows from, and those that the log says were away. */
+  /** Checks the witnesses' signatures on which the draw depends, and notes witnesses that were unavailable. */
   async function checkDrawWitnesses(contest, { origin, lines }, old, report) {
     const { leaves, root, witnessed } = contest.freeze;
     const body = utf8(`${origin}\n${leaves}\n${btoa(String.fromCharCode(...unhex(root)))}\n`);
-    const told = lines.slice(leaves, lines.findIndex(({ event }) => event === "created"));
-    const absent = told.filter(({ event }) => event === "unwitnessed").map(({ text }) => {
+    const afterwards = lines.slice(leaves, lines.findIndex(({ event }) => event === "created"));
+    const absent = afterwards.filter(({ event }) => event === "unwitnessed").map(({ text }) => {
       const [name] = text.split(": ");
       return [name, text.slice(name.length + 2)];
     });
@@ -1111,33 +1110,33 @@
       const is = `the witness ${name}`;
       if (signature === undefined) {
         const isSaid = why !== undefined;
-        report.expect(isSaid, `the draw lacks the signature of its witness ${name}, and the log does not say why`);
+        report.expect(isSaid, `the draw has no signature of its witness ${name}, and the log has no reason`);
         const at = old?.body === decoded(body) ? await signedAt(old, await readWitness(each.key)) : null;
-        if (at !== null) later.set(name, `; BUT it signed the log at the freeze, ${secondOf(at)} UTC`);
+        if (at !== null) later.set(name, `; BUT it signed the log at that moment, ${secondOf(at)} UTC`);
         continue;
       }
-      report.expect(why === undefined, `the log says that ${is} did not sign, and the draw has its signature`);
+      report.expect(why === undefined, `the log records that ${is} did not sign, but the draw has its signature`);
       const isSigned = await isSignature(key, unhex(signature), body);
-      report.expect(isSigned, `the draw's signature by ${name} is not one of the log at the freeze`);
-      if (isSigned) report.checked.push(`that the draw follows from a signature by ${is}`);
+      report.expect(isSigned, `the draw's signature by ${name} does not fit the log at the moment of the draw`);
+      if (isSigned) report.checked.push(`that the draw depends on a signature by ${is}`);
     }
     for (const [name, why] of away) {
-      report.notes.push(`the draw was made without the witness ${name}: ${why}${later.get(name) ?? ""}`);
+      report.notes.push(`drawn without the witness ${name}: ${why}${later.get(name) ?? ""}`);
     }
     for (const name of signatures.keys()) {
-      report.problems.push(`the draw follows from a signature by ${name}, which is no witness of it`);
+      report.problems.push(`the draw depends on a signature by ${name}, which is not one of its witnesses`);
     }
   }
 
   const secondOf = (seconds) => new Date(seconds * 1000).toISOString().slice(0, 19).replace("T", " ");
 
-  /** What witnesses have signed, announced or named by the reader. */
+  /** Reports what the announced witnesses, and those that the reader names, have signed. */
   async function checkWitnesses({ files, read, contest, report }, log, named) {
     const checkpoints = [log.checkpoint];
     const signed = [...files.keys()].filter((each) => each.startsWith("log/witness/")).sort().slice(0, MOST_WITNESSES);
     for (const name of signed) {
       const checkpoint = readCheckpoint(await read(name, LARGEST_CHECKPOINT), name);
-      if (await goesOnFrom(checkpoint, log, report)) checkpoints.push(checkpoint);
+      if (await isInLog(checkpoint, log, report)) checkpoints.push(checkpoint);
     }
     checkpoints.sort((one, other) => other.size - one.size);
     const announced = (contest.witnesses ?? []).map(({ key }) => key.trim());
@@ -1151,7 +1150,7 @@
       if (at !== null) {
         report.checked.push(`that ${is} has signed the first ${most} leaves, ${new Date(at * 1000).toISOString()}`);
       } else if (named.includes(line)) report.problems.push(`no checkpoint of the export is signed by ${is}`);
-      else report.unchecked.push(`${is}: it has signed no checkpoint of this export`);
+      else report.unchecked.push(`${is}: no checkpoint of this export has its signature`);
     }
   }
 
@@ -1161,27 +1160,26 @@
     const ranks = contest.entries.map(({ rank }) => rank);
     if ((contest.seeding ?? "listed") !== "listed") ranks.sort((one, other) => one - other);
     report.compare("ranks", ranks, ranks.map((_, number) => number + 1));
-    if (contest.commitment == null) return void report.unchecked.push("chance: the organiser fixed its seed");
-    if (!files.has(CHANCE)) return void report.unchecked.push("chance: its secret is not revealed yet");
+    if (contest.commitment == null) return void report.unchecked.push("chance: the organiser set the seed");
+    if (!files.has(CHANCE)) return void report.unchecked.push("chance: the secret is not revealed yet");
     const chance = parse(await read(CHANCE, LARGEST_CHECKPOINT), CHANCE), { secret } = chance;
-    if (!/^[0-9a-f]{64}$/.test(secret)) throw new Error(`${CHANCE}: not a contest's chance`);
+    if (!/^[0-9a-f]{64}$/.test(secret)) throw new Error(`${CHANCE}: not a secret seed`);
     report.compare(`${CHANCE}, keys`, Object.keys(chance).sort(), ["commitment", "contest", "secret"]);
     report.compare(CHANCE, chance, { contest: contest.name, commitment: contest.commitment });
     report.compare(`${CHANCE}, SHA-256 of the secret`, await sha256(unhex(secret)), contest.commitment);
-    report.checked.push("the secret of chance against the commitment");
+    report.checked.push("the secret seed against the commitment");
   }
 
   /**
-   * Check an export. `files` has for each name what reads its bytes; `pem` are the bytes of the organiser's key from
-   * another source, or null; `since` those of an old checkpoint, or null; `keys` those of a file of witnesses' keys,
-   * one a line, or null. Never throws: what cannot be read is a problem.
+   * Checks an export. `files` maps names to readers. `pem` is the organiser's public key from another source, `since` an
+   * old checkpoint, `keys` a file of witnesses' keys, one per line: bytes, or null. Never throws: errors are problems.
    */
   async function verify(files, pem, since, keys) {
     const report = new Report();
     const read = async (name, most) => {
       if (!files.has(name)) throw new Error(`${name}: missing; choose a directory that judge contest export wrote`);
       const file = files.get(name);
-      if ((await file.size()) > most) throw new Error(`${name}: it has more than ${most} bytes, and no such file has`);
+      if ((await file.size()) > most) throw new Error(`${name}: larger than ${most} bytes`);
       return new Uint8Array(await file.bytes());
     };
     try {
@@ -1199,10 +1197,10 @@
       const named = decoded(keys ?? new Uint8Array()).split("\n").map((line) => line.trim());
       await checkLog(it, since, named.filter((line) => line));
     } catch (error) {
-      report.problems.push(`not an export that can be checked: ${error.message}`);
+      report.problems.push(`the export cannot be checked: ${error.message}`);
     }
     if (pem === null) {
-      report.unchecked.push("who signed: the key is from the directory itself; get it from another source");
+      report.unchecked.push("who signed it: the key is from this directory; get the key from another source");
     }
     return report;
   }
@@ -1254,7 +1252,7 @@
         const name = folder + entry.name;
         if (entry.isDirectory()) await list(`${name}/`);
         else if (entry.isFile()) files.set(name, readerOf(`${directory}/${name}`));
-        else odd.push(`${name}: a link or a special file; an export has none`);
+        else odd.push(`${name}: links and special files are not allowed in an export`);
       }
     };
     await list("");

@@ -1,9 +1,9 @@
-"""Recognises moves in the wrong form, and systematic errors of coordinates."""
+"""Recognises moves in the wrong form and systematic errors of coordinates."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
 
-from judge.base.text import quote
+from judge.base.text import quote, sentence
 from judge.games.types import Decision
 from judge.protocols import protocol_entry
 from judge.submissions.check.probe_game import ProbeAnswer
@@ -19,7 +19,7 @@ _BARE_NUMBER = re.compile(r"\s*(\d{1,4})\s*")
 
 
 def intended_square(said: str) -> tuple[int, int] | None:
-    """Return the square (from 0) that a line probably means; None if it is not recognised."""
+    """Return the square (from 0) that a line probably means."""
     named = {key[0].lower(): int(number) for key, number in _NAMED.findall(said)}
     x, y = named.get("x", named.get("c")), named.get("y", named.get("r"))
     if x is not None and y is not None:
@@ -38,25 +38,24 @@ def intended_square(said: str) -> tuple[int, int] | None:
 
 
 def form_advice(said: str, awaited: str, protocol: str) -> str:
-    """Explain a wrong answer to the command `awaited`; empty without a known form.
-
-    Shows the protocol's form next to the agent's line.
-    """
+    """Explain a wrong answer to the command `awaited` by the protocol's form; empty without a known form."""
     expected = _expected(awaited, protocol)
     if not expected:
         return ""
     wrote = quote(said, 60)
     if not expected.startswith(_PAIR_FORM):
-        return f"it wrote {wrote}; the protocol {protocol} expects here: {expected}"
+        return sentence(f"it wrote {wrote}; the protocol {protocol} expects here: {expected}")
     if found := _TRAILING.fullmatch(said):
-        return f"{wrote} has {quote(found[2].strip(), 40)} after the move: write only {_pair(found[1])} on the line"
+        return sentence(
+            f"{wrote} has {quote(found[2].strip(), 40)} after the move: write only {_pair(found[1])} on the line"
+        )
     if found := _BARE_NUMBER.fullmatch(said):
-        return f"{wrote} is one number, not a move: answer with {expected}"
+        return sentence(f"{wrote} is one number, not a move: answer with {expected}")
     square = intended_square(said)
     if square is None:
-        return f"{wrote} is not a move: answer with {expected}"
+        return sentence(f"{wrote} is not a move: answer with {expected}")
     x, y = square
-    return f"{wrote} is not a move: answer with column and row from 0, alone on the line: {x},{y}"
+    return sentence(f"{wrote} is not a move: answer with column and row from 0, alone on the line: {x},{y}")
 
 
 def _pair(text: str) -> str:
@@ -77,7 +76,7 @@ def _expected(awaited: str, protocol: str) -> str:
 def coordinate_advice(answers: Sequence[ProbeAnswer], mistakes: Mapping[str, Callable[[Decision], Decision]]) -> str:
     """Name the systematic mistake that explains most wrong answers; empty if none does.
 
-    A mistake explains an answer if undoing it gives a wanted one. Correct answers count against it.
+    It explains an answer if undoing it gives a wanted one. Correct answers count against it.
     """
     best, most = "", 1
     for advice, undo in mistakes.items():

@@ -1,7 +1,7 @@
 """Explains a fault and how to fix it.
 
 A silent process that used no CPU and answers only at its end did not flush its output. One that used the CPU thinks too
-long. Any other waits for input, mostly because it missed the end of a line.
+long. Any other waits for input, mostly because it missed a line end.
 """
 
 import codecs
@@ -13,7 +13,7 @@ from pathlib import PurePosixPath
 from judge.agents.agents import MONO
 from judge.agents.programs import first_line, is_dll, is_dotnet
 from judge.base.durable_files import is_directory, is_file
-from judge.base.text import decode, printable
+from judge.base.text import decode, printable, sentence
 from judge.games.types import Verdict
 from judge.referee.policy import Policy
 from judge.sandbox.docker.images import runtimes_providing
@@ -25,25 +25,24 @@ from judge.submissions.complaints import PYTHON_2, PYTHON_2_ERROR
 BUSY_SHARE = 0.2
 """Share of the waiting time, running or runnable, from which an agent is busy."""
 
-FLUSH = (
+FLUSH = sentence(
     "flush stdout after every line: fflush(stdout) in C, std::cout << std::flush in C++, print(..., flush=True) in "
     "Python, System.out.flush() in Java; a pipe, unlike a terminal, is written only when the buffer is full"
 )
-_THINKS = "it thinks too long: use the limit that the judge sends, check the clock often, and keep a reserve"
-_WAITS = (
+_THINKS = sentence("it thinks too long: use the limit that the judge sends, check the clock often, and keep a reserve")
+_WAITS = sentence(
     "it used no CPU time, so it is waiting: for the rest of a line or of a command, for a command that the judge "
     "does not send, or in a sleep"
 )
-_OTHER_WORDS = (
-    "its output is not an answer to {0!r}: answer as protocol {1} requires, or name its own protocol in agent.toml"
+_NO_LINE_END = sentence(
+    'end each answer with a line end, and flush it: print(move, flush=True), printf("...\\n"), println'
 )
-_NO_LINE_END = 'end each answer with a line end, and flush it: print(move, flush=True), printf("...\\n"), println'
 _SIGNAL = re.compile(r"^was ended by signal (\d+)")
 _NOT_PERMITTED = re.compile(
     r"Operation not permitted|\bEPERM\b|SocketException|Address family not supported"
     r"|Function not implemented|\bENOSYS\b"
 )
-_ENDED = (
+_ENDED = sentence(
     "read the next command after each answer, in a loop, and end only at the judge's command or at the end of input"
 )
 _PLACE = re.compile(r'File ".*", line \d+')
@@ -53,14 +52,18 @@ _IGNORED = "ignored: "
 _CHATTER = re.compile(r"(?i)(?:debug|message|error|unknown|info)\b")
 
 _FIXES = {
-    Verdict.ILLEGAL: "put each stone or piece that the judge sends on the board, and check a move before printing it",
-    Verdict.FOUL: "the answer is forbidden by the policy's rule",
-    Verdict.UNREADABLE: "write the answer in the protocol's form, alone on its line",
-    Verdict.REFUSED: "support it: the contest uses this command or this size, and refusing it loses the game",
-    Verdict.RESIGNED: "play on: resigning here loses a game that has just begun",
-    Verdict.MEMORY: "use less memory: the limit includes libraries and files in /tmp",
-    Verdict.OUTPUT: "print less: the output of a turn and of a game is limited (judge policies show)",
-    Verdict.CRASH: "run it by hand with the commands of its protocol (judge match --box process), and fix the crash",
+    Verdict.ILLEGAL: sentence(
+        "put each stone or piece that the judge sends on the board, and check a move before printing it"
+    ),
+    Verdict.FOUL: sentence("the answer is forbidden by the policy's rule"),
+    Verdict.UNREADABLE: sentence("write the answer in the protocol's form, alone on its line"),
+    Verdict.REFUSED: sentence("support it: the contest uses this command or this size, and refusing it loses the game"),
+    Verdict.RESIGNED: sentence("play on: resigning here loses a game that has just begun"),
+    Verdict.MEMORY: sentence("use less memory: the limit includes libraries and files in /tmp"),
+    Verdict.OUTPUT: sentence("print less: the output of a turn and of a game is limited (judge policies show)"),
+    Verdict.CRASH: sentence(
+        "run it by hand with the commands of its protocol (judge match --box process), and fix the crash"
+    ),
 }
 
 _NO_FILE = re.compile(
@@ -70,24 +73,25 @@ _NO_FILE = re.compile(
 _NOT_OPENED = re.compile(
     r"(?i)\b(?:can(?:no|'|)t|could(?: no|n')t|unable to|failed to) (?:open|load) \S|\bno such file or directory\b"
 )
-_SEND_FILE = (
+_SEND_FILE = sentence(
     "its output reports a missing file: send the file with the agent, and open it relative to the program; the "
     "working directory is different"
 )
 
+_EXCHANGED = sentence("are x and y exchanged? x is the column and comes first, and both count from 0")
 _OFF_BOARD = re.compile(r"\b(\d+),(\d+)\b.* is off the (\d+)x(\d+) board")
 _TAKEN = re.compile(r"\b(\d+),(\d+) is taken\b")
 _DLL = re.compile(r"Library (\S+) \(which is needed by .*\) not found")
 
-_NOEXEC = (
+_NOEXEC = sentence(
     "nothing in /tmp, /dev/shm and the other folders that it can write to can be executed or loaded as code: pack it "
     "as a directory (PyInstaller: --onedir), and start it from its own files"
 )
-_DENIED = (
+_DENIED = sentence(
     "a box denies some calls, such as sockets of a network, memfd_create, inotify and FIFOs: do without "
     "(docs/authors.md, Its limits)"
 )
-_NO_TIMERS = (
+_NO_TIMERS = sentence(
     "a container has no timerfd, signalfd and POSIX timers: use setitimer, or wait with a timeout; link a program of "
     "GHC with -with-rtsopts=-V0"
 )
@@ -103,75 +107,76 @@ _CAUSES = (
     (r"failed to map segment from shared object", _NOEXEC),
     (
         r"Cannot mount AppImage|AppImages require FUSE",
-        "unpack the AppImage (--appimage-extract), and send its directory",
+        sentence("unpack the AppImage (--appimage-extract), and send its directory"),
     ),
     (
         r"env: \W?[\w.+-]+(?:\\r|\r|\^M)\W*: No such file",
-        "the first line of the program ends in CR LF: save it with LF alone",
+        sentence("the first line of the program ends in CR LF: save it with LF alone"),
     ),
     (
         r"Exec format error|cannot execute binary file",
-        "a program that it starts is not one for this host: compile it for x86-64 Linux",
+        sentence("a program that it starts is not one for this host: compile it for x86-64 Linux"),
     ),
     (
         r"cannot execute: required file not found",
-        "a program that it starts lacks its loader or interpreter here: link it statically",
+        sentence("a program that it starts lacks its loader or interpreter here: link it statically"),
     ),
     (
         r"(?:timerfd_create|signalfd|timer_create)\b.*Function not implemented",
         _NO_TIMERS,
     ),
-    (r"Read-only file system|\bEROFS\b", "its own files are read-only: write to the current directory, or to /tmp"),
+    (
+        r"Read-only file system|\bEROFS\b",
+        sentence("its own files are read-only: write to the current directory, or to /tmp"),
+    ),
     (
         r"No space left on device|\bENOSPC\b",
-        "a folder is full: see Folders in docs/authors.md for their sizes (limits and folders of the policy)",
+        sentence("a folder is full: see Folders in docs/authors.md for their sizes (limits and folders of the policy)"),
     ),
-    (r"no main manifest attribute, in (\S+)", "{0} names no main class: use java -cp {0} Main in command"),
+    (
+        r"no main manifest attribute, in (\S+)",
+        sentence("{name} names no main class: use java -cp {name2} Main in command"),
+    ),
     (
         r"Could not reserve enough space|Too small (?:initial|maximum) heap|Invalid maximum heap size",
-        "ask the JVM for less memory: leave out -Xmx and -Xms",
+        sentence("ask the JVM for less memory: leave out -Xmx and -Xms"),
     ),
     (
         r"version `(\w+_[\d.]+)' not found",
-        "it was linked against newer libraries than those here ({0}): link statically (-static)",
+        sentence("it was linked against newer libraries than those here ({name}): link statically (-static)"),
     ),
     (PYTHON_2_ERROR, PYTHON_2),
     (
         r"(\S+) has been compiled by a more recent version of the Java Runtime",
-        "{0} is for a newer Java than the one here: compile it with --release 11",
+        sentence("{name} is for a newer Java than the one here: compile it with --release 11"),
     ),
     (
         r"Could not find or load main class (\S+)",
-        "Java cannot find the class {0}: check the command in agent.toml and the files next to it",
+        sentence("Java cannot find the class {name}: check the command in agent.toml and the files next to it"),
     ),
 )
 
 _MISSING = (
     (
         r"error while loading shared libraries: ([^:\s]+)",
-        "library",
-        "link statically (-static), or send it and link with -Wl,-rpath,'$ORIGIN'",
+        sentence("library"),
+        sentence("link statically (-static), or send it and link with -Wl,-rpath,'$ORIGIN'"),
     ),
     (
         r"(?:ModuleNotFoundError|ImportError): No module named '?([^'.\s]+)",
-        "module",
-        "only Python's standard library is installed; add the module to your archive, if it is plain Python",
+        sentence("module"),
+        sentence("only Python's standard library is installed: add the module to your archive, if it is plain Python"),
     ),
     (
         r"NoClassDefFoundError: ([\w/$]+)",
-        "class",
-        "send its .jar with the agent, and name it in the command: java -cp .:lib/x.jar Main",
+        sentence("class"),
+        sentence("send its .jar with the agent, and name it in the command: java -cp .:lib/x.jar Main"),
     ),
     (
         r"(?m)^(?:\S*/)?env: \W([\w.+-]+)\W: No such file|^\S+: (?:line )?\d+: ([\w.+-]+): (?:command )?not found",
-        "program",
-        "send it with the agent",
+        sentence("program"),
+        sentence("send it with the agent"),
     ),
-)
-
-_ELSEWHERE = (
-    "{0} is in your archive, but Python searches for it in the folder of the started program: start a program next "
-    "to {0}"
 )
 
 
@@ -186,7 +191,7 @@ class Diagnosis:
 
 
 def diagnose(talk: RecordedTalk) -> Diagnosis:
-    """Explain the agent's fault, quoting its last output."""
+    """Explain the agent's fault."""
     side = talk.side
     fault = side.fault
     if fault in (Verdict.START_TIME, Verdict.TURN_TIME, Verdict.MATCH_TIME):
@@ -194,11 +199,11 @@ def diagnose(talk: RecordedTalk) -> Diagnosis:
     said = [side.why]
     if fault is Verdict.CRASH:
         if talk.awaited and talk.got_ready:
-            said.append(f"after {talk.awaited!r}")
+            said.append(sentence(f"after {talk.awaited!r}"))
         if talk.printed:
-            said.append(f"its last words on stdout: {_last(talk.printed)}")
+            said.append(sentence(f"its last words on stdout: {_last(talk.printed)}"))
     if talk.complaints:
-        said.append(f"its last words on stderr: {_last(talk.complaints)}")
+        said.append(sentence(f"its last words on stderr: {_last(talk.complaints)}"))
     fix = _ENDED if side.why.startswith("exited with code 0") else "" if fault is None else fix_for(fault, side.why)
     if talk.printed and fault in (Verdict.UNREADABLE, Verdict.ILLEGAL):
         advice = form_advice if fault is Verdict.UNREADABLE else other_form
@@ -208,7 +213,7 @@ def diagnose(talk: RecordedTalk) -> Diagnosis:
 
 
 def fix_for(verdict: Verdict, said: str, form: str = "") -> str:
-    """Return the fix for a verdict; empty: see the checks' table. `form` replaces the advice on unreadable answers."""
+    """The fix; empty: see the checks' table. `form` replaces the advice on unreadable answers."""
     if verdict is Verdict.UNREADABLE and form:
         return form
     if verdict is Verdict.REFUSED and _NO_FILE.search(said):
@@ -222,11 +227,9 @@ def _coordinates(said: str) -> str:
     if found := _OFF_BOARD.search(said):
         x, y, width, height = map(int, found.groups())
         if x <= width and y <= height:
-            return f"coordinates count from 0: the largest are {width - 1},{height - 1}"
+            return sentence(f"coordinates count from 0: the largest are {width - 1},{height - 1}")
     if found or _TAKEN.search(said):
-        return (
-            f"{_FIXES[Verdict.ILLEGAL]}; are x and y exchanged? x is the column and comes first, and both count from 0"
-        )
+        return f"{_FIXES[Verdict.ILLEGAL]}; {_EXCHANGED}"
     return ""
 
 
@@ -245,39 +248,49 @@ def _cause(talk: RecordedTalk) -> str:
         return fault
     first = talk.first_bytes
     if first.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) or first[1:4:2] == b"\0\0":
-        return "its output is UTF-16: write UTF-8 or ASCII without a byte order mark"
+        return sentence("its output is UTF-16: write UTF-8 or ASCII without a byte order mark")
     if first.startswith(codecs.BOM_UTF8):
-        return "its output begins with a byte order mark: write UTF-8 without one (of .NET: new UTF8Encoding(false))"
+        return sentence(
+            "its output begins with a byte order mark: write UTF-8 without one (of .NET: new UTF8Encoding(false))"
+        )
     if talk.side.fault is Verdict.CRASH and (fault := pointers_of(talk.program)):
         return fault
     if talk.side.fault is not None and _THREADS.search(said):
         most = policy.limits.processes
-        what = f"the {most} processes and threads that it may have (limits.processes)"
-        return f"it needed more than {what}: use fewer, there is one core"
+        return sentence(
+            f"it needed more than the {most} processes and threads (limits.processes): use fewer, there is one core"
+        )
     if talk.side.fault is not None and "Too many open files" in said:
-        return f"it needed more than the {policy.limits.open_files} open files that it may have (limits.open_files)"
+        return sentence(f"it needed more than {policy.limits.open_files} open files (limits.open_files): close some")
     if dlls := _DLL.findall(said):
         names = ", ".join(printable(name, 60) for name in dict.fromkeys(dlls))
-        return f"these DLLs are missing: {names}; link them statically (-static), or send them next to the program"
+        return sentence(
+            f"these DLLs are missing: {names}: link them statically (-static), or send them next to the program"
+        )
     if name := _foreign_library(talk, f"{talk.side.why}\n{said}"):
-        return f"{printable(name, 60)} is a library of Windows, which .NET cannot load here: do without it"
+        return sentence(f"{printable(name, 60)} is a library of Windows, which .NET cannot load here: do without it")
     for pattern, fix in _CAUSES:
         if found := re.search(pattern, said):
-            return fix.format(*(printable(group, 60) for group in found.groups()))
+            name = printable("".join(found.groups()), 60)
+            return fix.format(name=name, name2=name)
     for pattern, what, fix in _MISSING:
         if found := re.search(pattern, said):
             name = next(filter(None, found.groups()))
             if what == "program" and (other := other_name(name)):
                 return other
             if what == "module" and (is_directory(talk.program / name) or is_file(talk.program / f"{name}.py")):
-                return _ELSEWHERE.format(printable(name, 60))
+                name = printable(name, 60)
+                return sentence(
+                    f"{name} is in your archive, but Python searches for it in the folder of the started program: "
+                    f"start a program next to {name}"
+                )
             return _missing(what, name, fix, policy)
     if talk.side.fault is Verdict.CRASH and _NOT_OPENED.search(said):
         return _SEND_FILE
     if talk.side.fault is Verdict.CRASH and _NOT_PERMITTED.search(said):
         return _DENIED
     if why.startswith("could not be run: No such file") and (interpreter := _interpreter(talk)):
-        return _missing("program", interpreter, "send a program that needs no other", policy)
+        return _missing("program", interpreter, sentence("send a program that needs no other"), policy)
     return ""
 
 
@@ -292,14 +305,16 @@ def _signal_cause(why: str, talk: RecordedTalk) -> str:
         case signal.SIGILL:
             return processor_advice()
         case signal.SIGSYS:
-            return "it is a program of 32 bits, which this policy does not allow: compile it for 64 bits (-m64)"
+            return sentence(
+                "it is a program of 32 bits, which this policy does not allow: compile it for 64 bits (-m64)"
+            )
         case signal.SIGBUS:
-            return (
+            return sentence(
                 "it wrote to memory that has no room: a file that it maps is longer than its folder allows (/dev/shm "
                 f"has {limits.shm_bytes} bytes, /tmp {limits.scratch_bytes}), or was cut"
             )
         case signal.SIGXFSZ:
-            return f"it wrote a file of more than {limits.file_bytes} bytes (limits.file_bytes)"
+            return sentence(f"it wrote a file of more than {limits.file_bytes} bytes (limits.file_bytes)")
     return ""
 
 
@@ -325,10 +340,12 @@ def _missing(what: str, name: str, fix: str, policy: Policy) -> str:
     having = runtimes_providing(name)
     if having:
         best = next((runtime for runtime in having if runtime in policy.admits), having[0])
-        fix = f'the runtime {best} has it: set runtime = "{best}" in agent.toml'
-        if best not in policy.admits:
-            fix += f"; policy {policy.name} has to admit it: ask the organiser"
-    return f"the {what} {name} is missing here: {fix}"
+        fix = sentence(f'the runtime {best} has it: set runtime = "{best}" in agent.toml')
+    missing = sentence(f"the {what} {name} is missing here: {fix}")
+    if having and best not in policy.admits:
+        admit = sentence(f"policy {policy.name} has to admit it: ask the organiser")
+        return f"{missing}; {admit}"
+    return missing
 
 
 def _late_answer(last_words: bytes) -> str:
@@ -361,7 +378,7 @@ def was_busy(talk: RecordedTalk) -> bool:
 
 
 def unflushed(talk: RecordedTalk) -> str:
-    """Output that only the end of a late agent flushed."""
+    """Output that only a late agent's end flushed."""
     is_late = talk.side.fault in (Verdict.START_TIME, Verdict.TURN_TIME, Verdict.MATCH_TIME)
     return _late_answer(talk.last_words) if is_late and not was_busy(talk) else ""
 
@@ -376,29 +393,37 @@ def _cpu_ms(talk: RecordedTalk) -> float | None:
 
 def _silence(talk: RecordedTalk) -> Diagnosis:
     cpu_ms = _cpu_ms(talk)
-    why = f"{talk.side.why}: it did not answer {talk.awaited!r}" if talk.awaited else talk.side.why
+    used = [talk.side.why]
+    if talk.awaited:
+        used.append(sentence(f"it did not answer {talk.awaited!r}"))
+
+    def diagnosis(*fix: str) -> Diagnosis:
+        return Diagnosis("; ".join(used), "; ".join(fix))
+
     if cpu_ms is None:
-        return Diagnosis(f"{why}; its CPU use is unknown on this host", _THINKS)
-    used = f"{why}; its CPU time during this wait was {cpu_ms:.0f} ms"
+        used.append(sentence("its CPU use is unknown on this host"))
+        return diagnosis(_THINKS)
+    used.append(sentence(f"its CPU time during this wait was {cpu_ms:.0f} ms"))
     if talk.errors:
-        used += f"; its earlier errors: {_last(talk.errors)}"
+        used.append(sentence(f"its earlier errors: {_last(talk.errors)}"))
     elif talk.side.notes:
-        used += f"; its last output was {talk.side.notes[-1]}"
+        used.append(sentence(f"its last output was {talk.side.notes[-1]}"))
     if talk.complaints:
-        used += f"; its last words on stderr: {_last(talk.complaints)}"
+        used.append(sentence(f"its last words on stderr: {_last(talk.complaints)}"))
     if cause := _cause(talk):
-        return Diagnosis(used, cause)
+        return diagnosis(cause)
     if talk.unfinished:
-        said = decode(talk.unfinished[:60])
-        return Diagnosis(f"{used}; it wrote {said!r} without a line end", _NO_LINE_END)
+        used.append(sentence(f"it wrote {decode(talk.unfinished[:60])!r} without a line end"))
+        return diagnosis(_NO_LINE_END)
     if was_busy(talk):
-        return Diagnosis(used, _THINKS)
+        return diagnosis(_THINKS)
     late = _late_answer(talk.last_words)
     if _has_other_words(talk) and (not late or late in talk.printed):
         protocol = talk.record.spec.seats[talk.seat].protocol
         advice = form_advice(_ignored_line(talk), talk.awaited, protocol)
-        other = _OTHER_WORDS.format(talk.awaited, protocol)
-        return Diagnosis(used, f"{advice}; or name its own protocol in agent.toml" if advice else other)
+        other = sentence(f"its output is not an answer to {talk.awaited!r}: answer as protocol {protocol} requires")
+        return diagnosis(advice or other, sentence("or name its own protocol in agent.toml"))
     if late:
-        return Diagnosis(f"{used}, and at the end of the game it wrote {late!r}: it did not flush its output", FLUSH)
-    return Diagnosis(used, _WAITS)
+        used.append(sentence(f"at the end of the game it wrote {late!r}: it did not flush its output"))
+        return diagnosis(FLUSH)
+    return diagnosis(_WAITS)

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from judge.base.text import decode
+from judge.base.text import decode, sentence
 from judge.catalog import game_entry
 from judge.catalog.entry import Question, Questions
 from judge.games.types import Decision, Verdict
@@ -11,7 +11,7 @@ from judge.referee.policy import Policy
 from judge.submissions.check.answer_forms import coordinate_advice, form_advice
 from judge.submissions.check.diagnosis import Diagnosis, diagnose, fix_for, has_misread_form, unflushed, was_busy
 from judge.submissions.check.probe_game import ProbeAnswer
-from judge.submissions.check.report import Finding, Grade, failed, passed, warned
+from judge.submissions.check.report import Finding, Grade, failed, passed, turns_text, warned
 from judge.submissions.check.runner import Examinee, RecordedTalk
 
 HURRY_MS = 1000
@@ -35,14 +35,16 @@ _AT_FAULT = {
 _NOT_UNDERSTOOD = (Verdict.REFUSED, Verdict.UNREADABLE)
 _UNHEARD = (*_TIMES, Verdict.CRASH)
 """Faults of an agent that misses a command's end."""
-_NAMES = {"crlf": "CR LF", "lf": "LF alone"}
-_WELL_ALONE = "this happened late in a long conversation; in a new process, as in every contest game, it answered"
-_FLUSH_PYTHON = "flush after every line, for other managers do not run Python so: print(move, flush=True)"
-_RESTART = "answer RESTART with OK and clear the board, or with UNKNOWN"
+_NAMES = {"crlf": "CR LF", "lf": sentence("LF alone")}
+_WELL_ALONE = sentence(
+    "this happened late in a long conversation; in a new process, as in every contest game, it answered"
+)
+_FLUSH_PYTHON = sentence("flush after every line, for other managers do not run Python so: print(move, flush=True)")
+_RESTART = sentence("answer RESTART with OK and clear the board, or with UNKNOWN")
 
 
 def hurried(policy: Policy) -> Policy:
-    """Policy with a short announced turn limit. The tolerance keeps the sum."""
+    """Announce a short turn limit; the tolerance keeps the sum."""
     clock = policy.clock.per_answer()
     if clock.turn_ms <= HURRY_MS:
         return policy.model_copy(update={"clock": clock})
@@ -52,7 +54,7 @@ def hurried(policy: Policy) -> Policy:
 
 
 def soon(policy: Policy) -> Policy:
-    """Return the policy with at most `SOON_MS` per turn and `HASTY_MS` for the start."""
+    """Limit a turn to `SOON_MS` and the start to `HASTY_MS`."""
     policy = _hasty(policy)
     clock = policy.clock
     if not 0 < clock.turn_ms < SOON_MS < clock.turn_ms + clock.tolerance_ms:
@@ -71,7 +73,7 @@ def _stopping(policy: Policy, before_ms: int) -> dict[str, dict[str, object]]:
 
 @dataclass
 class QuestionResults:
-    """All answers, and the faults that stopped the agent."""
+    """All answers, and faults that stopped the agent."""
 
     answers: list[ProbeAnswer] = field(default_factory=list)
     turns_ms: list[float] = field(default_factory=list)
@@ -82,7 +84,7 @@ class QuestionResults:
 
     @property
     def sound(self) -> Question:
-        """A correctly answered question, else the first one."""
+        """A correctly answered question, else the first."""
         firsts = {answer.question: answer for answer in reversed(self.answers)}
         asked = reversed(firsts.values())
         well = (answer.question for answer in asked if answer.fault is None)
@@ -99,7 +101,7 @@ def ask_all(examinee: Examinee, policy: Policy, ending: str) -> QuestionResults:
     """Ask all questions, in a new process after a fault that ends the old one.
 
     A late failure is only a warning if it does not repeat in a new process. If a question is not understood, not
-    answered, or ends the process, the other line ending is tried once for each case, and kept if it works
+    answered, or ends the process, the other line ending is tried once per case, and kept if it works
     (`Examinee.line_ending`). An empty `ending` prevents this.
 
     The first conversation waits for `SOON_MS`, then again with the full time, unless the agent waits after an invalid
@@ -186,12 +188,12 @@ def _other_ending(
         return None
     examinee.line_ending = other
     first = talk.side.why or next((_say_fault(answer) for answer in talk.answers if answer.fault is not None), "")
-    awaited = f" {talk.awaited!r}" if talk.awaited else ""
-    what = f"it does not understand lines that end in {_NAMES[ending]}"
+    what = sentence(f"it does not understand lines that end in {_NAMES[ending]}")
+    if talk.awaited:
+        what = sentence(f"it does not understand lines that end in {_NAMES[ending]}, such as {talk.awaited!r}")
+    used = sentence(f"with {_NAMES[other]} it answers, and all other checks used it")
     return Diagnosis(
-        f"{what}{awaited and f', such as{awaited}'} ({first}); with {_NAMES[other]} it answers, and all other "
-        "checks used it",
-        f'add to agent.toml: line_ending = "{other}"',
+        "; ".join(filter(None, (what, first, used))), sentence(f'add to agent.toml: line_ending = "{other}"')
     )
 
 
@@ -252,7 +254,7 @@ def sends_stop(policy: Policy, protocol: str) -> bool:
 def answers_of(
     results: QuestionResults, names: Sequence[str], questions: Questions, protocol: str
 ) -> Iterator[Finding]:
-    """Yield the findings of the checks: illegal answers fail, weak ones warn."""
+    """Illegal answers fail, weak ones warn."""
     systematic = coordinate_advice(results.answers, questions.mistakes)
     for finding in results.late:
         is_answer = finding.check not in ("memory", "quiet", "time", "restart")
@@ -289,12 +291,12 @@ def _answers(
     elif weak:
         texts = []
         for answer in weak:
-            wanted = " or ".join(sorted(map(say, answer.question.answers)))
+            wanted = ", ".join(sorted(map(say, answer.question.answers)))
             said = (say(answer.decision) if answer.decision is not None else "") or answer.said
-            texts.append(f"{answer.question.what}: it answered {said}, wanted {wanted}")
+            texts.append(sentence(f"{answer.question.what}: it answered {said}, wanted {wanted}"))
         yield warned(name, "; ".join(texts))
     elif answers:
-        yield passed(name, _count(len(answers), "answer"))
+        yield passed(name, sentence("1 answer") if len(answers) == 1 else sentence(f"{len(answers)} answers"))
 
 
 def _concern_of(answer: ProbeAnswer) -> str:
@@ -321,11 +323,10 @@ def time_of(results: QuestionResults, told: Policy) -> Iterator[Finding]:
     if late:
         yield failed("time", late[0].evidence, late[0].fix)
     elif slowest > limit_ms:
-        what = f"its limit was {limit_ms} ms a turn, and it took {slowest:.0f} ms"
+        what = sentence(f"its limit was {limit_ms} ms a turn, and it took {slowest:.0f} ms")
         yield warned("time", what)
     elif results.turns_ms:
-        what = f"{_count(len(results.turns_ms), 'turn')}, the longest {slowest:.0f} of {limit_ms} ms"
-        yield passed("time", what)
+        yield passed("time", turns_text(results.turns_ms, limit_ms))
 
 
 def restart_of(results: QuestionResults) -> Iterator[Finding]:
@@ -333,16 +334,16 @@ def restart_of(results: QuestionResults) -> Iterator[Finding]:
     if not any(len({a.question for a in talk.answers}) > 1 for talk in results.talks):
         return
     if any(talk.was_restarted for talk in results.talks):
-        yield warned("restart", "it refused RESTART, and a new process was started")
+        yield warned("restart", sentence("it refused RESTART, and a new process was started"))
     else:
-        yield passed("restart", "the same process continued")
+        yield passed("restart", sentence("the same process continued"))
 
 
 def opening_of(examinee: Examinee, policy: Policy) -> Iterator[Finding]:
     """Check the opening in both seats. The agent's error message is the preferred fix."""
     faults, complaints = [], []
     for seat in (0, 1):
-        question = Question("opening", f"seat {seat}", seat=seat, turns=4)
+        question = Question("opening", sentence(f"seat {seat}"), seat=seat, turns=4)
         talk = examinee.ask([question], policy)
         if talk.has_stopped:
             faults.append(diagnose(talk))
@@ -352,18 +353,18 @@ def opening_of(examinee: Examinee, policy: Policy) -> Iterator[Finding]:
             if answer.fault is not None
         ]
         complaints += [line[:200] for line in talk.errors if line.upper().startswith("ERROR")][:1]
-    said = f"it reports what it cannot do: {complaints[0]!r}" if complaints else ""
+    said = sentence(f"it reports what it cannot do: {complaints[0]!r}") if complaints else ""
     if faults:
         what = "; ".join(fault.evidence for fault in faults)
         yield failed("opening", what, said or faults[0].fix)
     elif said:
-        yield warned("opening", f"both seats were played, but {said}")
+        yield warned("opening", sentence(f"both seats were played, but {said}"))
     else:
-        yield passed("opening", "both seats were played")
+        yield passed("opening", sentence("both seats were played"))
 
 
 def output_of(results: QuestionResults) -> Iterator[Finding]:
-    """Check the policy's output limits."""
+    """Check the output limits."""
     for _, verdict, diagnosis in results.stopped:
         if verdict is Verdict.OUTPUT:
             yield failed("quiet", diagnosis.evidence, diagnosis.fix)
@@ -381,10 +382,10 @@ def quiet_of(examinee: Examinee, results: QuestionResults, policy: Policy) -> It
         yield failed(name, diagnosis.evidence, diagnosis.fix)
     elif talk.output_between_turns:
         said = decode(talk.output_between_turns[:60])
-        what = f"it printed {len(talk.output_between_turns)} more bytes after its answers, first {said!r}"
+        what = sentence(f"it printed {len(talk.output_between_turns)} more bytes after its answers, first {said!r}")
         yield warned("quiet", what)
     else:
-        yield passed("quiet", f"nothing for {PAUSE_S * 1000:.0f} ms after each answer")
+        yield passed("quiet", sentence(f"nothing for {PAUSE_S * 1000:.0f} ms after each answer"))
 
 
 def flush_of(examinee: Examinee, results: QuestionResults, policy: Policy) -> Iterator[Finding]:
@@ -396,12 +397,12 @@ def flush_of(examinee: Examinee, results: QuestionResults, policy: Policy) -> It
     talk = examinee.ask([results.sound], once, options=examinee.questions.plain, command=(python, "-E", *words))
     examinee.talks.remove(talk)
     if late := unflushed(talk):
-        what = f"it works here because Python runs unbuffered; elsewhere it writes {late!r} only at its end"
+        what = sentence(f"it works here because Python runs unbuffered; elsewhere it writes {late!r} only at its end")
         yield warned("start", what, _FLUSH_PYTHON)
 
 
 def ending_of(examinee: Examinee, results: QuestionResults, policy: Policy, ending: str) -> Iterator[Finding]:
-    """Check the line ending that the policy does not use."""
+    """Check the other line ending."""
     chosen = examinee.agent.manifest.line_ending
     other = "lf" if ending == "crlf" else "crlf"
     talk = examinee.ask(
@@ -410,10 +411,10 @@ def ending_of(examinee: Examinee, results: QuestionResults, policy: Policy, endi
     if talk.side.fault is None and all(answer.fault is None for answer in talk.answers):
         yield passed("line-ending", "both")
     elif chosen is not None:
-        yield passed("line-ending", f"only {ending}, as in its agent.toml")
+        yield passed("line-ending", sentence(f"only {ending}, as in its agent.toml"))
     else:
-        what = f"it does not understand lines that end in {other}"
-        fix = f'strip both, or set in agent.toml what it needs: line_ending = "{ending}"'
+        what = sentence(f"it does not understand lines that end in {other}")
+        fix = sentence(f'strip both, or set in agent.toml what it needs: line_ending = "{ending}"')
         yield warned("line-ending", what, fix)
 
 
@@ -430,12 +431,8 @@ def stop_of(examinee: Examinee, policy: Policy) -> Iterator[Finding]:
     if talk.has_stopped:
         yield failed("stop", talk.side.why)
     elif not talk.wrote(b"STOP"):
-        yield passed("stop", f"it answered before STOP, after {took:.0f} ms")
+        yield passed("stop", sentence(f"it answered before STOP, after {took:.0f} ms"))
     elif took > STOP_AFTER_MS + HURRY_MS:
-        yield warned("stop", f"it answered {took - STOP_AFTER_MS:.0f} ms after STOP")
+        yield warned("stop", sentence(f"it answered {took - STOP_AFTER_MS:.0f} ms after STOP"))
     else:
-        yield passed("stop", f"it answered {took - STOP_AFTER_MS:.0f} ms after STOP")
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}" if number == 1 else f"{number} {what}s"
+        yield passed("stop", sentence(f"it answered {took - STOP_AFTER_MS:.0f} ms after STOP"))

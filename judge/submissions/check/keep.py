@@ -1,4 +1,4 @@
-"""Writes the conversations and games of an examination to a directory."""
+"""Writes an examination's conversations and games to a directory."""
 
 from pathlib import Path
 
@@ -22,7 +22,7 @@ class TalkFolder:
             raise InputError(f"--keep {folder}: {error.strerror}") from None
 
     def keep(self, talk: RecordedTalk, check: str) -> None:
-        """Write a conversation, and the record of a game. Raises InputError."""
+        """Write a conversation and a game's record. Raises InputError."""
         self._count += 1
         names = "-".join(file_word(seat.name) for seat in talk.record.seats)
         path = self._folder / f"{self._count:02}-{check}-{names}"

@@ -1,4 +1,4 @@
-"""An interview as a game for the real protocol, referee and rules. Each question is from its own game."""
+"""An interview as a game for the real protocol, referee and rules. Each question is in its own game."""
 
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -27,7 +27,7 @@ _OVER = RuleResult(Verdict.DRAW, None, "all was asked")
 
 @dataclass(frozen=True, slots=True)
 class ProbeAnswer:
-    """An answer, and its fault by the rules, if any."""
+    """An answer and its fault by the rules."""
 
     question: Question
     said: str
@@ -42,7 +42,7 @@ class ProbeAnswer:
 
 
 class Interview:
-    """Implements `judge.games.types.Game`."""
+    """See `judge.games.types.Game`."""
 
     def __init__(
         self,
@@ -78,7 +78,7 @@ class Interview:
 
     @property
     def longest(self) -> int:
-        """The number of questions."""
+        """Number of questions."""
         return len(self._left) + 1
 
     def describe(self) -> dict[str, Any]:
@@ -86,7 +86,7 @@ class Interview:
         return self._describe
 
     def renegotiate(self) -> bool:
-        """False: the board size is fixed."""
+        """The board size is fixed."""
         return False
 
     def pending(self) -> Request:

@@ -10,6 +10,8 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
+from judge.base.text import sentence
+
 
 class Grade(StrEnum):
     """Result of a check."""
@@ -30,11 +32,11 @@ class Finding(BaseModel):
     evidence: str
     fix: str = ""
     stderr: tuple[str, ...] = ()
-    """The agent's last lines on stderr, numbered; untrusted."""
+    """Last lines, numbered; untrusted."""
 
 
 def passed(check: str, evidence: str) -> Finding:
-    """Return a passed check."""
+    """A passed check."""
     return Finding(check=check, grade=Grade.PASS, evidence=evidence)
 
 
@@ -44,8 +46,16 @@ def warned(check: str, evidence: str, fix: str = "") -> Finding:
 
 
 def failed(check: str, evidence: str, fix: str = "", stderr: tuple[str, ...] = ()) -> Finding:
-    """Return a failed check; `fix` as in `warned`."""
+    """See `warned`."""
     return Finding(check=check, grade=Grade.FAIL, evidence=evidence, fix=fix, stderr=stderr)
+
+
+def turns_text(turns_ms: Sequence[float], limit_ms: float) -> str:
+    """Describe the times of an agent's turns."""
+    slowest = max(turns_ms)
+    if len(turns_ms) == 1:
+        return sentence(f"one turn, {slowest:.0f} of {limit_ms:.0f} ms")
+    return sentence(f"{len(turns_ms)} turns, the longest {slowest:.0f} of {limit_ms:.0f} ms")
 
 
 class CheckReport(BaseModel):
@@ -63,9 +73,9 @@ class CheckReport(BaseModel):
     partner: str
     findings: tuple[Finding, ...]
     line_ending: str = ""
-    """Line ending of the check if the agent does not understand the contest's."""
+    """Set if the agent does not understand the contest's."""
     untried: tuple[str, ...] = ()
-    """Checks skipped because of earlier results."""
+    """Skipped because of earlier results."""
 
     @property
     def grade(self) -> Grade:
@@ -77,5 +87,5 @@ _ORDER = (Grade.PASS, Grade.WARNING, Grade.FAIL)
 
 
 def worst_grade(grades: Sequence[Grade]) -> Grade:
-    """Worst grade, by default PASS."""
+    """The worst; PASS if there is no grade."""
     return max(grades, key=_ORDER.index, default=Grade.PASS)

@@ -43,7 +43,7 @@ def _lines(data: bytes) -> list[str]:
 
 @dataclass(frozen=True)
 class RecordedTalk:
-    """One conversation or game, from its record and transcript."""
+    """One conversation or game, from its record."""
 
     file: RecordFile
     seat: int
@@ -71,7 +71,7 @@ class RecordedTalk:
         """Whether it started without fault."""
         refused = self.side.fault in (Verdict.REFUSED, Verdict.UNREADABLE)
         kinds = [entry.kind for entry in self._entries if entry.kind in (EntryKind.FROZEN, EntryKind.EVIDENCE)]
-        return kinds[:1] == [EntryKind.FROZEN] and not refused  # a seat is also frozen after a fault's evidence
+        return kinds[:1] == [EntryKind.FROZEN] and not refused  # A seat is also frozen after a fault's evidence.
 
     @property
     def turns_ms(self) -> Sequence[float]:
@@ -105,7 +105,7 @@ class RecordedTalk:
 
     @property
     def awaited(self) -> str:
-        """The last command before the farewell, only its first line."""
+        """First line of the last command before the farewell."""
         sent = [entry for entry in self._entries if entry.kind is EntryKind.WROTE]
         ended = 1 if self._goodbye is not None else 0
         lines = b"".join(entry.data for entry in sent[: len(sent) - ended]).splitlines()
@@ -150,7 +150,7 @@ class RecordedTalk:
 
     @property
     def was_restarted(self) -> bool:
-        """Whether a new process was started during the conversation."""
+        """Whether a new process was started."""
         return self._first(EntryKind.RESPAWNED) is not None
 
     @property
@@ -195,7 +195,7 @@ class RecordedTalk:
 
     @cached_property
     def stderr_end(self) -> tuple[str, ...]:
-        """Its last lines on stderr, each with its number."""
+        """Its last stderr lines, numbered."""
         data = self._joined(self._entries, EntryKind.STDERR).rstrip()
         lines = printable_lines(data, _LINE_CHARACTERS) if data else []
         first = max(0, len(lines) - STDERR_LINES)
@@ -203,7 +203,7 @@ class RecordedTalk:
 
     @property
     def dialogue(self) -> Sequence[str]:
-        """What both sides wrote: `>` to the agent, `<` its stdout, `!` its stderr."""
+        """`>` to the agent, `<` its stdout, `!` its stderr."""
         marks = {EntryKind.WROTE: ">", EntryKind.READ: "<", EntryKind.STDERR: "!"}
         parts: list[tuple[str, bytes]] = []
         for entry in self._entries:
@@ -234,7 +234,7 @@ class RecordedTalk:
 
     @cached_property
     def _goodbye(self) -> Entry | None:
-        """Last thaw, before the game's end is sent."""
+        """Last thaw before the game's end is sent."""
         last = None
         for entry in self._entries:
             if entry.kind is EntryKind.THAWED:
@@ -268,7 +268,7 @@ def within(policy: Policy, left_ms: int) -> Policy:
 
 @dataclass
 class Examinee:
-    """The examined agent, its opponent and slot. `talks` collects all conversations and games."""
+    """The examined agent, its opponent and slot. `talks` has all conversations and games."""
 
     agent: Agent
     partner: Agent
@@ -279,7 +279,7 @@ class Examinee:
     trying: Callable[[str], None] = lambda _: None
     """Gets a description before each conversation and game."""
     keep: Callable[[RecordedTalk, str], None] = lambda _talk, _name: None
-    """Gets each conversation and game, and the name of its check."""
+    """Gets each conversation and game, and its check's name."""
     talks: list[RecordedTalk] = field(default_factory=list)
     line_ending: str = ""
 
@@ -287,7 +287,7 @@ class Examinee:
 
     @cached_property
     def questions(self) -> Questions:
-        """The questions of its game, possibly empty."""
+        """Questions, possibly empty."""
         game = self.policy.game
         return game_entry(game.name).questions(game.options) or Questions((), _refuse, str)
 
@@ -312,7 +312,7 @@ class Examinee:
         pause_s: float = 0.0,
         command: tuple[str, ...] = (),
     ) -> RecordedTalk:
-        """Interview the agent. The options and `command` override game and agent."""
+        """The options and `command` override game and agent."""
         self.trying(f"{questions[0].check}, {len(questions)} {'question' if len(questions) == 1 else 'questions'}")
 
         def interview() -> Interview:

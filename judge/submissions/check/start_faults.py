@@ -9,7 +9,7 @@ from judge.agents.programs import MAX_LFS_POINTER_BYTES, first_line, is_lfs_poin
 from judge.agents.recipe import MAKEFILES, is_built
 from judge.base.bookkeeping import own_paths
 from judge.base.durable_files import is_file
-from judge.base.text import nearest, printable
+from judge.base.text import nearest, printable, sentence
 
 _HEAD_BYTES = 512
 _MAX_FILES = 2000
@@ -41,7 +41,7 @@ _LEVELS = (
 
 
 def why_not_started(program: Path, word: str) -> str:
-    """Return why a command's first word cannot start, and the fix; empty if unknown."""
+    """Why a command's first word cannot start, and the fix; empty if unknown."""
     file = program / word
     if word and not word.startswith("/") and is_file(file):
         return fault_of_file(file)
@@ -54,57 +54,64 @@ def other_name(word: str) -> str:
     """Name of a missing program here; empty if unknown."""
     name = PurePosixPath(word).name
     here = _OTHER_NAMES.get(name.lower(), "python3" if re.fullmatch(r"python3\.\d+", name) else "")
-    return f"{printable(name, 60)} is called {here} here: use {here}" if here else ""
+    return sentence(f"{printable(name, 60)} is called {here} here: use {here}") if here else ""
 
 
 def fault_of_file(file: Path) -> str:
-    """Return why a file cannot start, and the fix; empty if unknown."""
+    """Why a file cannot start, and the fix; empty if unknown."""
     with file.open("rb") as stream:
         head = stream.read(_HEAD_BYTES)
     name = printable(file.name, 60)
     if pointer := lfs_pointer(file):
         return pointer
     if not head:
-        return f"{name} is empty: build it, or copy it again"
+        return sentence(f"{name} is empty: build it, or copy it again")
     if (elf := read_elf(file)) is not None:
         if elf.is_object:
-            return f"{name} is an object file, not a program: link it"
+            return sentence(f"{name} is an object file, not a program: link it")
         if not elf.is_of_this_host:
-            return f"{name} is for {elf.machine}, and this host is {_host()}: compile it for {_host()}"
+            return sentence(f"{name} is for {elf.machine}, and this host is {_host()}: compile it for {_host()}")
         if elf.loader:
-            libc = "of musl " if "musl" in elf.loader else ""
-            return f"{name} needs the loader {libc}{elf.loader}, which is missing here: link it statically (-static)"
+            if "musl" in elf.loader:
+                return sentence(
+                    f"{name} needs the loader of musl {elf.loader}, which is missing here: link it statically (-static)"
+                )
+            return sentence(
+                f"{name} needs the loader {elf.loader}, which is missing here: link it statically (-static)"
+            )
         return ""
     if head[:4] in _MACH_O or (head[:4] == _FAT and int.from_bytes(head[4:8], "big") < 40):
-        return f"{name} is a program for macOS: compile it for Linux"
+        return sentence(f"{name} is a program for macOS: compile it for Linux")
     if head[:2] == b"MZ":
-        return f'{name} is a Windows program: set runtime = "wine" (or "mono" for .NET) in agent.toml'
+        return sentence(f'{name} is a Windows program: set runtime = "wine" (or "mono" for .NET) in agent.toml')
     if head[:4] == b"PK\x03\x04":
-        return f'{name} is a zip or jar file: start a jar by command = ["java", "-jar", "{name}"], runtime = "java"'
+        return sentence(
+            f'{name} is a zip or jar file: start a jar by command = ["java", "-jar", "{name}"], runtime = "java"'
+        )
     return _fault_of_text(name, file.suffix.lower(), head)
 
 
 def _fault_of_text(name: str, suffix: str, head: bytes) -> str:
     if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        return f"{name} is UTF-16 text: save it as UTF-8"
+        return sentence(f"{name} is UTF-16 text: save it as UTF-8")
     if head.startswith(codecs.BOM_UTF8 + b"#!"):
-        return f"{name} has a byte order mark before #!: save it as UTF-8 without one"
+        return sentence(f"{name} has a byte order mark before #!: save it as UTF-8 without one")
     if head.lstrip().lower().startswith((b"<!doctype html", b"<html")):
-        return f"{name} is a page of HTML, not the program: download the file itself"
+        return sentence(f"{name} is a page of HTML, not the program: download the file itself")
     line = first_line(head)
     if line.endswith(b"\r"):
-        return f"the first line of {name} ends in CR LF: save it with LF alone (dos2unix)"
+        return sentence(f"the first line of {name} ends in CR LF: save it with LF alone (dos2unix)")
     if line:
         words = line[2:].decode("utf-8", "replace").split()
         found = other_name(
             words[1] if words[:1] and words[0].endswith("/env") and len(words) > 1 else "".join(words[:1])
         )
-        return f"the first line of {name}: {found}" if found else ""
+        return sentence(f"the first line of {name}: {found}") if found else ""
     start, runtime = _COMMANDS.get(suffix, ("", ""))
     if start:
         fix = f'command = ["{start}", "{name}"] and runtime = "{runtime}"'
-        return f"{name} is a text that {start} runs: set {fix} in agent.toml"
-    return f"{name} is not a program and has no first line #!: put the program that runs it first in command"
+        return sentence(f"{name} is a text that {start} runs: set {fix} in agent.toml")
+    return sentence(f"{name} is not a program and has no first line #!: put the program that runs it first in command")
 
 
 def _missing_file(program: Path, word: str) -> str:
@@ -113,12 +120,12 @@ def _missing_file(program: Path, word: str) -> str:
     names = [path.relative_to(program).as_posix() for path in files]
     near = [found for found in names if found.lower() == name.lower()] or nearest(name, names)
     if any((program / makefile).is_file() for makefile in MAKEFILES):
-        return f"{name} is not built: run make first (judge submit builds it)"
+        return sentence(f"{name} is not built: run make first (judge submit builds it)")
     if near:
-        return f"there is no {name} in the agent: did you mean {printable(near[0], 60)}?"
+        return sentence(f"there is no {name} in the agent: did you mean {printable(near[0], 60)}?")
     if any(is_built(path.name) for path in files):
-        return f"there is no {name} in the agent: build it first (judge submit does)"
-    return f"there is no {name} in the agent: send it, or correct command in agent.toml"
+        return sentence(f"there is no {name} in the agent: build it first (judge submit does)")
+    return sentence(f"there is no {name} in the agent: send it, or correct command in agent.toml")
 
 
 def lfs_pointer(*files: Path) -> str:
@@ -126,7 +133,9 @@ def lfs_pointer(*files: Path) -> str:
     found = next((file for file in files if is_lfs_pointer(file)), None)
     if found is None:
         return ""
-    return f"{printable(found.name, 60)} is a pointer of Git LFS, not the file itself: run git lfs pull, and send that"
+    return sentence(
+        f"{printable(found.name, 60)} is a pointer of Git LFS, not the file itself: run git lfs pull, and send that"
+    )
 
 
 def pointers_of(program: Path) -> str:
@@ -136,12 +145,17 @@ def pointers_of(program: Path) -> str:
 
 
 def processor_advice() -> str:
-    """Advice on compiler flags if this processor lacks an instruction."""
+    """Advice on compiler flags for a missing instruction."""
     level = processor_level()
-    here = f"this host's is {level}" if level else f"this host is {_host()}"
-    return f"it has an instruction that the processor here does not have ({here}): compile it without -march=native" + (
-        f", or with -march={level if level != 'x86-64-v4' else 'x86-64-v3'}" if level else ""
+    here = sentence(f"this host's is {level}") if level else sentence(f"this host is {_host()}")
+    fix = sentence(
+        f"it has an instruction that the processor here does not have ({here}): compile it without -march=native"
     )
+    if not level:
+        return fix
+    level = level if level != "x86-64-v4" else "x86-64-v3"
+    march = sentence(f"or with -march={level}")
+    return f"{fix}; {march}"
 
 
 def processor_level() -> str:
@@ -158,4 +172,4 @@ def processor_level() -> str:
 
 
 def _host() -> str:
-    return {"x86_64": "x86-64", "aarch64": "ARM of 64 bits"}.get(platform.machine(), platform.machine())
+    return {"x86_64": "x86-64", "aarch64": sentence("ARM of 64 bits")}.get(platform.machine(), platform.machine())

@@ -1,7 +1,4 @@
-"""One examination, from the first start to the last game.
-
-An agent that does not start is not interviewed, and one with a failed check plays no game.
-"""
+"""One examination. An agent that does not start is not interviewed; one with a failed check plays no game."""
 
 import math
 import re
@@ -10,7 +7,7 @@ from pathlib import Path
 
 import judge
 from judge.agents.agents import Agent, AgentManifest
-from judge.base.text import mib, quote
+from judge.base.text import mib, quote, sentence
 from judge.games.types import SEATS, Verdict
 from judge.protocols import protocol_entry
 from judge.protocols.checks import ABOUT, ASKED, CHECKS, Check
@@ -34,11 +31,11 @@ from judge.submissions.check.interview import (
     stop_of,
     time_of,
 )
-from judge.submissions.check.report import CheckReport, Finding, Grade, failed, passed, warned, worst_grade
+from judge.submissions.check.report import CheckReport, Finding, Grade, failed, passed, turns_text, warned, worst_grade
 from judge.submissions.check.runner import Examinee, RecordedTalk, find_partner
 
-_WINDOW = "it is linked as a graphical program, and there is no screen here"
-_NO_WINDOW = "link it with /SUBSYSTEM:CONSOLE or -mconsole"
+_WINDOW = sentence("it is linked as a graphical program, and there is no screen here")
+_NO_WINDOW = sentence("link it with /SUBSYSTEM:CONSOLE or -mconsole")
 
 _STARTER_MANIFEST = {
     "name": re.compile(r"^starter-(?:gomocup|agi|qchess|stratego)-\w+$"),
@@ -46,10 +43,9 @@ _STARTER_MANIFEST = {
     "description": re.compile(r"; to begin with$"),
 }
 _HOUSE = "house-"
-"""Beginning of the names of agents that are delivered with the judge."""
+"""Names of the judge's own agents begin with it."""
 _STARTER_ABOUT = {"name": "starter", "author": "me", "country": "XY"}
-_LEFT = "the starter's text is still there: {0}"
-_REPLACE = "write your own name, author and description; pages and results show them"
+_REPLACE = sentence("write your own name, author and description; pages and results show them")
 
 FULL_SHARE = 0.9
 
@@ -67,7 +63,7 @@ def examine(
 ) -> CheckReport:
     """Examine a staged agent. House agents are staged below `staging`.
 
-    `progress` gets each intermediate report, `trying` the next step, `keep` each conversation and its check. Raises
+    `progress` gets intermediate reports, `trying` the next step, `keep` each conversation and its check. Raises
     InputError if the agent cannot be seated, OverlongError after `seconds` of awake time, HostError if the host fails.
     """
     # A box per conversation would take most of the time.
@@ -127,7 +123,7 @@ def checks_of(examinee: Examinee) -> Sequence[Check]:
 
 
 def starter_text(manifest: AgentManifest, about: Mapping[str, str]) -> list[str]:
-    """Return the texts of a starter that are left in agent.toml and in the answer to ABOUT."""
+    """Texts of a starter that are left in agent.toml and in the answer to ABOUT."""
     left = [
         f"agent.toml: {key} = {quote(value)}"
         for key, value in (("name", manifest.name), ("author", manifest.author), ("description", manifest.description))
@@ -156,13 +152,12 @@ def _examined(examinee: Examinee, names: Set[str]) -> Iterator[Finding]:
         if not is_asked and (turns_ms := [ms for talk in talks for ms in talk.turns_ms]):
             yield _started(examinee, talks[0])
             limit_ms = policy.clock.answer_ms
-            slowest = max(turns_ms)
-            what = f"{len(turns_ms)} turns, the longest {slowest:.0f} of {limit_ms} ms"
-            yield warned("time", what) if slowest > limit_ms else passed("time", what)
+            what = turns_text(turns_ms, limit_ms)
+            yield warned("time", what) if max(turns_ms) > limit_ms else passed("time", what)
     yield from _memory(examinee)
     yield from _end(examinee)
     if left := starter_text(examinee.agent.manifest, {}):
-        yield warned("about", _LEFT.format("; ".join(left)), _REPLACE)
+        yield warned("about", sentence(f"the starter's text is still there: {', '.join(left)}"), _REPLACE)
 
 
 # --- questions -------------------------------------------------------------------------------------------------------
@@ -189,10 +184,10 @@ def _talked_to(examinee: Examinee, names: Set[str]) -> Iterator[Finding]:
     yield _started(examinee, first)
     if "about" in names and first.side.about:
         if left := starter_text(examinee.agent.manifest, first.side.about):
-            yield warned("about", _LEFT.format("; ".join(left)), _REPLACE)
+            yield warned("about", sentence(f"the starter's text is still there: {', '.join(left)}"), _REPLACE)
         yield passed("about", ", ".join(map(" ".join, first.side.about.items())))
     elif "about" in names:
-        yield warned("about", "it gave no description of itself")
+        yield warned("about", sentence("it gave no description of itself"))
     yield from answers_of(results, sorted(names), examinee.questions, examinee.protocol)
     if "restart" in names:
         yield from restart_of(results)
@@ -211,7 +206,7 @@ def _talked_to(examinee: Examinee, names: Set[str]) -> Iterator[Finding]:
 
 
 def _started(examinee: Examinee, talk: RecordedTalk) -> Finding:
-    took = "" if talk.start_ms is None else f"its first word came after {talk.start_ms:.0f} ms"
+    took = "" if talk.start_ms is None else sentence(f"its first word came after {talk.start_ms:.0f} ms")
     if examinee.has_window:
         return warned("start", f"{took}; {_WINDOW}", _NO_WINDOW)
     return passed("start", took)
@@ -223,9 +218,10 @@ def _started(examinee: Examinee, talk: RecordedTalk) -> Finding:
 def _outcome(talk: RecordedTalk) -> str:
     record = talk.record
     if record.winner is None:
-        return f"drawn after {len(record.plies)} turns: {record.reason}"
-    word = "won" if record.winner == talk.seat else "lost"
-    return f"{word} in {len(record.plies)} turns: {record.reason}"
+        return sentence(f"drawn after {len(record.plies)} turns: {record.reason}")
+    if record.winner == talk.seat:
+        return sentence(f"won in {len(record.plies)} turns: {record.reason}")
+    return sentence(f"lost in {len(record.plies)} turns: {record.reason}")
 
 
 def _memory(examinee: Examinee) -> Iterator[Finding]:
@@ -238,7 +234,7 @@ def _memory(examinee: Examinee) -> Iterator[Finding]:
     peak = max(peaks)
     if not peak:
         return
-    what = f"at most {mib(peak)} of {mib(cap)}"
+    what = sentence(f"at most {mib(peak)} of {mib(cap)}")
     yield warned("memory", what) if peak > FULL_SHARE * cap else passed("memory", what)
 
 
@@ -246,8 +242,8 @@ def _end(examinee: Examinee) -> Iterator[Finding]:
     talks = [talk for talk in examinee.talks if talk.got_ready and talk.side.fault is None]
     grace = examinee.policy.clock.close_ms
     if any(talk.was_killed for talk in talks):
-        yield warned("end", f"it still ran {grace} ms after the end")
+        yield warned("end", sentence(f"it still ran {grace} ms after the end"))
         return
     times = [talk.exit_ms for talk in talks if talk.exit_ms is not None]
     if times:
-        yield passed("end", f"gone {max(times):.0f} of {grace} ms after the end")
+        yield passed("end", sentence(f"gone {max(times):.0f} of {grace} ms after the end"))

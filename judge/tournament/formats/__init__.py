@@ -1,4 +1,4 @@
-"""The table of formats, by their names in contest files."""
+"""Formats by their names in contest files."""
 
 from collections.abc import Mapping
 from typing import Annotated

@@ -32,7 +32,7 @@ class TournamentFormat(BaseModel, ABC):
     """Whether places estimate an order of strength, so that their certainty is shown."""
 
     places_by: ClassVar[str] = ""
-    """A sentence on what decides places; empty: the points of all games."""
+    """A sentence; empty: the points of all games decide."""
 
     games: int = Field(default=2, ge=1)
     """Games of a pairing. Seats alternate."""
@@ -41,7 +41,7 @@ class TournamentFormat(BaseModel, ABC):
 
     @abstractmethod
     def next_round(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing], seed: Seed) -> list[Pairing]:
-        """Return the pairings of the next round on tables from 1; empty at the end.
+        """The pairings of the next round on tables from 1; empty at the end.
 
         All chance comes from `numbers(seed, purpose)`; the purpose names the format.
         """
@@ -49,7 +49,7 @@ class TournamentFormat(BaseModel, ABC):
     def next_rounds(
         self, entries: Sequence[Competitor], played: Sequence[PlayedPairing], seed: Seed
     ) -> list[list[Pairing]]:
-        """Return the next rounds that do not depend on each other's results; empty at the end."""
+        """The next rounds that do not depend on each other's results; empty at the end."""
         if self.in_advance and not played:
             return all_rounds(self, entries, seed)
         pairings = self.next_round(entries, played, seed)
@@ -61,7 +61,7 @@ class TournamentFormat(BaseModel, ABC):
         return True
 
     def to_come(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing]) -> int:
-        """Return the number of later pairings without byes; a minimum unless `counts_games`."""
+        """The number of later pairings without byes; a minimum unless `counts_games`."""
         if self.in_advance and played:
             return 0
         count, all_played = 0, list(played)
@@ -72,28 +72,28 @@ class TournamentFormat(BaseModel, ABC):
         return count
 
     def base(self, entries: Sequence[Competitor]) -> str | None:  # noqa: ARG002 unused by most formats
-        """Return the agent that all others are compared with, or None."""
+        """The agent that all others are compared with."""
         return None
 
     def stage_name(self, group: str) -> str:  # noqa: ARG002 unused by most formats
-        """Return a displayed name, such as `League 2`, or ""."""
+        """A displayed name, such as `League 2`, or ""."""
         return ""
 
     def groups_now(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing]) -> Mapping[str, str]:  # noqa: ARG002
-        """Return each agent's current or first group."""
+        """Each agent's current or first group."""
         return {}
 
     def order(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing]) -> Tiers:
-        """Return all entries, best first; entries of an inner list share a place."""
+        """All entries, best first; those of an inner list share a place."""
         return ranked(entries, played, self.ranking)
 
     def compared(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing]) -> Values:
-        """Return each entry's values of the criteria."""
+        """Values of the criteria by entry."""
         return ranked_by(entries, played, self.ranking)
 
 
 def ranked(entries: Sequence[Competitor], played: Sequence[PlayedPairing], ranking: Ranking) -> Tiers:
-    """Return the entries in order, disqualified ones last and without their games."""
+    """Entries in order, disqualified ones last and without their games."""
     out = sorted(entry.id for entry in entries if not entry.active)
     values = ranked_by(entries, played, ranking)
     tiers = tiers_of({agent: found for agent, found in values.items() if agent not in out})
@@ -101,7 +101,7 @@ def ranked(entries: Sequence[Competitor], played: Sequence[PlayedPairing], ranki
 
 
 def ranked_by(entries: Sequence[Competitor], played: Sequence[PlayedPairing], ranking: Ranking) -> Values:
-    """Return the values that `ranked` compares."""
+    """The values that `ranked` compares."""
     out = [entry.id for entry in entries if not entry.active]
     others = [entry.id for entry in entries if entry.active]
     records = records_of([*others, *out], without(played, out))
@@ -119,7 +119,7 @@ class SkippingFormat(TournamentFormat):
     """Pairs that are left out because of their ratings."""
 
     def without_skipped(self, rounds: Sequence[Sequence[Pair]], group: str = "") -> list[list[Pair]]:
-        """Return the rounds of a group without the pairs that are left out."""
+        """Rounds of a group without skipped pairs."""
         skip = self.skip
         if skip is None:
             return [list(pairs) for pairs in rounds]
@@ -130,12 +130,12 @@ class SkippingFormat(TournamentFormat):
 
 
 def skip_of(form: TournamentFormat) -> Skip | None:
-    """Return which pairs a format leaves out; None: no pair."""
+    """The pairs that a format leaves out."""
     return form.skip if isinstance(form, SkippingFormat) else None
 
 
 def next_playable(rounds: Sequence[Sequence[Pair]], played: Sequence[PlayedPairing]) -> list[Pairing]:
-    """Return the next round without withdrawn agents; empty rounds are skipped."""
+    """The next round without withdrawn agents; skips empty rounds."""
     earlier = [each.pairing for each in played]
     for number in range(next_number(earlier), len(rounds) + 1):
         pairs = [(first.id, second.id, "") for first, second in rounds[number - 1] if first.active and second.active]

@@ -27,16 +27,16 @@ class Gauntlet(TournamentFormat):
         played: Sequence[PlayedPairing],
         seed: Seed,  # noqa: ARG002 nothing is drawn
     ) -> list[Pairing]:
-        """Return each challenger's next opponent."""
+        """Each challenger's next opponent."""
         return next_playable(gauntlet(by_seed(entries), self.challengers), played)
 
     def base(self, entries: Sequence[Competitor]) -> str | None:
-        """Return the challenger if there is only one."""
+        """The challenger if there is only one."""
         return by_seed(entries)[0].id if self.challengers == 1 else None
 
 
 def gauntlet(agents: Sequence[Competitor], challengers: int) -> list[list[Pair]]:
-    """Return rounds of pairs (first, second); challengers alternate seats."""
+    """Rounds of pairs (first, second); challengers alternate seats."""
     running, others = agents[:challengers], agents[challengers:]
     length = max(len(running), len(others)) if others else 0
     rounds: list[list[Pair]] = []

@@ -1,7 +1,7 @@
 """Groups with promotion: round robins whose best agents advance.
 
 `Groups` plays all groups at once, then a final of the best (Gomocup 2005). `Leagues` is Gomocup's ladder since 2009:
-the last league plays first and its best join the league above. Lower results do not count there.
+the last league plays first, its best join the league above. Lower results do not count there.
 """
 
 from abc import abstractmethod
@@ -28,13 +28,13 @@ FINAL = "final"
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """A round robin within a contest; `Pairing.group` has its name."""
+    """A round robin within a contest, `Pairing.group`."""
 
     name: str
     members: tuple[Competitor, ...]
 
     def remaining_pairs(self, cycles: int, played: Sequence[PlayedPairing]) -> list[list[Pair]]:
-        """Return the remaining rounds."""
+        """The remaining rounds."""
         met = Counter(each.pairing.agents for each in played if each.pairing.group == self.name)
         rounds: list[list[Pair]] = []
         for pairs in berger(by_seed(self.members), cycles):
@@ -47,24 +47,24 @@ class Group:
         return rounds
 
     def order(self, played: Sequence[PlayedPairing], ranking: Ranking) -> Tiers:
-        """Return its members, best first."""
+        """Its members, best first."""
         return ranked(self.members, self.played_in(played), ranking)
 
     def compared(self, played: Sequence[PlayedPairing], ranking: Ranking) -> Values:
-        """Return its members' values of the criteria."""
+        """Its members' values of the criteria."""
         return ranked_by(self.members, self.played_in(played), ranking)
 
     def played_in(self, played: Sequence[PlayedPairing]) -> list[PlayedPairing]:
-        """Return its pairings."""
+        """Its pairings."""
         return [each for each in played if each.pairing.group == self.name]
 
     def best(
         self, played: Sequence[PlayedPairing], ranking: Ranking, count: int, above: str, new: Collection[str] = ()
     ) -> list[Competitor]:
-        """Return the `count` members that advance to `above`; the better seed decides a shared place. More advance if
-        all up to a later place are `new`.
+        """The `count` members that advance to `above`; the better seed decides a shared place. More advance if all up
+        to a later place are `new`.
 
-        An agent that has played there stays, even if a disqualification changes this order. One that withdrew before
+        An agent that has played there stays, even if a disqualification changes the order. One that withdrew before
         does not advance.
         """
         there = {agent for each in played if each.pairing.group == above for agent in each.pairing.agents}
@@ -104,7 +104,7 @@ class _Staged(SkippingFormat):
     @property
     @abstractmethod
     def first_stage(self) -> frozenset[str]:
-        """Names of the groups with members known in advance."""
+        """Groups with members known in advance."""
 
     @property
     def counts_games(self) -> bool:
@@ -260,7 +260,7 @@ class Leagues(_Staged):
         return self
 
     def leagues(self, entries: Sequence[Competitor]) -> list[list[Competitor]]:
-        """Return the members before promotion, first league first."""
+        """Members before promotion, first league first."""
         ordered = by_seed(entries)
         if self.seats is None:
             return cut(ordered, self.sizes)
@@ -306,7 +306,7 @@ class Leagues(_Staged):
 
 
 def deal_into_groups(entries: Sequence[Competitor], groups: int) -> list[list[Competitor]]:
-    """Deal entries in alternating direction: 1, 4, 5, 8 and 2, 3, 6, 7 for two groups."""
+    """Deal in alternating direction: 1, 4, 5, 8 and 2, 3, 6, 7 for two groups."""
     hands: list[list[Competitor]] = [[] for _ in range(groups)]
     for place, entry in enumerate(entries):
         lap, seat = divmod(place, groups)
@@ -315,7 +315,7 @@ def deal_into_groups(entries: Sequence[Competitor], groups: int) -> list[list[Co
 
 
 def cut(entries: Sequence[Competitor], sizes: Sequence[int]) -> list[list[Competitor]]:
-    """Split entries into leagues of `sizes` and one of the rest."""
+    """Leagues of `sizes` and one of the rest."""
     leagues: list[list[Competitor]] = []
     start = 0
     for size in [*sizes, len(entries)]:

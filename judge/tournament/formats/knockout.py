@@ -17,7 +17,7 @@ from judge.tournament.standings import Tiers
 
 @dataclass(frozen=True, slots=True)
 class Tie:
-    """A pairing of the bracket with its winner; None: free place.
+    """A pairing of the bracket; None: free place.
 
     `is_decided` is False until all replays have ended.
     """
@@ -53,7 +53,7 @@ class Knockout(TournamentFormat):
         played: Sequence[PlayedPairing],
         seed: Seed,  # noqa: ARG002 nothing is drawn
     ) -> list[Pairing]:
-        """Return the first undecided stage's pairings; replays are a separate round."""
+        """The first undecided stage's pairings; replays are a separate round."""
         earlier = [each.pairing for each in played]
         for stage in self.stages(entries, played):
             pairs = []
@@ -66,7 +66,7 @@ class Knockout(TournamentFormat):
         return []
 
     def to_come(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing]) -> int:
-        """Count undrawn pairings of the last known and later stages, without replays."""
+        """Without replays: undrawn pairings of the last known and later stages."""
         stages, met = self.stages(entries, played), {each.pairing.agents for each in played}
         if not stages:
             return 0
@@ -76,7 +76,7 @@ class Knockout(TournamentFormat):
         return max(0, len(left) - drawn + len(stages[-1]) - 1 - out)
 
     def stages(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing]) -> list[list[Tie]]:
-        """Return the stages up to the first undecided one."""
+        """Stages up to the first undecided one."""
         meetings: dict[frozenset[str], list[PlayedPairing]] = {}
         for each in played:
             meetings.setdefault(each.pairing.agents, []).append(each)
@@ -91,7 +91,7 @@ class Knockout(TournamentFormat):
         return stages
 
     def order(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing]) -> Tiers:
-        """Order by stage, with shared places."""
+        """Entries by stage, with shared places."""
         reached = {entry.id: 0 for entry in entries}
         for number, stage in enumerate(self.stages(entries, played), 1):
             for tie in stage:
@@ -121,7 +121,7 @@ class Knockout(TournamentFormat):
 
 
 def bracket(agents: Sequence[Competitor]) -> list[Competitor | None]:
-    """Return the first stage, two neighbours per pairing: 1-8, 4-5, 2-7, 3-6 for eight agents.
+    """The first stage, two neighbours per pairing: 1-8, 4-5, 2-7, 3-6 for eight agents.
 
     Unless the number of agents is a power of two, the first seeds have no opponent (None) and advance.
     """

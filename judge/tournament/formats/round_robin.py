@@ -27,7 +27,7 @@ class RoundRobin(SkippingFormat):
         played: Sequence[PlayedPairing],
         seed: Seed,  # noqa: ARG002 nothing is drawn
     ) -> list[Pairing]:
-        """Return a round of the Berger table."""
+        """A round of the Berger table."""
         return next_playable(self.without_skipped(berger(by_seed(entries), self.cycles)), played)
 
 
@@ -39,12 +39,12 @@ class DoubleRoundRobin(SkippingFormat):
     name: Literal["double-round-robin"] = "double-round-robin"
 
     def next_round(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing], seed: Seed) -> list[Pairing]:
-        """Return a round of the Berger table."""
+        """A round of the Berger table."""
         return RoundRobin(games=self.games, cycles=2, skip=self.skip).next_round(entries, played, seed)
 
 
 def berger(agents: Sequence[Competitor], cycles: int = 1) -> list[list[Pair]]:
-    """Return rounds of pairs (first, second). With an odd number of agents one rests in each round.
+    """Rounds of pairs (first, second). With an odd number of agents one rests in each round.
 
     For an even number n of agents, round 1 is 1-n, 2-(n-1), 3-(n-2) and so on. Each later round adds n/2 to every
     number except n, modulo n - 1, and n changes seats in each round. Every second cycle changes all seats.

@@ -38,7 +38,7 @@ class Sequential(TournamentFormat):
         played: Sequence[PlayedPairing],
         seed: Seed,  # noqa: ARG002 nothing is drawn
     ) -> list[Pairing]:
-        """Return the pairing until the test is decided."""
+        """The pairing until the test is decided."""
         if len(entries) != 2:
             return []
         first, second = by_seed(entries)
@@ -59,7 +59,7 @@ class Sequential(TournamentFormat):
         return by_seed(entries)[1].id
 
     def state(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing]) -> SprtState:
-        """Return the state of the test."""
+        """State of the test."""
         first = by_seed(entries)[0]
         games = [game for each in played for game in each.games]
         return self.test.state(MatchCounts.of_results(games, first.id))

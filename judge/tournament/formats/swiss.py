@@ -29,7 +29,7 @@ from judge.tournament.standings import BY_SWISS_POINTS, Ranking
 Cost = tuple[int, ...]
 
 _LEAN = 2
-"""Maximum difference between uses of seats (FIDE C.04.1)."""
+"""Difference between uses of seats (FIDE C.04.1)."""
 
 
 class Swiss(TournamentFormat):
@@ -40,7 +40,7 @@ class Swiss(TournamentFormat):
     ranking: Ranking = BY_SWISS_POINTS
 
     def next_round(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing], seed: Seed) -> list[Pairing]:
-        """Return the matching of least cost; `seed` draws one seat."""
+        """The matching of least cost; `seed` draws one seat."""
         earlier = [each.pairing for each in played]
         number = next_number(earlier)
         active = [entry for entry in by_seed(entries) if entry.active]
@@ -64,10 +64,10 @@ class _Standing:
     group: int
     place_in_group: int
     lean: int
-    """First seats minus second seats."""
+    """First minus second seats."""
     last_seat: int | None
     floated: int
-    """In the last round: 1 down or a bye, -1 up, 0 neither."""
+    """Last round: 1 down or a bye, -1 up, 0 neither."""
 
 
 class _Field:

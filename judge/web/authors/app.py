@@ -16,13 +16,16 @@ from starlette.concurrency import run_in_threadpool
 
 from judge.base.errors import InputError
 from judge.contest.hosts import ContestHost
+from judge.contest.plan import Plan
 from judge.contest_games import PublishedGame
 from judge.notices.sender import new_secret
 from judge.notices.targets import parse_target
 from judge.site.pages import PagePlace, asset
 from judge.store.submission_types import NotNowError, TooMuchError, UnknownSubmissionError
+from judge.submissions.starters import starter_zip, starters_of
 from judge.tournament.snapshot import Snapshot, read_snapshot
 from judge.translations.language import CODES, languages
+from judge.web.authors import unsubscribe
 from judge.web.authors.games import (
     author_game_page,
     own_lines,
@@ -30,9 +33,10 @@ from judge.web.authors.games import (
     practice_page,
     private_file,
 )
+from judge.web.authors.home import home_values
 from judge.web.authors.submissions import practice_values, submission_values
 from judge.web.intake.app import AgentName, AppState, Filename, Number, ask_practice, stored_file
-from judge.web.kit.answers import AsciiJSON, download, html, page
+from judge.web.kit.answers import AsciiJSON, attachment, download, html, page
 from judge.web.kit.errors import UnauthorizedError, route_with_errors
 from judge.web.kit.forms import check_site, form_fields
 from judge.web.kit.session import AUTHOR, sign_in
@@ -48,13 +52,21 @@ MAX_NOTICES = 50
 
 
 class AuthorsSite:
-    """Shared state: `state` of the intake, `files` with records, `hosts` that play."""
+    """Shared state: `state` of the intake, `files` with records, `hosts` that play, `plan` the current contest file."""
 
-    def __init__(self, state: AppState, files: Path, hosts: Callable[[], Sequence[ContestHost]]) -> None:
+    def __init__(
+        self, state: AppState, files: Path, hosts: Callable[[], Sequence[ContestHost]], plan: Callable[[], Plan]
+    ) -> None:
         self.state = state
         self.files = files
         self.hosts = hosts
+        self.plan = plan
         self._snapshot: Snapshot | None = None
+
+    def shown_name(self) -> str:
+        """The contest's title, or else its name."""
+        snapshot = self.snapshot()
+        return (self.plan().title or self.state.directory.contest) if snapshot is None else snapshot.shown_name
 
     def snapshot(self) -> Snapshot | None:
         """The contest; None before it begins."""
@@ -80,7 +92,7 @@ def _place_of(request: Request) -> PagePlace:
 
 
 def _page(template: str, request: Request, values: Mapping[str, Any], status: int = 200) -> Response:
-    common = {"here": "author", "contest_name": authors_site_of(request).state.directory.contest}
+    common = {"here": "author", "contest_name": authors_site_of(request).shown_name()}
     return page(__package__, template, _place_of(request), FOLDER, {**common, **values}, status)
 
 
@@ -148,6 +160,7 @@ FORM = [Depends(from_own_site)]
 
 Signed = Annotated[Own, Depends(own_of)]
 Stem = Annotated[str, PathPart(pattern="^[0-9]{5,18}$")]
+StarterName = Annotated[str, PathPart(pattern="^starter-[a-z0-9-]{1,60}$")]
 Attempt = Annotated[int, PathPart(ge=0, lt=10**9)]
 Seat = Annotated[int, PathPart(ge=0, le=1)]
 Ending = Annotated[Literal["json", "stderr", "debug"], PathPart()]
@@ -190,9 +203,32 @@ def end(request: Request) -> Response:
     return AUTHOR.sign_out(request)
 
 
+@common.get("/starters/{name}.zip")
+def starter(request: Request, name: StarterName) -> Response:
+    """Return a starter of the contest's protocol."""
+    if name not in starters_of(authors_site_of(request).state.directory.policy):
+        raise UnknownSubmissionError("there is no such starter")
+    return Response(starter_zip(name), media_type="application/zip", headers=attachment(f"{name}.zip"))
+
+
 @pages.get("/index.html")
 def index(own: Signed) -> Response:
-    """Show submissions and games."""
+    """Show the contest, the author's agents, submissions and games."""
+    return _index_page(own)
+
+
+@pages.post("/agents", dependencies=FORM)
+async def change_agent(own: Signed) -> Response:
+    """Withdraw an agent."""
+    name = (await form_fields(own.request)).get("name", "")
+    try:
+        await run_in_threadpool(own.state.register.withdraw_agent, name, own.author, "withdrawn by its author")
+    except (NotNowError, UnknownSubmissionError) as error:
+        return await run_in_threadpool(_index_page, own, str(error))
+    return RedirectResponse("index.html#agents", 303)
+
+
+def _index_page(own: Own, problem: str = "") -> Response:
     register = own.state.register
     games = register.own_games(own.author, MAX_GAMES + 1)
     lines = own_lines(games[:MAX_GAMES], own.agents)
@@ -204,11 +240,13 @@ def index(own: Signed) -> Response:
         "opponents": sorted({line.opponent for line in lines}),
         "chosen": {"opponent": opponent, "outcome": outcome},
         "more_games": len(games) > MAX_GAMES,
-        "has_begun": register.has_begun(),
+        "messages": own.state.notices.messages(MAX_NOTICES),
+        **home_values(own.state, own.author, own.site.snapshot(), _place_of(own.request).language),
+        "about": own.site.plan().about,
         "hosts": own.site.hosts(),
-        "most_bytes": own.state.directory.intake.upload_bytes,
+        "problem": problem,
     }
-    return own.page("author.html", values)
+    return own.page("author.html", values, 409 if problem else 200)
 
 
 @pages.get("/notices.html")
@@ -222,6 +260,7 @@ def _notices_page(own: Own, problem: str = "") -> Response:
     values = {
         "targets": stored.targets(own.author),
         "notices": stored.of(own.author, MAX_NOTICES),
+        "messages": stored.messages(MAX_NOTICES),
         "problem": problem,
     }
     return own.page("author_notices.html", values, 422 if problem else 200)
@@ -229,8 +268,12 @@ def _notices_page(own: Own, problem: str = "") -> Response:
 
 @pages.post("/notices.html", dependencies=FORM)
 async def set_webhook(own: Signed) -> Response:
-    """Set or remove the webhook."""
-    url = (await form_fields(own.request)).get("webhook", "").strip()
+    """Set or remove the webhook, or stop mails."""
+    fields = await form_fields(own.request)
+    if "stop" in fields:
+        await run_in_threadpool(own.state.notices.set_email, own.author, "")
+        return RedirectResponse("notices.html", 303)
+    url = fields.get("webhook", "").strip()
     try:
         if url:
             parse_target(url, own.state.directory.intake.notices)
@@ -346,4 +389,5 @@ def add_paths(app: FastAPI, site: AuthorsSite) -> None:
     app.state.authors_site = site
     app.include_router(common, include_in_schema=False)
     for code in CODES:
+        app.include_router(unsubscribe.router, prefix="" if code == CODES[0] else f"/{code}", include_in_schema=False)
         app.include_router(pages, prefix="" if code == CODES[0] else f"/{code}", include_in_schema=False)

@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 
 from judge.submissions.intake import IntakePolicy
+from judge.translations.language import CODES
 from judge.web.kit.answers import problem
 from judge.web.kit.middleware import HEADERS, STREAM, Asgi, Message, Receive, Scope, Send, abort_connection, path_of
 from judge.web.kit.rate_limit import address_key
@@ -68,6 +69,7 @@ class ClientLimits:
         if self._requests["all"] < self._limits.connections:
             return "all"
         words = path.split("/")
+        words = words[1:] if words[0] in CODES[1:] else words
         if words[0] != ORGANISERS or self._is_organiser is None:
             return None
         if self._requests["organisers"] < ORGANISER_ROOM and await self._is_organiser(scope):

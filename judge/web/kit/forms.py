@@ -20,7 +20,7 @@ async def form_fields(request: Request) -> Mapping[str, str]:
         if len(data) > MAX_FORM_BYTES:
             raise InputError(f"the form has more than {MAX_FORM_BYTES} bytes: send less text")
     try:
-        fields = parse_qs(data.decode("ascii", "replace"), max_num_fields=MAX_FIELDS)
+        fields = parse_qs(data.decode("ascii", "replace"), keep_blank_values=True, max_num_fields=MAX_FIELDS)
     except ValueError:
         raise InputError(f"the form has more than {MAX_FIELDS} fields") from None
     return {name: values[0] for name, values in fields.items()}

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from judge.base.logs import bound, get_logger
 from judge.site.pages import AUTHOR_POLICY, LIVE_POLICY
 from judge.submissions.intake import IntakePolicy
+from judge.translations.language import CODES
 from judge.web.kit.answers import problem
 from judge.web.kit.rate_limit import RateLimit, address_key
 
@@ -51,7 +52,7 @@ STREAM = "events"
 
 UPLOADS = frozenset({"submissions", "author/submissions"})
 
-ORDERS = frozenset({"organiser/orders"})
+ORDERS = frozenset({"organiser/orders", *(f"{code}/organiser/orders" for code in CODES[1:])})
 
 
 @dataclass(frozen=True, slots=True)

@@ -81,10 +81,9 @@ class Authenticator:
 
 @dataclass(frozen=True, slots=True)
 class SessionCookie:
-    """A cookie with a token. Without TLS it is limited to `folder`."""
+    """A cookie with a token."""
 
     name: str
-    folder: str = ""
 
     def name_in(self, scope: Scope) -> str:
         """Return the cookie's name in this service."""
@@ -126,7 +125,7 @@ class SessionCookie:
 
     def _attributes(self, request: Request) -> dict[str, Any]:
         is_tls = request.url.scheme == "https"
-        path = "/" if is_tls else f"{request.scope.get('root_path', '')}/{self.folder}"
+        path = "/" if is_tls else f"{request.scope.get('root_path', '')}/"
         return {
             "key": self.name_in(request.scope),
             "path": path,
@@ -146,7 +145,7 @@ class SessionCookie:
 
 
 AUTHOR = SessionCookie("judge-author")
-ORGANISER = SessionCookie("judge-organiser", "organiser")
+ORGANISER = SessionCookie("judge-organiser")
 
 
 async def sign_in(

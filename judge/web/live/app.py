@@ -20,8 +20,8 @@ from starlette.types import Receive, Scope, Send
 from judge.base.errors import HostError, InputError
 from judge.base.logs import get_logger
 from judge.contest.hosts import ContestHost
+from judge.contest.plan import Plan
 from judge.publish.model import PublishedContest
-from judge.submissions.windows import Windows
 from judge.transparency.log import SignedLog
 from judge.web.kit.connections import take_connection
 from judge.web.kit.errors import error_responses, route_with_errors
@@ -66,19 +66,18 @@ class Site:
         self,
         name: str,
         begin: Callable[[], BegunContest | None],
+        plan: Callable[[], Plan],
         log: SignedLog | None = None,
-        windows: Callable[[], Windows] = Windows,
         *,
         has_authors: bool = True,
     ) -> None:
-        """`begin` opens the contest `name` if it has begun. `log` and `windows` are shown before. `has_authors`:
-        authors
-        submit here.
+        """`begin` opens the contest `name` if it has begun. `log` and `plan` are shown before. `has_authors`:
+        authors submit here.
         """
         self.name = name
         self.has_authors = has_authors
         self.log = log
-        self.windows = windows
+        self.plan = plan
         self.watched = begin()
         self._begin = begin
         # Waiting pages must not take the uploads' threads.
@@ -112,6 +111,12 @@ class Site:
             await task
         if self.watched is not None:
             self.watched.hub.close()
+
+    def waiting_page(self, path: str) -> LivePage | None:
+        """Page or file before the contest begins; None if unknown."""
+        plan = self.plan()
+        title = plan.title or self.name
+        return waiting_page(path, title, plan.windows.moments, plan.about, has_authors=self.has_authors)
 
     async def final(self) -> PublishedContest | None:
         """None before the end."""
@@ -274,7 +279,7 @@ async def page(request: Request, site: Shown, path: Annotated[str, Path(max_leng
     """Return a page or a file of the contest."""
     watched = site.watched
     if watched is None:
-        waiting = waiting_page(path, site.name, site.windows().moments, has_authors=site.has_authors)
+        waiting = await run_in_threadpool(site.waiting_page, path)
         if waiting is None and site.log is not None:
             waiting = await run_in_threadpool(log_page, site.log, path)
         return PlainTextResponse(NO_PAGE, 404) if waiting is None else _answer(request, waiting, 0)

@@ -71,7 +71,7 @@ class _Shown:
 
     @property
     def moments(self) -> Sequence[tuple[str, datetime]]:
-        return self.hosted.site.windows().moments
+        return self.hosted.site.plan().windows.moments
 
     def events(self) -> Iterator[tuple[str, str]]:
         """Yield each change of state with its time in UTC."""

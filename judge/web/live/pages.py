@@ -4,6 +4,7 @@ A page is rendered once per state of the contest. Its script continues from its 
 """
 
 import hashlib
+import math
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
@@ -20,7 +21,7 @@ from judge.catalog.steps import steps_of
 from judge.contest.contest import Contest, open_store
 from judge.contest.hosts import ContestHost, contest_hosts
 from judge.contest.plan import Planned
-from judge.contest.window_keeper import FileWindows
+from judge.contest.window_keeper import PlanFile
 from judge.contest_games import GameConditions, PublishedGame
 from judge.publish.conditions import conditions_of
 from judge.publish.joined import JOINED, Joined
@@ -41,7 +42,11 @@ from judge.web.live.running_pages import RunningPages
 
 _log = get_logger()
 
-SCRIPT, WAITING_SCRIPT, RUNNING, INDEX = "live.js", "waiting.js", "live.html", "index.html"
+SCRIPT, WAITING_SCRIPT, MOMENTS_SCRIPT = "live.js", "waiting.js", "moments.js"
+
+SCRIPTS = (SCRIPT, MOMENTS_SCRIPT)
+
+RUNNING, INDEX = "live.html", "index.html"
 
 NAVIGATION = tuple(
     f"{name}.html" for name in ("live", "index", "crosstable", "rounds", "journal", "fairness", "verify")
@@ -61,10 +66,13 @@ READ_S = 0.25
 
 
 class Certificate:
-    """The fairness certificate of the games so far. Each record is read once, for a bounded time per request."""
+    """The fairness certificate of the games so far. Each record is read once, for a bounded time per request, except
+    for files after the end.
+    """
 
-    def __init__(self, files: Path) -> None:
+    def __init__(self, files: Path, *, is_static: bool = False) -> None:
         self._files = files
+        self._is_static = is_static
         self._conditions: dict[str, GameConditions] = {}
         self._tested: PublishedContest | None = None
         self._of = 0
@@ -77,7 +85,7 @@ class Certificate:
         enough = len(played) if contest.is_over else (1 + NEW_SHARE) * self._of
         if self._tested is not None and (len(played) == self._of or len(played) < enough):
             return self._tested
-        known = self._read(played)
+        known = self._read(played, math.inf if self._is_static and contest.is_over else READ_S)
         games = [
             game if game.result is None else replace(game, conditions=self._conditions.get(game.result.record))
             for game in contest.games
@@ -91,8 +99,8 @@ class Certificate:
         """The latest tests; initially empty."""
         return () if self._tested is None else self._tested.fairness
 
-    def _read(self, records: Sequence[str]) -> int:
-        until = time.monotonic() + READ_S
+    def _read(self, records: Sequence[str], limit_s: float) -> int:
+        until = time.monotonic() + limit_s
         for known, record in enumerate(records):
             if record not in self._conditions:
                 if time.monotonic() > until:
@@ -127,14 +135,14 @@ class LivePages:
         self._stored: OrderedDict[tuple[object, ...], bytes] = OrderedDict()
         self._lock = Lock()
         self._languages = languages(CODES)
-        self._certificate = Certificate(planned.files)
+        self._certificate = Certificate(planned.files, is_static=is_static)
         self._joined = _joined(self._contest)
-        self._windows = FileWindows(planned)
+        self._file = PlanFile(planned)
         self._hosts: tuple[float, Sequence[ContestHost]] = (-HOSTS_S, ())
         self.games = RunningPages(
-            self._contest.name,
+            self._contest.snapshot.shown_name,
             painter,
-            self._windows.look,
+            self._file.windows,
             self.hosts,
             is_static=is_static,
             has_authors=has_authors,
@@ -149,7 +157,7 @@ class LivePages:
     def get(self, path: str, live: Live, version: object) -> LivePage | None:
         """File at a path from the top of the site, or None."""
         with self._lock:
-            if path == SCRIPT or path in ASSETS:
+            if path in SCRIPTS or path in ASSETS:
                 return _asset(path)
             place = self.place(path)
             if place.path.startswith("games/"):
@@ -158,14 +166,14 @@ class LivePages:
                 return log_page(self.log, path)
             edition = self._read(live, version)
             seq = None if edition.version == version else edition.seq
-            if path in edition.written:
-                return LivePage(edition.written[path], kind_of(path), seq=seq)
-            if path.startswith("records/"):
-                return self._record(path, edition)
             if path.startswith("data/fairness."):
                 # Tests change while records are read.
                 data = certificate_files(self._certificate.tested(edition.contest)).get(path.removeprefix("data/"))
                 return None if data is None else LivePage(data, kind_of(path))
+            if path in edition.written:
+                return LivePage(edition.written[path], kind_of(path), seq=seq)
+            if path.startswith("records/"):
+                return self._record(path, edition)
             if place.path == "fairness.html":
                 tested = self._certificate.tested(edition.contest)
                 known = sum(game.conditions is not None for game in tested.games)
@@ -187,7 +195,7 @@ class LivePages:
             edition = self._read(live, version)
             names = [*tables(edition.contest), *CERTIFICATE]
             fairness = [place.file for place in self.places("fairness.html")]
-            return [*ASSETS, SCRIPT, *edition.writers, *fairness, *(f"data/{name}" for name in names)]
+            return [*ASSETS, *SCRIPTS, *edition.writers, *fairness, *(f"data/{name}" for name in names)]
 
     def played(self, live: Live, version: object) -> list[PublishedGame]:
         """Return games with results."""
@@ -235,8 +243,9 @@ class LivePages:
             self._hosts = time.monotonic(), hosts
         return hosts
 
-    def _stream(self, live: Live) -> Stream:
-        return Stream(live.log, SEQ, self._is_static, self._has_authors)
+    def _stream(self, live: Live, contest: PublishedContest) -> Stream:
+        is_final = self._is_static and contest.is_over and not live.games
+        return Stream(live.log, SEQ, self._is_static, self._has_authors, is_final)
 
     def _read(self, live: Live, version: object) -> _Edition:
         now = time.monotonic()
@@ -244,10 +253,11 @@ class LivePages:
         if edition is not None and (edition.version == version or now < self._load_at):
             return edition
         shown_seq = live.seq  # later events are not in the contest
+        loaded = load_store(self._contest)
         contest = replace(
-            load_store(self._contest),
-            moments=self._windows.look().moments,
-            stream=self._stream(live),
+            loaded,
+            moments=self._file.windows().moments,
+            stream=self._stream(live, loaded),
             joined=self._joined,
         )
         writers = dict(pages(contest, {}, self._languages))
@@ -281,19 +291,20 @@ class LivePages:
         at = played.index(stem)
         before = played[at - 1] if at else ""
         after = played[at + 1] if at + 1 < len(played) else ""
-        key = (place.file, game.result.record, before, after, live.log)
+        stream = edition.contest.stream
+        key = (place.file, game.result.record, before, after, live.log, stream is not None and stream.is_final)
         page = self._stored.pop(key, None)
         if page is None:
             public = public_part(read_stored(self._contest.planned.files, game.result.record))
             by_name = edition.contest.by_name
             agents = (by_name[game.first].stem, by_name[game.second].stem)
             context = GamePageContext(
-                edition.contest.name,
+                edition.contest.snapshot.shown_name,
                 game,
                 agents,
                 before,
                 after,
-                stream=self._stream(live),
+                stream=stream,
                 stage=edition.contest.stage_of(game),
             )
             page = game_page(steps_of(public), public.record, context, place)
@@ -319,15 +330,15 @@ class LivePages:
 
 
 def waiting_page(
-    path: str, contest: str, moments: Sequence[tuple[str, datetime]], *, has_authors: bool
+    path: str, contest: str, moments: Sequence[tuple[str, datetime]], about: str = "", *, has_authors: bool
 ) -> LivePage | None:
     """Page or file before the contest begins, with the schedule; None if unknown."""
-    if path == WAITING_SCRIPT or path in ASSETS:
+    if path in (WAITING_SCRIPT, MOMENTS_SCRIPT) or path in ASSETS:
         return _asset(path)
     place = PagePlace.of_file(path, languages(CODES))
     if place.path not in NAVIGATION:
         return None
-    values = {"here": "", "contest_name": contest, "has_authors": has_authors, "moments": moments}
+    values = {"here": "", "contest_name": contest, "has_authors": has_authors, "moments": moments, "about": about}
     data = render("waiting.html", place, {**values, "policy": LIVE_POLICY}, package=__package__)
     return LivePage(data, kind_of(path))
 
@@ -374,7 +385,7 @@ def _verify(contest: PublishedContest, place: PagePlace, has_log: bool, folder: 
     }
     values = {
         "here": "verify",
-        "contest_name": contest.name,
+        "contest_name": contest.snapshot.shown_name,
         "contest": contest,
         "digests": list(digests.items()),
         "has_log": has_log,

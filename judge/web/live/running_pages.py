@@ -3,6 +3,7 @@
 import json
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from markupsafe import Markup
@@ -115,7 +116,8 @@ class RunningPages:
             "hosts": self._hosts(),
             "final": final,
         }
-        return render("live.html", place, values, self._stream(live), __package__)
+        stream = replace(self._stream(live), is_final=final is not None and self._is_static)
+        return render("live.html", place, values, stream, __package__)
 
     def _one_running(self, game: LiveGame, live: Live, viewers: int, place: PagePlace) -> bytes:
         values = {

@@ -12,7 +12,7 @@ from fastapi import FastAPI
 from judge.base.scheduling import lower_priority
 from judge.contest.event_log.store_changes import stamp_of
 from judge.contest.plan import Planned, load_plan
-from judge.contest.window_keeper import ContestProcess, FileWindows, WindowKeeper, remembered
+from judge.contest.window_keeper import ContestProcess, PlanFile, WindowKeeper, remembered
 from judge.store.queries import Reader
 from judge.submissions.intake import IntakePolicy
 from judge.tournament.snapshot import read_snapshot
@@ -44,8 +44,8 @@ def hub_of(planned: Planned) -> Hub:
     return Hub(planned.folder, snapshot.policy)
 
 
-def follow(planned: Planned, directory: Path, *, once: bool, interval_s: float = 0.5) -> None:
-    """Write a contest's pages and events to a directory, until it is over or `once`.
+def follow(planned: Planned, directory: Path, *, once: bool, interval_s: float = 0.5) -> bool:
+    """Write a contest's pages and events to a directory, until it is over or `once`; return whether it is over.
 
     Raises InputError before it begins or if the directory has other files, HostError if the disk fails.
     """
@@ -53,8 +53,9 @@ def follow(planned: Planned, directory: Path, *, once: bool, interval_s: float =
     stamp = stamp_of(planned)
     with closing(hub), closing(LivePages(planned, hub.painter, is_static=True)) as pages:
         site = StaticSite(hub, pages, directory)
-        while not site.write(stamp()) and not once:
+        while not (is_over := site.write(stamp())) and not once:
             time.sleep(interval_s)
+        return is_over
 
 
 def serve(
@@ -146,7 +147,7 @@ def opened_service(
         log = None
         if not planned.has_no_store:
             log = stack.enter_context(closing(SignedLog(planned.store_url, planned.name, planned.folder)))
-        site = Site(planned.name, begin, log, FileWindows(planned).look, has_authors=state is not None)
+        site = Site(planned.name, begin, PlanFile(planned).look, log, has_authors=state is not None)
         console = None
         if state is not None:
             console = stack.enter_context(opened_console(planned, state, publish_once))
@@ -167,9 +168,9 @@ def _has_begun(planned: Planned) -> bool:
         return planned.name in reader.contest_names()
 
 
-def publish_once(plan: Path, directory: Path) -> None:
-    """Raises as `follow`."""
-    follow(load_plan(plan), directory, once=True)
+def publish_once(plan: Path, directory: Path) -> bool:
+    """Return whether the contest is over. Raises as `follow`."""
+    return follow(load_plan(plan), directory, once=True)
 
 
 def create_app(
@@ -186,7 +187,7 @@ def create_app(
     else:
         app.state.intake = state
         app.include_router(intake.router)
-        authors.add_paths(app, authors.AuthorsSite(state, planned.files, site.hosts))
+        authors.add_paths(app, authors.AuthorsSite(state, planned.files, site.hosts, site.plan))
         if console is not None:
             organisers.add_paths(app, console)
     app.include_router(page_router)
@@ -207,7 +208,7 @@ def create_service(
         parts = dict.fromkeys(intake.PATHS, Part.limited("intake", limits))
         parts |= dict.fromkeys(authors.PATHS, Part.limited("authors", limits, OWN_HEADERS))
         if console is not None:
-            parts[organisers.FOLDER] = Part.limited("organisers", limits, OWN_HEADERS)
+            parts |= dict.fromkeys(organisers.PATHS, Part.limited("organisers", limits, OWN_HEADERS))
     public = Part("pages", PUBLIC_HEADERS, planned.plan.broadcast.requests_per_minute)
     app = create_app(planned, site, state, console)
     return Middleware(app, public, parts, (metrics or Metrics()).answered)

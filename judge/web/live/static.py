@@ -6,7 +6,8 @@
     log/                  the contest's log (`judge.transparency.log`), if the organiser's key is in its folder
     everything else       the pages of `judge serve`, whose script requests the files
 
-Every file is replaced atomically, `head.json` after the events, so readers never see partial files.
+Every file is replaced atomically, `head.json` after the events, so readers never see partial files. After the end the
+pages are final: they request no events.
 """
 
 import json
@@ -98,10 +99,10 @@ class StaticSite:
             page = pages.get(path, live, version)
             if page is not None:
                 self._put(path, page.data)
-        played = pages.played(live, version)
+        played, final = pages.played(live, version), pages.final(live, version)
         stems = ["", *(each.stem for each in played), ""]
         for each, before, after in zip(played, stems, stems[2:], strict=False):
-            shown = (each.result.record if each.result else "", before, after)
+            shown = (each.result.record if each.result else "", before, after, "final" if final else "")
             if self._games.get(each.stem) != shown:
                 self._games[each.stem] = shown
                 pages_of_it = [place.file for place in pages.places(f"games/{each.stem}.html")]
@@ -113,7 +114,6 @@ class StaticSite:
             for place in pages.places(f"games/{game.stem}.html"):
                 self._put(place.file, pages.games.one(game, live, 0, place).data)
             self._games.pop(game.stem, None)
-        final = pages.final(live, version)
         for place in pages.places(RUNNING):
             self._put(place.file, pages.games.all(live, 0, 1, place, final=final).data)
 

@@ -2,8 +2,10 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Literal
 
 from judge.base.errors import InputError
+from judge.base.text import sentence
 from judge.contest import orders
 from judge.contest.contest import Contest
 from judge.contest.orders import Effect, PlaceChange
@@ -17,12 +19,15 @@ from judge.web.organisers.files import EXPORTS, PUBLISHED, export, publish_pages
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """Heading, changes, and the game's attempt (or 0)."""
+    """Heading, effect in one or two sentences, changes of the standings, and the game's attempt (or 0)."""
 
     heading: str
     words: str
+    note: str = ""
     changes: Sequence[PlaceChange] = ()
     attempt: int = 0
+    readers: Literal["everybody", "author", "authors", "organisers"] = "everybody"
+    """Who can read the reason."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +55,7 @@ def _of_contest(
     def preview(console: Console, _: str) -> Preview:
         contest = console.begun()
         found = effect(contest)
-        return Preview(f"{label}: {contest.name}", found.words, found.changes)
+        return Preview(label, found.words, found.note, found.changes)
 
     def carry_out(console: Console, given: OrganiserOrder, _: int) -> DoneOrder:
         return order(console.begun(), replace(given, target=""))
@@ -60,17 +65,18 @@ def _of_contest(
 
 def _preview_void(console: Console, target: str) -> Preview:
     game, found = orders.effect_of_void(console.begun(), target)
-    return Preview(f"Void game {game.number} and play it again", found.words, found.changes, game.attempt)
+    heading = sentence(f"Void game {game.number} and play it again")
+    return Preview(heading, found.words, found.note, found.changes, game.attempt)
 
 
 def _preview_replay(console: Console, target: str) -> Preview:
     game, found = orders.effect_of_replay(console.begun(), target)
-    return Preview(f"Play game {game.number} again", found.words)
+    return Preview(sentence(f"Play game {game.number} again"), found.words, found.note)
 
 
 def _preview_disqualify(console: Console, target: str) -> Preview:
     found = orders.effect_of_disqualify(console.begun(), target)
-    return Preview(f"Disqualify {target}", found.words, found.changes)
+    return Preview(sentence(f"Disqualify {target}"), found.words, found.note, found.changes)
 
 
 # --- files -----------------------------------------------------------------------------------------------------------
@@ -83,17 +89,42 @@ def _preview_export(console: Console, _: str) -> Preview:
             f"an export is signed, and there is no {KEY_FILE} in the contest's folder: make it once with "
             f"judge contest key {contest.planned.folder / KEY_FILE}, and open this page again"
         )
-    words = (
-        f"A new directory below {EXPORTS} of the contest's folder is written and signed, also if games are still to be "
-        "played. It may take minutes. No place changes."
+    return Preview(
+        sentence("Export: the signed results"),
+        sentence(
+            "Writes tables, records and pages with a signature that everybody can verify. Put these files on your "
+            "website after the end."
+        ),
+        sentence(f"The files go to a new directory in {EXPORTS}. This may take minutes."),
+        readers="organisers",
     )
-    return Preview(f"Export {contest.name}", words)
 
 
 def _preview_publish(console: Console, _: str) -> Preview:
-    contest = console.begun()
-    words = f"The directory {PUBLISHED} of the contest's folder gets the current pages. No place changes."
-    return Preview(f"Publish the pages of {contest.name}", words)
+    is_over = console.begun().is_over()
+    return Preview(
+        sentence("Publish: the live pages"),
+        sentence("Writes the current pages as files for a web server. They are not signed: for verification, export."),
+        sentence(f"The contest is over: {PUBLISHED} gets the final pages.")
+        if is_over
+        else sentence(f"The contest runs: {PUBLISHED} gets its present state. Publish again after the end."),
+        readers="organisers",
+    )
+
+
+# --- authors ---------------------------------------------------------------------------------------------------------
+
+
+def _preview_message(console: Console, _: str) -> Preview:
+    count = len(console.state.notices.authors())
+    words = sentence(f"The message is on the page of each author, and is sent to their addresses. Authors: {count}.")
+    return Preview(sentence("Message to all authors"), words, readers="authors")
+
+
+def _preview_send(console: Console, _: str) -> Preview:
+    waiting = sum(each.waiting for each in console.state.notices.by_author())
+    words = sentence(f"Waiting notices that are sent at once: {waiting}. Results are collected for a day otherwise.")
+    return Preview(sentence("Send notices now"), words, readers="organisers")
 
 
 # --- submissions -----------------------------------------------------------------------------------------------------
@@ -102,10 +133,9 @@ def _preview_publish(console: Console, _: str) -> Preview:
 def _of_submission(name: str, label: str, says: Callable[[Submission], str]) -> Action:
     def preview(console: Console, target: str) -> Preview:
         submission = console.state.register.get(_number(target))
-        words = says(submission)
-        if console.state.register.has_begun():
-            words += " The contest has begun: its entries do not change."
-        return Preview(f"{label} submission {submission.id}", words)
+        has_begun = console.state.register.has_begun()
+        note = sentence("The contest has begun: its entries do not change.") if has_begun else ""
+        return Preview(label, says(submission), note, readers="author")
 
     def carry_out(console: Console, order: OrganiserOrder, _: int) -> DoneOrder:
         return decide(console.state.register, replace(order, action=name, target=str(_number(order.target))))
@@ -115,44 +145,56 @@ def _of_submission(name: str, label: str, says: Callable[[Submission], str]) -> 
 
 def _number(target: str) -> int:
     if not (target.isascii() and target.isdigit() and len(target) < 19):
-        raise InputError("a submission is named by its number")
+        raise InputError(sentence("a submission is named by its number"))
     return int(target)
 
 
-def _named(submission: Submission) -> str:
-    return f"{submission.name or 'it'} of {submission.author}"
-
-
 def _says_approve(submission: Submission) -> str:
-    return f"{_named(submission)} is {submission.state.value}, and would play. Refused because: {submission.why}"
+    name, author = submission.name or submission.filename, submission.author
+    return sentence(f"{name} of {author} becomes an entry although it was refused: {submission.why}")
 
 
 def _says_out(submission: Submission) -> str:
+    name, author = submission.name or submission.filename, submission.author
     if submission.state not in ENTERS:
-        return f"{_named(submission)} is {submission.state.value}: it would not play in any case."
-    return (
-        f"{_named(submission)} would not play; an earlier version of the same name would, if there is one that passed."
-    )
+        return sentence(f"{name} of {author} is no entry: its state is {submission.state.value}.")
+    return sentence(f"{name} of {author} is no longer an entry. An earlier version takes its place if it passed.")
 
 
 def _says_retry(submission: Submission) -> str:
-    again = "" if submission.state in (State.FAILED, State.REFUSED) else ", so it cannot be processed again now"
-    return f"{_named(submission)} is {submission.state.value}{again}. It is unpacked, built and checked anew."
+    name, author = submission.name or submission.filename, submission.author
+    if submission.state in (State.FAILED, State.REFUSED):
+        return sentence(f"{name} of {author} is unpacked, built and checked again.")
+    return sentence(f"{name} of {author} is {submission.state.value}: it cannot be processed again now.")
 
 
 ACTIONS: Mapping[str, Action] = {
-    "pause": _of_contest("Pause", orders.effect_of_pause, orders.pause),
-    "resume": _of_contest("Resume", orders.effect_of_resume, orders.resume),
+    "pause": _of_contest(sentence("Pause"), orders.effect_of_pause, orders.pause),
+    "resume": _of_contest(sentence("Resume"), orders.effect_of_resume, orders.resume),
     # Another attempt than the preview's may have another result.
-    "void": Action("Void and play again", _preview_void, lambda console, *given: orders.void(console.begun(), *given)),
-    "replay": Action("Play again", _preview_replay, lambda console, order, _: orders.replay(console.begun(), order)),
-    "disqualify": Action(
-        "Disqualify", _preview_disqualify, lambda console, order, _: orders.disqualify(console.begun(), order)
+    "void": Action(
+        sentence("Void and play again"), _preview_void, lambda console, *given: orders.void(console.begun(), *given)
     ),
-    "export": Action("Export", _preview_export, lambda console, order, _: export(console, order)),
-    "publish": Action("Publish", _preview_publish, lambda console, order, _: publish_pages(console, order)),
-    "approve": _of_submission("approve", "Approve", _says_approve),
-    "refuse": _of_submission("refuse", "Refuse", _says_out),
-    "withdraw": _of_submission("withdraw", "Withdraw", _says_out),
-    "retry": _of_submission("retry", "Process again", _says_retry),
+    "replay": Action(
+        sentence("Play again"), _preview_replay, lambda console, order, _: orders.replay(console.begun(), order)
+    ),
+    "disqualify": Action(
+        sentence("Disqualify"), _preview_disqualify, lambda console, order, _: orders.disqualify(console.begun(), order)
+    ),
+    "export": Action(sentence("Export"), _preview_export, lambda console, order, _: export(console, order)),
+    "publish": Action(sentence("Publish"), _preview_publish, lambda console, order, _: publish_pages(console, order)),
+    "message": Action(
+        sentence("Send the message"),
+        _preview_message,
+        lambda console, order, _: console.state.notices.send_message(replace(order, target="")),
+    ),
+    "send": Action(
+        sentence("Send notices now"),
+        _preview_send,
+        lambda console, order, _: console.state.notices.send_now(replace(order, target="")),
+    ),
+    "approve": _of_submission("approve", sentence("Approve"), _says_approve),
+    "refuse": _of_submission("refuse", sentence("Refuse"), _says_out),
+    "withdraw": _of_submission("withdraw", sentence("Withdraw"), _says_out),
+    "retry": _of_submission("retry", sentence("Process again"), _says_retry),
 }

@@ -7,6 +7,7 @@ once, even if sent repeatedly.
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, FastAPI, Query, Request
@@ -16,11 +17,14 @@ from starlette.concurrency import run_in_threadpool
 
 from judge.base.errors import InputError
 from judge.base.logs import get_logger
+from judge.base.text import sentence
 from judge.base.tree_tar import tree_chunks
+from judge.contest.settings import FINAL, Settings, change_settings
 from judge.site.pages import PagePlace
-from judge.store.orders import OrganiserOrder, new_order_id
+from judge.store.orders import DoneOrder, OrganiserOrder, new_order_id
 from judge.store.submission_types import UnknownSubmissionError
 from judge.store.tokens import TokenHolder, TokenRole
+from judge.translations.language import CODES, languages
 from judge.web.intake.app import MAX_ID, Number, stored_file
 from judge.web.kit.answers import attachment, download, page
 from judge.web.kit.errors import MayNotActError, UnauthorizedError, route_with_errors, status_of
@@ -31,7 +35,9 @@ from judge.web.organisers.actions import ACTIONS, Preview, action_of
 from judge.web.organisers.console import Console
 from judge.web.organisers.files import export_of
 
-FOLDER = ORGANISER.folder
+FOLDER = "organiser"
+
+PATHS = (FOLDER, *(f"{code}/{FOLDER}" for code in CODES[1:]))
 
 REASON_CHARACTERS = 1000
 TARGET_CHARACTERS = 128
@@ -39,6 +45,9 @@ TARGET_CHARACTERS = 128
 METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
 
 ORDER_FORM = "judge: a form of an organiser"
+
+LABELS = {"settings": sentence("Change the settings")}
+"""Of orders with their own forms."""
 
 _ORDER_ID = re.compile(r"[0-9a-f]{32}")
 
@@ -64,9 +73,9 @@ class Visitor:
         if not self.may_act:
             raise MayNotActError("your token is good for watching: ask for one with --role act to give orders")
 
-    def page(self, template: str, values: Mapping[str, Any]) -> Response:
+    def page(self, template: str, values: Mapping[str, Any], status: int = 200) -> Response:
         """Return a page for this organiser."""
-        return _page(template, self.request, self, values)
+        return _page(template, self.request, self, values, status)
 
 
 def _console_of(request: Request) -> Console:
@@ -86,10 +95,10 @@ def visitor_of(request: Request) -> Visitor:
     return visitor
 
 
-def _path_of(request: Request) -> str:
-    """Its depth determines the page's relative links."""
-    path = request.url.path.removeprefix(f"{request.scope.get('root_path', '')}/{FOLDER}").lstrip("/")
-    return path or "index.html"
+def _place_of(request: Request) -> PagePlace:
+    path = request.url.path.removeprefix(f"{request.scope.get('root_path', '')}/")
+    path = f"{path.rstrip('/')}/index.html" if path.rstrip("/") in PATHS else path
+    return PagePlace.of_file(path, languages(CODES), request.url.query)
 
 
 def _page(
@@ -97,17 +106,17 @@ def _page(
 ) -> Response:
     common = {
         "here": "",
-        "contest_name": _console_of(request).planned.name,
+        "tab": "",
+        "contest_name": _console_of(request).shown_name,
         "visitor": visitor,
         "may_act": visitor is not None and visitor.may_act,
     }
-    place = PagePlace(f"{FOLDER}/{_path_of(request)}")
-    return page(__package__, template, place, FOLDER, {**common, **values}, status)
+    return page(__package__, template, _place_of(request), FOLDER, {**common, **values}, status)
 
 
 def _refused(request: Request, error: InputError) -> Response:
     if isinstance(error, UnauthorizedError):
-        is_first = request.method == "GET" and _path_of(request) == "index.html"
+        is_first = request.method == "GET" and _place_of(request).path == f"{FOLDER}/index.html"
         return _page("organiser_sign_in.html", request, None, {}, 200 if is_first else 401)
     visitor = getattr(request.state, "visitor", None)
     return _page("organiser_refused.html", request, visitor, {"error": str(error)}, status_of(error))
@@ -125,7 +134,8 @@ def add_paths(app: FastAPI, console: Console) -> None:
     """Add the pages to an application."""
     app.state.console = console
     app.state.health = views.HealthCheck()
-    app.include_router(router, include_in_schema=False)
+    for code in CODES:
+        app.include_router(router, prefix="" if code == CODES[0] else f"/{code}", include_in_schema=False)
 
 
 @router.post("/session")
@@ -149,25 +159,36 @@ def end(request: Request) -> Response:
 @router.get("/index.html")
 def index(who: Someone) -> Response:
     """Show the contest's state."""
-    return who.page("organiser.html", views.overview(who.console))
+    return who.page("organiser.html", {"tab": "index", **views.overview(who.console)})
 
 
 @router.get("/games.html")
-def games(who: Someone, after: After = 0) -> Response:
-    """Show the schedule."""
-    return who.page("organiser_games.html", views.games(who.console, after))
+def games(
+    who: Someone,
+    after: After = 0,
+    agent: Annotated[str, Query(max_length=TARGET_CHARACTERS)] = "",
+    show: Annotated[str, Query(max_length=16)] = "",
+) -> Response:
+    """Show the games with their results."""
+    return who.page("organiser_games.html", {"tab": "games", **views.games(who.console, after, agent, show)})
 
 
 @router.get("/submissions.html")
 def submissions(who: Someone, before: Before = None) -> Response:
     """Show the submissions."""
-    return who.page("organiser_submissions.html", views.submissions(who.console, before))
+    return who.page("organiser_submissions.html", {"tab": "submissions", **views.submissions(who.console, before)})
+
+
+@router.get("/authors.html")
+def authors(who: Someone) -> Response:
+    """Show the authors and their notices."""
+    return who.page("organiser_authors.html", {"tab": "authors", **views.authors(who.console)})
 
 
 @router.get("/submissions/{number}.html")
 def submission(who: Someone, number: Number) -> Response:
     """Show a submission."""
-    return who.page("organiser_submission.html", views.submission(who.console, number))
+    return who.page("organiser_submission.html", {"tab": "submissions", **views.submission(who.console, number)})
 
 
 @router.get("/submissions/{number}.log")
@@ -189,13 +210,13 @@ def submission_report(who: Someone, number: Number) -> Response:
 def host(who: Someone) -> Response:
     """Show the machine's capabilities and resources."""
     health: views.HealthCheck = who.request.app.state.health
-    return who.page("organiser_health.html", health.values(who.console))
+    return who.page("organiser_health.html", {"tab": "health", **health.values(who.console)})
 
 
 @router.get("/journal.html")
 def journal(who: Someone, before: Before = None) -> Response:
     """Show the journal."""
-    return who.page("organiser_journal.html", views.journal(who.console, before))
+    return who.page("organiser_journal.html", {"tab": "journal", **views.journal(who.console, before)})
 
 
 @router.get("/exports/{number}/{part}.tar")
@@ -213,7 +234,49 @@ def exported(who: Someone, number: OrderId, part: Literal["public", "private"]) 
 @router.get("/orders.html")
 def orders(who: Someone) -> Response:
     """Show the orders."""
-    return who.page("organiser_orders.html", views.orders(who.console))
+    return who.page("organiser_orders.html", {"tab": "orders", **views.orders(who.console)})
+
+
+@router.get("/settings.html")
+def settings(who: Someone) -> Response:
+    """Show the settings; a form until the start."""
+    return _settings_page(who, views.settings(who.console))
+
+
+def _settings_page(
+    who: Visitor, current: Settings, given: Mapping[str, str] = MappingProxyType({}), problem: str = ""
+) -> Response:
+    values = {
+        "settings": current,
+        "values": {**current.values, **given},
+        "order_id": new_order_id(),
+        "proof": proof_of(who.token, ORDER_FORM),
+        "most": REASON_CHARACTERS,
+        "is_final": who.console.state.register.is_locked_in(),
+        "final": FINAL,
+        "problem": problem,
+    }
+    return who.page("organiser_settings.html", {"tab": "settings", **values}, 422 if problem else 200)
+
+
+@router.post("/settings.html")
+async def change(request: Request, who: Someone) -> Response:
+    """Change settings, once."""
+    sent = await _sent_form(request, who)
+    return await run_in_threadpool(_change, who, sent)
+
+
+def _change(who: Visitor, sent: Mapping[str, str]) -> Response:
+    console = who.console
+    try:
+        order, _ = _order_of({**sent, "action": "settings", "target": ""}, who.organiser)
+        done = change_settings(console.planned, console.state.register, order, sent, sent.get("version", ""))
+    except InputError as error:
+        current = views.settings(console)
+        given = {name: text for name, text in sent.items() if name in current.values}
+        return _settings_page(who, current, given, str(error))
+    _log_order(done)
+    return RedirectResponse(f"orders/{order.id}.html", 303)
 
 
 @router.get("/order.html")
@@ -230,23 +293,34 @@ def form(
 @router.post("/orders")
 async def give(request: Request, who: Someone) -> Response:
     """Carry out an order, once."""
+    sent = await _sent_form(request, who)
+    order, attempt = _order_of(sent, who.organiser)
+    action_of(order.action)
+    done = await run_in_threadpool(ACTIONS[order.action].carry_out, who.console, order, attempt)
+    _log_order(done)
+    return RedirectResponse(f"orders/{order.id}.html", 303)
+
+
+async def _sent_form(request: Request, who: Visitor) -> Mapping[str, str]:
     check_site(request)
     who.check_may_act()
     sent = await form_fields(request)
     if not is_proof(who.token, ORDER_FORM, sent.get("proof", "")):
         raise InputError("this form is not from a page that was sent to you: open it again, and send it there")
-    order, attempt = _order_of(sent, who.organiser)
-    done = await run_in_threadpool(ACTIONS[order.action].carry_out, who.console, order, attempt)
+    return sent
+
+
+def _log_order(done: DoneOrder) -> None:
+    order = done.order
     log.info(
         "order",
-        organiser=who.organiser.name,
+        organiser=order.who,
         action=order.action,
         target=order.target,
         why=order.why,
         done=done.done,
         repeated=done.is_repeated,
     )
-    return RedirectResponse(f"orders/{order.id}.html", 303)
 
 
 @router.get("/orders/{number}.html")
@@ -255,7 +329,9 @@ def done(who: Someone, number: OrderId) -> Response:
     found = who.console.orders.get(number) if _ORDER_ID.fullmatch(number) else None
     if found is None:
         raise UnknownSubmissionError("there is no such order")
-    return who.page("organiser_done.html", {"done": found})
+    action = found.order.action
+    label = ACTIONS[action].label if action in ACTIONS else LABELS.get(action, action)
+    return who.page("organiser_done.html", {"done": found, "label": label})
 
 
 @router.get("", include_in_schema=False)
@@ -287,7 +363,6 @@ def _order_of(sent: Mapping[str, str], who: TokenHolder) -> tuple[OrganiserOrder
     """Also returns the game's attempt. Raises InputError."""
     action, target, number = (sent.get(name, "") for name in ("action", "target", "id"))
     why, attempt = " ".join(sent.get("why", "").split()), sent.get("attempt", "0")
-    action_of(action)
     if not _ORDER_ID.fullmatch(number):
         raise InputError("this form has no number: open it again")
     if not why:

@@ -10,13 +10,14 @@ from typing import Any
 from judge.base.worker_processes import Worker
 from judge.contest.contest import Contest, open_store
 from judge.contest.plan import Planned
+from judge.contest.window_keeper import PlanFile
 from judge.store.orders import Orders
 from judge.store.submission_types import NotNowError
 from judge.store.types import JournalLine
 from judge.web.intake.app import AppState
 
-Publish = Callable[[Path, Path], None]
-"""Writes live pages to a directory; importable by name."""
+Publish = Callable[[Path, Path], bool]
+"""Writes pages to a directory and returns whether they are final; importable by name."""
 
 
 @dataclass(slots=True)
@@ -27,10 +28,17 @@ class Console:
     state: AppState
     orders: Orders
     publish: Publish
+    file: PlanFile
     _open: ExitStack
     _contest: Contest | None = None
     _opening: Lock = field(default_factory=Lock)
     _writing: Lock = field(default_factory=Lock)
+
+    @property
+    def shown_name(self) -> str:
+        """The contest's title, or else its name; final when the contest begins."""
+        contest = self.contest()
+        return (self.file.look().title or self.planned.name) if contest is None else contest.snapshot.shown_name
 
     def contest(self) -> Contest | None:
         """The contest; None before it begins."""
@@ -75,4 +83,4 @@ def opened_console(planned: Planned, state: AppState, publish: Publish) -> Itera
         ExitStack() as stack,
         closing(Orders(planned.store_url, planned.name)) as orders,
     ):
-        yield Console(planned, state, orders, publish, stack)
+        yield Console(planned, state, orders, publish, PlanFile(planned), stack)

@@ -10,6 +10,7 @@ from contextlib import closing
 from pathlib import Path
 
 from judge.base.errors import HostError
+from judge.base.text import sentence
 from judge.contest.contest import Contest, open_store
 from judge.contest.plan import load_plan
 from judge.export.export import publish
@@ -57,7 +58,7 @@ def write_export(plan: str, directory: str) -> str:
             publish(contest, public, private, key)
     digest = hashlib.sha256((public / MANIFEST).read_bytes()).hexdigest()
     place = f"{EXPORTS}/{target.name}"
-    return f"{place}/public is for everybody, {place}/private for the authors; manifest {digest}"
+    return sentence(f"{place}/public is for everybody, {place}/private for the authors; manifest {digest}")
 
 
 def export_of(console: Console, number: str, part: str) -> Path:
@@ -78,5 +79,6 @@ def publish_pages(console: Console, order: OrganiserOrder) -> DoneOrder:
 def write_pages(write: Publish, plan: str, directory: str) -> str:
     """Return a description."""
     target = Path(directory)
-    write(Path(plan), target)
-    return f"{target.name} has the current pages and events"
+    if write(Path(plan), target):
+        return sentence(f"{target.name} has the final pages")
+    return sentence(f"{target.name} has the current pages and events")

@@ -4,18 +4,22 @@ import shutil
 import threading
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
 from judge.contest.contest import Contest
 from judge.contest.hosts import contest_hosts
+from judge.contest.plan import load_plan
 from judge.contest.run_lock import player_of
-from judge.contest_games import GameState
+from judge.contest.settings import Settings, settings_of
+from judge.contest_games import GameState, PublishedGame
 from judge.host.doctor import NAMES, HostFinding, run_checks, worst_light
 from judge.host.host import read_host
 from judge.sandbox.machine.core_locks import holders_here
 from judge.sandbox.machine.cores import on_all_processors
+from judge.store.submission_types import State
 from judge.store.types import JournalLine
 from judge.web.authors.submissions import submission_values
 from judge.web.organisers.console import Console
@@ -39,10 +43,10 @@ def overview(console: Console) -> Mapping[str, Any]:
         "begun": contest is not None,
         "reason": "",
         "path": str(console.planned.path),
-        "moments": console.state.receiver.gate.windows.words,
+        "moments": console.file.windows().moments,
     }
     if contest is None:
-        return {**values, "state": "not begun", "entries": console.state.register.entries()}
+        return {**values, **_before(console), "state": "not begun"}
     store, name = contest.store, contest.name
     state = store.state(name)
     running = store.running(name)
@@ -70,25 +74,63 @@ def overview(console: Console) -> Mapping[str, Any]:
     }
 
 
-def games(console: Console, after: int) -> Mapping[str, Any]:
-    """Return a page of the schedule."""
-    contest = console.contest()
-    if contest is None:
-        return {"games": [], "stages": {}, "next": None, "after": 0, **_before_start(console, contest)}
-    found = contest.store.listed(contest.name, after=after, limit=GAMES)
+def _before(console: Console) -> Mapping[str, Any]:
+    register, plan = console.state.register, console.file.look()
+    entries = register.entries()
+    newest = register.submissions(limit=SUBMISSIONS)
     return {
+        "listed": [agent.name or agent.path for agent in plan.agents],
+        "entries": entries,
+        "waiting": [each for each in newest if each.state in (State.RECEIVED, State.PROCESSING)],
+        "refused": [each for each in newest if each.state in (State.REFUSED, State.FAILED)],
+        "starts": plan.windows.starts,
+    }
+
+
+def games(console: Console, after: int, agent: str = "", show: str = "") -> Mapping[str, Any]:
+    """Return a page of the games with results: all, or those of an agent, or those that `show` names."""
+    contest = console.contest()
+    values = {"after": after, "chosen": {"agent": agent, "show": show}, "filter": urlencode(_given(agent, show))}
+    if contest is None:
+        return {**values, "games": [], "agents": [], "stages": {}, "next": None, **_before_start(console, contest)}
+    store, name = contest.store, contest.name
+    state = GameState(show) if show in list(GameState) else None
+    found = store.listed(name, state, after, GAMES, agent, failed=show == "failed", repeated=show == "repeated")
+    results = store.results_by_number(name, [game.number for game in found])
+    return {
+        **values,
         **_before_start(console, contest),
-        "games": found,
+        "games": [PublishedGame.of(game, results.get(game.number)) for game in found],
+        "agents": sorted(contest.snapshot.by_name()),
         "stages": contest.stages_of_games(),
         "next": found[-1].number if len(found) == GAMES else None,
-        "after": after,
     }
+
+
+def _given(agent: str, show: str) -> Mapping[str, str]:
+    return {key: value for key, value in (("agent", agent), ("show", show)) if value}
+
+
+def settings(console: Console) -> Settings:
+    """Return the settings: until the start those of the file. Raises InputError for an invalid file."""
+    planned, contest = load_plan(console.planned.path), console.contest()
+    if contest is not None:
+        snapshot = contest.snapshot
+        plan = planned.plan.model_copy(update={"title": snapshot.title, "about": snapshot.about})
+        planned = replace(planned, plan=plan, policy=snapshot.policy)
+    return settings_of(planned)
 
 
 def submissions(console: Console, before: int | None) -> Mapping[str, Any]:
     """Newest first."""
     found = console.state.register.submissions(before=before, limit=SUBMISSIONS)
     return {"submissions": found, "next": found[-1].id if len(found) == SUBMISSIONS else None}
+
+
+def authors(console: Console) -> Mapping[str, Any]:
+    """Authors with their notices."""
+    has_mail = bool(console.file.look().intake.notices.smtp)
+    return {"authors": console.state.notices.by_author(), "has_mail": has_mail}
 
 
 def submission(console: Console, number: int) -> Mapping[str, Any]:
@@ -110,7 +152,7 @@ def journal(console: Console, before: int | None) -> Mapping[str, Any]:
 
 
 def _before_start(console: Console, contest: Contest | None) -> Mapping[str, Any]:
-    return {"not_begun": contest is None, "moments": console.state.receiver.gate.windows.words}
+    return {"not_begun": contest is None, "moments": console.file.windows().moments}
 
 
 def _with_games(contest: Contest, lines: Sequence[JournalLine]) -> list[tuple[JournalLine, int | None]]:

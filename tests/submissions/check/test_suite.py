@@ -19,6 +19,7 @@ from judge.sandbox.box import BoxKind
 from judge.sandbox.machine.owner import owned_directory
 from judge.submissions.check import CheckReport, Finding, Grade, examine
 from judge.submissions.check.report import worst_grade
+from judge.translations.language import CODES, language
 from tests.submissions.check import engine, flawed
 
 PASS, WARNING, FAIL = Grade.PASS, Grade.WARNING, Grade.FAIL
@@ -52,9 +53,21 @@ def examined() -> Iterator[Examine]:
 
         def run(agent: str, policy: str = "gomocup-standard", *overrides: str, box: BoxKind = "docker") -> CheckReport:
             chosen = load_policy(policy, overrides)
-            return examine(stage_agent(agent, staging), chosen, Slot(), box, staging)
+            report = examine(stage_agent(agent, staging), chosen, Slot(), box, staging)
+            assert [] == untranslated(report)
+            return report
 
         yield run
+
+
+def untranslated(report: CheckReport) -> list[str]:
+    """What the page of a submission would show in English."""
+    shown = [finding.tried for finding in report.findings]
+    shown += [text for each in report.findings if each.grade is not PASS for text in (each.evidence, each.fix) if text]
+    parts = {
+        part for code in CODES[1:] for text in shown for part, is_own in language(code).explanation(text) if not is_own
+    }
+    return sorted(parts)
 
 
 def not_passed(report: CheckReport) -> dict[str, Grade]:
@@ -91,7 +104,7 @@ def test_weak_play_is_a_warning(examined: Examine) -> None:
     report = examined("house-instant")
 
     assert not_passed(report) == {"win": WARNING, "block": WARNING, "rule": WARNING}
-    assert "it answered a1, wanted g8 or l8" in finding(report, "win").evidence
+    assert "it answered a1, wanted g8, l8" in finding(report, "win").evidence
 
 
 # --- flawed agents ---------------------------------------------------------------------------------------------------

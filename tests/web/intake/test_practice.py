@@ -14,8 +14,8 @@ import pytest
 from judge.agents.agents import stage_agent
 from judge.agents.store import AgentStore
 from judge.base.parsing import parse_json
-from judge.cli.host_setup import build_missing_images, place_on_host
 from judge.cli.submit import hosting
+from judge.contest.host_setup import build_missing_images, place_on_host
 from judge.contest_games import GameState
 from judge.host.house_agents import build_house_agents
 from judge.referee.spec import RecordFile
@@ -92,7 +92,7 @@ def rubbish() -> list[str]:
 
 def test_practice_game_yields_its_slot_and_is_replayed_like_one_of_a_killed_worker(tmp_path: Path) -> None:
     build_house_agents()
-    build_missing_images(["native", "keeper"])
+    build_missing_images(["native", "keeper"], print)
     directory = make_contest(tmp_path / "cup", SLOW)
     number = passed(directory)
     with on_all_cores():

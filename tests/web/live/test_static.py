@@ -77,7 +77,35 @@ def test_pages_update_from_any_file_server_until_the_contest_is_over(browser: Br
             accept(cup, game, file)
             log.finish()
             assert 0 == process.wait(PATIENCE_S)
+            browser.visit(f"{url}/live.html")
+            assert "Final." in browser.ask("document.getElementById('over').innerText")
+            assert not browser.ask("[...document.scripts].some(each => each.src.endsWith('live.js'))")
+            for width in (390, 1280):
+                browser.look(width)
+                assert [] == browser.violations()
         assert 2 == len(list(public.glob("records/*.json")))
+        pages = [path for path in public.rglob("*.html") if "data-log=" in path.read_text()]
+        assert [] == pages
+
+
+@pytest.mark.parametrize("code", ["", "cs/", "zh/"])
+def test_publishing_after_the_end_replaces_live_pages_by_final_ones(tmp_path: Path, code: str) -> None:
+    public = tmp_path / "public"
+    with Cup(tmp_path / "cup", PAIR, form='name = "round-robin"\ngames = 1') as cup, recorder(cup) as log:
+        log.read_store()
+        assert not follow(cup.planned, public, once=True)
+        assert "data-log=" in (public / code / "index.html").read_text()
+        accept(cup, *play_next(cup))
+        log.finish()
+
+        assert follow(cup.planned, public, once=True)
+
+    for name in ("index", "live", "verify", "journal", "games/00001"):
+        page = (public / code / f"{name}.html").read_text()
+        assert "data-log=" not in page
+        assert "live.js" not in page
+    assert 'id="over"' in (public / code / "index.html").read_text()
+    assert 'id="over"' in (public / code / "live.html").read_text()
 
 
 def test_every_event_is_in_one_file_and_the_files_can_be_made_again(tmp_path: Path) -> None:

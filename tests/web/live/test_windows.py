@@ -14,7 +14,7 @@ from judge.cli.submit import open_intake
 from judge.contest.contest import Contest, has_begun, open_store
 from judge.contest.plan import Planned, load_plan
 from judge.contest.run_lock import player_of
-from judge.contest.window_keeper import FileWindows
+from judge.contest.window_keeper import PlanFile
 from judge.web.live.pages import LivePages, waiting_page
 from judge.web.live.serve import hub_of
 from tests.broadcast.logs import recorder
@@ -89,7 +89,7 @@ def test_a_file_that_was_changed_before_its_pages_began_shows_its_moments(tmp_pa
             cup.planned.path.read_text().replace("2027-03-31T23:59:59Z", "2027-04-02T12:00:00Z")
         )
 
-        closes = FileWindows(cup.planned).look().closes
+        closes = PlanFile(cup.planned).windows().closes
 
         assert closes is not None
         assert (4, 2) == (closes.month, closes.day)
@@ -98,7 +98,7 @@ def test_a_file_that_was_changed_before_its_pages_began_shows_its_moments(tmp_pa
 def test_deadlines_are_shown_before_and_during_the_contest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with Cup(tmp_path, STRONG_TO_WEAK, more=MOMENTS) as cup, recorder(cup) as log:
         log.read_store()
-        file = FileWindows(cup.planned)
+        file = PlanFile(cup.planned)
         with closing(hub_of(cup.planned)) as hub, closing(LivePages(cup.planned, hub.painter)) as pages:
             hub.catch_up()
 
@@ -110,11 +110,11 @@ def test_deadlines_are_shown_before_and_during_the_contest(tmp_path: Path, monke
                 return (pages.get(path, hub.live, version) or pytest.fail(path)).data.decode()
 
             for folder, words in SHOWN.items():
-                waiting = waiting_page(f"{folder}index.html", "cup", file.look().moments, has_authors=True)
+                waiting = waiting_page(f"{folder}index.html", "cup", file.windows().moments, has_authors=True)
                 assert waiting is not None
                 for shown in (waiting.data.decode(), page(f"{folder}index.html", 1), page(f"{folder}live.html", 1)):
                     assert [] == [each for each in words if each not in shown]
-                    assert '<time datetime="2027-03-01T08:30:00+00:00">' in shown
+                    assert '<time datetime="2027-03-01T08:30:00+00:00" data-moment>' in shown
             plan = cup.planned.path.read_text()
             cup.planned.path.write_text(plan.replace("2027-03-31T23:59:59Z", "2027-04-02T12:00:00Z"))
             assert "2027-04-02, 12:00 UTC" in page("index.html", 2)

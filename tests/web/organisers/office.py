@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlencode
 
+from judge.cli.submit import open_intake
 from judge.store.submission_types import ProcessingResult, Upload
 from judge.store.tokens import TokenRole
 from judge.submissions.service import IntakeDirectory
@@ -40,11 +41,17 @@ FORM = {"content-type": "application/x-www-form-urlencoded", "sec-fetch-site": "
 class Office:
     """The service, and tokens of all kinds."""
 
-    cup: Cup
+    begun: Cup | None
     service: Asgi
     console: Console
     directory: IntakeDirectory
     tokens: Mapping[str, str]
+
+    @property
+    def cup(self) -> Cup:
+        """The contest, which has begun."""
+        assert self.begun is not None
+        return self.begun
 
     def ask(self, method: str, path: str, token: str = "", body: bytes = b"", **headers: str) -> Answer:
         """One request with the cookie of a token."""
@@ -100,10 +107,41 @@ def office(folder: Path, played: int = PLAYED, strangers: int = 10_000_000) -> I
         yield stack.enter_context(office_of(cup))
 
 
+PLAN = """\
+name = "spring-cup"
+about = "a cup in spring"
+policy = "gomocup-freestyle"
+{keys}
+[format]
+name = "round-robin"
+{tables}
+[[agents]]
+path = "house-instant"
+name = "left"
+"""
+
+
+@contextmanager
+def unbegun(folder: Path, keys: str = "", tables: str = "") -> Iterator[Office]:
+    """A contest that has not begun."""
+    folder.mkdir()
+    (folder / "contest.toml").write_text(PLAN.format(keys=keys, tables=tables) + PATIENCE.format(strangers=1000))
+    open_intake(folder)
+    with office_in(folder, None) as found:
+        yield found
+
+
 @contextmanager
 def office_of(cup: Cup) -> Iterator[Office]:
     """The service of a contest."""
-    with service_of(cup.folder) as (service, console):
+    with office_in(cup.folder, cup) as found:
+        yield found
+
+
+@contextmanager
+def office_in(folder: Path, cup: Cup | None) -> Iterator[Office]:
+    """The service of the contest in a folder."""
+    with service_of(folder) as (service, console):
         tokens = console.state.authors.tokens
         made = {
             "act": tokens.make("Olga", "test", TokenRole.ACT),

@@ -13,7 +13,11 @@ from tests.site.browser import Browser
 from tests.web.live.serving import serving_all
 from tests.web.organisers.office import CAST, PATIENCE
 
-PAGES = ("index", "games", "submissions", "orders")
+PAGES = (
+    *(f"{page}.html" for page in ("index", "games", "submissions", "orders", "journal", "settings", "authors")),
+    "order.html?action=pause",
+    "order.html?action=message",
+)
 
 
 @pytest.fixture
@@ -35,7 +39,7 @@ def test_a_link_signs_in_and_an_order_is_shown_given_and_done(browser: Browser, 
         assert "" == browser.ask("location.hash + document.cookie")
         browser.ask("[...document.querySelectorAll('a')].find(a => a.href.includes('disqualify&target=anna')).click()")
         browser.wait_for("document.querySelector('input[name=why]') !== null")
-        assert "Who moves in the standings" in browser.ask("document.querySelector('main').innerText")
+        assert "Changes of the standings" in browser.ask("document.querySelector('main').innerText")
         browser.ask("document.querySelector('input[name=why]').value = 'two entries'")
         browser.ask("document.querySelector('input[name=why]').form.querySelector('button').click()")
         browser.wait_for("document.querySelector('h1')?.textContent === 'Done'")
@@ -47,9 +51,10 @@ def test_a_link_signs_in_and_an_order_is_shown_given_and_done(browser: Browser, 
         assert [] == browser.errors
         assert token not in service.log.read_text()
         for page in PAGES:
-            browser.visit(f"{service.url}/organiser/{page}.html")
-            for dark in (False, True):
-                browser.look(360, dark)
-                assert browser.ask("document.documentElement.scrollWidth") <= 360, page
-                assert [] == browser.violations(), page
+            for language in ("", "cs/", "zh/"):
+                browser.visit(f"{service.url}/{language}organiser/{page}")
+                for width, dark in ((390, False), (360, True), (1280, False)):
+                    browser.look(width, dark)
+                    assert browser.ask("document.documentElement.scrollWidth") <= width, page
+                    assert [] == browser.violations(), (language, page)
         browser.look(1000)

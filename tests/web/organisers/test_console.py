@@ -4,6 +4,7 @@ import io
 import re
 import tarfile
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from urllib.parse import urlencode
 
@@ -11,13 +12,14 @@ import pytest
 
 from judge.contest.hosts import WORKER, worker_joined
 from judge.contest_games import GameState
+from judge.store.submission_types import Upload
 from judge.transparency.keys import load_key, public_pem
 from judge.verify.export import verify_export
 from judge.web.organisers import views
 from tests.publish.cups import Cup
-from tests.web.organisers.office import CAST, FORM, PATIENCE, Office, office, office_of, proof, submit
+from tests.web.organisers.office import CAST, FORM, PATIENCE, Office, office, office_of, proof, submit, unbegun
 
-PAGES = ("index", "games", "submissions", "orders", "journal")
+PAGES = ("index", "games", "submissions", "authors", "orders", "journal", "settings")
 
 
 @pytest.fixture(scope="module")
@@ -49,8 +51,8 @@ def test_first_page_shows_running_waiting_and_failed_items(own: Office) -> None:
     assert "<bdi>host-7</bdi></td><td>cores 2, 3</td>" in page
     assert '<bdi>host-7</bdi></th><td class="num">3</td><td class="num">1</td>' in page
     assert re.search(r"Game \d+, attempt 1: <bdi>the Engine was gone</bdi>", page)
-    assert re.search(r"<b>[\d.]+</b> of [\d.]+ GiB of the disk left", page)
-    assert "No judge of this machine plays it now" in page
+    assert re.search(r"Disk: <b>[\d.]+</b> of [\d.]+ GiB free", page)
+    assert "Nothing on this machine plays the contest." in page
     assert f"order.html?action=void&amp;target={issued.number}" in page
     assert "is prepared while" not in page
     assert own.cup.store.issue(own.cup.contest.name, "host-7", slot="cores 2, 3")
@@ -73,13 +75,88 @@ def test_a_watcher_sees_the_same_without_orders(seen: Office) -> None:
     for path in PAGES:
         page = seen.page(f"{path}.html", "watch")
         assert "order.html" not in page
-        assert "to watch" in page
+        assert "(read-only)" in page
     assert "<button>Pause" not in seen.page("order.html?action=pause", "watch")
 
 
 def test_the_schedule_has_pages(seen: Office) -> None:
-    assert 6 == len(re.findall(r'<tr><th scope="row" class="num">', seen.page("games.html")))
-    assert 2 == len(re.findall(r'<tr><th scope="row" class="num">', seen.page("games.html?after=4")))
+    assert 6 == len(rows(seen.page("games.html")))
+    assert 2 == len(rows(seen.page("games.html?after=4")))
+
+
+def rows(page: str) -> list[str]:
+    return re.findall(r'<tr>(<th scope="row" class="num">.*)</tr>', page)
+
+
+def test_games_have_results_links_and_filters(own: Office) -> None:
+    store, contest = own.cup.store, own.cup.contest
+    results = {result.number: result for result in contest.results()}
+    first = results[1]
+
+    shown = rows(own.page("games.html"))
+
+    assert '<a href="../games/00001.html">1</a>' in shown[0]
+    assert f"{first.scores[0]:g} : {first.scores[1]:g}".replace("0.5", "½") in shown[0]
+    assert first.reason.split(" ")[0] in shown[0]
+    for state in (GameState.PENDING, GameState.DONE):
+        assert len(store.listed(contest.name, state)) == len(rows(own.page(f"games.html?show={state.value}"))) > 0
+    repeated = [game.number for game in store.games(contest.name) if game.attempt > 1]
+    assert len(repeated) == len(rows(own.page("games.html?show=repeated"))) > 0
+    failed = [number for number, result in results.items() if any(result.faults)]
+    assert len(failed) == len(rows(own.page("games.html?show=failed")))
+    of_anna = [game for game in store.games(contest.name) if "anna" in (game.first, game.second)]
+    assert len(of_anna) == len(rows(own.page("games.html?agent=anna")))
+    assert [] == rows(own.page("games.html?agent=nobody"))
+    assert '<option value="anna" selected>' in own.page("games.html?agent=anna")
+
+
+@pytest.mark.parametrize(("code", "words"), [("cs", ("Partie", "Příkazy")), ("zh", ("对局", "命令"))])
+def test_pages_are_in_three_languages(seen: Office, code: str, words: tuple[str, str]) -> None:
+    token = seen.tokens["act"]
+    for path in (*(f"{page}.html" for page in PAGES), "order.html?action=disqualify&target=anna"):
+        status, _, body = seen.ask("GET", f"/{code}/organiser/{path}", token)
+        page = body.decode()
+        assert 200 == status
+        assert all(word in page for word in words)
+        # An order's query stays in the links to other languages.
+        assert f'href="../../organiser/{path.replace("&", "&amp;")}" lang="en"' in page
+    assert 401 == seen.ask("GET", f"/{code}/organiser/games.html")[0]
+    assert "lang" not in re.findall(r"<p><bdi>.*</bdi></p>", page)[0]
+
+
+def test_an_order_in_another_language_leads_to_its_page(own: Office) -> None:
+    form = own.form("pause")
+    body = urlencode(form).encode()
+
+    status, headers, _ = own.ask("POST", "/cs/organiser/orders", own.tokens["act"], body, **FORM)
+
+    assert (303, f"orders/{form['id']}.html") == (status, headers["location"])
+    page = own.ask("GET", f"/cs/organiser/orders/{form['id']}.html", own.tokens["act"])[2].decode()
+    assert "je pozastaveno; dohrávané partie: 0" in page
+
+
+def test_pages_work_before_the_start(tmp_path: Path) -> None:
+    tables = "[submissions]\ncloses = 2099-03-31T18:00:00Z\n[contest]\nstarts = 2099-04-01T18:00:00Z\n"
+    with unbegun(tmp_path / "cup", tables=tables) as found:
+        submit(found, "good")
+        submit(found, "bad", "it is slow")
+        with closing(found.directory.register()) as register:
+            register.receive(Upload("bob", "late", "late.zip", "a" * 64, 1))
+
+        page = found.page("index.html")
+
+        assert '<b id="state">not begun</b>' in page
+        assert "<bdi>left</bdi>" in page
+        entries, waiting, refused = (page.index(f"<h2>{each}") for each in ("Entries", "Waiting", "Refused and failed"))
+        assert entries < page.index("<bdi>good</bdi>") < waiting < page.index("<bdi>late</bdi>") < refused
+        assert refused < page.index("<bdi>bad</bdi>") < page.index("it is slow")
+        assert "2099-04-01, 18:00 UTC" in page
+        assert "This service starts the contest at that time." in page
+        for path in PAGES:
+            assert 200 == found.ask("GET", f"/zh/organiser/{path}.html", found.tokens["watch"])[0]
+        assert "The contest has not begun." in found.page("games.html")
+    with unbegun(tmp_path / "other") as found:
+        assert "The contest has no start time." in found.page("index.html")
 
 
 @pytest.mark.docker
@@ -87,12 +164,12 @@ def test_the_host_is_looked_at_when_no_game_is_played(own: Office) -> None:
     store, name = own.cup.store, own.cup.contest.name
     issued = store.issue(name, "here")
     assert issued is not None
-    assert "so it is not run while games are played" in own.page("health.html")
+    assert "so it does not run while games are played" in own.page("health.html")
     store.annul(issued.id, "to look at the host")
 
     page = own.page("health.html", "watch")
 
-    assert re.search(r"The worst is <b>(green|yellow|red)</b>", page)
+    assert re.search(r'Worst result: <b lang="en">(green|yellow|red)</b>', page)
     assert "engine" in re.findall(r'<dt><span class="verdict[^>]*>\w+</span> (\w+)</dt>', page)
     assert re.search(r"<li>core \d+: ", page)
 
@@ -164,7 +241,7 @@ def test_single_stopped_game_is_resumed_and_the_journal_names_the_organiser(own:
     store.set_state(name, "stopped", "too many voids")
     one, other, *rest = held
     assert f"order.html?action=replay&amp;target={one.number}" in own.page("index.html")
-    assert f"{1 + len(rest)} other stopped games stay stopped" in own.page(
+    assert f"Other games that stay stopped: {1 + len(rest)}." in own.page(
         f"order.html?action=replay&target={one.number}"
     )
     form = own.form("replay", str(one.number), why="the disk has room again")
@@ -176,9 +253,9 @@ def test_single_stopped_game_is_resumed_and_the_journal_names_the_organiser(own:
     assert (GameState.PENDING, GameState.HELD) == (states[one.number], states[other.number])
     assert "open" == store.state(name)
     journal = own.page("journal.html", "watch")
-    told = f"Game {one.number}: <b>released</b> by <b><bdi>Olga</bdi></b>: <bdi>the disk has room again</bdi>"
+    told = rf"Game {one.number}: <b>released</b> · <b><bdi>Olga</bdi></b>: <bdi>the disk has room again</bdi>"
     assert 1 == journal.count(told)
-    assert "no names of organisers" in journal
+    assert "The public journal omits their names." in journal
     assert 422 == own.ask("GET", f"/organiser/order.html?action=replay&target={one.number}", own.tokens["act"])[0]
     again = {**form, "id": "0" * 32}
     assert b"only a game stopped after too many voids" in own.post(again)[2]
@@ -211,7 +288,7 @@ def test_submissions_are_decided(own: Office) -> None:
 
     assert ("Olga", "stolen") == next((x.who, x.why) for x in register.journal(good) if x.state == "refused")
     page = own.page(f"submissions/{good}.html", "watch")
-    assert "refused by <bdi>Olga</bdi>: <bdi>stolen</bdi>" in page
+    assert "refused · <bdi>Olga</bdi>: <bdi>stolen</bdi>" in page
     refused = own.post({**own.form("withdraw", str(bad)), "action": "approve", "id": "0" * 32})
     assert 409 == refused[0]
     assert b"only a refused one is approved" in refused[2]
@@ -366,7 +443,7 @@ def test_a_token_becomes_a_cookie_of_these_pages_alone(seen: Office) -> None:
     assert (303, "index.html") == (status, headers["location"])
     cookie = headers["set-cookie"]
     assert cookie.startswith(f"judge-organiser={token};")
-    assert {"HttpOnly", "Path=/organiser", "SameSite=strict"} <= set(cookie.split("; "))
+    assert {"HttpOnly", "Path=/", "SameSite=strict"} <= set(cookie.split("; "))
     out = seen.ask("POST", "/organiser/sign-out", token, b"", **FORM)
     assert "Max-Age=0" in out[1]["set-cookie"]
     assert 307 == seen.ask("GET", "/organiser")[0]

@@ -58,7 +58,7 @@
 
   const upload = document.getElementById("upload");
   const url = document.getElementById("url");
-  if (url) url.textContent = new URL("..", new URL(session, location.href)).href.replace(/\/$/, "");
+  if (url) url.textContent = new URL("..", new URL(upload.dataset.to, location.href)).href.replace(/\/$/, "");
   if (upload) {
     upload.hidden = false;
     upload.addEventListener("submit", async (event) => {

@@ -5,8 +5,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache, partial
 
-from judge.base.errors import InputError
-from judge.base.text import printable
 from judge.host.build_images import build_images
 from judge.referee.play import Slot, Venue
 from judge.referee.policy import Policy
@@ -15,57 +13,38 @@ from judge.sandbox.docker import images, requirements
 from judge.sandbox.docker.reaper import alone_on, reap
 from judge.sandbox.machine.core_locks import CoreLocks, Tell, take_one
 from judge.sandbox.machine.cores import CorePlacement, place_slots, whole_cores
-from judge.terminal.output import note
 
 KEEPER = "keeper"
 
 
-def box_kind(text: str) -> BoxKind:
-    """Parse the value of `--box`. Raises InputError if it is unknown."""
-    if text == "docker":
-        return "docker"
-    if text == "process":
-        note(
-            "judge: WARNING: --box process isolates nothing. The agents run as you, with your files, your network "
-            "and no memory limit. Use it only for programs that you trust."
-        )
-        return "process"
-    raise InputError(f"--box {text}: use docker or process")
-
-
-def clean_up(*, containers: bool = True) -> None:
+def clean_up(tell: Tell, *, containers: bool = True) -> None:
     """Remove the leftovers of killed judges on this host. Raises HostError if that fails or no Engine answers."""
     for line in reap(containers=containers):
-        note(f"judge: removed what an earlier judge left: {line}")
+        tell(f"removed what an earlier judge left: {line}")
 
 
-def make_ready(kind: BoxKind, policy: Policy, runtimes: Sequence[str]) -> None:
+def make_ready(kind: BoxKind, policy: Policy, runtimes: Sequence[str], tell: Tell) -> None:
     """Clean up, check that the Engine meets the policy, and build missing images. Raises HostError, InputError."""
-    clean_up(containers=kind == "docker")
+    clean_up(tell, containers=kind == "docker")
     if kind == "docker":
         requirements.require(policy.box)
-        build_missing_images({*runtimes, KEEPER} if policy.folders.kept else {*runtimes})
+        build_missing_images({*runtimes, KEEPER} if policy.folders.kept else {*runtimes}, tell)
         for runtime in set(runtimes):
             images.runtime_image(runtime)
         if policy.folders.kept:
             images.keeper_image()
 
 
-def build_missing_images(names: Iterable[str]) -> None:
+def build_missing_images(names: Iterable[str], tell: Tell) -> None:
     """Build missing or outdated images of the judge; other names are ignored. Raises HostError."""
     for name in images.missing_images(names):
-        note(f"judge: building the image {name}, once; this may take some minutes")
-        build_images([name], note)
+        tell(f"building the image {name}, once; this may take some minutes")
+        build_images([name], tell)
 
 
-def build_missing_image(name: str) -> None:
+def build_missing_image(name: str, tell: Tell) -> None:
     """Build the image of a submission's runtime, which its policy allows. Raises HostError."""
-    build_missing_images([name])
-
-
-def print_notice(text: str) -> None:
-    """Print a notice about the process that this judge waits for."""
-    note(f"judge: {printable(text, 400)}")
+    build_missing_images([name], tell)
 
 
 def place_on_host() -> CorePlacement:
@@ -76,16 +55,16 @@ def place_on_host() -> CorePlacement:
     return placement
 
 
-def make_venue(kind: BoxKind) -> Venue:
+def make_venue(kind: BoxKind, tell: Tell) -> Venue:
     """Return a venue whose slot holds its core locks until its first game is over; each further game waits again."""
     if kind == "process":
         return Venue()
-    slot, locks = _take_slot(place_on_host(), print_notice)
+    slot, locks = _take_slot(place_on_host(), tell)
     return Venue(slot, turn=partial(alone_on, locks))
 
 
 @contextmanager
-def slot_alone(kind: BoxKind, placement: CorePlacement | None = None, tell: Tell | None = None) -> Iterator[Slot]:
+def slot_alone(kind: BoxKind, tell: Tell, placement: CorePlacement | None = None) -> Iterator[Slot]:
     """Hold a slot in which no other judge of this host plays. Process boxes have no reserved cores.
 
     Waits for a free slot, and passes the process that holds it to the callback. Raises HostError if the leftovers of a
@@ -94,7 +73,7 @@ def slot_alone(kind: BoxKind, placement: CorePlacement | None = None, tell: Tell
     if kind == "process":
         yield Slot()
         return
-    slot, locks = _take_slot(placement or place_on_host(), tell or print_notice)
+    slot, locks = _take_slot(placement or place_on_host(), tell)
     with alone_on(locks):
         yield slot
 
@@ -117,11 +96,11 @@ def _take_slot(placement: CorePlacement, tell: Tell) -> tuple[Slot, CoreLocks]:
     return Slot(locks.processors, placement.judge), locks
 
 
-def report_occupied(slots: Sequence[Slot]) -> None:
-    """Print which processes hold the cores of these slots, and for which cores this is unknown."""
-    tell = cache(print_notice)
+def report_occupied(slots: Sequence[Slot], tell: Tell) -> None:
+    """Report which processes hold the cores of these slots, and for which cores this is unknown."""
+    once = cache(tell)
     for cores in {slot.cores for slot in slots}:
-        locks = CoreLocks(cores, tell)
+        locks = CoreLocks(cores, once)
         if not locks.take_if_free():
             locks.report_holders()
         locks.__exit__()

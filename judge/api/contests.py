@@ -1,0 +1,247 @@
+"""Run, read and export a contest."""
+
+import os
+import platform
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from threading import Event
+from typing import Any
+
+from judge.base.errors import HostError, InputError
+from judge.base.logs import redirected
+from judge.base.progress import Tracker, untracked
+from judge.base.text import printable
+from judge.contest.attempts import EndedAttempt, Executor
+from judge.contest.contest import Contest, Standing, begin, has_begun, open_store, why_not_yet
+from judge.contest.estimate import ContestEstimate, estimate_contest
+from judge.contest.event_log.recorder import RecorderProcess
+from judge.contest.executor import LocalExecutor, slots_on_host
+from judge.contest.host_setup import KEEPER, make_ready, report_occupied
+from judge.contest.plan import Planned, load_plan
+from judge.contest.run_lock import alone
+from judge.contest.runner import StopReason
+from judge.contest.take_snapshot import images_of
+from judge.contest.witnesses import Witnesses, periodic_cosigning
+from judge.export.export import ExportSummary, PageOptions, publish
+from judge.publish.model import chance_words
+from judge.referee.play import Slot
+from judge.sandbox.docker.reaper import reap
+from judge.sandbox.machine.core_locks import Tell
+from judge.store.types import UNWITNESSED
+from judge.transparency.keys import load_key
+from judge.transparency.log import KEY_FILE, ContestLog
+
+LOG_FILE = "log.jsonl"
+
+
+@dataclass(frozen=True, slots=True)
+class StopRequest:
+    """Set `drain` to finish the running games and stop, `abandon` to stop at once. Another run continues."""
+
+    drain: Event = field(default_factory=Event)
+    abandon: Event = field(default_factory=Event)
+
+
+class RunObserver:
+    """Receives the events of a run; methods do nothing by default."""
+
+    def open(self, contest: Contest, running: Callable[[], int]) -> None:
+        """Report the start; `running` returns the number of running games."""
+
+    def report(self, ended: EndedAttempt) -> None:
+        """Report an ended attempt."""
+
+    def close(self) -> None:
+        """Report the end of the run, also after an error."""
+
+
+@dataclass(frozen=True, slots=True)
+class ContestFolder:
+    """A contest folder."""
+
+    planned: Planned
+
+    def plan(self) -> ContestEstimate:
+        """Return the games, the duration, and missing items."""
+        return estimate_contest(self.planned)
+
+    @contextmanager
+    def opened(self) -> Iterator[Contest]:
+        """Context manager: the running or finished contest, for its games and journal. Raises InputError before."""
+        with self.opened_if_begun() as contest:
+            if contest is None:
+                raise self.planned.not_begun()
+            yield contest
+
+    @contextmanager
+    def opened_if_begun(self) -> Iterator[Contest | None]:
+        """Like `opened`; None if the contest has not begun."""
+        if self.planned.has_no_store:
+            yield None
+            return
+        with closing(open_store(self.planned)) as store:
+            yield Contest(store, self.planned) if has_begun(store, self.planned) else None
+
+    def standings(self) -> Standing:
+        """Return the standings. Raises InputError if the contest has not begun."""
+        with self.opened() as contest:
+            return contest.standing()
+
+    def run(
+        self,
+        *,
+        workers: int = 0,
+        accept_images: bool = False,
+        cluster: str = "",
+        keys: Path | None = None,
+        begin_early: Callable[[str], bool] = lambda _: False,
+        observer: RunObserver | None = None,
+        notify: Tell = lambda _: None,
+        stop: StopRequest | None = None,
+    ) -> StopReason:
+        """Play the contest to its end, or continue it. The first run locks in its entries and terms.
+
+        `workers` is the number of games at the same time; 0: as many as the cores allow. `cluster` is the address of a
+        dask scheduler and `keys` this host's folder of TLS keys. `begin_early` receives the reason if the announced
+        start has not come, and returns whether to begin now. Raises InputError if runtimes were rebuilt since the
+        start, unless `accept_images`.
+        """
+        planned = self.planned
+        observer, stop = observer or RunObserver(), stop or StopRequest()
+        slots = [] if cluster else slots_on_host(planned.plan.slots.cores, workers, planned.policy.box.sharing)
+        with (
+            alone(planned),
+            closing(RecorderProcess(planned)) as recorder,
+            closing(open_store(planned)) as store,
+            store.lease(planned.name, f"judge on {platform.node()}, process {os.getpid()}") as lease,
+            _logged(planned.folder),
+            ExitStack() as stack,
+        ):
+            is_new = not has_begun(store, planned)
+            if is_new and load_plan(planned.path).text != planned.text:
+                raise InputError(f"{planned.path} was changed just now; run the same command again")
+            waits = why_not_yet(store, planned) if is_new else ""
+            is_early = bool(waits) and begin_early(waits)
+            make_ready(planned.plan.box, planned.policy, [], notify)
+            witnesses = stack.enter_context(periodic_cosigning(planned))
+            found = begin(store, planned, _host(), witnesses.cosign, is_early=is_early)
+            if is_new:
+                notify(f"the chance of {found.name}: {chance_words(found.snapshot, None)}")
+                for line in store.journal(found.name):
+                    if line.event == UNWITNESSED:
+                        notify(f"drawn without a witness, as the public log will show: {printable(line.text, 300)}")
+            make_ready(planned.plan.box, found.snapshot.policy, sorted(found.snapshot.images), notify)
+            found.check_agents()
+            _check_images(found, accept_images)
+            if found.has_new_plan:
+                notify(f"{planned.path} was changed since the contest was locked in; the changes have no effect")
+            if found.folders_notice:
+                notify(printable(found.folders_notice, 2000))
+            executor = (
+                _elsewhere(found, cluster, keys) if cluster and not found.is_over() else _here(found, slots, notify)
+            )
+            recorder.start()
+
+            def check() -> None:
+                lease.check()
+                recorder.restart_if_ended()
+
+            try:
+                observer.open(found, lambda: executor.running)
+                return found.runner(executor, check, recorder.address, stop.drain, stop.abandon).run(observer.report)
+            finally:
+                try:
+                    executor.kill()
+                    executor.close()
+                    recorder.finish()
+                finally:
+                    # Leftovers of abandoned games have no owner any more.
+                    reap(containers=planned.plan.box == "docker")
+                    observer.close()
+
+    def export(
+        self,
+        directory: Path,
+        *,
+        key: Path | None = None,
+        private: Path | None = None,
+        options: PageOptions | None = None,
+        progress: Tracker = untracked,
+        notify: Tell = lambda _: None,
+    ) -> ExportSummary:
+        """Write tables, records, pages and the signed manifest to a new directory.
+
+        `key` is the private key file, by default the folder's own. `private` is the new directory of the authors'
+        private files, by default `directory` with `-private` appended.
+        """
+        with self.opened() as found:
+            signing = load_key(key or self.planned.folder / KEY_FILE)
+            if self.planned.plan.witnesses:
+                log = ContestLog(found.name, partial(found.store.leaves, found.name))
+                for witness, why in Witnesses(self.planned).ask(log):
+                    if why:
+                        notify(f"the witness {printable(witness.name)} has not signed the current log: {why[:300]}")
+            authors = private or directory.with_name(f"{directory.name}-private")
+            return publish(found, directory, authors, signing, options or PageOptions(), progress)
+
+
+def contest(path: Path) -> ContestFolder:
+    """Return the contest of a contest.toml or of the folder with it. Raises InputError for an invalid file."""
+    return ContestFolder(load_plan(path))
+
+
+def _here(contest: Contest, slots: Sequence[Slot], notify: Tell) -> Executor:
+    report_occupied(slots, notify)
+    if slots and slots[0].judge_cores:
+        os.sched_setaffinity(0, slots[0].judge_cores)
+    return LocalExecutor(slots, log=contest.planned.folder / LOG_FILE, fork=True)
+
+
+def _elsewhere(contest: Contest, scheduler: str, keys: Path | None) -> Executor:
+    from judge.cluster.cluster import open_cluster
+    from judge.cluster.unpickling import VALUES, refuse_pickles
+
+    refuse_pickles(VALUES, except_here=True)  # dask reads in its own threads
+    images = set(contest.snapshot.images) | ({KEEPER} if contest.snapshot.policy.folders.kept else set())
+    return open_cluster(scheduler, keys, contest.store, contest.name, contest.planned.folder, sorted(images))
+
+
+def _host() -> Mapping[str, Any]:
+    return {
+        "name": platform.node(),
+        "system": platform.platform(),
+        "processors": os.cpu_count(),
+        "python": platform.python_version(),
+    }
+
+
+@contextmanager
+def _logged(folder: Path) -> Iterator[None]:
+    path = folder / LOG_FILE
+    try:
+        file = path.open("a", encoding="utf-8")
+    except OSError as error:
+        raise HostError(f"{path}: {error.strerror}") from None
+    with file, redirected(file):
+        yield
+
+
+def _check_images(contest: Contest, accept: bool) -> None:
+    then, now = contest.snapshot.images, images_of(contest.snapshot.images)
+    # The same image has different ids if two Engines built it; an organiser's own image has only an id.
+    changed = sorted(
+        name
+        for name in then
+        if then[name].id != now[name].id and (not then[name].content or then[name].content != now[name].content)
+    )
+    if not changed:
+        return
+    if not accept:
+        raise InputError(
+            f"the runtimes {', '.join(changed)} were rebuilt since {contest.name} was locked in; accept them with "
+            "--accept-images, which is recorded in the journal"
+        )
+    contest.store.remark(contest.name, "images", f"built anew since the start: {', '.join(changed)}")

@@ -1,0 +1,56 @@
+"""Verify and read files of games."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from judge.base.text import printable
+from judge.catalog.steps import read_steps, replayed_log
+from judge.contest.evaluation import is_evaluation
+from judge.records.outcome import outcome_text
+from judge.records.steps import Stepped
+from judge.referee.spec import read_record
+from judge.referee.verify import verify as verified_record
+
+
+@dataclass(frozen=True, slots=True)
+class VerifiedFile:
+    """What a verification found: problems, or without them a summary."""
+
+    problems: Sequence[str]
+    summary: str
+
+    @property
+    def is_valid(self) -> bool:
+        """Whether there are no problems."""
+        return not self.problems
+
+
+def verify(path: Path) -> VerifiedFile:
+    """Replay a record, a log of the UCC contests or the games of an evaluation. Raises InputError if it is unreadable.
+
+    A record is replayed by the rules, its verdict is derived from its evidence, and its hash chain is computed.
+    """
+    if is_evaluation(path):
+        from judge.export.evaluation_file import verify_evaluation
+
+        problems, said = verify_evaluation(path)
+        return VerifiedFile(problems, printable(said, 400))
+    log = replayed_log(path)
+    if log is not None:
+        return VerifiedFile((), log)
+    verified = verified_record(read_record(path))
+    record = verified.record
+    names = (record.seats[0].name, record.seats[1].name)
+    winner = "" if record.winner is None else f", {printable(outcome_text(record.verdict, record.winner, names))}"
+    digest = record.transcript_sha256[:16]
+    summary = f"{record.verdict}{winner}, {len(record.plies)} moves, transcript {digest}"
+    return VerifiedFile(tuple(verified.problems), summary)
+
+
+def show(path: Path) -> Stepped:
+    """Return the positions of a finished game: a record, a .psq, .rec, .sgf or .pgn file, or a log of the UCC contests.
+
+    `Stepped.problem` has the error up to which a damaged file could be read. Raises InputError if it is unreadable.
+    """
+    return read_steps(path)

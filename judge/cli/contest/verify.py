@@ -1,0 +1,174 @@
+"""`judge contest verify`: verify an export. Needs no modules of Unix."""
+
+import secrets
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from judge.base.errors import InputError
+from judge.base.text import printable
+from judge.publish.joined import FormerContest
+from judge.statistics.fairness import TIME
+from judge.terminal.output import note
+from judge.terminal.progress_bar import progress_bar
+from judge.verify.export import VerificationReport, verify_export
+from judge.verify.sample import Sample, percent_to_find
+from judge.verify.witnesses import Witnessed
+
+EXAMPLES = """
+Examples:
+
+judge contest verify public --key organiser.pem
+
+judge contest verify public --key organiser.pem --since kept-checkpoint
+
+judge contest verify public --key organiser.pem --receipt answer.json
+
+judge contest verify public --key organiser.pem --witness witnesses.keys
+
+judge contest verify public --key organiser.pem --sample 500
+
+The live site and the export of a contest have its log's checkpoint in log/checkpoint. Save a copy now and then.
+"""
+
+SHOWN = 50
+
+SAMPLE_EXIT_CODE = 3
+"""A sample had no problem. 0 would look like a complete verification."""
+
+FORGED = (1, 10, 100, 1000)
+"""Numbers of forged games for which the probability is printed."""
+
+
+def verify(
+    directory: Annotated[Path, typer.Argument(metavar="DIR", help="The export.")],
+    key: Annotated[
+        Path | None, typer.Option(help="The organiser's public key; obtain it from another source than the export.")
+    ] = None,
+    since: Annotated[
+        Path | None,
+        typer.Option(metavar="CHECKPOINT", help="An old checkpoint of the log: verify that nothing before it changed."),
+    ] = None,
+    witness: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="KEYFILE", help="File of witnesses' keys, one NAME+ID+KEY per line: each must have signed the log."
+        ),
+    ] = None,
+    receipt: Annotated[
+        Path | None, typer.Option(help="The receipt of an upload: verify that the log has the upload.")
+    ] = None,
+    sample: Annotated[
+        int | None,
+        typer.Option(metavar="N", min=1, help="Replay only N games, chosen at random. Exits with 3 if all is well."),
+    ] = None,
+    sample_seed: Annotated[
+        str, typer.Option(metavar="TEXT", help="Choose the games of --sample by this text, to repeat a sample.")
+    ] = "",
+) -> None:
+    """Verify an export: check files and signature, replay every game, recompute schedule and tables."""
+    if not directory.is_dir():
+        raise InputError(f"{directory}: not a directory; give one that judge contest export wrote")
+    if sample_seed and sample is None:
+        raise InputError("--sample-seed chooses the games of a sample: also give --sample N")
+    chosen = None if sample is None else Sample(sample, sample_seed or secrets.token_hex(8))
+    report = verify_export(directory, key, since, receipt, witness, chosen, progress_bar())
+    _warn(report)
+    for problem in report.problems[:SHOWN]:
+        print(f"  {printable(problem, 500)}")
+    if len(report.problems) > SHOWN:
+        print(f"  and {len(report.problems) - SHOWN} more")
+    print(f"manifest {report.manifest.digest}")
+    print(f"key      {report.manifest.fingerprint}")
+    if report.chance:
+        print(f"chance   {report.chance}")
+    if report.freeze is not None:
+        print(f"draw     also follows from the entries and the first {report.freeze.leaves} leaves of the log")
+    for former in report.joined:
+        print(f"joined   {_former_words(former)}")
+    for decision in report.decisions:
+        # No verifier can check whether these decisions and events were right.
+        print(f"note     {printable(decision, 500)}")
+    for line in _fairness_lines(report):
+        print(f"fairness {line}")
+    print(f"log      {_log_words(report, since)}")
+    if (found := report.receipt) is not None:
+        proved = "see the problems" if report.problems else f"is leaf {found.number} of the log"
+        print(f"receipt  {printable(found.text, 60)}, SHA-256 {found.digest[:16]}: {proved}")
+    for each in report.witnesses:
+        print(f"witness  {printable(each.name)}: {_witness_words(each)}")
+    if chosen is not None and report.sampled_of is not None:
+        for line in _sample_lines(chosen, report, report.sampled_of):
+            print(f"sample   {line}")
+    if report.problems:
+        count = len(report.problems)
+        print(f"{directory}: FAILED: {count} problem{'s' if count > 1 else ''}")
+        raise SystemExit(1)
+    if report.sampled_of is not None:
+        games = f"{report.replayed - report.uncounted} of {report.sampled_of} games replayed"
+        print(f"{directory}: SAMPLE ok, NOT verified: {printable(report.contest)}, {games}")
+        raise SystemExit(SAMPLE_EXIT_CODE)
+    games = f"{report.replayed} games replayed, schedule and tables computed again"
+    print(f"{directory}: ok: {printable(report.contest)}, {games}")
+
+
+def _sample_lines(sample: Sample, report: VerificationReport, all_games: int) -> Iterator[str]:
+    sampled = report.replayed - report.uncounted
+    yield f"{sampled} of {all_games} games replayed, chosen by --sample-seed {printable(sample.seed)}"
+    chances = [f"{forged}: {percent_to_find(forged, sampled, all_games)}" for forged in FORGED if forged <= all_games]
+    yield f"probability to find at least one of k forged games: {', '.join(chances)}"
+    yield "not checked: the other records, states of folders, and the fairness certificate"
+
+
+def _fairness_lines(report: VerificationReport) -> Iterator[str]:
+    if report.fairness is None:
+        if report.contest and report.sampled_of is None:
+            yield "the export has no certificate"
+        return
+    made = [test for test in report.fairness if test.p is not None]
+    for test in made:
+        if test.has_effect and test.effect is not None:
+            ends = (test.effect, test.low or 0.0, test.high or 0.0)
+            sizes = [f"{100 * end:+.1f} %" if test.response == TIME else f"{end:+.3f} points" for end in ends]
+            of = f"{sizes[0]} ({sizes[1]} to {sizes[2]}) of {test.response}"
+            yield f"{test.factor} {printable(test.level, 60)}: {of}, p = {test.adjusted:.2g} of all"
+    if not made:
+        yield "too few games, or no two slots, hosts, hours, orders or neighbours, to test anything"
+    elif not any(test.has_effect for test in made):
+        yield f"{len(made)} tests of slots, hosts, hours, order, neighbours and seats found nothing"
+
+
+def _former_words(former: FormerContest) -> str:
+    source = "its unpublished store" if former.manifest is None else f"its export, manifest {former.manifest}"
+    return f"{printable(former.name, 60)}: {former.games} games, not replayed here, taken from {source}"
+
+
+def _log_words(report: VerificationReport, since: Path | None) -> str:
+    if report.log is None:
+        return "missing in the export" if report.contest else "not read"
+    proved = "no old checkpoint was given" if since is None else f"continues {since}"
+    return f"{report.log.size} leaves, {'see the problems' if report.problems else proved}"
+
+
+def _witness_words(witness: Witnessed) -> str:
+    if witness.at is None:
+        return "has signed no checkpoint of this export"
+    return (
+        f"has signed the first {witness.size} leaves, {datetime.fromtimestamp(witness.at, UTC):%Y-%m-%d %H:%M:%S} UTC"
+    )
+
+
+def _warn(report: VerificationReport) -> None:
+    if report.manifest.is_own_key:
+        note(
+            "judge: WARNING: this key is from the directory itself. It proves that the files belong together, "
+            "NOT who published them: get the organiser's key from another source and give it with --key FILE"
+        )
+    if not report.is_over:
+        why = "there are problems" if report.problems else "another round follows"
+        if report.unfinished:
+            why = f"{report.unfinished} games have no result"
+        note(f"judge: this does not prove that the contest is over: {why}")

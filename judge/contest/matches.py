@@ -1,0 +1,168 @@
+"""A match: games between two agents with alternating seats. Each attempt is written as a record."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from judge.agents.agents import Agent, stage_agent
+from judge.base.durable_files import is_file
+from judge.base.errors import HostError, InputError
+from judge.base.text import file_word
+from judge.catalog import game_entry
+from judge.catalog.entry import NOT_TURNED, Turn
+from judge.catalog.files import write_exports
+from judge.contest.folders.match_folders import KeptThroughRun
+from judge.contest.opening_files import MAX_OPENINGS, read_openings
+from judge.games.types import Opening, Verdict
+from judge.referee.play import BoxBuilder, Venue, play_until_scored
+from judge.referee.policy import Policy
+from judge.referee.setup import check_playable
+from judge.referee.side import Ply
+from judge.referee.spec import GameRecord, GameSpec, RecordFile, SeatSpec
+from judge.sandbox import open_box
+from judge.sandbox.box import BoxKind
+from judge.tournament.openings import schedule
+
+
+class MatchObserver:
+    """Receives the events of a match, in its thread; methods do nothing by default. `build` creates the boxes.
+
+    `watch` receives each answer, `follow` new parts of the transcript (see `judge.referee.spectator`). They must return
+    at once. Without them a game has no additional cost.
+    """
+
+    watch: Callable[[Ply], None] | None = None
+    follow: Callable[[bytes], None] | None = None
+    build: BoxBuilder = staticmethod(open_box)
+
+    def stage(self, named: str, staging: Path) -> Agent:
+        """Copy the files of the agent `named` into `staging`."""
+        return stage_agent(named, staging)
+
+    def seated(self, seats: tuple[SeatSpec, SeatSpec]) -> tuple[SeatSpec, SeatSpec]:
+        """Return the seats of the first game, possibly with other protocol options."""
+        return seats
+
+    def open(self, seats: tuple[SeatSpec, SeatSpec], games: int) -> None:
+        """Report the start of the match, when the host is ready."""
+
+    def begin(self, spec: GameSpec, attempt: int) -> None:
+        """Report the start of an attempt."""
+
+    def end(self, record: GameRecord, path: Path, *, is_last: bool) -> None:
+        """Report the end of an attempt, after writing its record; `is_last`: no further attempt follows."""
+
+
+@dataclass(frozen=True, slots=True)
+class MatchGame:
+    """A game of a match: its last attempt."""
+
+    record: GameRecord
+    path: Path
+    """File of the record."""
+
+
+@dataclass(frozen=True, slots=True)
+class MatchPlan:
+    """The games of a match."""
+
+    programs: Mapping[str, Path]
+    """Staged files by digest."""
+    policy: Policy
+    games: int
+    openings: Sequence[Opening]
+    turns: Sequence[Turn]
+    shuffle: bool
+    seed: int
+    box: BoxKind
+    out: Path
+
+
+def openings_of_match(
+    text: str, policy: Policy, *, transform: bool, most: int
+) -> tuple[Sequence[Opening], Sequence[Turn]]:
+    """Return the openings of `text`, a file or one opening, and the symmetries to apply. Raises InputError."""
+    if not text:
+        return [()], NOT_TURNED
+    game = policy.game
+    written = game_entry(game.name).openings(game.options)
+    if written is None:
+        raise InputError(f"--opening: {game.name} does not support openings")
+    turns = written.turns if transform else NOT_TURNED
+    if is_file(Path(text)):
+        return read_openings(Path(text), written, most), turns
+    try:
+        return [written.parse(text)], turns
+    except InputError as error:
+        raise InputError(f"--opening {text}: neither a file nor an opening: {error}") from None
+
+
+def openings_needed(games: int, *, shuffle: bool) -> int:
+    """Return the maximum number of openings to read for a match: each is played with both colours."""
+    return MAX_OPENINGS if shuffle else (games + 1) // 2
+
+
+def seats_of(agents: Sequence[Agent], policy: Policy) -> tuple[SeatSpec, SeatSpec]:
+    """Return the seats of two agents; equal names get numbers."""
+    first, second = (agent.seat(policy) for agent in agents)
+    if first.name == second.name:
+        first = first.model_copy(update={"name": f"{first.name}-1"})
+        second = second.model_copy(update={"name": f"{second.name}-2"})
+    return first, second
+
+
+def play_match(
+    plan: MatchPlan,
+    venue: Venue,
+    kept: KeptThroughRun,
+    observer: MatchObserver,
+    watch: Callable[[Ply], None] | None,
+) -> Sequence[MatchGame]:
+    """Play all games; `watch` receives the answers. A game that stays void has that verdict.
+
+    Raises HostError if a record cannot be written.
+    """
+    venue = replace(venue, watch=watch, follow=observer.follow, build=observer.build)
+    played = []
+    with kept.through_the_run():
+        for number in range(plan.games):
+            spec = GameSpec(
+                seats=kept.seats(number),
+                policy=plan.policy,
+                opening=schedule(plan.openings, number // 2, plan.seed if plan.shuffle else None, plan.turns),
+                seed=plan.seed + number,
+                number=number,
+                box=plan.box,
+            )
+            played.append(_play(spec, plan, venue, kept, observer))
+    return played
+
+
+def _play(spec: GameSpec, plan: MatchPlan, venue: Venue, kept: KeptThroughRun, observer: MatchObserver) -> MatchGame:
+    check_playable(spec)
+    here = replace(venue, shelf=kept.shelf(spec.number))
+
+    def path_of(record: GameRecord) -> Path:
+        return plan.out / record_name(record)
+
+    def save(file: RecordFile) -> None:
+        record, path = file.record, path_of(file.record)
+        try:
+            kept.commit(file, path)
+            write_exports(file, path)
+        except OSError as error:
+            raise HostError(f"{path}: the record could not be written: {error.strerror}") from None
+        is_last = record.verdict is not Verdict.VOID or record.attempt == spec.policy.attempts
+        observer.end(record, path, is_last=is_last)
+
+    file = play_until_scored(
+        spec, plan.programs, here, before=lambda attempt: observer.begin(spec, attempt), after=save
+    )
+    return MatchGame(file.record, path_of(file.record))
+
+
+def record_name(record: GameRecord) -> str:
+    """Return the file name of a record: number, agents, id, and the attempt after the first."""
+    first, second = (file_word(seat.name) for seat in record.seats)
+    attempt = f"-{record.attempt}" if record.attempt > 1 else ""
+    return f"{record.spec.number + 1:04}-{first}-{second}-{record.id[:8]}{attempt}.json"

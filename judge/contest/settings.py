@@ -1,0 +1,159 @@
+"""Settings that organisers may change until the start: title, description, clocks and times.
+
+A change is an order: it rewrites contest.toml and is in the journal with its reason.
+"""
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from zoneinfo import ZoneInfo
+
+from judge.base.durable_files import PARTIAL, write_durably
+from judge.base.errors import HostError, InputError
+from judge.base.text import sentence
+from judge.base.toml_edit import with_value
+from judge.base.toml_files import toml_quoted
+from judge.contest.plan import Planned, load_plan
+from judge.contest.run_lock import alone
+from judge.store.orders import DoneOrder, OrganiserOrder
+from judge.store.submissions import Register
+
+TEXTS = {"title": ("", "title"), "about": ("", "about")}
+"""Table and key in contest.toml by setting."""
+
+TIMES = {
+    "opens": ("submissions", "opens"),
+    "closes": ("submissions", "closes"),
+    "starts": ("contest", "starts"),
+}
+
+CLOCKS = {"turn_ms": "clock.turn_ms", "match_ms": "clock.match_ms", "control": "clock.control"}
+"""Keys of the policy by setting."""
+
+MAX_CHARACTERS = 400
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Current values by name, as text. Times are local times of `zone`; an empty text is no value.
+
+    `version` identifies the file's content.
+    """
+
+    values: Mapping[str, str]
+    zone: str
+    version: str
+
+
+def settings_of(planned: Planned) -> Settings:
+    """Return the settings of a contest file."""
+    plan, clock = planned.plan, planned.policy.clock
+    zone = plan.zone or "UTC"
+    windows = plan.windows
+    moments = {"opens": windows.opens, "closes": windows.closes, "starts": windows.starts}
+    values = {"title": plan.title, "about": plan.about}
+    values |= {name: _local(at, zone) if at is not None else "" for name, at in moments.items()}
+    if clock.control is None:
+        values |= {"turn_ms": str(clock.turn_ms), "match_ms": str(clock.match_ms)}
+    else:
+        values["control"] = clock.control
+    return Settings(values, zone, hashlib.sha256(planned.text.encode()).hexdigest())
+
+
+def _local(at: datetime, zone: str) -> str:
+    return at.astimezone(ZoneInfo(zone)).replace(tzinfo=None).isoformat(timespec="seconds")
+
+
+def change_settings(
+    planned: Planned, register: Register, order: OrganiserOrder, wanted: Mapping[str, str], version: str
+) -> DoneOrder:
+    """Change the settings that differ from the file, once. `version` is that of the settings that the organiser saw.
+
+    Raises InputError if the contest has begun, the file was changed since, nothing differs, or a value is invalid.
+    """
+
+    def do(inner: Register) -> str:
+        if inner.is_locked_in():
+            raise InputError(FINAL)
+        current = load_plan(planned.path)
+        before = settings_of(current)
+        if before.version != version:
+            raise InputError(sentence("contest.toml was changed in the meantime: open this page again"))
+        given = {name: wanted.get(name, value).strip() for name, value in before.values.items()}
+        given |= {name: _with_seconds(given[name]) for name in TIMES}
+        changed = {name: text for name, text in given.items() if text != before.values[name]}
+        if not changed:
+            raise InputError(sentence("nothing was changed"))
+        text = _changed_text(current, changed)
+        _check(current, text)
+        told = "; ".join(f"{name}: {before.values[name] or 'none'} -> {to or 'none'}" for name, to in changed.items())
+        inner.note_settings(f"{told}: {order.why}")
+        try:
+            write_durably(current.path, text.encode())
+        except OSError as error:
+            raise HostError(f"{current.path}: {error.strerror}: the settings are unchanged") from None
+        return sentence(f"settings changed: {told}")
+
+    with alone(planned):  # no run begins with the old file
+        return register.carry_out(order, do)
+
+
+FINAL = sentence("The contest has begun: its title, description, clocks and times are final.")
+
+
+def _changed_text(planned: Planned, changed: Mapping[str, str]) -> str:
+    text, plan = planned.text, planned.plan
+    for name, value in changed.items():
+        if len(value) > MAX_CHARACTERS:
+            raise InputError(sentence(f"{name}: more than {MAX_CHARACTERS} characters"))
+        if name in TEXTS:
+            text = with_value(text, *TEXTS[name], toml_quoted(value) if value else "")
+        elif name in TIMES:
+            text = with_value(text, *TIMES[name], _time(name, value, plan.zone) if value else "")
+    changes = list(plan.change)
+    for name, key in CLOCKS.items():
+        if name in changed:
+            _refuse_no_clock(name, changed[name])
+            changes = [each for each in changes if each.partition("=")[0].strip() != key]
+            value = toml_quoted(changed[name]) if name == "control" else changed[name]
+            changes.append(f"{key}={value}")
+    if changes != list(plan.change):
+        text = with_value(text, "", "change", f"[{', '.join(map(toml_quoted, changes))}]")
+    return text
+
+
+def _with_seconds(text: str) -> str:
+    """Browsers omit seconds that are 0."""
+    return f"{text}:00" if len(text) == len("2027-03-31T18:00") else text
+
+
+def _refuse_no_clock(name: str, value: str) -> None:
+    if name != "control" and not (value.isascii() and value.isdigit()):
+        raise InputError(sentence(f"{name}: write whole milliseconds"))
+    if not value:
+        raise InputError(sentence("a time control is needed"))
+
+
+def _time(name: str, value: str, zone: str) -> str:
+    try:
+        at = datetime.fromisoformat(value)
+    except ValueError:
+        raise InputError(sentence(f"{name}: write a time such as 2027-03-31T18:00")) from None
+    text = at.isoformat(timespec="seconds")
+    return text if zone or at.tzinfo is not None else f"{text}Z"
+
+
+def _check(planned: Planned, text: str) -> None:
+    """Raise InputError if a contest file with this text is invalid. Paths in it are relative to its folder."""
+    trial = planned.path.with_name(f"{planned.path.name}.changed{PARTIAL}")
+    try:
+        trial.write_text(text, encoding="utf-8")
+        try:
+            load_plan(trial)
+        except InputError as error:
+            raise InputError(str(error).replace(str(trial), planned.path.name)) from None
+    except OSError as error:
+        raise HostError(f"{trial}: {error.strerror}: the settings are unchanged") from None
+    finally:
+        trial.unlink(missing_ok=True)

@@ -1,0 +1,90 @@
+"""Names and limits of a policy as facts for pages."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from judge.base.text import duration
+from judge.games.types import SEATS
+from judge.referee.policy import ClockPolicy, Policy
+from judge.translations.language import Language
+
+_SHOWN_SEPARATELY = ("width", "height", "rule")
+
+
+def game_facts(policy: Policy, language: Language) -> Mapping[str, str]:
+    """Return game, board and rule by translated name; some may be empty."""
+    _ = language.gettext
+    options = policy.game.options
+    width, height = options.get("width"), options.get("height")
+    rest = {name: value for name, value in options.items() if name not in _SHOWN_SEPARATELY}
+    return {
+        _("Game"): with_options(policy.game.name, rest),
+        _("Board"): f"{width}\N{MULTIPLICATION SIGN}{height}" if width and height else "",
+        _("Rule"): value_text(options["rule"]) if options.get("rule") else "",
+    }
+
+
+def limit_facts(policy: Policy, language: Language) -> Mapping[str, str]:
+    """Return the limits of time and memory by translated name."""
+    _ = language.gettext
+    return {_("Time"): _time_words(policy.clock, language), _("Memory"): f"{policy.enforced().memory_bytes >> 20} MiB"}
+
+
+def _time_words(clock: ClockPolicy, language: Language) -> str:
+    _ = language.gettext
+    turn = language.measure(duration(clock.turn_ms))
+    if clock.control is not None:
+        return f"{clock.notation}: {_control_words(clock, language)}"
+    if clock.match_ms:
+        game = language.measure(duration(clock.match_ms))
+        return _("{time} a move, {game} a game").format(time=turn, game=game)
+    return _("{time} a move").format(time=turn)
+
+
+def _control_words(clock: ClockPolicy, language: Language) -> str:
+    first, second = (_seat_words(clock, seat, language) for seat in SEATS)
+    return (
+        first
+        if first == second
+        else language.gettext("first player {first}; second player {second}").format(first=first, second=second)
+    )
+
+
+def _seat_words(clock: ClockPolicy, seat: int, language: Language) -> str:
+    _ = language.gettext
+    control = clock.controls[seat]
+
+    def time(ms: int | None) -> str:
+        return language.measure(duration(ms or 0))
+
+    parts = (
+        (control.moves, _("{time} for each {count} moves").format(time=time(control.main_ms), count=control.moves)),
+        (control.main_ms and not control.moves, _("{time} a game").format(time=time(control.main_ms))),
+        (control.increment_ms, _("{time} more after each move").format(time=time(control.increment_ms))),
+        (control.delay_ms, _("the first {time} of each move are free").format(time=time(control.delay_ms))),
+        (
+            control.periods,
+            _("then {count} periods of {time}").format(time=time(control.period_ms), count=control.periods),
+        ),
+        (
+            control.period_moves,
+            _("then {time} for each {count} moves").format(time=time(control.period_ms), count=control.period_moves),
+        ),
+        (control.turn_ms, _("at most {time} a move").format(time=time(control.turn_ms))),
+    )
+    return ", ".join(words for is_used, words in parts if is_used)
+
+
+def with_options(head: str, options: Mapping[str, Any]) -> str:
+    """Return such as `round-robin (games 2)`."""
+    text = ", ".join(f"{name} {value_text(value)}" for name, value in options.items() if value is not None)
+    return f"{head} ({text})" if text else head
+
+
+def value_text(value: object) -> str:
+    """Return a setting as text."""
+    if isinstance(value, list | tuple):
+        return ", ".join(map(value_text, value))
+    if isinstance(value, dict):
+        return ", ".join(f"{key} {value_text(inner)}" for key, inner in value.items())
+    return {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)

@@ -1,0 +1,251 @@
+"""The first page of an author: the contest, its deadlines and starters, and the state of each agent."""
+
+import io
+import re
+import zipfile
+from collections.abc import Iterator
+from contextlib import closing
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import httpx
+import pytest
+
+from judge.base.resources import IMAGES
+from judge.store.submission_types import ProcessingResult, State, Submission, Upload
+from judge.store.submissions import Register
+from judge.submissions.service import IntakeDirectory
+from judge.submissions.starters import starter_zip, starters_of
+from judge.web.authors.home import agents_of, alike
+from tests.patience import PATIENCE_S
+from tests.site.browser import Browser
+from tests.web.intake.conftest import ended, make_contest, make_token, send
+from tests.web.live.serving import serving_all
+
+CLOSES = datetime(2090, 3, 1, 17, 0, tzinfo=UTC)
+WINDOWS = f"""
+requests_per_minute = 100000
+address_requests_per_minute = 100000
+strangers_per_minute = 100000
+uploads_per_hour = 0
+waiting_per_author = 0
+[submissions]
+closes = {CLOSES.isoformat()}
+"""
+FORM = {"sec-fetch-site": "same-origin"}
+IN = "You take part with version"
+GONE = "You do not take part: the agent is withdrawn."
+
+
+class Home:
+    """An author's session in a running service."""
+
+    def __init__(self, url: str, token: str) -> None:
+        self.url, self.token = url, token
+        self.client = httpx.Client(base_url=url, cookies={"judge-author": token}, timeout=PATIENCE_S)
+        self.api = httpx.Client(base_url=url, headers={"authorization": f"Bearer {token}"}, timeout=PATIENCE_S)
+
+    def submit(self, content: str, **query: str) -> int:
+        number = send(self.api, content, **query)
+        ended(self.api, number)
+        return number
+
+    def page(self, folder: str = "") -> str:
+        answer = self.client.get(f"/{folder}author/index.html")
+        assert 200 == answer.status_code, answer.text
+        return answer.text
+
+    def states(self) -> dict[str, str]:
+        """The sentence of each agent by name."""
+        found = re.findall(r'<article class="own">\s*<h3><bdi>(.*?)</bdi></h3>\s*<p>(.*?)</p>', self.page(), re.DOTALL)
+        return {name: " ".join(re.sub(r"<[^>]*>", "", text).split()) for name, text in found}
+
+
+@pytest.fixture
+def directory(tmp_path: Path) -> IntakeDirectory:
+    return make_contest(tmp_path / "cup", WINDOWS)
+
+
+@pytest.fixture
+def home(directory: IntakeDirectory) -> Iterator[Home]:
+    """The page of an author before the contest begins."""
+    with serving_all(directory.folder) as service:
+        found = Home(service.url, make_token(directory, "ada"))
+        with found.client, found.api:
+            yield found
+
+
+def test_page_names_game_limits_runtimes_and_deadline(home: Home) -> None:
+    facts = dict(re.findall(r"<dt>([^<]*)</dt><dd>(.*?)</dd>", home.page()))
+
+    assert "gomoku" == facts["Game"]
+    assert "20\N{MULTIPLICATION SIGN}20" == facts["Board"]
+    assert "freestyle" == facts["Rule"]
+    assert "30 s a move, 3 min a game" == facts["Time"]
+    assert "350 MiB" == facts["Memory"]
+    assert {"native", "python", "java"} <= set(facts["Runtimes"].split(", "))
+    assert "2090-03-01, 17:00 UTC" in facts["Submissions close"]
+    assert f'datetime="{CLOSES.isoformat()}"' in facts["Submissions close"]
+
+
+def test_state_of_each_agent_is_one_sentence(home: Home) -> None:
+    assert {} == home.states()
+
+    home.submit("good five")
+    home.submit("good five", filename="b.zip")
+    refused = home.submit("bad six")
+    until = "you may replace it until 2090-03-01, 17:00 UTC."
+
+    assert {
+        "five": f"{IN} 2; {until}",
+        "six": f"You do not take part yet: submission {refused} was refused.",
+    } == home.states()
+    newer = home.submit("bad five")
+    assert f"{IN} 2; {until}" == home.states()["five"]
+    assert f'Newer: <a href="submissions/{newer}.html">submission {newer}</a>, refused' in home.page()
+    assert "Soutěžíte s verzí 2; můžete ji nahradit do: <time" in home.page("cs/")
+    assert "您以版本 2 参赛" in home.page("zh/")
+
+
+def test_withdrawn_agent_does_not_fall_back_to_an_earlier_version(home: Home, directory: IntakeDirectory) -> None:
+    for name in ("good five", "good five", "good six"):
+        home.submit(name)
+
+    answer = home.client.post("/author/agents", data={"name": "FIVE"}, headers=FORM)
+
+    assert (303, "index.html#agents") == (answer.status_code, answer.headers["location"])
+    assert GONE == home.states()["five"]
+    with closing(directory.register()) as register:
+        assert ["six"] == [each.name for each in register.entries()]
+    home.submit("good five")
+    assert home.states()["five"].startswith(f"{IN} 3;")
+
+
+def test_only_the_author_withdraws_an_agent(home: Home, directory: IntakeDirectory) -> None:
+    home.submit("good five")
+    other = httpx.Client(base_url=home.url, cookies={"judge-author": make_token(directory, "eve")}, timeout=PATIENCE_S)
+
+    with other:
+        assert 409 == other.post("/author/agents", data={"name": "five"}, headers=FORM).status_code
+    foreign = {"sec-fetch-site": "cross-site"}
+    assert 422 == home.client.post("/author/agents", data={"name": "five"}, headers=foreign).status_code
+    unknown = home.client.post("/author/agents", data={"name": "nine"}, headers=FORM)
+    assert 409 == unknown.status_code
+    assert "you have no agent &#39;nine&#39; that takes part" in unknown.text
+    assert home.states()["five"].startswith(IN)
+
+
+def test_equal_files_under_two_names_are_a_warning(home: Home) -> None:
+    home.submit("good five")
+    home.submit("good six")
+    assert "have the same files" not in home.page()
+
+    home.submit("good five", name="seven")
+
+    assert "<b><bdi>five</bdi></b> and <b><bdi>seven</bdi></b> have the same files" in home.page()
+    assert 1 == home.page().count("have the same files")
+
+
+def test_starters_of_the_protocol_are_zips_that_a_program_can_unpack(home: Home) -> None:
+    links = re.findall(r'href="../(author/starters/(starter-gomocup-\w+)\.zip)" download>([^<]+)<', home.page())
+
+    assert ["C", "C++", "Java", "Python"] == [language for *_, language in links]
+    for path, name, _ in links:
+        data = httpx.get(f"{home.url}/{path}", timeout=PATIENCE_S)
+        assert "application/zip" == data.headers["content-type"]
+        with zipfile.ZipFile(io.BytesIO(data.content)) as archive:
+            files = {info.filename: archive.read(info) for info in archive.infolist()}
+        built = {"starter", *(path.name for path in (IMAGES / name).glob("*.class"))}
+        sources = [path for path in (IMAGES / name).iterdir() if path.is_file() and path.name not in built]
+        assert files == {f"{name}/{path.name}": path.read_bytes() for path in sources}
+    for path in ("starter-agi-c", "starter-none", "starter-../../house-five"):
+        assert httpx.get(f"{home.url}/author/starters/{path}.zip", timeout=PATIENCE_S).status_code in (401, 404, 422)
+
+
+def test_starter_zip_is_reproducible(directory: IntakeDirectory) -> None:
+    (name, *_) = starters_of(directory.policy)
+    first = starter_zip(name)
+    starter_zip.cache_clear()
+
+    assert first == starter_zip(name)
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_page_works_in_a_browser(browser: Browser, home: Home, width: int) -> None:
+    for name in ("good five", "bad six"):
+        home.submit(name)
+    home.submit("good five", name="seven")
+    browser.leave()
+    browser.visit(f"{home.url}/author/index.html#{home.token}")
+    browser.wait_for("document.querySelector('article.own') !== null")
+    for folder in ("", "cs/", "zh/"):
+        browser.visit(f"{home.url}/{folder}author/index.html")
+        browser.wait_for("document.querySelector('.moments .left')?.textContent")
+        for dark in (False, True):
+            browser.look(width, dark)
+            assert browser.ask("document.documentElement.scrollWidth") <= width
+            assert [] == browser.violations()
+    assert [] == browser.errors
+    browser.look(1280)
+
+
+def test_deadline_is_shown_in_local_time_and_without_scripts_in_utc(browser: Browser, home: Home) -> None:
+    browser.leave()
+    browser.visit(f"{home.url}/author/index.html#{home.token}")
+    browser.wait_for("document.querySelector('.moments .left')?.textContent")
+
+    shown = browser.ask("document.querySelector('.moments time').textContent")
+    assert "2090" in shown
+    assert "2090-03-01, 17:00 UTC" == browser.ask("document.querySelector('.moments time').title")
+    days = (CLOSES - datetime.now(UTC)) // timedelta(days=1)
+    assert browser.ask("document.querySelector('.moments .left').textContent") in {
+        f"(in {count:,} days)" for count in (days, days - 1, days + 1)
+    }
+    browser.block_scripts(True)
+    try:
+        browser.visit(f"{home.url}/author/index.html")
+        assert "2090-03-01, 17:00 UTC" in browser.ask("document.querySelector('main').innerText")
+        assert "Sending a file from this page needs scripts." in browser.ask("document.querySelector('main').innerText")
+    finally:
+        browser.block_scripts(False)
+
+
+def test_agent_is_withdrawn_by_the_keyboard_without_scripts(browser: Browser, home: Home) -> None:
+    home.submit("good five")
+    browser.leave()
+    browser.visit(f"{home.url}/author/index.html#{home.token}")
+    browser.wait_for("document.querySelector('article.own') !== null")
+    browser.block_scripts(True)
+    try:
+        browser.visit(f"{home.url}/author/index.html")
+        browser.ask("document.querySelector('article.own summary').focus()")
+        browser.press("Enter")
+        browser.press("Tab")
+        assert "Withdraw" == browser.ask("document.activeElement.textContent")
+        browser.press("Enter")
+        browser.wait_for(f"document.querySelector('article.own p')?.innerText === '{GONE}'")
+    finally:
+        browser.block_scripts(False)
+
+
+# --- values ----------------------------------------------------------------------------------------------------------
+
+
+def received(register: Register, name: str, upload: str) -> Submission:
+    taken = register.receive(Upload("ada", name, "a.zip", upload, 1), worker="0" * 32)
+    return register.finish(taken.id, taken.attempt, ProcessingResult("", name, None, "{}", None, None))
+
+
+def test_agents_have_their_entry_and_their_newest_submission(directory: IntakeDirectory) -> None:
+    with closing(directory.register()) as register:
+        first, second = received(register, "five", "1" * 64), received(register, "Five", "2" * 64)
+        other = received(register, "six", "1" * 64)
+        register.withdraw(second.id, "ada", "a test")
+        found = agents_of(register.submissions("ada"), register.entries("ada"))
+
+        assert [("five", first.id, second.id), ("six", other.id, other.id)] == [
+            (agent.name, agent.entry and agent.entry.id, agent.last.id) for agent in found
+        ]
+        assert [State.WITHDRAWN, None] == [agent.newer and agent.newer.state for agent in found]
+        assert [("five", "six")] == alike(register.entries("ada"))
+        assert [] == register.entries("eve")

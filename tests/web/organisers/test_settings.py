@@ -1,0 +1,149 @@
+"""Settings that organisers change in the browser until the start."""
+
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import closing
+from datetime import UTC, datetime
+from pathlib import Path
+from urllib.parse import urlencode
+
+import pytest
+
+from judge.contest.contest import open_store
+from judge.contest.plan import load_plan
+from judge.contest.run_lock import alone
+from judge.store.types import JournalLine
+from tests.web.organisers.office import FORM, Office, office, unbegun
+from tests.web.service import Answer
+
+KEYS = 'zone = "Europe/Prague"  # ours'
+TABLES = """
+[submissions]
+closes = 2099-03-31T18:00:00 # evening
+[contest]
+starts = 2099-04-01T18:00:00Z
+"""
+FINAL = b"The contest has begun: its title, description, clocks and times are final."
+
+
+@pytest.fixture
+def found(tmp_path: Path) -> Iterator[Office]:
+    """A contest that has not begun."""
+    with unbegun(tmp_path / "cup", KEYS, TABLES) as each:
+        yield each
+
+
+def settings_form(found: Office, **changes: str) -> dict[str, str]:
+    page = found.page("settings.html")
+    fields = dict(re.findall(r'<input [^>]*name="(\w+)" value="([^"]*)"', page))
+    return {**fields, "why": "the authors asked", **changes}
+
+
+def send(found: Office, form: Mapping[str, str], who: str = "act") -> Answer:
+    return found.ask("POST", "/organiser/settings.html", found.tokens[who], urlencode(form).encode(), **FORM)
+
+
+def journal(found: Office) -> list[JournalLine]:
+    planned = found.console.planned
+    with closing(open_store(planned)) as store:
+        return store.last_lines(planned.name, 10, "settings")
+
+
+def test_settings_change_the_file_once_and_are_in_the_journal_with_the_reason(found: Office) -> None:
+    path = found.console.planned.path
+    form = settings_form(found)
+    assert ["a cup in spring", "2099-03-31T18:00:00", "2099-04-01T20:00:00"] == [
+        form[name] for name in ("about", "closes", "starts")
+    ]
+    form |= {"title": 'The "Spring" Cup', "closes": "2099-03-30T12:00", "turn_ms": "700"}
+
+    first, second = send(found, form), send(found, form)
+
+    assert (303, f"orders/{form['id']}.html") == (first[0], first[1]["location"])
+    assert (303, first[1]["location"]) == (second[0], second[1]["location"])
+    changed = load_plan(path)
+    assert ('The "Spring" Cup', 700) == (changed.plan.title, changed.policy.clock.turn_ms)
+    assert datetime(2099, 3, 30, 10, tzinfo=UTC) == changed.plan.windows.closes
+    assert "# ours" in changed.text
+    assert "closes = 2099-03-30T12:00:00 # evening" in changed.text
+    assert "starts = 2099-04-01T18:00:00Z" in changed.text
+    (line,) = journal(found)
+    assert "Olga" == line.who
+    assert line.text.endswith(": the authors asked")
+    assert "closes: 2099-03-31T18:00:00 -> 2099-03-30T12:00:00" in line.text
+    assert "turn_ms: 30000 -> 700" in line.text
+    assert "settings changed: title: none" in found.page(first[1]["location"])
+    assert "the authors asked" in found.page("journal.html")
+    for page in (found.page("index.html"), found.ask("GET", "/index.html")[2].decode()):
+        assert "The &#34;Spring&#34; Cup" in page
+        assert "2099-03-30, 10:00 UTC" in page
+    assert "a cup in spring" in found.ask("GET", "/cs/index.html")[2].decode()
+    assert [] == list(path.parent.glob("*.partial"))
+
+
+def test_a_time_is_removed_with_an_empty_field(found: Office) -> None:
+    assert 303 == send(found, settings_form(found, starts=""))[0]
+    assert load_plan(found.console.planned.path).plan.windows.starts is None
+    assert "The contest has no start time." in found.page("index.html")
+
+
+@pytest.mark.parametrize(
+    ("change", "word"),
+    [
+        ({"closes": "2099-05-01T18:00"}, "before submissions.closes"),
+        ({"closes": "tomorrow"}, "closes: write a time such as 2027-03-31T18:00"),
+        ({"turn_ms": "fast"}, "turn_ms: write whole milliseconds"),
+        ({"turn_ms": "-5"}, "turn_ms: write whole milliseconds"),
+        ({"title": "x" * 49}, "at most 48 characters"),
+        ({"about": "x" * 401}, "about: more than 400 characters"),
+        ({}, "nothing was changed"),
+        ({"title": "new", "why": " "}, "reason is missing"),
+        ({"title": "new", "version": "0" * 64}, "was changed in the meantime"),
+        ({"title": "new", "id": "7"}, "no number"),
+    ],
+)
+def test_a_wrong_form_changes_nothing_and_keeps_its_values(found: Office, change: dict[str, str], word: str) -> None:
+    before = found.console.planned.path.read_bytes()
+
+    status, _, body = send(found, settings_form(found, **change))
+
+    assert 422 == status
+    assert word in body.decode()
+    assert f'name="title" value="{change.get("title", "")}"' in body.decode()
+    assert before == found.console.planned.path.read_bytes()
+    assert [] == journal(found)
+
+
+def test_time_controls_are_one_field(tmp_path: Path) -> None:
+    with unbegun(tmp_path / "cup", 'change = ["clock.control=60+0.6"]') as found:
+        form = settings_form(found, control="90+1")
+        assert "turn_ms" not in form
+        assert 303 == send(found, form)[0]
+        assert "90+1" == load_plan(tmp_path / "cup").policy.clock.control
+        assert 422 == send(found, settings_form(found, control="soon"))[0]
+
+
+def test_a_contest_that_begins_has_final_settings(found: Office, tmp_path: Path) -> None:
+    planned = found.console.planned
+    form = settings_form(found, title="late")
+    with alone(planned):
+        status, _, body = send(found, form)
+        assert (422, True) == (status, b"another judge" in body)
+    with closing(open_store(planned)) as store:
+        store.freeze(planned.name, "a" * 64)
+
+    status, _, body = send(found, form)
+
+    assert (422, True) == (status, FINAL in body)
+    assert [] == journal(found)
+    assert "late" not in planned.path.read_text()
+    with office(tmp_path / "begun", played=0) as begun:
+        assert FINAL.decode() in begun.page("settings.html")
+        assert "<button>Save" not in begun.page("settings.html")
+
+
+def test_a_watcher_changes_nothing(found: Office) -> None:
+    form = settings_form(found, title="new")
+    assert 403 == send(found, form, "watch")[0]
+    assert "Your access is read-only." in found.page("settings.html", "watch")
+    assert 422 == send(found, {**form, "proof": ""})[0]
