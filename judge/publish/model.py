@@ -102,6 +102,8 @@ class PublishedContest:
     stream: Stream | None = None
     """None for static pages."""
     joined: Joined | None = None
+    above: str = ""
+    """Name of the cup with its pages in the folder above; empty: no cup."""
 
     @property
     def name(self) -> str:
