@@ -12,6 +12,8 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, func, insert, or_, select, update
 
+from judge.base.errors import InputError
+from judge.base.text import sentence
 from judge.store.database import AdvisoryLock, columns_of, count, lock_until_commit, stamp, value_of
 from judge.store.files import Files
 from judge.store.orders import DoneOrder, OrganiserOrder, once
@@ -37,6 +39,8 @@ from judge.store.submission_types import (
 from judge.store.tables import submission_journal, submission_steps, submissions
 
 JUDGE = "judge"
+
+LATE_REFUSED = sentence("The contest has begun: its entries are final.")
 
 _HOUR = timedelta(hours=1)
 _LOGGED = (State.PASSED, State.REFUSED, State.APPROVED, State.WITHDRAWN, State.FAILED)
@@ -267,9 +271,26 @@ class Register(RegisterReader, Queue[Submission]):
 
     def note_settings(self, text: str) -> None:
         """Write changed settings to the contest's journal."""
+        self._note_event("settings", text)
+
+    def _note_event(self, event: str, text: str) -> None:
         with self._writing() as connection:
             announced_row(connection, self._contest, locked=True)
-            self._tell(connection, self._contest, "settings", text)
+            self._tell(connection, self._contest, event, text)
+
+    def admit_late(self, order: OrganiserOrder) -> DoneOrder:
+        """Let the author `order.target` submit after the end of submissions, until the start. Raises InputError if the
+        contest's terms are locked in.
+        """
+
+        def do(inner: Register) -> str:
+            if inner.is_locked_in():
+                raise InputError(LATE_REFUSED)
+            author = order.target
+            inner._note_event("late", f"{author}: {order.why}")
+            return sentence(f"{author} may submit until the contest begins")
+
+        return self.carry_out(order, do)
 
     def withdraw(self, number: int, who: str, why: str, author: str | None = None) -> Submission:
         """Withdraw a submission, also during processing. Can be repeated.
