@@ -403,6 +403,11 @@ def test_game_begins_from_a_position_with_black_to_move() -> None:
             "printed what counts as 512384 bytes, more than the bound of a turn",
         ),
         (
+            {"answer": b"info depth 1 nodes 1\n" * 10},
+            Verdict.MATCH_TIME,
+            "used up the time of the match: 4998 ms of 4998 ms allowed, tolerance included",
+        ),
+        (
             {"answer": b"bestmove (none)\n"},
             Verdict.ILLEGAL,
             "answered (none) instead of one of 20 legal moves",
