@@ -77,6 +77,7 @@ class Browser:
         self._session = ""
         self._is_scriptless = False
         self.errors: list[str] = []
+        self._server = ""
         self.requests: list[str] = []
         target = self._call("Target.createTarget", url="about:blank")["targetId"]
         attached = self._call("Target.attachToTarget", targetId=target, flatten=True)
@@ -104,12 +105,14 @@ class Browser:
     def visit(self, url: str) -> None:
         """Open a page of a server, and wait until it is loaded with all that it asks for at once."""
         self._call("Page.navigate", url="about:blank")
+        self._server = "/".join(url.split("/")[:3])
         self._call("Page.navigate", url=url)
         self.wait_for("document.readyState == 'complete' && location.protocol == 'http:'")
 
     def leave(self) -> None:
         """Leave the page, whose server may end now, and forget all errors so far."""
         self._call("Page.navigate", url="about:blank")
+        self._server = ""
         self.errors.clear()
 
     def wait_for(self, condition: str) -> Any:
@@ -216,6 +219,9 @@ class Browser:
                 result: Mapping[str, Any] = answer["result"]
                 return result
 
+    def _is_of_server(self, url: str) -> bool:
+        return not url.startswith("http") or (self._server != "" and url.startswith(self._server))
+
     def _hear(self) -> Mapping[str, Any]:
         """The next message; errors and requests of a page are stored."""
         while b"\0" not in self._unread:
@@ -230,6 +236,8 @@ class Browser:
         match message.get("method"):
             case "Log.entryAdded" if message["params"]["entry"]["level"] == "verbose":
                 pass  # advice on markup, which only some builds of the browser give
+            case "Log.entryAdded" if not self._is_of_server(message["params"]["entry"].get("url", "")):
+                pass  # a late error of a page that was left
             case "Runtime.consoleAPICalled" | "Runtime.exceptionThrown" | "Log.entryAdded":
                 self.errors.append(json.dumps(message["params"])[:500])
             case "Network.requestWillBeSent":

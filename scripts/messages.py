@@ -38,7 +38,7 @@ CATALOGUES = ROOT / "judge/translations"
 
 EVENTS = (
     *("announced", "frozen", "created", "scheduled", "started", "released", "disqualified"),
-    *("opened", "closed", "begins", "window", "settings"),
+    *("opened", "closed", "begins", "window", "settings", "late"),
 )
 """Events of a journal that are no states."""
 

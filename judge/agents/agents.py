@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt, StrictStr
 
 from judge.agents.gomocup_archives import PREFIX, brain_name, choose_executable, own_name
 from judge.agents.programs import (
@@ -67,7 +67,9 @@ MAX_TEXT_BYTES = 1 << 16
 MAX_WORDS = 256
 """Limit in a command or in `[build]` flags."""
 MAX_WORD_BYTES = 4096
-"""As for paths."""
+"""Bytes per word, as for paths."""
+MAX_OPTIONS = 100
+"""Engine options in an agent.toml."""
 MAX_FILES = 10_000
 MAX_BYTES = 1 << 30
 _NAME = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}")
@@ -85,6 +87,10 @@ class AgentManifest(BaseModel):
     protocol: str = ""
     """Empty: the policy's protocol."""
     line_ending: Literal["crlf", "lf"] | None = None
+    options: dict[str, StrictBool | StrictInt | StrictStr] = Field(
+        default_factory=dict, max_length=MAX_OPTIONS, exclude_if=lambda options: not options
+    )
+    """Options of the engine, such as UCI's `Hash`; the protocol must have such options."""
     author: str = ""
     language: str = ""
     description: str = ""
@@ -120,18 +126,21 @@ class Agent:
     def seat(self, policy: Policy) -> SeatSpec:
         """Raises InputError if the policy does not admit its runtime."""
         manifest = self.manifest
-        ending = {} if manifest.line_ending is None else {"line_ending": manifest.line_ending}
+        options: dict[str, Any] = {} if manifest.line_ending is None else {"line_ending": manifest.line_ending}
         try:
             runtime = runtime_of(policy, manifest.runtime)
         except InputError as error:
             raise InputError(f"{manifest.name}: {error}") from None
+        protocol = manifest.protocol or policy.game.protocol
+        if manifest.options:
+            options[_options_field(manifest, protocol, policy)] = dict(manifest.options)
         return SeatSpec(
             name=manifest.name,
             digest=self.digest,
             command=self._command(policy),
             runtime=runtime,
-            protocol=manifest.protocol or policy.game.protocol,
-            protocol_options=ending,
+            protocol=protocol,
+            protocol_options=options,
             author=manifest.author,
         )
 
@@ -141,6 +150,31 @@ class Agent:
         game = new_game(policy.game.name, policy.game.options).describe()
         rule, size = str(game.get("rule", "")), int(game.get("width", 0))
         return (*self.manifest.command[:-1], f"./{choose_executable(self.executables, rule, size)}")
+
+
+def _options_field(manifest: AgentManifest, protocol: str, policy: Policy) -> str:
+    entry = protocol_entry(protocol)
+    place = f"{manifest.name}: {MANIFEST}: options"
+    if not entry.agent_options:
+        raise InputError(f"{place}: the protocol {protocol} has no engine options; remove the section")
+    memory_bytes = policy.limits.memory_bytes or policy.limits.ceiling_bytes
+    known: set[str] = set()
+    for name, value in manifest.options.items():
+        kind = name.lower()
+        if kind in known:
+            raise InputError(f"{place}.{name}: the option is there twice, as names differ in case only; remove one")
+        known.add(kind)
+        limit, unit, words = policy.limits.threads, 1, "limits.threads"
+        if kind in entry.memory_options:
+            unit = entry.memory_options[kind]
+            limit, words = memory_bytes // unit, "memory limit"
+        elif kind not in entry.thread_options:
+            continue
+        if isinstance(value, bool) or not isinstance(value, int):
+            raise InputError(f"{place}.{name}: {quote(str(value), 40)} is no whole number; write such as {name} = 1")
+        if value > limit:
+            raise InputError(f"{place}.{name}: {value} is above the policy's {words} of {limit}; lower it")
+    return entry.agent_options
 
 
 def stage_agent(named: str, staging: Path) -> Agent:

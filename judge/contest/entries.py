@@ -33,6 +33,8 @@ class Entrant:
     """The submission's, else the manifest's; empty for a house agent."""
     is_checked: bool = True
     """House agent, or submission that passed its check."""
+    title: str = ""
+    """Display name, if it differs from the name."""
 
 
 def intake_directory(planned: Planned) -> IntakeDirectory:
@@ -90,7 +92,7 @@ def _sent(directory: IntakeDirectory, submission: Submission) -> Entrant:
     agent = agent_of(directory, submission)
     is_checked = submission.state is State.PASSED
     author = agent.manifest.author if submission.author == ORGANISER else submission.author
-    return Entrant(submission.name or agent.manifest.name, agent, submission.id, author, is_checked)
+    return Entrant(submission.name or agent.manifest.name, agent, submission.id, author, is_checked, submission.title)
 
 
 _SEPARATORS = re.compile(r"[,;&]| and ")

@@ -58,6 +58,7 @@ def take_snapshot(
             description=each.agent.manifest.description,
             submission=each.submission,
             persistent=states.get(each.name),
+            title=each.title,
         )
         for rank, each in enumerate(entered, 1)
     )

@@ -108,8 +108,7 @@ class PlanFile:
     """The current plan of a contest file. A file with a mistake does not change it."""
 
     def __init__(self, planned: Planned) -> None:
-        self._path = planned.path
-        self._plan = planned.plan
+        self._planned = planned
         self._read_at = NEVER  # the file may be newer than the plan
 
     def windows(self) -> Windows:
@@ -118,17 +117,22 @@ class PlanFile:
 
     def look(self) -> Plan:
         """Return the plan; read a changed file again."""
+        return self.planned().plan
+
+    def planned(self) -> Planned:
+        """Return plan and policy; read a changed file again."""
+        path = self._planned.path
         try:
-            changed_at = self._path.stat().st_mtime_ns
+            changed_at = path.stat().st_mtime_ns
         except OSError:
             changed_at = 0
         if changed_at != self._read_at:
             self._read_at = changed_at
             try:
-                self._plan = load_plan(self._path).plan
+                self._planned = load_plan(path)
             except InputError as error:
                 log.error("the contest file has a mistake; it has no effect", error=str(error))  # noqa: TRY400
-        return self._plan
+        return self._planned
 
 
 def has_window_keeper(planned: Planned) -> bool:

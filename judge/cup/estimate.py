@@ -60,6 +60,7 @@ def estimate_cup(planned: PlannedCup, names: Collection[str] | None = None) -> l
         place = f"{planned.path}: leagues.{league.name}"
         folder = f"{planned.folder.resolve()}/"  # paths of agents are absolute here
         missing = [sentence.replace(str(contest.path), place).replace(folder, "") for sentence in found.missing]
+        missing = [sentence.replace("in [[agents]]", "in [[entries]]") for sentence in missing]
         missing = [sentence if place in sentence else f"{place}: {sentence}" for sentence in missing]
         plan = contest.plan
         estimates.append(

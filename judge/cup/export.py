@@ -83,6 +83,7 @@ def _write(
             options,
             address=options.address and f"{options.address}{league.name}/",
             former=_former(options, league.name),
+            above=planned.cup.name,
         )
         with closing(open_store(begun)) as store:
             contest = Contest(store, begun)

@@ -42,6 +42,9 @@ RESERVED = frozenset({"agents", "data", *CODES})
 SHARED = ("zone", "store", "submissions", "contest", "intake", "agents_per_author", "witnesses")
 """Keys of contest.toml that the cup sets for all leagues, unless a league has its own."""
 
+_HEAD = f"# judge cup writes this file from {CUP_FILE}. Change that file instead."
+"""First line of a league's contest.toml."""
+
 _OWN = frozenset({"name", "after", "promoted", "medals", "agents"})
 
 
@@ -147,8 +150,8 @@ class PlannedCup:
         return Planned(self.file_of(league), "", Plan.model_validate(document), self.policies[league])
 
     def begun(self, league: str) -> Planned | None:
-        """Return the league's contest from its folder if it has begun."""
-        if not is_file(self.file_of(league)):
+        """Return the league's contest from its folder if it has begun. Raises InputError."""
+        if not self._former_text(league):
             return None
         planned = load_plan(self.file_of(league))
         if planned.has_no_store:
@@ -160,22 +163,29 @@ class PlannedCup:
         """Write the league's contest.toml unless it has begun or is unchanged; return the contest.
 
         A league that is not complete waits for the agents of another one, and does not start by itself. Raises
-        HostError.
+        HostError, and InputError if the file was not written by this function.
         """
         path = self.file_of(league)
         document = self._document(league, "../", promoted)
         if not is_complete:
             document.pop("contest", None)
-        lines = [f"# judge cup writes this file from {self.path.name}. Change that file instead."]
+        lines = [_HEAD]
         lines += [f"{key} = {toml_value(value)}" for key, value in document.items()]
         text = "\n".join(lines) + "\n"
-        if self.begun(league) is None and not (is_file(path) and path.read_text(encoding="utf-8") == text):
+        if self._former_text(league) != text and self.begun(league) is None:
             try:
                 path.parent.mkdir(exist_ok=True)
                 write_durably(path, text.encode())
             except OSError as error:
                 raise HostError(f"{path}: {error.strerror}") from None
         return load_plan(path)
+
+    def _former_text(self, league: str) -> str:
+        path = self.file_of(league)
+        text = read_text(path, "a contest file") if is_file(path) else ""
+        if text and not text.startswith(_HEAD):
+            raise InputError(f"{path}: not written by judge cup; rename the league {league}, or remove the file")
+        return text
 
     def _document(self, league: str, prefix: str, promoted: Sequence[AgentPlan] = ()) -> dict[str, Any]:
         given = {key: value for key, value in self.documents[league].items() if key not in _OWN}

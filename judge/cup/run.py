@@ -26,6 +26,7 @@ from judge.base.text import decode
 from judge.contest.contest import Contest, open_store
 from judge.contest.entries import entrants
 from judge.contest.plan import AgentPlan, Planned, located
+from judge.contest.run_lock import player_of
 from judge.contest.window_keeper import RUN_LOG, start_run
 from judge.cup.estimate import missing_now
 from judge.cup.plan import League, PlannedCup
@@ -101,7 +102,10 @@ class CupRun:
             if cup.leagues_at_once and len(self._processes) >= cup.leagues_at_once:
                 break
             planned = self._contest(league)
-            if self._planned.begun(name) is None and "--now" not in self._arguments and (why := planned.waits_for()):
+            why = planned.waits_for() if self._planned.begun(name) is None and "--now" not in self._arguments else ""
+            if (player := player_of(planned)) is not None:
+                why = f"process {player} plays it"
+            if why:
                 waits += f"{name}: {why}. "
                 continue
             self._processes[name] = start_run(planned.path, self._arguments, dies_with_parent=True)
@@ -125,6 +129,8 @@ class CupRun:
                 continue
             del self._processes[name]
             planned = self._ready[name]
+            if code and player_of(planned) is not None:
+                continue  # judge serve started it at the same moment
             if code:
                 self.ends[name] = LeagueEnd.FAILED
                 self._report(f"{name}: failed: {_last_line(planned.folder / RUN_LOG)}")

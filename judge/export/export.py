@@ -59,6 +59,8 @@ class PageOptions:
     languages: Sequence[str] = CODES
     former: Path | None = None
     """A former export; its unchanged game pages are copied."""
+    above: str = ""
+    """Name of the cup with its pages in the folder above, to which pages link."""
 
 
 def publish(
@@ -111,10 +113,10 @@ def _write(
     for folder in ("data", "records"):
         (target / folder).mkdir(parents=True)
     for language in spoken:
-        for folder in ("games", "agents", "rounds"):
+        for folder in ("games", "agents", "pairs", "rounds"):
             (target / PagePlace(f"{folder}/x", language, spoken).file).parent.mkdir(parents=True)
     private.mkdir(mode=0o700, parents=True)
-    published = replace(load_store(contest), joined=read_joined(contest.planned))
+    published = replace(load_store(contest), joined=read_joined(contest.planned), above=options.above)
     snapshot, document = published.snapshot, f"{published.document}\n".encode()
     (target / DOCUMENT).write_bytes(document)
     if published.secret is not None and snapshot.commitment is not None:
@@ -207,6 +209,7 @@ def _contexts(contest: PublishedContest, options: PageOptions) -> Sequence[GameP
             address=options.address,
             languages=options.languages,
             stage=contest.stage_of(game),
+            above=options.above,
         )
         for game, before, after in zip(contest.played, stems, stems[2:], strict=False)
     ]

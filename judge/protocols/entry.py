@@ -34,5 +34,11 @@ class ProtocolEntry:
     in_contest: Mapping[str, Any] = field(default_factory=dict)
     against_person: Mapping[str, int] = field(default_factory=dict)
     checks: tuple[Check, ...] = CHECKS
+    agent_options: str = ""
+    """Field of `options` for the `[options]` of an agent.toml; "": none."""
+    thread_options: frozenset[str] = frozenset()
+    """Those that are numbers of threads, in lower case."""
+    memory_options: Mapping[str, int] = field(default_factory=dict)
+    """Those that are sizes of memory, in lower case, with their unit in bytes."""
     answer_forms: Mapping[str, str] = field(default_factory=dict)
     """Forms by the first word of a command, with an example; "": every other command."""

@@ -43,6 +43,11 @@ class Participant:
         return self.entry.name
 
     @property
+    def title(self) -> str:
+        """The name that pages show."""
+        return self.entry.title or self.entry.name
+
+    @property
     def stem(self) -> str:
         """File name of its page without extension: digits."""
         return f"{self.number:03d}"
@@ -97,6 +102,8 @@ class PublishedContest:
     stream: Stream | None = None
     """None for static pages."""
     joined: Joined | None = None
+    above: str = ""
+    """Name of the cup with its pages in the folder above; empty: no cup."""
 
     @property
     def name(self) -> str:

@@ -183,6 +183,8 @@ class LimitsPolicy(_Section):
     """Memory limit sent to the agent; its cap without writable directories. 0: none is sent."""
     ceiling_bytes: int = Field(default=1 << 30, ge=16 << 20)
     """The cap if `memory_bytes` is 0."""
+    threads: int = Field(default=1, ge=1, le=1024, exclude_if=lambda threads: threads == 1)
+    """Maximum number of threads in an agent's `[options]`; at most the cores of a slot."""
     scratch_bytes: int = Limits.model_fields["scratch_bytes"].default
     scratch_inodes: int = Limits.model_fields["scratch_inodes"].default
     shm_bytes: int = Limits.model_fields["shm_bytes"].default
@@ -203,7 +205,7 @@ class LimitsPolicy(_Section):
 
     def enforced(self, **folders: int) -> Limits:
         """`folders` are sizes by the fields of `Limits`."""
-        own = self.model_dump(exclude={"memory_bytes", "ceiling_bytes"})
+        own = self.model_dump(exclude={"memory_bytes", "ceiling_bytes", "threads"})
         return Limits(memory_bytes=self.memory_bytes or self.ceiling_bytes, **own, **folders)
 
 

@@ -68,12 +68,15 @@ def results_chart(contest: PublishedContest, language: Language) -> ResultsChart
         rows.append(
             ResultBar(
                 at * ROW,
-                _short(line.agent),
+                _short(contest.by_name[line.agent].title),
                 contest.by_name[line.agent].stem,
                 [bar for bar in bars if bar.count],
                 language.measure(points_text(line.points)),
                 language.gettext("{agent}: {wins} won, {draws} drawn, {losses} lost").format(
-                    agent=short_name(line.agent), wins=done.wins, draws=done.draws, losses=done.losses
+                    agent=short_name(contest.by_name[line.agent].title),
+                    wins=done.wins,
+                    draws=done.draws,
+                    losses=done.losses,
                 ),
             )
         )
@@ -120,7 +123,10 @@ def ratings_chart(contest: PublishedContest, language: Language) -> RatingsChart
     ratings = contest.ratings.ratings if contest.ratings else ()
     if not ratings:
         return None
-    shown = [(rating.agent, contest.by_name[rating.agent].stem, rating) for rating in ratings[:MAX_ROWS]]
+    shown = [
+        (contest.by_name[rating.agent].title, contest.by_name[rating.agent].stem, rating)
+        for rating in ratings[:MAX_ROWS]
+    ]
     pools = 1 + max(rating.pool for rating in ratings)
     return _intervals(shown, len(ratings) - len(shown), pools, language)
 

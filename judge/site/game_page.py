@@ -65,6 +65,7 @@ class GamePageContext:
     stream: Stream | None = None
     languages: Sequence[str] = ("en",)
     stage: str = ""
+    above: str = ""
 
 
 def game_picture(replay: Stepped, record: GameRecord, contest: str) -> bytes:
@@ -134,6 +135,7 @@ def game_pages(
         language = place.language
         in_language = {
             "address": context.address,
+            "above": context.above,
             "painted": {name: _token_words(token, view, language) for name, token in film.painted.items()},
             "board": _board(view, language),
             "moves": rows.written(language),

@@ -164,6 +164,7 @@ def _environment(language: Language, package: str) -> Environment:
         "policy": POLICY,
         "stream": None,
         "has_authors": False,
+        "above": "",
         "language": language,
         "_": translate,
     }
@@ -196,7 +197,7 @@ def render_for(
     contest: PublishedContest, template: str, here: str, place: PagePlace, values: Mapping[str, Any]
 ) -> bytes:
     """Render a page of a contest. `here` is its tab in the navigation."""
-    common: dict[str, Any] = {"contest_name": contest.snapshot.shown_name, "here": here, "contest": contest}
+    common = {"contest_name": contest.snapshot.shown_name, "above": contest.above, "here": here, "contest": contest}
     return render(template, place, {**common, **values}, contest.stream)
 
 

@@ -6,6 +6,7 @@ from typing import Any
 from judge.base.text import duration
 from judge.games.types import SEATS
 from judge.referee.policy import ClockPolicy, Policy
+from judge.tournament.formats import AnyFormat
 from judge.translations.language import Language
 
 _SHOWN_SEPARATELY = ("width", "height", "rule")
@@ -73,6 +74,12 @@ def _seat_words(clock: ClockPolicy, seat: int, language: Language) -> str:
         (control.turn_ms, _("at most {time} a move").format(time=time(control.turn_ms))),
     )
     return ", ".join(words for is_used, words in parts if is_used)
+
+
+def format_text(form: AnyFormat) -> str:
+    """Return such as `round-robin (games 2, cycles 1)`."""
+    options = form.model_dump(mode="json", exclude={"name", "ranking", "skip", "seats"})
+    return with_options(form.name, options)
 
 
 def with_options(head: str, options: Mapping[str, Any]) -> str:

@@ -16,8 +16,9 @@ from judge.publish.model import Participant, PublishedContest, chance_words
 from judge.site.charts import history_chart, interval_text, ratings_chart, results_chart
 from judge.site.journal_page import journal_pages
 from judge.site.pages import ASSETS, Page, PagePlace, asset, render_for
+from judge.site.pairs import MAX_AGENTS, pair_file, pair_pages
 from judge.site.picks import picks
-from judge.site.rules import game_facts, limit_facts, value_text, with_options
+from judge.site.rules import format_text, game_facts, limit_facts, value_text
 from judge.statistics.fairness import TIME
 from judge.statistics.match_estimate import Interval
 from judge.tournament.formats.base import skip_of
@@ -28,8 +29,6 @@ from judge.translations.language import ENGLISH, Language
 
 MAX_PAGE_BYTES = 150_000
 """Bytes with style and script; determines the limits below."""
-
-MAX_CROSSTABLE_AGENTS = 50
 
 MOST_IN_CELL, MOST_IN_CELLS = 6, 400
 """Maximum numbers of games shown separately in a cell and in all cells."""
@@ -104,7 +103,8 @@ class _LanguagePages:
             )
             for participant in contest.participants
         ]
-        return {**dict([*tables, *lists, *rounds, *agents]), **journal_pages(contest, self._place)}
+        pairs = [self._page(path, "pair.html", "crosstable", values) for path, values in pair_pages(contest)]
+        return {**dict([*tables, *lists, *rounds, *agents, *pairs]), **journal_pages(contest, self._place)}
 
     def _page(
         self, path: str, template: str, here: str, values: Callable[[], Mapping[str, Any]]
@@ -188,14 +188,13 @@ def _scaled(each: Interval, scale: Callable[[float], float]) -> Interval:
 def _facts(contest: PublishedContest, language: Language) -> Mapping[str, str]:
     _ = language.gettext
     snapshot, policy = contest.snapshot, contest.snapshot.policy
-    form = snapshot.format.model_dump(mode="json", exclude={"ranking", "skip", "seats"})
     skip = skip_of(snapshot.format)
     seats = snapshot.format.seats if isinstance(snapshot.format, Leagues) else None
     left_out = "" if skip is None else _("ratings differ by {difference} or more")
     facts = {
         **game_facts(policy, language),
         _("Policy"): policy.name,
-        _("Format"): with_options(form.pop("name"), form),
+        _("Format"): format_text(snapshot.format),
         _("Seats of the first league"): ", ".join(seats.agents) if seats else "",
         _("Pairs left out"): left_out.format(difference=f"{skip.rating_difference:g}") if skip else "",
         **limit_facts(policy, language),
@@ -223,8 +222,7 @@ def _technical(contest: PublishedContest, language: Language) -> Mapping[str, tu
 
 @dataclass(frozen=True, slots=True)
 class _CrossCell:
-    """A cell: its games, or only the total score. `row` is the stem of the row agent's page, `column` the other agent's
-    number.
+    """A cell: its games, or only the total score. `page` is the pair's page.
 
     `counts` is false for games of a disqualified agent, which are not in the total.
     """
@@ -232,13 +230,12 @@ class _CrossCell:
     games: Sequence[tuple[PublishedGame, float, str, bool]]
     score: float
     played: int
-    row: str
-    column: int
+    page: str
 
 
 def _crosstable(contest: PublishedContest, language: Language) -> Mapping[str, Any]:
     lines = contest.table.lines
-    if len(lines) > MAX_CROSSTABLE_AGENTS:
+    if len(lines) > MAX_AGENTS:
         return {"rows": None, "has_sums": False, "has_left_out": False, "has_uncounted": False}
     most = MOST_IN_CELL if len(contest.games) <= MOST_IN_CELLS else 0
     counted = frozenset(game.id for game in contest.counted)
@@ -268,7 +265,7 @@ def _cell(
     total = sum(score for _, score, _, counts in scored if counts)
     played = sum(counts for *_, counts in scored)
     shown = scored if len(scored) <= most else ()
-    return _CrossCell(shown, total, played, contest.by_name[agent].stem, contest.by_name[other].number)
+    return _CrossCell(shown, total, played, pair_file(contest, agent, other))
 
 
 def _title(game: PublishedGame, stage: str, verdict: str, language: Language) -> str:
@@ -372,6 +369,7 @@ def _agent(
         "rating": rating,
         "interval": "" if rating is None else interval_text(rating, language),
         "facts": [
+            (_("Name in records"), agent.name if agent.title != agent.name else "", False),
             (_("Author"), seat.author, False),
             (_("Protocol"), seat.protocol, False),
             (_("Runtime"), seat.runtime, False),
@@ -389,6 +387,7 @@ def _agent(
             (other, [_row(game, agent.name) for game in (games if total <= PER_PAGE else games[-shown:])])
             for other, games in opponents
         ],
+        "pair_file": pair_file,
         "left_out": max(0, total - sum(min(shown, len(games)) for _, games in opponents)) if total > PER_PAGE else 0,
     }
 

@@ -16,12 +16,16 @@ from judge.store.tables import (
     entries,
     games,
     journal,
+    orders,
     results,
     submission_journal,
     submission_steps,
     submissions,
 )
 from judge.store.types import ANNOUNCED, FROZEN
+
+LATE = "late"
+"""Action of an order that lets an author submit until the start."""
 
 
 class RegisterReader(ContestDatabase):
@@ -70,6 +74,13 @@ class RegisterReader(ContestDatabase):
     def has_begun(self) -> bool:
         """Whether entries are locked in, so that new submissions do not play."""
         return self.document() is not None
+
+    def is_admitted_late(self, author: str) -> bool:
+        """Whether an organiser lets an author submit until the start."""
+        query = select(orders.c.id).where(
+            orders.c.contest == self._contest, orders.c.action == LATE, orders.c.target == author
+        )
+        return self._first(query.limit(1)) is not None and not self.is_locked_in()
 
     def is_locked_in(self) -> bool:
         """Whether the contest's terms are locked in, also if it has not begun yet."""

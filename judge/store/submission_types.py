@@ -1,5 +1,6 @@
 """Values of the register of submissions."""
 
+import json
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -26,6 +27,9 @@ ORGANISER = "organiser"
 
 ENTERS = (State.PASSED, State.APPROVED)
 
+TITLE = "title"
+"""Key of the display name in `Submission.agent`."""
+
 
 @dataclass(frozen=True, slots=True)
 class Submission:
@@ -51,6 +55,16 @@ class Submission:
     agent: str | None
     log: str | None
     report: str | None
+
+    @property
+    def title(self) -> str:
+        """Display name that the author chose; empty without one."""
+        return title_of(self.agent)
+
+
+def title_of(agent: str | None) -> str:
+    """Return the display name in a submission's `agent`."""
+    return str(json.loads(agent).get(TITLE, "")) if agent else ""
 
 
 @dataclass(frozen=True, slots=True)

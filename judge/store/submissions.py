@@ -3,14 +3,17 @@
 Submissions are a queue (`judge.store.queue`). Each method is one transaction, durable when it returns.
 """
 
+import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import Connection, Row, func, insert, or_, select
+from sqlalchemy import Connection, Row, func, insert, or_, select, update
 
+from judge.base.errors import InputError
+from judge.base.text import sentence
 from judge.store.database import AdvisoryLock, columns_of, count, lock_until_commit, stamp, value_of
 from judge.store.files import Files
 from judge.store.orders import DoneOrder, OrganiserOrder, once
@@ -20,6 +23,7 @@ from judge.store.queue import Queue
 from judge.store.submission_queries import RegisterReader
 from judge.store.submission_types import (
     ENTERS,
+    TITLE,
     Allowance,
     NameTakenError,
     NotNowError,
@@ -30,10 +34,13 @@ from judge.store.submission_types import (
     UnknownSubmissionError,
     Upload,
     UploadStep,
+    title_of,
 )
 from judge.store.tables import submission_journal, submission_steps, submissions
 
 JUDGE = "judge"
+
+LATE_REFUSED = sentence("The contest has begun: its entries are final.")
 
 _HOUR = timedelta(hours=1)
 _LOGGED = (State.PASSED, State.REFUSED, State.APPROVED, State.WITHDRAWN, State.FAILED)
@@ -200,6 +207,8 @@ class Register(RegisterReader, Queue[Submission]):
                 )
             values = columns_of(submissions, came) | {"name": name, "failures": 0}
             values["version"] = self._next_version(connection, row, name)
+            if came.agent is not None and (title := self._title(connection, row, name)):
+                values["agent"] = json.dumps({**json.loads(came.agent), TITLE: title})
             state = State.REFUSED if refusal else State.PASSED
             self._change(connection, row, state, refusal or self._replaces(connection, row, came.name), **values)
             finished = self._row(connection, number)
@@ -228,6 +237,17 @@ class Register(RegisterReader, Queue[Submission]):
             "to enter both, upload one of them under another name (--name)"
         )
 
+    def _title(self, connection: Connection, row: Row[Any], name: str) -> str:
+        """The display name of the author's last version of an agent."""
+        query = select(submissions.c.agent).where(
+            submissions.c.contest == self._contest,
+            submissions.c.author == row.author,
+            func.lower(submissions.c.name) == name.lower(),
+            submissions.c.id != row.id,
+            submissions.c.agent.is_not(None),
+        )
+        return title_of(connection.scalar(query.order_by(submissions.c.id.desc()).limit(1)))
+
     def _next_version(self, connection: Connection, row: Row[Any], name: str) -> int | None:
         if not name or (row.version and row.name == name):
             return int(row.version) if row.version else None
@@ -251,9 +271,26 @@ class Register(RegisterReader, Queue[Submission]):
 
     def note_settings(self, text: str) -> None:
         """Write changed settings to the contest's journal."""
+        self._note_event("settings", text)
+
+    def _note_event(self, event: str, text: str) -> None:
         with self._writing() as connection:
             announced_row(connection, self._contest, locked=True)
-            self._tell(connection, self._contest, "settings", text)
+            self._tell(connection, self._contest, event, text)
+
+    def admit_late(self, order: OrganiserOrder) -> DoneOrder:
+        """Let the author `order.target` submit after the end of submissions, until the start. Raises InputError if the
+        contest's terms are locked in.
+        """
+
+        def do(inner: Register) -> str:
+            if inner.is_locked_in():
+                raise InputError(LATE_REFUSED)
+            author = order.target
+            inner._note_event("late", f"{author}: {order.why}")
+            return sentence(f"{author} may submit until the contest begins")
+
+        return self.carry_out(order, do)
 
     def withdraw(self, number: int, who: str, why: str, author: str | None = None) -> Submission:
         """Withdraw a submission, also during processing. Can be repeated.
@@ -283,6 +320,38 @@ class Register(RegisterReader, Queue[Submission]):
                 raise UnknownSubmissionError(f"you have no agent {name[:80]!r} that takes part")
             for row in rows:
                 self._change(connection, row, State.WITHDRAWN, why, who=author, due_at=None)
+
+    def rename(self, name: str, author: str, title: str) -> None:
+        """Set the display name of an author's agent; empty: its name.
+
+        Raises NotNowError after the contest has begun, UnknownSubmissionError without such an agent, NameTakenError if
+        it is the name of another agent.
+        """
+        with self._writing() as connection:
+            announced_row(connection, self._contest, locked=True)
+            inner = self._inside(connection)
+            if inner.has_begun():
+                raise NotNowError("the contest has begun: its names no longer change")
+            others = {
+                shown.casefold()
+                for each in inner.entries()
+                if (each.author, each.name.lower()) != (author, name.lower())
+                for shown in (each.name, each.title)
+            }
+            if title and title.casefold() in others:
+                raise NameTakenError(f"another agent is called {title!r}: choose another name")
+            query = self._of(author).where(
+                func.lower(submissions.c.name) == name.lower(), submissions.c.agent.is_not(None)
+            )
+            rows = connection.execute(query).all()
+            if not name or not rows:
+                raise UnknownSubmissionError(f"you have no agent {name[:80]!r}")
+            for row in rows:
+                self._set_title(connection, row.id, row.agent, title)
+
+    def _set_title(self, connection: Connection, number: int, agent: str, title: str) -> None:
+        described = json.dumps({**json.loads(agent), TITLE: title})
+        connection.execute(update(submissions).where(submissions.c.id == number).values(agent=described))
 
     def approve(self, number: int, who: str, why: str) -> Submission:
         """Approve a refused submission. Raises NotNowError unless an agent was built."""

@@ -33,6 +33,7 @@ from judge.submissions.pipeline import OnStep, Processor, UploadJob, UploadOutco
 from judge.submissions.windows import Windows
 
 FILENAME_CHARACTERS = 255
+TITLE_CHARACTERS = 48
 CHUNK = 1 << 20
 FILENAME = r"^[^/\\\x00-\x1f\x7f-\x9f]*[^./\\\x00-\x1f\x7f-\x9f][^/\\\x00-\x1f\x7f-\x9f]*$"
 """Characters must also be printable."""
@@ -115,6 +116,14 @@ def check_name(name: str) -> str:
             f"name {name[:80]!r}: only A-Z, a-z, 0-9, dash, underscore and dot, 1 to 64 of them, no dot first"
         )
     return name
+
+
+def check_title(title: str) -> str:
+    """Return a display name without outer blanks. Raises InputError."""
+    title = title.strip()
+    if len(title) > TITLE_CHARACTERS or not is_printable(title):
+        raise InputError(f"name {title[:80]!r}: at most {TITLE_CHARACTERS} printable characters")
+    return title
 
 
 def receive_file(

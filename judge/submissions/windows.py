@@ -124,6 +124,11 @@ class SubmissionGate:
                 if moment is not None and (text := moment_text(moment)) == self._told.get(event)
             }
 
+    @property
+    def is_closed(self) -> bool:
+        """Whether the end of submissions has passed."""
+        return CLOSED in self.happened()
+
     def check(self) -> None:
         """Raise NotNowError with time and zone if submissions are closed."""
         happened = self.happened()

@@ -58,6 +58,8 @@ class SnapshotEntry(_Value):
     """Number of its submission, if any."""
     persistent: str | None = Field(default=None, pattern=r"^[0-9a-f]{64}$")
     """SHA-256 of its initial persistent folder; None: empty."""
+    title: str = ""
+    """Display name; empty: `name`."""
 
 
 class SnapshotWitness(_Value):

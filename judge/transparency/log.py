@@ -11,7 +11,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from judge.base.durable_files import read_bounded
 from judge.store.queries import Reader
 from judge.store.submission_types import State
-from judge.store.types import JournalLine
+from judge.store.types import ANNOUNCED, JournalLine
 from judge.transparency.checkpoint import MAX_CHECKPOINT_BYTES, Checkpoint, origin_of
 from judge.transparency.keys import load_key
 from judge.transparency.merkle import StoredTree, leaf_hash
@@ -118,6 +118,13 @@ class SignedLog:
             return witnessed_files(self._folder).get(path)
         with self._lock:
             return self._as_it_is().file(path, self.key)
+
+    def commitment(self) -> str | None:
+        """Return the announced commitment to the contest's secret; None without one."""
+        with self._lock:
+            log = self._as_it_is()
+            first = log.line(0) if log.size else None
+        return first.digest if first is not None and first.event == ANNOUNCED else None
 
     def new_files(self, since: int) -> tuple[int, list[tuple[str, bytes]]]:
         """The log's size, and files new since `since` leaves."""

@@ -393,7 +393,7 @@ def _json_values(data: bytes) -> Iterator[tuple[str, object]]:
 # --- files -----------------------------------------------------------------------------------------------------------
 
 _PAGE = re.compile(
-    r"([a-z]{2,3}(-[A-Za-z]{2,4})?/)?((games|agents|rounds)/[0-9][0-9-]*\.(html|png)|[a-z][a-z0-9_-]*\.html)"
+    r"([a-z]{2,3}(-[A-Za-z]{2,4})?/)?((games|agents|pairs|rounds)/[0-9][0-9-]*\.(html|png)|[a-z][a-z0-9_-]*\.html)"
 )
 _TOP = re.compile(
     r"(manifest|contest|chance|joined)\.json|manifest\.sig|organiser\.pem|games\.pgn|[a-z]+\.(css|js|mjs)"

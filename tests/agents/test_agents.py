@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from judge.agents.agents import program_digest, stage_agent
+from judge.agents.agents import program_digest, read_manifest, stage_agent
 from judge.base.errors import InputError
 from judge.referee.policy import load_policy
 from judge.submissions.trees import recipe_of
@@ -232,6 +232,26 @@ def test_bookkeeping_is_no_part_of_an_agent(tmp_path: Path, staging: Path) -> No
     assert {"agent.toml", "main.py"} == {path.name for path in after.program.rglob("*") if path.is_file()}
     (mine / "._own").write_text("not a companion")
     assert before.digest != stage_agent(str(mine), staging).digest
+
+
+def test_options_need_a_protocol_with_engine_options(tmp_path: Path, staging: Path) -> None:
+    mine = directory(tmp_path, 'name = "mine"\ncommand = ["./run"]\n[options]\nThreads = 2\n')
+    agent = stage_agent(str(mine), staging)
+
+    assert {"Threads": 2} == agent.manifest.options
+    with pytest.raises(InputError) as refused:
+        agent.seat(load_policy("gomocup-freestyle"))
+    assert str(refused.value) == (
+        "mine: agent.toml: options: the protocol gomocup has no engine options; remove the section"
+    )
+
+
+@pytest.mark.parametrize("options", ["Hash = 1.5", "Hash = [1]"])
+def test_values_of_options_are_texts_numbers_or_booleans(tmp_path: Path, options: str) -> None:
+    path = tmp_path / "agent.toml"
+    path.write_text(f'name = "mine"\ncommand = ["./run"]\n[options]\n{options}\n')
+    with pytest.raises(InputError, match=r"agent\.toml: options\.Hash"):
+        read_manifest(path)
 
 
 @pytest.mark.parametrize("name", ["agent.toml.txt", "Agent.toml", "AGENT.TOML", "agents.toml", "agent.toml.toml"])

@@ -16,12 +16,15 @@ import pytest
 
 from judge.contest.contest import Contest, open_store
 from judge.contest.plan import load_plan
+from judge.contest.run_lock import player_of
+from judge.cup.plan import load_cup
 from judge.host.build_images import build_images
 from judge.publish.manifest import write_manifest
 from judge.sandbox.machine.procfs import started_ticks
 from judge.transparency.keys import load_key
 from tests.cli.conftest import SMALL, Judge
 from tests.cli.contests import left, workers
+from tests.cli.contests import running as playing_alone
 from tests.forked import ForkedProcess
 from tests.patience import PATIENCE_S
 
@@ -164,6 +167,9 @@ def _publish(judge: Judge, tmp_path: Path, results: dict[str, Any]) -> None:
     for words in ('href="fast/index.html"', "Three leagues", "Fast games", "Gold"):
         assert words in index
     assert 'href="../fast/cs/index.html"' in (public / "cs/index.html").read_text()
+    for page in ("index", "rounds/001", "games/00001"):
+        assert 'index.html"><bdi>cup</bdi></a> <a' in (public / f"fast/{page}.html").read_text(), page
+    assert 'href="../../../cs/index.html"' in (public / "fast/cs/games/00001.html").read_text()
     agent = (public / "agents/001.html").read_text()
     assert 'href="../fast/agents/' in agent
     assert "after second" in (public / "schedule.html").read_text()
@@ -209,6 +215,19 @@ def _publish(judge: Judge, tmp_path: Path, results: dict[str, Any]) -> None:
     assert "second/manifest.json: changed" in refusal(swap)
     assert "extra.html: not in the manifest" in refusal(lambda forged: (forged / "extra.html").touch())
     assert "first: " in refusal(lambda forged: shutil.rmtree(forged / "first"))
+
+
+def test_new_cup_is_a_valid_file_that_lacks_entries(judge: Judge) -> None:
+    assert 0 == judge("cup", "init", "spring").code
+
+    planned = judge("cup", "plan", "spring")
+
+    assert (1, "") == (planned.code, planned.err)
+    (missing,) = [line for line in planned.out.splitlines() if line.startswith("  missing")]
+    assert "spring/cup.toml: leagues.freestyle-2: " in missing
+    assert "needs 2 or more agents, in [[entries]] or submitted; there are 0" in missing
+    assert "spring: 0 of 2 leagues over" in judge("cup", "status", "spring").out
+    assert "make one with: judge contest key" in judge("cup", "export", "public", "spring").err
 
 
 def test_cup_with_a_league_that_an_entry_cannot_play_writes_nothing(judge: Judge, tmp_path: Path) -> None:
@@ -301,3 +320,19 @@ def test_league_waits_for_its_moment_while_another_one_plays(judge: Judge, tmp_p
         begun[name] = datetime.fromisoformat(next(line["at"] for line in journal if line["event"] == "started"))
     assert begun["fast"] < begun["second"] < begun["first"]
     assert begun["second"] >= starts.replace(microsecond=0)
+
+
+def test_league_that_another_process_plays_is_waited_for(judge: Judge, tmp_path: Path) -> None:
+    """As judge serve starts a league at its moment."""
+    (tmp_path / "cup").mkdir()
+    (tmp_path / "cup/cup.toml").write_text(CUP)
+    load_cup(tmp_path / "cup").write("fast")
+    with playing_alone(tmp_path, "cup/fast", "--workers", "1") as other:
+        while player_of(load_plan(tmp_path / "cup/fast")) is None:
+            assert other.poll() is None
+        ran = judge("cup", "run", "cup", "--workers", "1")
+        assert 0 == other.wait()
+
+    assert 0 == ran.code, ran.err
+    assert f"waiting: fast: process {other.pid} plays it" in ran.err
+    assert GAMES == done(judge)

@@ -174,7 +174,7 @@ def routes_text(folder: Path, exported: Path) -> str:
     read_only = "judge serve --read-only"
     with ExitStack() as stack:
         later = _planned(folder / "later")
-        site = Site(later.name, lambda: None, PlanFile(later).look, has_authors=False)
+        site = Site(lambda: None, PlanFile(later), has_authors=False)
         paths = addresses((), create_app(later, site)) | shown
         before = _section(
             f"{read_only}, before the contest begins", create_service(later, site, None), later, paths, READS
@@ -232,7 +232,7 @@ def _planned(folder: Path) -> Planned:
 def application(console: Console) -> FastAPI:
     """The application of `judge serve`, to enumerate its routes."""
     planned = console.planned
-    return create_app(planned, Site(planned.name, lambda: None, PlanFile(planned).look), console.state, console)
+    return create_app(planned, Site(lambda: None, PlanFile(planned)), console.state, console)
 
 
 def _declared(app: FastAPI | APIRouter) -> Iterator[str]:
@@ -251,9 +251,7 @@ def _over(planned: Planned) -> Iterator[Asgi]:
     with closing(hub_of(planned)) as hub, closing(LivePages(planned, hub.painter)) as pages:
         hub.catch_up()
         watched = BegunContest(hub, pages, stamp_of(planned))
-        yield create_service(
-            planned, Site(planned.name, lambda: watched, PlanFile(planned).look, has_authors=False), None
-        )
+        yield create_service(planned, Site(lambda: watched, PlanFile(planned), has_authors=False), None)
 
 
 def _witness(folder: Path) -> Asgi:

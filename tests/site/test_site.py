@@ -215,7 +215,7 @@ def test_whatever_an_agent_is_called_it_stays_text() -> None:
 
     assert {"index.html", "crosstable.html", "journal.html", "agents/001.html"} <= pages.keys()
     for path, data in pages.items():
-        assert re.fullmatch(r"[a-z]+/\d+\.html|[a-z]+\.(html|css|m?js)", path)
+        assert re.fullmatch(r"[a-z]+/[\d-]+\.html|[a-z]+\.(html|css|m?js)", path)
         if path.endswith(".html"):
             assert_harmless(data.decode())
     assert "49" not in pages["agents/004.html"].decode().partition("<h1>")[2][:60]
@@ -280,6 +280,21 @@ def test_a_contest_without_leagues_has_no_column_for_them(exported: Public) -> N
         page = (exported.directory / f"{name}.html").read_text()
         assert "Stage" not in page
         assert "Points there" not in page
+
+
+def test_page_of_a_pair_has_its_score_and_only_its_games() -> None:
+    games = [a_game(number, "one", "two", Verdict.WIN, "5 in a row") for number in (1, 2)]
+    games += [a_game(3, "two", "one", Verdict.CRASH, "it ended"), a_game(4, "three", "one", Verdict.DRAW, "full")]
+    pages = dict(site(a_contest(["one", "two", "three"], games, [], ""), {}, Proof("", "", ())))
+
+    assert {"pairs/001-002.html", "pairs/001-003.html"} == {path for path in pages if path.startswith("pairs/")}
+    page = pages["pairs/001-002.html"].decode()
+    rows = re.findall(r'<bdi>(\w+)</bdi></a></th>((?:<td class="num">\d+</td>)+)', page)
+    found = {name: [int(cell) for cell in re.findall(r">(\d+)<", cells)] for name, cells in rows}
+    assert {"one": [2, 0, 1, 1], "two": [1, 0, 2, 0]} == found
+    assert ["00001", "00002", "00003"] == re.findall(r'href="../games/(\d+)\.html"', page)
+    assert 'href="../pairs/001-002.html"' in pages["agents/001.html"].decode()
+    assert 'href="../pairs/001-002.html"' in pages["agents/002.html"].decode()
 
 
 def test_an_agents_page_counts_its_faults_by_verdict() -> None:

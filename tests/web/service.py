@@ -45,7 +45,7 @@ def service_of(folder: Path) -> Iterator[tuple[Asgi, Console]]:
             pages = stack.enter_context(closing(LivePages(planned, hub.painter, has_authors=True)))
             return BegunContest(hub, pages, stamp_of(planned))
 
-        site = Site(planned.name, begun, PlanFile(planned).look)
+        site = Site(begun, PlanFile(planned))
         console = stack.enter_context(opened_console(planned, state, publish_once))
         yield create_service(planned, site, state, console), console
 

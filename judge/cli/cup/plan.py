@@ -128,7 +128,7 @@ def plan(
             print("  time     unbounded: a policy's clock.match_ms is 0")
         else:
             longest, busy = (duration(each * 3_600_000) for each in (hours.most, hours.busy))
-            print(f"  time     at most {longest} on {cores} cores if agents use all their time")
+            print(f"  time     at most {longest} on {cores} core{'s' * (cores != 1)} if agents use all their time")
             print(f"           {busy} if no core is ever idle")
         for sentence in missing:
             print(f"  missing  {printable(sentence, 2000)}")

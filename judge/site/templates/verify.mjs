@@ -247,7 +247,7 @@
 
   const PLAIN = /^[A-Za-z0-9_][A-Za-z0-9._-]{0,127}(\/[A-Za-z0-9_][A-Za-z0-9._-]{0,127})*$/;
   const PAGE = new RegExp(
-    "^([a-z]{2,3}(-[A-Za-z]{2,4})?/)?((games|agents|rounds)/[0-9][0-9-]*[.](html|png)|[a-z][a-z0-9_-]*[.]html)$",
+    "^([a-z]{2,3}(-[A-Za-z]{2,4})?/)?((games|agents|pairs|rounds)/[0-9][0-9-]*[.](html|png)|[a-z][a-z0-9_-]*[.]html)$",
   );
   const TOP = new RegExp(
     "^((manifest|contest|chance|joined)[.]json|manifest[.]sig|organiser[.]pem|games[.]pgn|[a-z]+[.](css|js|mjs))$",

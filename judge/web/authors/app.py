@@ -22,6 +22,7 @@ from judge.notices.sender import new_secret
 from judge.notices.targets import parse_target
 from judge.site.pages import PagePlace, asset
 from judge.store.submission_types import NotNowError, TooMuchError, UnknownSubmissionError
+from judge.submissions.service import check_title
 from judge.submissions.starters import starter_zip, starters_of
 from judge.tournament.snapshot import Snapshot, read_snapshot
 from judge.translations.language import CODES, languages
@@ -219,11 +220,15 @@ def index(own: Signed) -> Response:
 
 @pages.post("/agents", dependencies=FORM)
 async def change_agent(own: Signed) -> Response:
-    """Withdraw an agent."""
-    name = (await form_fields(own.request)).get("name", "")
+    """Rename an agent, or withdraw it."""
+    fields = await form_fields(own.request)
+    name, register = fields.get("name", ""), own.state.register
     try:
-        await run_in_threadpool(own.state.register.withdraw_agent, name, own.author, "withdrawn by its author")
-    except (NotNowError, UnknownSubmissionError) as error:
+        if fields.get("action") == "rename":
+            await run_in_threadpool(register.rename, name, own.author, check_title(fields.get("title", "")))
+        else:
+            await run_in_threadpool(register.withdraw_agent, name, own.author, "withdrawn by its author")
+    except InputError as error:
         return await run_in_threadpool(_index_page, own, str(error))
     return RedirectResponse("index.html#agents", 303)
 

@@ -26,6 +26,11 @@ class AgentView:
     last: Submission
 
     @property
+    def title(self) -> str:
+        """Its display name."""
+        return (self.entry or self.last).title or self.name
+
+    @property
     def newer(self) -> Submission | None:
         """The newest submission, if it came after the entry."""
         return self.last if self.entry is None or self.last.id > self.entry.id else None
@@ -53,7 +58,7 @@ def home_values(state: AppState, author: str, contest: Snapshot | None, language
         },
         "moments": windows.moments,
         "closes": dict(windows.moments).get("closes"),
-        "is_open": _is_open(state),
+        "is_open": _is_open(state, author),
         "has_begun": contest is not None,
         "agents": agents_of(register.submissions(author), entries),
         "alike": alike(entries),
@@ -83,9 +88,9 @@ def alike(entries: Sequence[Submission]) -> Sequence[tuple[str, str]]:
     ]
 
 
-def _is_open(state: AppState) -> bool:
+def _is_open(state: AppState, author: str) -> bool:
     try:
-        state.receiver.gate.check()
+        state.receiver.check_open(author)
     except NotNowError:
         return False
     return True

@@ -60,11 +60,16 @@ class Receiver:
         self.gate = SubmissionGate(directory.windows)
         self._at_once = ConcurrencyLimit(directory.intake.uploads_at_once)
 
+    def check_open(self, author: str) -> None:
+        """Raise NotNowError with time and zone if an author cannot submit now."""
+        if not (self.gate.is_closed and self._register.is_admitted_late(author)):
+            self.gate.check()
+
     async def receive(self, request: Request, author: str, filename: str, name: str = "") -> Submission:
         """Raises InputError, such as `TooMuchError`, and HostError."""
         check_filename(filename)
         check_name(name)
-        self.gate.check()
+        await run_in_threadpool(self.check_open, author)
         limits = self._directory.intake
         check_type(request)
         with self._at_once.hold(author):
@@ -74,7 +79,7 @@ class Receiver:
             with await run_in_threadpool(Incoming, self._directory.uploads) as incoming:
                 await receive_body(request, incoming, limits)
                 await run_in_threadpool(incoming.sync)
-                self.gate.check()
+                await run_in_threadpool(self.check_open, author)
                 upload = Upload(author, name, filename, incoming.digest, incoming.size)
                 received = await run_in_threadpool(self._register.receive, upload, limits.allowance, keep=incoming.keep)
         self._wake()

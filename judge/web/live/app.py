@@ -20,15 +20,16 @@ from starlette.types import Receive, Scope, Send
 from judge.base.errors import HostError, InputError
 from judge.base.logs import get_logger
 from judge.contest.hosts import ContestHost
-from judge.contest.plan import Plan
+from judge.contest.window_keeper import PlanFile
 from judge.publish.model import PublishedContest
 from judge.transparency.log import SignedLog
 from judge.web.kit.connections import take_connection
 from judge.web.kit.errors import error_responses, route_with_errors
 from judge.web.live.hub import Hub, Topic
 from judge.web.live.page import LivePage
-from judge.web.live.pages import INDEX, RUNNING, LivePages, log_page, waiting_page
+from judge.web.live.pages import INDEX, RUNNING, LivePages, log_page
 from judge.web.live.paint import plots_path
+from judge.web.live.waiting import WaitingContest
 
 ABOUT = """
 Watch a contest while it is played. `GET /feed` and `GET /events` have the same events, which docs/live.md describes;
@@ -64,20 +65,17 @@ class Site:
 
     def __init__(
         self,
-        name: str,
         begin: Callable[[], BegunContest | None],
-        plan: Callable[[], Plan],
+        file: PlanFile,
         log: SignedLog | None = None,
+        submitted: Callable[[], Sequence[str]] = tuple,
         *,
         has_authors: bool = True,
     ) -> None:
-        """`begin` opens the contest `name` if it has begun. `log` and `plan` are shown before. `has_authors`:
-        authors submit here.
-        """
-        self.name = name
-        self.has_authors = has_authors
+        """`begin` opens the contest if it has begun. The others are those of `WaitingContest`."""
         self.log = log
-        self.plan = plan
+        self.plan = file.look
+        self.waiting = WaitingContest(file, log, submitted, has_authors)
         self.watched = begin()
         self._begin = begin
         # Waiting pages must not take the uploads' threads.
@@ -111,12 +109,6 @@ class Site:
             await task
         if self.watched is not None:
             self.watched.hub.close()
-
-    def waiting_page(self, path: str) -> LivePage | None:
-        """Page or file before the contest begins; None if unknown."""
-        plan = self.plan()
-        title = plan.title or self.name
-        return waiting_page(path, title, plan.windows.moments, plan.about, has_authors=self.has_authors)
 
     async def final(self) -> PublishedContest | None:
         """None before the end."""
@@ -279,7 +271,7 @@ async def page(request: Request, site: Shown, path: Annotated[str, Path(max_leng
     """Return a page or a file of the contest."""
     watched = site.watched
     if watched is None:
-        waiting = await run_in_threadpool(site.waiting_page, path)
+        waiting = await to_thread.run_sync(site.waiting.page, path, limiter=site.rendering)
         if waiting is None and site.log is not None:
             waiting = await run_in_threadpool(log_page, site.log, path)
         return PlainTextResponse(NO_PAGE, 404) if waiting is None else _answer(request, waiting, 0)
@@ -287,8 +279,13 @@ async def page(request: Request, site: Shown, path: Annotated[str, Path(max_leng
     place = pages.place(path)
     if place.path == RUNNING:
         only_new = request.query_params.get("boards") == "new"
+        followed = next(
+            (name for name, number in hub.live.agents.items() if str(number) == request.query_params.get("agent")), ""
+        )
         over = await site.final()
-        running_games = pages.games.all(hub.live, hub.viewers, watched.slots, place, only_new=only_new, final=over)
+        running_games = pages.games.all(
+            hub.live, hub.viewers, watched.slots, place, only_new=only_new, final=over, agent=followed
+        )
         return _answer(request, running_games, hub.live.seq)
     number = place.path.partition("/")[2].partition(".")[0]
     running = hub.live.games.get(int(number)) if number.isascii() and number.isdigit() else None

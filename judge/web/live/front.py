@@ -64,6 +64,11 @@ class _Shown:
     contest: PublishedContest | None
 
     @property
+    def name(self) -> str:
+        plan = self.hosted.planned.plan
+        return plan.title or plan.name if self.contest is None else self.contest.snapshot.shown_name
+
+    @property
     def state(self) -> str:
         if self.contest is None:
             return "coming"
@@ -169,7 +174,7 @@ def _feed(title: str, shown: Sequence[_Shown]) -> bytes:
     ElementTree.SubElement(feed, "link", rel="self", href=FEED)
     for at, state, each in events:
         entry = ElementTree.SubElement(feed, "entry")
-        _add(entry, "title", _TITLES[state].format(name=each.hosted.name))
+        _add(entry, "title", plain_text(_TITLES[state].format(name=each.name)))
         _add(entry, "id", f"urn:judge:{each.hosted.name}:{state}")
         _add(entry, "updated", at)
         ElementTree.SubElement(entry, "link", href=f"{each.hosted.name}/")

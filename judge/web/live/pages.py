@@ -9,7 +9,6 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
 from functools import partial
 from pathlib import Path
 from threading import Lock
@@ -31,7 +30,7 @@ from judge.publish.tables import CERTIFICATE, certificate_files, tables
 from judge.referee.spec import public_part
 from judge.site.game_files import read_stored
 from judge.site.game_page import GamePageContext, game_page
-from judge.site.pages import ASSETS, LIVE_POLICY, PagePlace, asset, render, render_for
+from judge.site.pages import ASSETS, PagePlace, asset, render, render_for
 from judge.site.site import pages
 from judge.statistics.fairness import TIME, FairnessTest
 from judge.translations.language import CODES, languages
@@ -49,7 +48,7 @@ SCRIPTS = (SCRIPT, MOMENTS_SCRIPT)
 RUNNING, INDEX = "live.html", "index.html"
 
 NAVIGATION = tuple(
-    f"{name}.html" for name in ("live", "index", "crosstable", "rounds", "journal", "fairness", "verify")
+    f"{name}.html" for name in ("live", "index", "crosstable", "games", "rounds", "journal", "fairness", "verify")
 )
 
 LOAD_S, LOAD_SHARE = 0.5, 0.2
@@ -158,7 +157,7 @@ class LivePages:
         """File at a path from the top of the site, or None."""
         with self._lock:
             if path in SCRIPTS or path in ASSETS:
-                return _asset(path)
+                return asset_page(path)
             place = self.place(path)
             if place.path.startswith("games/"):
                 return self._game(place, live, version)
@@ -329,21 +328,8 @@ class LivePages:
         return None
 
 
-def waiting_page(
-    path: str, contest: str, moments: Sequence[tuple[str, datetime]], about: str = "", *, has_authors: bool
-) -> LivePage | None:
-    """Page or file before the contest begins, with the schedule; None if unknown."""
-    if path in (WAITING_SCRIPT, MOMENTS_SCRIPT) or path in ASSETS:
-        return _asset(path)
-    place = PagePlace.of_file(path, languages(CODES))
-    if place.path not in NAVIGATION:
-        return None
-    values = {"here": "", "contest_name": contest, "has_authors": has_authors, "moments": moments, "about": about}
-    data = render("waiting.html", place, {**values, "policy": LIVE_POLICY}, package=__package__)
-    return LivePage(data, kind_of(path))
-
-
-def _asset(name: str) -> LivePage:
+def asset_page(name: str) -> LivePage:
+    """A script or style of this package or the site."""
     return LivePage(asset(name) if name in ASSETS else asset(name, __package__), kind_of(name))
 
 

@@ -61,10 +61,11 @@ class RunningPages:
         *,
         only_new: bool = False,
         final: PublishedContest | None = None,
+        agent: str = "",
     ) -> LivePage:
-        """`only_new`: recently begun boards. `final`: the finished contest."""
-        key = f"{place.file}?{only_new}&{final is not None}"
-        return self._fresh(key, live, lambda: self._all_running(live, viewers, slots, place, only_new, final))
+        """`only_new`: recently begun boards. `final`: the finished contest. `agent`: only this one's games."""
+        key = f"{place.file}?{only_new}&{final is not None}&{live.agents.get(agent)}"
+        return self._fresh(key, live, lambda: self._all_running(live, viewers, slots, place, only_new, final, agent))
 
     def one(self, game: LiveGame, live: Live, viewers: int, place: PagePlace) -> LivePage:
         """Return the page of a running game."""
@@ -97,13 +98,19 @@ class RunningPages:
         place: PagePlace,
         only_new: bool,
         final: PublishedContest | None,
+        agent: str,
     ) -> bytes:
         self._boards = {number: board for number, board in self._boards.items() if number in live.games}
         least = live.seq - NEW_EVENTS if only_new else -1
         values = {
             "here": "live",
             "contest_name": self._name,
-            "games": [self._card(game, live, least, place.language) for _, game in sorted(live.games.items())],
+            "games": [
+                self._card(game, live, least, place.language)
+                for _, game in sorted(live.games.items())
+                if not agent or agent in game.names
+            ],
+            "followed": agent,
             "stages": live.stages,
             "viewers": viewers,
             "state": live.state,
@@ -111,8 +118,10 @@ class RunningPages:
             "moments": self._windows().moments,
             "table": live.table,
             "agents": live.agents,
-            "ended": live.ended,
-            "upcoming": list(live.next_games(slots)),
+            "ended": [each for each in live.ended if not agent or agent in each[1]],
+            "upcoming": [
+                each for each in live.next_games(slots) if not agent or agent in (each[0].first, each[0].second)
+            ],
             "hosts": self._hosts(),
             "final": final,
         }

@@ -4,6 +4,7 @@ import socket
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
+from functools import partial
 from pathlib import Path
 
 import uvicorn
@@ -147,7 +148,8 @@ def opened_service(
         log = None
         if not planned.has_no_store:
             log = stack.enter_context(closing(SignedLog(planned.store_url, planned.name, planned.folder)))
-        site = Site(planned.name, begin, PlanFile(planned).look, log, has_authors=state is not None)
+        submitted = tuple if state is None else partial(_submitted, state)
+        site = Site(begin, PlanFile(planned), log, submitted, has_authors=state is not None)
         console = None
         if state is not None:
             console = stack.enter_context(opened_console(planned, state, publish_once))
@@ -159,6 +161,10 @@ def opened_service(
         service = create_service(planned, site, state, console, counted)
         is_organiser = None if state is None else state.authors.is_organiser
         yield HostedContest(planned, site, ClientLimits(service, _limits(planned), is_organiser))
+
+
+def _submitted(state: intake.AppState) -> Sequence[str]:
+    return [each.title or each.name for each in state.register.entries()]
 
 
 def _has_begun(planned: Planned) -> bool:

@@ -10,7 +10,9 @@ from judge.contest import orders
 from judge.contest.contest import Contest
 from judge.contest.orders import Effect, PlaceChange
 from judge.store.orders import DoneOrder, OrganiserOrder
+from judge.store.submission_queries import LATE
 from judge.store.submission_types import ENTERS, State, Submission
+from judge.store.submissions import LATE_REFUSED
 from judge.submissions.service import decide
 from judge.transparency.log import KEY_FILE
 from judge.web.organisers.console import Console
@@ -127,6 +129,16 @@ def _preview_send(console: Console, _: str) -> Preview:
     return Preview(sentence("Send notices now"), words, readers="organisers")
 
 
+def _preview_late(console: Console, author: str) -> Preview:
+    register = console.state.register
+    if register.is_locked_in():
+        raise InputError(LATE_REFUSED)
+    if author not in console.state.notices.authors():
+        raise InputError(sentence(f"there is no author {author!r}"))
+    words = sentence(f"{author} can submit after the end of submissions, until the contest begins.")
+    return Preview(sentence("Permit a late submission"), words)
+
+
 # --- submissions -----------------------------------------------------------------------------------------------------
 
 
@@ -192,6 +204,11 @@ ACTIONS: Mapping[str, Action] = {
         sentence("Send notices now"),
         _preview_send,
         lambda console, order, _: console.state.notices.send_now(replace(order, target="")),
+    ),
+    LATE: Action(
+        sentence("Permit a late submission"),
+        _preview_late,
+        lambda console, order, _: console.state.register.admit_late(order),
     ),
     "approve": _of_submission("approve", sentence("Approve"), _says_approve),
     "refuse": _of_submission("refuse", sentence("Refuse"), _says_out),

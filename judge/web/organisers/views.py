@@ -130,7 +130,8 @@ def submissions(console: Console, before: int | None) -> Mapping[str, Any]:
 def authors(console: Console) -> Mapping[str, Any]:
     """Authors with their notices."""
     has_mail = bool(console.file.look().intake.notices.smtp)
-    return {"authors": console.state.notices.by_author(), "has_mail": has_mail}
+    is_late = console.state.receiver.gate.is_closed and not console.state.register.is_locked_in()
+    return {"authors": console.state.notices.by_author(), "has_mail": has_mail, "is_late": is_late}
 
 
 def submission(console: Console, number: int) -> Mapping[str, Any]:

@@ -75,6 +75,8 @@ class UciOptions(BaseModel):
     """Sent as the option Threads, if the engine has it. 0: the engine's default."""
     options: dict[str, str | int | bool] = Field(default_factory=dict)
     """More options by name. An engine that lacks one does not play."""
+    agent_options: dict[str, str | int | bool] = Field(default_factory=dict)
+    """From the agent's `[options]`. `options` of the policy take precedence."""
     overhead_ms: int = Field(default=30, ge=0)
     """Subtracted from the times that are sent."""
     stop_before_ms: int = Field(default=0, ge=0)
@@ -100,6 +102,7 @@ class EngineOption:
 
     name: str
     kind: str
+    least: int | None
     most: int | None
 
 
@@ -183,28 +186,37 @@ class Uci:
     def _settings(self) -> tuple[list[str], str]:
         """The lines, or why the engine cannot play."""
         chosen = self._options
-        wanted: dict[str, str | int | bool] = {}
+        wanted: dict[str, str | int | bool] = {}  # by the name in lower case, for which the last value counts
         if chosen.hash_mb and "hash" in self._known:
-            wanted["Hash"] = chosen.hash_mb
+            wanted["hash"] = chosen.hash_mb
         if chosen.threads and "threads" in self._known:
-            wanted["Threads"] = chosen.threads
+            wanted["threads"] = chosen.threads
+        names_of: dict[str, str] = {}
+        for name, value in (chosen.agent_options | chosen.options).items():
+            wanted[name.lower()], names_of[name.lower()] = value, name
         if self._is_chess960:
-            wanted["UCI_Chess960"] = True
+            wanted["uci_chess960"], names_of["uci_chess960"] = True, "UCI_Chess960"
         lines = []
-        for name, value in {**wanted, **chosen.options}.items():
-            option = self._known.get(name.lower())
+        for key, value in wanted.items():
+            option, name = self._known.get(key), names_of.get(key, key)
             if option is None:
                 names = ", ".join(sorted(each.name for each in self._known.values())) or "none"
                 return [], f"the engine has no option {name}; its options: {names}"
-            if why := self._above(option, value):
+            if why := self._objection(option, value):
                 return [], why
             text = str(value).lower() if isinstance(value, bool) else str(value)
             lines.append(f"setoption name {option.name}" if option.kind == "button" else _setting(option.name, text))
         return lines, ""
 
-    def _above(self, option: EngineOption, value: str | int | bool) -> str:
-        if option.kind != "spin" or not str(value).isdecimal():
+    def _objection(self, option: EngineOption, value: str | int | bool) -> str:
+        if option.kind == "check" and str(value).lower() not in ("true", "false"):
+            return f"{option.name} = {value} is neither true nor false"
+        if option.kind != "spin":
             return ""
+        if isinstance(value, bool) or not _NUMBER.fullmatch(str(value)):
+            return f"{option.name} = {value} is no whole number"
+        if option.least is not None and int(value) < option.least:
+            return f"{option.name} = {value} is below the engine's minimum of {option.least}"
         if option.most is not None and int(value) > option.most:
             return f"{option.name} = {value} is above the engine's maximum of {option.most}"
         limit = self._limits.memory_bytes
@@ -249,11 +261,9 @@ class Uci:
         if text.startswith("option name "):
             name, _, rest = text.removeprefix("option name ").partition(" type ")
             kind, *words = rest.split() or [""]
-            most = next(
-                (int(value) for key, value in pairwise(words) if key == "max" and _NUMBER.fullmatch(value)), None
-            )
+            ends = {key: int(value) for key, value in pairwise(words) if _NUMBER.fullmatch(value)}
             if len(self._known) < MAX_OPTIONS:
-                self._known[name.strip().lower()] = EngineOption(name.strip(), kind, most)
+                self._known[name.strip().lower()] = EngineOption(name.strip(), kind, ends.get("min"), ends.get("max"))
         elif text.startswith(("id name ", "id author ")):
             _, key, value = text.split(None, 2)
             self._about[key] = value[:MAX_ABOUT_CHARACTERS]
@@ -319,6 +329,9 @@ ENTRY = ProtocolEntry(
     UciOptions,
     Uci,
     games=("chess",),
+    agent_options="agent_options",
+    thread_options=frozenset({"threads"}),
+    memory_options={"hash": 1 << 20},
     checks=(
         START._replace(fix="answer uci with uciok and isready with readyok, at once; flush stdout after each line"),
         Check("about", "reports its name", "print `id name NAME` before uciok"),

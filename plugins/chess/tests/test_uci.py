@@ -1,6 +1,7 @@
 """The UCI conversation, line by line, and whole games of scripted engines with hostile behaviour."""
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import chess
@@ -10,6 +11,8 @@ from hypothesis import strategies as st
 from judge_chess.rules import ChooseMove
 from judge_chess.uci import Uci, UciOptions
 
+from judge.agents.agents import Agent as StagedAgent
+from judge.agents.agents import AgentManifest
 from judge.base.errors import InputError
 from judge.games.types import Verdict
 from judge.protocols import new_protocol
@@ -61,6 +64,55 @@ def test_greeting_sets_the_options_that_the_engine_has() -> None:
         < readyok
         = ready name="Engine 1.0", author="A. Person"
     """)
+
+
+def test_options_of_the_agent_replace_defaults_but_not_the_policys() -> None:
+    talk = conversation(
+        {"options": {"Contempt": 0}, "agent_options": {"hash": 64, "contempt": 9, "Move Overhead": 5, "UseNNUE": False}}
+    )
+    talk.goes("""
+        > uci
+        < option name Hash type spin default 16 min 1 max 1024
+        < option name Threads type spin default 1 min 1 max 8
+        < option name Contempt type spin default 0 min -100 max 100
+        < option name Move Overhead type spin default 10 min 0 max 5000
+        < option name UseNNUE type check default true
+        < uciok
+        > setoption name Hash value 64
+        > setoption name Threads value 1
+        > setoption name Contempt value 0
+        > setoption name Move Overhead value 5
+        > setoption name UseNNUE value false
+        > ucinewgame
+        > isready
+    """)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"Threads": 3}, "options.Threads: 3 is above the policy's limits.threads of 2; lower it"),
+        ({"Hash": 65}, "options.Hash: 65 is above the policy's memory limit of 64; lower it"),
+        ({"hash": "64"}, "options.hash: '64' is no whole number; write such as hash = 1"),
+        (
+            {"Hash": 1, "hash": 2},
+            "options.hash: the option is there twice, as names differ in case only; remove one",
+        ),
+    ],
+)
+def test_agents_options_are_bounded_by_the_policy(options: dict[str, int | str | bool], said: str) -> None:
+    policy = Policy.model_validate(
+        {"name": "test", "game": {"name": "chess"}, "limits": {"memory_bytes": 64 << 20, "threads": 2}}
+    )
+
+    def agent(chosen: dict[str, int | str | bool]) -> StagedAgent:
+        return StagedAgent(AgentManifest(name="one", command=("x",), options=chosen), Path(), "0" * 64)
+
+    with pytest.raises(InputError) as refused:
+        agent(options).seat(policy)
+    assert f"one: agent.toml: {said}" == str(refused.value)
+    allowed = {"Threads": 2, "Hash": 64}
+    assert {"agent_options": allowed} == agent(allowed).seat(policy).protocol_options
 
 
 def test_request_has_the_whole_position_and_the_time() -> None:
@@ -221,6 +273,30 @@ def test_answers(line: str, answer: str) -> None:
             "< option name Hash type spin default 1 min 1 max 4096",
             "Hash = 512 MiB is above the memory limit of 256 MiB",
         ),
+        (
+            {"agent_options": {"Hash": 0}},
+            "chess",
+            "< option name Hash type spin default 1 min 1 max 64",
+            "Hash = 0 is below the engine's minimum of 1",
+        ),
+        (
+            {"agent_options": {"Hash": "much"}},
+            "chess",
+            "< option name Hash type spin default 1 min 1 max 64",
+            "Hash = much is no whole number",
+        ),
+        (
+            {"agent_options": {"UseNNUE": 3}},
+            "chess",
+            "< option name UseNNUE type check default true",
+            "UseNNUE = 3 is neither true nor false",
+        ),
+        (
+            {"agent_options": {"Hsah": 32}},
+            "chess",
+            "< option name Hash type spin default 1 min 1 max 64",
+            "the engine has no option Hsah; its options: Hash",
+        ),
     ],
 )
 def test_engine_that_cannot_play_refuses_with_the_reason(
@@ -325,6 +401,11 @@ def test_game_begins_from_a_position_with_black_to_move() -> None:
             {"answer": b"info depth 1 nodes 1\n" * 4000},
             Verdict.OUTPUT,
             "printed what counts as 512384 bytes, more than the bound of a turn",
+        ),
+        (
+            {"answer": b"info depth 1 nodes 1\n" * 10},
+            Verdict.MATCH_TIME,
+            "used up the time of the match: 4998 ms of 4998 ms allowed, tolerance included",
         ),
         (
             {"answer": b"bestmove (none)\n"},

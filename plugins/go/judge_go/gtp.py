@@ -109,6 +109,7 @@ class Gtp(ABC):
         self._about: dict[str, str] = {}
         self._listed: frozenset[str] = frozenset()
         self._known: list[Placing] = []
+        self._limits = ToldLimits(0, 0, 0)
         self._notes = 0
 
     # --- the game ----------------------------------------------------------------------------------------------------
@@ -152,8 +153,8 @@ class Gtp(ABC):
             GtpCommand("version", Wait.START, self._keep("version"), is_optional=True),
             GtpCommand("list_commands", Wait.START, self._list),
             *(GtpCommand(text, Wait.START) for text in [*self.set_up(game), *self._options.commands]),
-            GtpCommand(self._time_settings(limits), Wait.START, is_optional=True),
         ]
+        self._limits = limits
         return self._send()
 
     def _ask(self, request: Request, clock: Clock) -> Sequence[Effect]:
@@ -171,7 +172,7 @@ class Gtp(ABC):
             self._queue.append(GtpCommand(f"play {COLOURS[each]} {name}", wait))
         self._known = list(placings)
         self._colour = colour
-        self._queue.append(GtpCommand(self._time_left(colour, clock), Wait.TURN, is_optional=True))
+        self._queue.append(_optional(f"time_left {COLOURS[colour]} {self._time_left(clock)}", Wait.TURN))
         self._queue.append(GtpCommand(f"genmove {COLOURS[colour]}", Wait.TURN))
         return [*effects, *self._send()]
 
@@ -191,15 +192,37 @@ class Gtp(ABC):
 
     # --- times -------------------------------------------------------------------------------------------------------
 
-    def _time_settings(self, limits: ToldLimits) -> str:
+    def _time_settings(self) -> GtpCommand:
+        """GTP has Canadian byo-yomi only: Japanese byo-yomi is sent as one move per period, so that further periods are
+        a reserve. KGS's command has the number of periods.
+        """
+        limits, control = self._limits, self._limits.control
+        if control.periods and control.turn_ms is None:
+            main, period = self._main(control.main_ms), self._seconds(control.period_ms)
+            if "kgs-time_settings" in self._listed:
+                return _optional(f"kgs-time_settings byoyomi {main} {period} {control.periods}")
+            return _optional(f"time_settings {main} {period} 1")
+        if control.period_moves and control.turn_ms is None:
+            main, period = self._main(control.main_ms), self._seconds(control.period_ms)
+            return _optional(f"time_settings {main} {period} {control.period_moves}")
+        if control.moves and control.main_ms and control.turn_ms is None:
+            return _optional(f"time_settings 0 {self._seconds(control.main_ms)} {control.moves}")
         if limits.match_ms:
-            return f"time_settings {self._seconds(_game_time(limits.match_ms, limits.turn_ms))} 0 0"
-        return f"time_settings 0 {self._seconds(limits.turn_ms)} 1"
+            return _optional(f"time_settings {self._seconds(_game_time(limits.match_ms, limits.turn_ms))} 0 0")
+        return _optional(f"time_settings 0 {self._seconds(limits.turn_ms)} 1")
 
-    def _time_left(self, colour: int, clock: Clock) -> str:
+    def _time_left(self, clock: Clock) -> str:
         if clock.time_left_ms >= UNLIMITED_MS:
-            return f"time_left {COLOURS[colour]} {self._seconds(clock.turn_ms)} 1"
-        return f"time_left {COLOURS[colour]} {self._seconds(_game_time(clock.time_left_ms, clock.turn_ms))} 0"
+            return f"{self._seconds(clock.turn_ms)} 1"
+        if clock.main_ms is None or clock.turn_ms < UNLIMITED_MS:
+            return f"{self._seconds(_game_time(clock.time_left_ms, clock.turn_ms))} 0"
+        if clock.main_ms > 0 or not clock.period_ms:
+            return f"{self._seconds(clock.main_ms)} {clock.moves_to_go or 0}"
+        periods = clock.periods_left if "kgs-time_settings" in self._listed else 1
+        return f"{self._seconds(clock.period_ms)} {clock.moves_to_go or periods}"
+
+    def _main(self, ms: int | None) -> int:
+        return self._seconds(ms) if ms else 0
 
     def _seconds(self, ms: int) -> int:
         return max(1, (ms - self._options.overhead_ms) // 1000)
@@ -270,6 +293,7 @@ class Gtp(ABC):
 
     def _list(self, said: str) -> str | None:
         self._listed = frozenset(said.split())
+        self._queue.append(self._time_settings())
         missing = [name for name in NEEDED if name not in self._listed]
         return f"the engine lacks {', '.join(missing)}" if missing else None
 
@@ -281,6 +305,10 @@ class Gtp(ABC):
 
 def _check_version(said: str) -> str | None:
     return None if said == GTP_VERSION else f"version {quote(said, 20)}; the judge needs version {GTP_VERSION}"
+
+
+def _optional(text: str, wait: Wait = Wait.START) -> GtpCommand:
+    return GtpCommand(text, wait, is_optional=True)
 
 
 def _game_time(match_ms: int, turn_ms: int) -> int:

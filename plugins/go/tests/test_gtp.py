@@ -15,6 +15,7 @@ from judge.base.errors import InputError
 from judge.games.gomoku.requests import PlaceStone
 from judge.games.types import Verdict
 from judge.protocols import new_protocol
+from judge.protocols.time_control import NO_LIMIT, TimeControl
 from judge.protocols.types import UNLIMITED_MS, Ask, Bytes, Clock, Close, Note, Open, ToldLimits
 from judge.referee.policy import Policy
 from judge.referee.spec import GameSpec
@@ -25,9 +26,11 @@ BLITZ = Clock(60_000, 60_000)
 LIST = r"boardsize\nclear_board\nkomi\nplay\ngenmove\ntime_settings\ntime_left"
 
 
-def conversation(match_ms: int = 60_000, turn_ms: int = 60_000, **options: Any) -> Conversation:
+def conversation(
+    match_ms: int = 60_000, turn_ms: int = 60_000, control: TimeControl = NO_LIMIT, **options: Any
+) -> Conversation:
     talk = Conversation(GtpGo(GtpOptions(**options)), "\n")
-    talk.feed(Open(0, GAME, ("one", "two"), ToldLimits(turn_ms, match_ms, 0)))
+    talk.feed(Open(0, GAME, ("one", "two"), ToldLimits(turn_ms, match_ms, 0, control=control)))
     return talk
 
 
@@ -137,6 +140,61 @@ def test_another_position_clears_the_board() -> None:
 )
 def test_times_that_are_sent(turn_ms: int, match_ms: int, line: str) -> None:
     opened(turn_ms=turn_ms, match_ms=match_ms).goes(f"< =7\\n\n> 8 {line}")
+
+
+KGS = rf"{LIST}\nkgs-time_settings"
+MAIN = {"turn_ms": UNLIMITED_MS, "time_left_ms": 700_000, "main_ms": 600_000}
+OVER = {"turn_ms": UNLIMITED_MS, "time_left_ms": 60_000, "main_ms": 0}
+
+
+@pytest.mark.parametrize(
+    ("control", "listed", "line", "clock", "left"),
+    [
+        ("600", LIST, "time_settings 599 0 0", Clock(**MAIN), "599 0"),
+        ("600+5", LIST, "time_settings 599 0 0", Clock(**MAIN, increment_ms=5000), "599 0"),
+        ("600|3x30", LIST, "time_settings 599 29 1", Clock(**MAIN, periods_left=3, period_ms=30_000), "599 0"),
+        ("600|3x30", LIST, "time_settings 599 29 1", Clock(**OVER, periods_left=2, period_ms=30_000), "29 1"),
+        (
+            "600|3x30",
+            KGS,
+            "kgs-time_settings byoyomi 599 29 3",
+            Clock(**MAIN, periods_left=3, period_ms=30_000),
+            "599 0",
+        ),
+        (
+            "600|3x30",
+            KGS,
+            "kgs-time_settings byoyomi 599 29 3",
+            Clock(**OVER, periods_left=2, period_ms=30_000),
+            "29 2",
+        ),
+        ("0|3x30", KGS, "kgs-time_settings byoyomi 0 29 3", Clock(**OVER, periods_left=3, period_ms=30_000), "29 3"),
+        ("600|20/300", KGS, "time_settings 599 299 20", Clock(**MAIN, period_ms=300_000), "599 0"),
+        ("600|20/300", LIST, "time_settings 599 299 20", Clock(**OVER, moves_to_go=7, period_ms=60_000), "59 7"),
+        ("40/300", LIST, "time_settings 0 299 40", Clock(**(MAIN | {"main_ms": 90_000}), moves_to_go=9), "89 9"),
+        (
+            "600|3x30@20",
+            KGS,
+            "time_settings 99 0 0",
+            Clock(20_000, 60_000, 0, periods_left=2, period_ms=30_000),
+            "59 0",
+        ),
+    ],
+)
+def test_time_controls_are_sent_with_periods_and_moves(
+    control: str, listed: str, line: str, clock: Clock, left: str
+) -> None:
+    parsed = TimeControl.parse(control)
+    turn_ms = UNLIMITED_MS if parsed.turn_ms is None else parsed.turn_ms
+    talk = opened(listed, match_ms=parsed.total_ms or 0, turn_ms=turn_ms, control=parsed)
+    talk.goes(rf"""
+        < =7\n
+        > 8 {line}
+        < =8\n
+        = ready name="Engine", version="1.0"
+    """)
+    talk.feed(Ask(PlayOrPass(0, 9), clock))
+    talk.goes(f"> 9 time_left black {left}")
 
 
 def test_commands_that_the_engine_does_not_list_are_left_out() -> None:
@@ -337,7 +395,7 @@ def test_games_that_gtp_cannot_express_are_refused(game: dict[str, Any], why: st
 # --- whole games -----------------------------------------------------------------------------------------------------
 
 
-def engine(answers: Sequence[str] = (), *, version: str = "2", komi: str = "=") -> Agent:
+def engine(answers: Sequence[str] = (), *, version: str = "2", komi: str = "=ID") -> Agent:
     """An engine that plays `answers`, then passes."""
     left = list(answers)
 
@@ -349,7 +407,7 @@ def engine(answers: Sequence[str] = (), *, version: str = "2", komi: str = "=") 
             case ["list_commands"]:
                 said = f"={number} boardsize\nclear_board\nplay\ngenmove"
             case ["komi"]:
-                said = f"{komi}{number}"
+                said = komi.replace("ID", number)
             case ["genmove"]:
                 said = (left.pop(0) if left else "=ID pass").replace("ID", number)
             case _:
@@ -393,7 +451,10 @@ def test_game_begins_from_a_position_with_white_to_move() -> None:
             Verdict.REFUSED,
             "would not start: \"protocol_version: version ''; the judge needs version 2\"",
         ),
-        ({"komi": "?"}, Verdict.REFUSED, "would not start: 'komi 0.5: '"),
+        ({"komi": "?ID"}, Verdict.REFUSED, "would not start: 'komi 0.5: '"),
+        ({"komi": "?ID syntax error"}, Verdict.REFUSED, "would not start: 'komi 0.5: syntax error'"),
+        ({"komi": "=9ID"}, Verdict.REFUSED, "would not start: 'komi 0.5: =97, but =7 was due'"),
+        ({"komi": "= "}, Verdict.REFUSED, "would not start: 'komi 0.5: =, but =7 was due'"),
         ({"answers": ["?ID no"]}, Verdict.REFUSED, "refused to play: 'genmove black: no'"),
         ({"answers": ["=ID K9"]}, Verdict.ILLEGAL, "'K9': not on the 9x9 board"),
         ({"answers": ["=ID e4x"]}, Verdict.UNREADABLE, "'=8 e4x' is no move; black answers such as = D4 or = pass"),

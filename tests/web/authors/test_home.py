@@ -12,10 +12,13 @@ import httpx
 import pytest
 
 from judge.base.resources import IMAGES
+from judge.publish.model import Participant
+from judge.referee.spec import SeatSpec
 from judge.store.submission_types import ProcessingResult, State, Submission, Upload
 from judge.store.submissions import Register
 from judge.submissions.service import IntakeDirectory
 from judge.submissions.starters import starter_zip, starters_of
+from judge.tournament.snapshot import SnapshotEntry
 from judge.web.authors.home import agents_of, alike
 from tests.patience import PATIENCE_S
 from tests.site.browser import Browser
@@ -33,6 +36,7 @@ waiting_per_author = 0
 closes = {CLOSES.isoformat()}
 """
 FORM = {"sec-fetch-site": "same-origin"}
+SEAT = SeatSpec(name="five", digest="a" * 64, command=("./a",), runtime="native", protocol="gomocup")
 IN = "You take part with version"
 GONE = "You do not take part: the agent is withdrawn."
 
@@ -119,6 +123,42 @@ def test_withdrawn_agent_does_not_fall_back_to_an_earlier_version(home: Home, di
         assert ["six"] == [each.name for each in register.entries()]
     home.submit("good five")
     assert home.states()["five"].startswith(f"{IN} 3;")
+
+
+def test_agent_gets_a_name_in_any_script_and_keeps_it_in_new_versions(home: Home, directory: IntakeDirectory) -> None:
+    home.submit("good five")
+    home.submit("good six")
+
+    def rename(name: str, title: str) -> httpx.Response:
+        return home.client.post("/author/agents", data={"action": "rename", "name": name, "title": title}, headers=FORM)
+
+    assert 303 == rename("five", " Žofinka 五 ").status_code
+    home.submit("good five")
+    with closing(directory.register()) as register:
+        assert [("five", 2, "Žofinka 五"), ("six", 1, "")] == [(e.name, e.version, e.title) for e in register.entries()]
+    assert '<h3><bdi>Žofinka 五</bdi> <span class="quiet">five</span></h3>' in home.page()
+    assert "<li><bdi>Žofinka 五</bdi></li>" in httpx.get(f"{home.url}/index.html", timeout=PATIENCE_S).text
+    for name, title, fault in (
+        ("six", "žofinka 五", "another agent is called"),
+        ("six", "a\u202eb", "printable characters"),
+        ("six", "x" * 49, "at most 48"),
+        ("nine", "x", "you have no agent"),
+    ):
+        refused = rename(name, title)
+        assert 409 == refused.status_code
+        assert fault in refused.text
+    assert 303 == rename("five", "").status_code
+    assert "Žofinka" not in home.page()
+
+
+def test_contest_shows_the_name_that_the_author_chose(directory: IntakeDirectory) -> None:
+    with closing(directory.register()) as register:
+        received(register, "five", "1" * 64)
+        register.rename("five", "ada", "Žofinka")
+        entry = SnapshotEntry(name="five", rank=1, seat=SEAT, calls_itself="x", title=register.entries()[0].title)
+
+    assert "Žofinka" == Participant(1, entry).title
+    assert "five" == Participant(1, entry.model_copy(update={"title": ""})).title
 
 
 def test_only_the_author_withdraws_an_agent(home: Home, directory: IntakeDirectory) -> None:
@@ -218,7 +258,7 @@ def test_agent_is_withdrawn_by_the_keyboard_without_scripts(browser: Browser, ho
     browser.block_scripts(True)
     try:
         browser.visit(f"{home.url}/author/index.html")
-        browser.ask("document.querySelector('article.own summary').focus()")
+        browser.ask("[...document.querySelectorAll('article.own summary')].at(-1).focus()")
         browser.press("Enter")
         browser.press("Tab")
         assert "Withdraw" == browser.ask("document.activeElement.textContent")

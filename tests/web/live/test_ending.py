@@ -37,7 +37,8 @@ def test_pages_show_the_end_and_the_winner(tmp_path: Path) -> None:
         assert "/live.html" == contest.get("").headers["location"]
         assert "Games being played" in text_of(contest, "live")
         assert "This contest has not ended." in text_of(contest, "verify")
-        assert "Final." not in text_of(contest, "index")
+        for page in ("index", "crosstable", "rounds", "games", "agents/001"):
+            assert "Final." not in text_of(contest, page)
 
         play_all(contest, 2)
 
@@ -46,7 +47,7 @@ def test_pages_show_the_end_and_the_winner(tmp_path: Path) -> None:
         with closing(open_store(contest.cup.planned)) as store:
             first = [line for line in contest.cup.contest.standing().table.lines if line.place == 1]
             assert store.results(contest.cup.contest.name)
-        for page in ("live", "index"):
+        for page in ("live", "index", "crosstable", "rounds", "games", "agents/001"):
             (line,) = re.findall(r'<p class="lead" id="over">.*?</p>', text_of(contest, page), re.DOTALL)
             assert "<b>Final.</b>" in line
             assert all(f"<bdi>{each.agent}</bdi>" in line for each in first)

@@ -21,6 +21,7 @@ from tests.web.live.watching import free_port
 ATOM = "{http://www.w3.org/2005/Atom}"
 COMING = """
 name = "next-cup"
+title = "The next cup"
 about = "Ours <b>next</b>"
 policy = "gomocup-standard"
 zone = "UTC"
@@ -64,7 +65,7 @@ def test_page_lists_running_coming_and_past_contests(front: str) -> None:
 
     assert 200 == page.status_code
     assert "default-src 'none'" in page.headers["content-security-policy"]
-    order = [page.text.index(f">{name}</bdi></a>") for name in ("this-cup", "next-cup", "last-cup")]
+    order = [page.text.index(f">{name}</bdi></a>") for name in ("this-cup", "The next cup", "last-cup")]
     assert sorted(order) == order
     for words in ("1 of 2 games are played", "2099-03-01, 18:00 UTC", "About last-cup.", "<title>Our contests</title>"):
         assert words in page.text
@@ -86,7 +87,7 @@ def test_feed_has_each_change_of_state_newest_first(front: str) -> None:
         ("last-cup has begun", "last-cup/"),
         ("last-cup is over", "last-cup/"),
         ("this-cup has begun", "this-cup/"),
-        ("next-cup is announced", "next-cup/"),
+        ("The next cup is announced", "next-cup/"),
     } == set(entries)
     times = [entry.findtext(f"{ATOM}updated") for entry in feed.iter(f"{ATOM}entry")]
     assert sorted(times, reverse=True, key=str) == times
@@ -96,7 +97,8 @@ def test_feed_has_each_change_of_state_newest_first(front: str) -> None:
 def test_each_contest_is_complete_in_its_folder(front: str) -> None:
     for name, page in (("last-cup", "index.html"), ("this-cup", "live.html"), ("next-cup", "live.html")):
         found = httpx.get(f"{front}/{name}/{page}", timeout=60)
-        assert (200, True) == (found.status_code, f"<bdi>{name}</bdi>" in found.text), name
+        shown = "The next cup" if name == "next-cup" else name
+        assert (200, True) == (found.status_code, f"<bdi>{shown}</bdi>" in found.text), name
     assert "/this-cup/" == httpx.get(f"{front}/this-cup").headers["location"]
     assert "/last-cup/index.html" == httpx.get(f"{front}/last-cup/").headers["location"]
     assert "/this-cup/live.html" == httpx.get(f"{front}/this-cup/").headers["location"]

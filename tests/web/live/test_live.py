@@ -163,6 +163,39 @@ def test_page_of_all_games_shows_boards_results_and_next_games(witness: Browser,
         assert "1" == witness.wait_for("document.getElementById('viewers').textContent")
 
 
+def test_followed_agent_has_a_page_of_its_games_with_and_without_scripts(witness: Browser, tmp_path: Path) -> None:
+    cast = {name: STRONG_TO_WEAK[name] for name in ("anna", "bert", "-carl")}
+    boards = "[...document.querySelectorAll('article.running')].map((board) => board.dataset.game).join()"
+    with watched(tmp_path, cast, games=2) as contest:
+        games = [contest.play() for _ in range(6)]
+        own = [game for game, *_ in games if "anna" in (game.first, game.second)]
+        assert 4 == len(own)
+        numbers = ",".join(str(game.number) for game in own)
+        witness.visit(f"{contest.url}/agents/001.html")
+        witness.ask("[...document.querySelectorAll('a')].find((link) => link.href.includes('agent=1')).click()")
+        witness.wait_for(f"location.search === '?agent=1' && {boards} === '{numbers}'")
+        assert "anna" == witness.ask("document.querySelector('tr.followed a').textContent")
+        witness.look(390)
+        assert witness.ask("document.documentElement.scrollWidth") <= 390
+        assert [] == witness.violations()
+        witness.look(1000)
+        for game, file, told in games:
+            for _ in told:
+                pass
+            contest.end(game, file)
+        witness.wait_for(f"{boards} === ''")
+        ended = witness.wait_for("document.querySelectorAll('#ended li').length === 4 && document.title")
+        assert ended
+        witness.block_scripts(True)
+        try:
+            witness.visit(f"{contest.url}/cs/live.html?agent=1")
+            assert 4 == witness.ask("document.querySelectorAll('#ended li').length")
+            witness.visit(f"{contest.url}/live.html?agent=99")
+            assert 6 == witness.ask("document.querySelectorAll('#ended li').length")
+        finally:
+            witness.block_scripts(False)
+
+
 def test_an_open_page_changes_when_the_contest_ends(witness: Browser, tmp_path: Path) -> None:
     witness.leave()
     with watched(tmp_path, PAIR, games=2) as contest:

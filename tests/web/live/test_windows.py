@@ -15,8 +15,9 @@ from judge.contest.contest import Contest, has_begun, open_store
 from judge.contest.plan import Planned, load_plan
 from judge.contest.run_lock import player_of
 from judge.contest.window_keeper import PlanFile
-from judge.web.live.pages import LivePages, waiting_page
+from judge.web.live.pages import LivePages
 from judge.web.live.serve import hub_of
+from judge.web.live.waiting import WaitingContest
 from tests.broadcast.logs import recorder
 from tests.patience import PATIENCE_S
 from tests.publish.cups import STRONG_TO_WEAK, Cup
@@ -110,7 +111,7 @@ def test_deadlines_are_shown_before_and_during_the_contest(tmp_path: Path, monke
                 return (pages.get(path, hub.live, version) or pytest.fail(path)).data.decode()
 
             for folder, words in SHOWN.items():
-                waiting = waiting_page(f"{folder}index.html", "cup", file.windows().moments, has_authors=True)
+                waiting = WaitingContest(file, None, tuple, True).page(f"{folder}index.html")
                 assert waiting is not None
                 for shown in (waiting.data.decode(), page(f"{folder}index.html", 1), page(f"{folder}live.html", 1)):
                     assert [] == [each for each in words if each not in shown]

@@ -58,3 +58,25 @@ def test_a_link_signs_in_and_an_order_is_shown_given_and_done(browser: Browser, 
                     assert browser.ask("document.documentElement.scrollWidth") <= width, page
                     assert [] == browser.violations(), (language, page)
         browser.look(1000)
+
+
+def test_link_of_a_mail_works_by_keyboard_without_script(browser: Browser, cup: Cup) -> None:
+    with closing(open_intake(cup.folder).notices()) as notices, serving_all(cup.folder) as service:
+        notices.set_email("ada", "ada@example.org")
+        (mail,) = notices.of("ada", 9)
+        browser.leave()
+        for language in ("", "cs/", "zh/"):
+            browser.visit(f"{service.url}/{language}author/unsubscribe.html?notice={mail.id}")
+            for width in (390, 1280):
+                browser.look(width)
+                assert [] == browser.violations(), language
+        browser.block_scripts(True)
+        try:
+            browser.visit(f"{service.url}/author/unsubscribe.html?notice={mail.id}")
+            while browser.ask("document.activeElement.tagName") != "BUTTON":
+                browser.press("Tab")
+            browser.press("Enter")
+            browser.wait_for("document.querySelector('.lead') !== null")
+        finally:
+            browser.block_scripts(False)
+        assert "" == notices.targets("ada").email

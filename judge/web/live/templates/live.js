@@ -7,6 +7,7 @@
   const { root, log } = html.dataset;
   const game = Number(html.dataset.game ?? 0);
   const isStatic = "static" in html.dataset;
+  const followed = new URLSearchParams(location.search).get("agent");
   const SILENT_MS = 15000, POLL_MS = 2000, STREAM_AGAIN_MS = 30000, TICK_MS = 100, RENEW_MS = 1000, PLOTS_MS = 4000;
   const connection = document.getElementById("connection");
   const topic = game ? `&game=${game}` : "renew" in html.dataset ? "&moves=false" : "";
@@ -193,8 +194,9 @@
   }
 
   // What it cannot continue by itself it takes from the page as it is now.
-  async function now(query = "") {
-    const answer = await fetch(location.pathname + query, { cache: "no-store" });
+  async function now(query = {}) {
+    const asked = new URLSearchParams({ ...(followed && { agent: followed }), ...query }).toString();
+    const answer = await fetch(location.pathname + (asked && `?${asked}`), { cache: "no-store" });
     if (!answer.ok) throw new Error(String(answer.status));
     return new DOMParser().parseFromString(await answer.text(), "text/html");
   }
@@ -214,10 +216,11 @@
     const isUsed = main.contains(document.activeElement);
     if (document.hidden || (isUsed && "renew" in html.dataset)) return renewSoon();
     try {
-      let fresh = await now("all" in html.dataset ? "?boards=new" : "");
+      let fresh = await now("all" in html.dataset ? { boards: "new" } : {});
       if ([...fresh.querySelectorAll(".running:empty")].some((card) => !keptFor(card))) fresh = await now();
       const number = Number(fresh.documentElement.dataset.seq);
       if (number < Math.max(forgottenSeq, shownSeq)) return renewSoon();
+      const opened = [...main.querySelectorAll(":scope > details")].map((details) => details.open);
       const parts = [...document.importNode(fresh.querySelector("main"), true).childNodes];
       const boards = document.getElementById("boards"), at = parts.findIndex((node) => node.id === "boards");
       if (!boards || at < 0) main.replaceChildren(...parts);
@@ -227,6 +230,7 @@
         boards.after(...parts.slice(at + 1));
         renewCards(boards, [...parts[at].children], number);
       }
+      main.querySelectorAll(":scope > details").forEach((details, at) => (details.open = opened[at] ?? details.open));
       shownSeq = number;
       for (const event of recent) if (event.seq > number) show(event);
       tick();
@@ -283,6 +287,7 @@
     const within = WITHIN[event.type];
     if (within) {
       const running = runningOf(event);
+      if (!running && followed) return; // a game of other agents
       if (event.seq <= (running ? upTo.get(running) ?? firstSeq : shownSeq)) return;
       if (running) upTo.set(running, event.seq);
       return within(event, running);

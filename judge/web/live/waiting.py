@@ -1,0 +1,60 @@
+"""Pages of a contest that has not begun: rules, schedule, entries, and the commitment to its draw."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from judge.contest.window_keeper import PlanFile
+from judge.site.pages import ASSETS, LIVE_POLICY, PagePlace, render
+from judge.site.rules import format_text, game_facts, limit_facts
+from judge.submissions.starters import starters_of
+from judge.translations.language import CODES, languages
+from judge.transparency.keys import fingerprint
+from judge.transparency.log import SignedLog
+from judge.web.live.page import LivePage, kind_of
+from judge.web.live.pages import MOMENTS_SCRIPT, NAVIGATION, WAITING_SCRIPT, asset_page
+
+
+@dataclass(frozen=True, slots=True)
+class WaitingContest:
+    """A contest that has not begun. `submitted` returns the names of submitted agents as shown; `has_authors`:
+    authors submit here.
+    """
+
+    file: PlanFile
+    log: SignedLog | None
+    submitted: Callable[[], Sequence[str]]
+    has_authors: bool
+
+    def page(self, path: str) -> LivePage | None:
+        """Return a page or file; None if unknown."""
+        if path in (WAITING_SCRIPT, MOMENTS_SCRIPT) or path in ASSETS:
+            return asset_page(path)
+        place = PagePlace.of_file(path, languages(CODES))
+        if place.path not in NAVIGATION:
+            return None
+        planned, language = self.file.planned(), place.language
+        plan, policy = planned.plan, planned.policy
+        key = None if self.log is None else self.log.key
+        listed = [each.name or Path(each.path).name for each in plan.agents]
+        values = {
+            "here": "index",
+            "contest_name": plan.title or plan.name,
+            "has_authors": self.has_authors,
+            "policy": LIVE_POLICY,
+            "about": plan.about,
+            "moments": plan.windows.moments,
+            "facts": {
+                **game_facts(policy, language),
+                **limit_facts(policy, language),
+                language.gettext("Format"): format_text(plan.format),
+                language.gettext("Policy"): plan.policy,
+                language.gettext("Agents per author"): plan.agents_per_author or "",
+            },
+            "policy_name": plan.policy,
+            "starters": starters_of(policy) if self.has_authors else {},
+            "entries": sorted([*listed, *self.submitted()], key=str.lower),
+            "commitment": None if self.log is None else self.log.commitment(),
+            "fingerprint": "" if key is None else fingerprint(key.public_key()),
+        }
+        return LivePage(render("waiting.html", place, values, package=__package__), kind_of(path))

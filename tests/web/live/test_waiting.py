@@ -1,0 +1,107 @@
+"""The public pages before a contest begins."""
+
+import re
+from collections.abc import Iterator
+from contextlib import closing
+from datetime import UTC, datetime
+from pathlib import Path
+
+import httpx
+import pytest
+
+from judge.contest.contest import open_store
+from judge.contest.plan import load_plan
+from judge.store.types import ANNOUNCED
+from judge.submissions.service import IntakeDirectory
+from judge.transparency.keys import make_key
+from judge.transparency.log import KEY_FILE
+from tests.patience import PATIENCE_S
+from tests.site.browser import Browser
+from tests.web.intake.conftest import Service, ended, make_contest, make_token, send
+from tests.web.live.serving import serving_all
+
+STARTS = datetime(2090, 3, 1, 18, 30, tzinfo=UTC)
+MORE = f"""
+uploads_per_hour = 0
+[contest]
+starts = {STARTS.isoformat()}
+[[agents]]
+path = "house-instant"
+name = "zero"
+"""
+ABOUT = "Weekend cup of freestyle gomoku"
+
+
+@pytest.fixture
+def directory(tmp_path: Path) -> IntakeDirectory:
+    folder = tmp_path / "cup"
+    folder.mkdir()
+    make_key(folder / KEY_FILE)
+    found = make_contest(folder, MORE.replace("[contest]", "requests_per_minute = 100000\n[contest]"))
+    plan = folder / "contest.toml"
+    plan.write_text(f'about = "{ABOUT}"\n{plan.read_text()}')
+    return found
+
+
+@pytest.fixture
+def service(directory: IntakeDirectory) -> Iterator[Service]:
+    with serving_all(directory.folder) as running:
+        yield running
+
+
+def page(service: Service, path: str = "index.html") -> str:
+    answer = httpx.get(f"{service.url}/{path}", timeout=PATIENCE_S)
+    assert 200 == answer.status_code, path
+    return answer.text
+
+
+def test_page_has_title_rules_way_in_entries_moments_and_commitment(
+    service: Service, directory: IntakeDirectory
+) -> None:
+    with service.client(make_token(directory, "ada")) as ada:
+        for content in ("good five", "good five", "bad six"):
+            ended(ada, send(ada, content))
+    shown = page(service)
+    planned = load_plan(directory.folder)
+    with closing(open_store(planned)) as store:
+        (announced,) = [line for line in store.leaves("cup", 0, 100) if line.event == ANNOUNCED]
+
+    facts = dict(re.findall(r"<dt>([^<]*)</dt><dd>(.*?)</dd>", shown))
+    assert ABOUT in shown
+    assert ("gomoku", "freestyle", "350 MiB") == (facts["Game"], facts["Rule"], facts["Memory"])
+    assert facts["Format"].startswith("round-robin")
+    assert "2090-03-01, 18:30 UTC" in facts["The contest starts"]
+    assert 'href="author/index.html">your author' in shown
+    assert ["five", "zero"] == re.findall(r"<li><bdi>(\w+)</bdi></li>", shown)
+    assert announced.digest is not None
+    assert f">{announced.digest}</pre>" in shown
+    key = re.search(r'fingerprint \(SHA-256\):</p>\s*<pre tabindex="0">([0-9a-f]+)</pre>', shown)
+    assert key is not None
+    assert 64 == len(key[1])
+
+
+@pytest.mark.parametrize("name", ["live", "index", "crosstable", "games", "rounds", "journal", "fairness", "verify"])
+def test_every_page_of_the_menu_exists_before_the_start(service: Service, name: str) -> None:
+    assert ABOUT in page(service, f"{name}.html")
+
+
+def test_menu_offers_no_page_without_contents(service: Service) -> None:
+    menu = re.search(r'<nav aria-label="Pages">(.*?)</nav>', page(service), re.DOTALL)
+
+    assert menu is not None
+    assert ["index.html", "author/index.html"] == re.findall(r'href="([^"]*)"', menu[1])
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_waiting_page_works_in_a_browser(browser: Browser, service: Service, width: int) -> None:
+    browser.leave()
+    for folder in ("", "cs/", "zh/"):
+        browser.visit(f"{service.url}/{folder}index.html")
+        browser.wait_for("document.querySelector('.moments .left')?.textContent")
+        for dark in (False, True):
+            browser.look(width, dark)
+            assert browser.ask("document.documentElement.scrollWidth") <= width
+            assert [] == browser.violations()
+    assert [] == browser.errors
+    browser.look(1280)
+    browser.leave()
