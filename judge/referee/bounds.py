@@ -30,7 +30,6 @@ REST_BYTES = 16 << 20
 ENTRY_MEMORY = 512
 """As `ENTRY_BYTES`, in memory."""
 JUDGE_MEMORY = 128 << 20
-"""Memory that does not grow with the game."""
 
 
 @dataclass(frozen=True, slots=True)

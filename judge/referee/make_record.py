@@ -41,7 +41,7 @@ class Circumstances:
 
 
 def record_of(spec: GameSpec, played: RefereedGame, circumstances: Circumstances) -> GameRecord:
-    """Return the record of a played game."""
+    """The record of a played game."""
     referee = played.referee
     sides = (None, None) if referee is None else (referee.sides[0], referee.sides[1])
     return GameRecord(
@@ -65,12 +65,12 @@ def record_of(spec: GameSpec, played: RefereedGame, circumstances: Circumstances
 
 
 def verdict_of(end: End | Void) -> Verdict:
-    """Return the verdict of a game's end."""
+    """The verdict of a game's end."""
     return Verdict.VOID if isinstance(end, Void) else end.verdict
 
 
 def winner_of(end: End | Void) -> int | None:
-    """Return the winning seat, or None."""
+    """The winning seat, or None."""
     match end:
         case Void() | BothAtFault():
             return None
@@ -81,7 +81,7 @@ def winner_of(end: End | Void) -> int | None:
 
 
 def plies_of(referee: Referee | None) -> tuple[PlyRecord, ...]:
-    """Return the answers of a game; empty if it never began."""
+    """The answers of a game; empty if it never began."""
     return tuple(
         PlyRecord(
             seat=ply.seat,
@@ -95,7 +95,7 @@ def plies_of(referee: Referee | None) -> tuple[PlyRecord, ...]:
 
 
 def clock_record_of(clock: SeatClock) -> ClockRecord:
-    """Return the state of a clock."""
+    """The state of a clock."""
     shown, left_ns = clock.shown(), clock.left_ns()
     return ClockRecord(
         control=str(clock.control),
@@ -108,7 +108,7 @@ def clock_record_of(clock: SeatClock) -> ClockRecord:
 
 
 def result_line_of(referee: Referee | None) -> str:
-    """Return the result line in the usual manager's format, or ""."""
+    """The result line in the usual manager's format, or ""."""
     if referee is None or referee.game.end is None:
         return ""
     return referee.game.result(referee.sides[0].opening.names)

@@ -31,7 +31,6 @@ class StoppedBoxes:
     """Tracks which boxes must be stopped. Times are in nanoseconds."""
 
     def __init__(self, boxes: MutableSequence[Box], transcript: Transcript, *, may_spin: bool) -> None:
-        """`boxes` is the wire's list. `may_spin`: the judge has its own core."""
         self._boxes = boxes
         self._transcript = transcript
         self._may_spin = may_spin

@@ -1,8 +1,7 @@
 """The transcript: every byte read and written with its time, and all readings for verdicts, sealed by one digest.
 
-Entries are appended to a packed buffer, which is moved to disk while the judge waits. Sealing divides them into blocks.
 The public and the private part (stderr, DEBUG lines) of a block have separate digests, so a transcript without private
-parts can still be verified. The transcript's digest is one SHA-256 over all.
+parts can still be verified. See decision 0008.
 """
 
 import hashlib
@@ -131,7 +130,6 @@ class Transcript:
     """The transcript of a running game."""
 
     def __init__(self, follow: Callable[[bytes], None] | None = None) -> None:
-        """`follow` receives all entries packed (see `unpack_entries`), in order."""
         self._buffer = bytearray()
         self._spilled: IO[bytes] | None = None
         self._origin = -1

@@ -196,8 +196,7 @@ def runtime_image(name: str) -> str:
 def find_runtime(name: str) -> RuntimeImage:
     """Image of a runtime: one of ours, an organiser's, or a local image's tag or digest.
 
-    A local image is used through a derived copy with our PID 1. Raises `HostError` if ours is missing or outdated,
-    `InputError` if another is missing or unsuitable.
+    Raises `HostError` if ours is missing or outdated, `InputError` if another is missing or unsuitable.
     """
     with engine_client("find an image") as client:
         recipe = recipe_called(client, name)

@@ -99,7 +99,6 @@ class Reuse:
         kind: type[Renewal] = Renewal,
         variety: Hashable = None,
     ) -> None:
-        """`variety` is other configuration that a reused container must share."""
         self._runtime = tenant.runtime
         self._policy = policy
         self._kind = kind

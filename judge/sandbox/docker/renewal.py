@@ -38,7 +38,6 @@ ROOM_BYTES = 2 << 20
 """Allowed growth since before the first game: program pages and batched counters."""
 
 FREED_S, FREED_LOOK_S = 1.0, 0.01
-"""Timeout for the kernel to free memory of ended processes, and the polling interval."""
 
 STATUS = (
     "Umask", "Uid", "Gid", "Groups", "NSpid", "TracerPid", "Threads", "SigPnd", "ShdPnd", "SigBlk", "SigIgn", "SigCgt",

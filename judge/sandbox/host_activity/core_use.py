@@ -32,7 +32,6 @@ KERNEL_FLAG = 0x00200000
 OWN_LISTED_S = 1.0
 
 LISTED_S = 60.0
-"""Listing kernel threads takes milliseconds."""
 
 
 class Use(NamedTuple):

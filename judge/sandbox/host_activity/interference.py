@@ -1,7 +1,4 @@
-"""Detects other programs that freeze or end a container, which an agent cannot do.
-
-If the Engine stops, its streams end, but PID 1 and the game continue.
-"""
+"""Detects other programs that freeze or end a container, which an agent cannot do."""
 
 import os
 import select

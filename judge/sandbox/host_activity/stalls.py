@@ -166,10 +166,7 @@ class _Shared:
 
 
 class _Watches:
-    """One watch for all games in the same cgroups. A forked child starts without any.
-
-    It reads the disks of one game, after whose end another takes its place.
-    """
+    """One watch for all games in the same cgroups. A forked child starts without any."""
 
     def __init__(self) -> None:
         self._lock = Lock()
@@ -210,7 +207,6 @@ class _Watches:
 
     @staticmethod
     def _goes_on(shared: _Shared, places: Sequence[Nearby]) -> bool:
-        """If False, its last game closes it."""
         if shared.games:
             return shared.watch.is_running
         if shared.watch.is_running:
