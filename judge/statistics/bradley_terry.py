@@ -75,7 +75,6 @@ class Fit:
     """
 
     def __init__(self, tally: PairCounts, model: RatingModel, pools: Sequence[Sequence[int]]) -> None:
-        """`pools` are the places of agents connected through games."""
         self.tally = tally
         self._model = model
         self._agents = len(tally.place)

@@ -57,7 +57,6 @@ _FAR_SHARE = 0.02
 """Share of the expected reversals made at once: one by one below 50."""
 
 _LEAST_SHARE = 1e-12
-"""Minimum expected score in the deviance."""
 
 _MIXTURE_VARIANCE = 1.0
 """Variance of differences, in logistic units, for which ranges of a running contest are narrowest."""
@@ -296,7 +295,6 @@ class _League:
         return root @ self.random.standard_normal((agents, _limited(_DRAWN_PAIRS // agents**2, _DRAWN_RATINGS)))
 
     def _separated(self, drawn: Matrix, maximum: float, phi: float) -> Truth:
-        """`maximum`: quantile over all pairs."""
         lead = (self.fit.ratings[:, None] - self.fit.ratings) / np.sqrt(phi * self.variance)
         tested = self.comparable.copy()
         while (found := tested & (lead > maximum)).any():
@@ -444,7 +442,6 @@ def _rated_places(ratings: Mapping[str, float]) -> Mapping[str, int]:
 
 
 def _deviance(games: Vector, scores: Matrix, expected: Matrix) -> Matrix:
-    """`expected` is per game."""
     mean = games * np.clip(expected, _LEAST_SHARE, 1 - _LEAST_SHARE)
     return np.maximum(0, 2 * (_log_ratio(scores, mean) + _log_ratio(games - scores, games - mean)))
 
@@ -454,7 +451,6 @@ def _log_ratio(x: Matrix, mean: Matrix) -> Matrix:
 
 
 def _maximum_quantile(drawn: Matrix, variance: Matrix, tested: Truth) -> float:
-    """95 % quantile of the largest standardised difference of tested pairs."""
     maxima = np.zeros(drawn.shape[1])
     error = np.sqrt(variance)
     both = np.triu(tested & tested.T)

@@ -5,8 +5,6 @@ A new version of an agent is another program.
 
 **Anchors** have a given rating. Each pool is shifted so that its anchors have it on average; pools with anchors share
 one scale. An anchor's own rating still follows from its games.
-
-Join only contests with the same game, rules and times.
 """
 
 from collections import Counter

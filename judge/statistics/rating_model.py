@@ -29,4 +29,4 @@ class RatingModel(BaseModel):
 
 
 GOMOCUP_MODEL = RatingModel(advantage=0, draw_elo=0.01, mean=1600)
-"""Gomocup's since 2017: BayesElo has the first two built in, its script uses `offset 1600` and `mm`."""
+"""Gomocup's ratings since 2017 (`judge.statistics.bayeselo`)."""

@@ -18,7 +18,7 @@ class FolderTurn:
 
 
 def folder_turns(schedule: Sequence[Sequence[str]], rule: Literal["each", "first"]) -> list[tuple[FolderTurn, ...]]:
-    """Return the turns of each game's agents.
+    """The turns of each game's agents.
 
     `each` (`folders.round` of the policy): games continue each other's folders. `first`: all start with the same
     folders; the last one's are kept.

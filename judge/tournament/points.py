@@ -1,8 +1,7 @@
 """The points of a game. Without points for every possible result word, no round starts.
 
 The word is in the result line (Stratego's OUTCOME, Quantum Chess' second word) or is the verdict. The policy sets
-points, `WORD = [the named side, the other]`; default: 1 for a win and 0.5 for a draw. A duel scores all games of a
-pairing together: 3, 1 or 0, as Gomocup until 2016.
+points, `WORD = [the named side, the other]`; default: 1 for a win and 0.5 for a draw.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -9,8 +9,6 @@ Derived from the key (`judge.referee.seeds`):
 - the order of shuffled openings in the n-th pass, from 0: `n`;
 - the seed of a game: `"game", round, table, game, attempt`. Each attempt has a new one, because a void attempt has
   shown its chance to the agents.
-
-A contest with a fixed seed has no secret or commitment, and its chance is predictable.
 """
 
 import hashlib

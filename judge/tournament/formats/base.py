@@ -1,6 +1,6 @@
 """A format: its options, and the pairings of the next rounds from entries and results.
 
-`next_rounds` is pure and is called after all scheduled games. An empty list ends the contest.
+`next_rounds` is pure and is called after all scheduled games.
 """
 
 from abc import ABC, abstractmethod
