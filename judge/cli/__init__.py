@@ -12,7 +12,7 @@ from judge.cli.lazy import Places, lazy_group
 
 
 def about() -> str:
-    """Return the versions of the judge, Python, this system and the Engine, for a bug report."""
+    """The versions of the judge, Python, this system and the Engine, for a bug report."""
     from judge.sandbox.docker.engine import versions
 
     python = f"{platform.python_implementation()} {platform.python_version()}"

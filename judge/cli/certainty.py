@@ -31,7 +31,7 @@ def print_certainty_words(stages: Sequence[StageCertainty]) -> None:
 
 
 def certainty_document(stages: Sequence[StageCertainty]) -> dict[str, Any]:
-    """Return the certainty as JSON values: that of the first stage, and all in `stages` if there are several."""
+    """The certainty as JSON values: that of the first stage, and all in `stages` if there are several."""
     documents = [_document(stage) for stage in stages]
     if len(documents) == 1:
         return documents[0]

@@ -88,7 +88,7 @@ def guarded(command: Callable[[], None]) -> None:
 
 
 def unexpected(error: Exception) -> str:
-    """Return the sentence for an unexpected error. Its traceback is written to a file, or printed on request."""
+    """The sentence for an unexpected error. Its traceback is written to a file, or printed on request."""
     text = printable(str(error) or "no message", MAX_WHY)
     if isinstance(error, OSError) and error.errno in FULL_DISK:
         where = f"{printable(str(error.filename), MAX_WHY)}: " if error.filename else ""
@@ -114,7 +114,6 @@ def unexpected(error: Exception) -> str:
 
 
 def _guard_streams() -> None:
-    """Closed streams become the null device."""
     for number in range(3):
         try:
             os.fstat(number)

@@ -26,7 +26,7 @@ class LazyGroup(TyperGroup):
     panels: Mapping[str, str] = {}
 
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002 what typer calls it with
-        """Return the names in the order of the table."""
+        """The names in the order of the table."""
         return list(self.places)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
@@ -39,7 +39,7 @@ class LazyGroup(TyperGroup):
         return args[0], self.load(args[0]), _contest_last(rest) if args[0] in _HAD_CONTEST_OPTION else rest
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ARG002 what typer calls it with
-        """Return the command's name and help, for a list; None for an unknown name."""
+        """The command's name and help, for a list; None for an unknown name."""
         if cmd_name not in self.places:
             return None
         return TyperCommand(cmd_name, help=self.places[cmd_name][1], rich_help_panel=self.panels.get(cmd_name))
@@ -77,7 +77,7 @@ def _contest_last(args: Sequence[str]) -> list[str]:
 def lazy_group(
     places: Places, about: Callable[[], str] | None = None, panels: Mapping[str, str] | None = None, **options: Any
 ) -> typer.Typer:
-    """Return an app of such commands. If `about` is given, `--version` prints its text.
+    """An app of such commands. If `about` is given, `--version` prints its text.
 
     `panels` has the heading under which help lists each command.
     """

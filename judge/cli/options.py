@@ -109,21 +109,21 @@ def box_kind(text: str) -> "BoxKind":
 
 
 def required_reason(why: str) -> str:
-    """Return the text of `--why`; raise InputError if it is empty."""
+    """The text of `--why`. Raises InputError if it is empty."""
     if not why.strip():
         raise InputError("--why is missing: give a reason; it is stored in the journal")
     return why.strip()
 
 
 def checked_address(url: str) -> str:
-    """Return an `--url` without a final slash. Raises InputError."""
+    """An `--url` without a final slash. Raises InputError."""
     if not re.fullmatch(r"https?://[!-~]{1,200}", url):
         raise InputError(f"--url {printable(url, 60)}: not an address; write it as https://example.org/cup")
     return url.rstrip("/")
 
 
 def operator() -> str:
-    """Return the user at this terminal for the journal, such as `organiser (ada)`."""
+    """The user at this terminal for the journal, such as `organiser (ada)`."""
     try:
         return f"organiser ({getpass.getuser()})"
     except (KeyError, OSError):

@@ -24,10 +24,7 @@ _COLUMNS = (
 def print_rating_list(
     directory: Path, name: str, added: Iterable[str], csv_file: Path | None, *, force: bool, as_json: bool
 ) -> None:
-    """Print the list `name`, and write it to `csv_file`. `added` are contests, LEAGUE=CONTEST.
-
-    Warnings about the records go to stderr.
-    """
+    """Print the list `name`, and write it to `csv_file`. `added` are contests, LEAGUE=CONTEST."""
     if csv_file is not None and csv_file.exists() and not force:
         raise InputError(f"{csv_file}: exists; --force overwrites it")
     pairs = []

@@ -7,12 +7,12 @@ from judge.terminal.output import SENTENCE_CHARACTERS, finding_lines, stderr_lin
 
 
 def received_line(number: int, filename: str, size: int, digest: str) -> str:
-    """Return the line for a received upload."""
+    """The line for a received upload."""
     return f"submission {number}: {printable(filename)}, {size} bytes, SHA-256 {printable(digest[:16])}"
 
 
 def step_line(step: UploadStep) -> str:
-    """Return the line for a processing step."""
+    """The line for a processing step."""
     grade = "ok" if step.ok else "FAIL"
     text = printable(step.text, SENTENCE_CHARACTERS)
     return f"{grade:<5} {printable(str(step.stage)):<9} {text} ({step.seconds:.1f} s)"

@@ -256,7 +256,7 @@ def tokens(
 
 
 def authors_in(file: str) -> list[str]:
-    """Return the names in a text file; - means stdin. Raises InputError with the line."""
+    """The names in a text file; - means stdin. Raises InputError with the line."""
     try:
         if file == "-":
             text = sys.stdin.read(MAX_AUTHORS_BYTES + 1)

@@ -110,7 +110,7 @@ def submit(
 
 
 def open_intake(contest: Path) -> IntakeDirectory:
-    """Return the intake directory of a contest file, after starting its log, so that the log has every upload. Raises
+    """The intake directory of a contest file, after starting its log, so that the log has every upload. Raises
     InputError as `load_plan` and `announce` do.
     """
     planned = load_plan(contest)
@@ -122,7 +122,7 @@ def open_intake(contest: Path) -> IntakeDirectory:
 def processor(
     directory: IntakeDirectory, tell: Tell = print_notice, placement: CorePlacement | None = None
 ) -> Processor:
-    """Return a function that processes uploads on this host, after removing leftovers of killed judges.
+    """A function that processes uploads on this host, after removing leftovers of killed judges.
 
     The callback gets the process that holds a core; it must be importable by name. Raises HostError if no Engine
     answers.
@@ -193,7 +193,7 @@ def _report(directory: IntakeDirectory, submission: Submission) -> CheckReport |
 
 
 def submission_json(directory: IntakeDirectory, register: Register, submission: Submission) -> dict[str, Any]:
-    """Return a submission as JSON."""
+    """A submission as JSON."""
     report = _report(directory, submission)
     return {
         "id": submission.id,

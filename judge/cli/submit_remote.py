@@ -86,11 +86,11 @@ class RemoteIntake:
         return parse_json(Received, answer, f"{self.url}/submissions: not an answer of judge serve")
 
     def contest(self) -> ContestInfo:
-        """Return the contest."""
+        """The contest."""
         return parse_json(ContestInfo, self.ask("/contest"), f"{self.url}/contest: not an answer of judge serve")
 
     def ask(self, path: str, body: IO[bytes] | None = None, more: Mapping[str, str] | None = None) -> bytes:
-        """Return the response of a path; a `body` is sent with `more` headers. Raises InputError, HostError."""
+        """The response of a path; a `body` is sent with `more` headers. Raises InputError, HostError."""
         request = Request(f"{self.url}{path}", body, {**self._headers, **(more or {})})  # noqa: S310 checked in __init__
         try:
             with self._opener.open(request, timeout=TIMEOUT_S) as answer:

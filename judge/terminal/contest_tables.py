@@ -17,7 +17,6 @@ from judge.tournament.crosstable import Cell
 from judge.tournament.standings import TableLine
 
 _BRACKET = {True: ("┌", "│", "└"), False: ("/", "|", "\\")}
-"""First, inner and last line; False: without box-drawing characters."""
 
 
 def standings_table(standing: Standing, certainty: Sequence[StageCertainty] = (), *, has_boxes: bool = True) -> Table:

@@ -76,8 +76,6 @@ def read_listed(path: Path) -> ListedGame:
 
 
 class _Menu(Place):
-    """A `Place` in the list; Enter opens the game."""
-
     def __init__(self, last: int) -> None:
         super().__init__(last)
         self.is_opening = False

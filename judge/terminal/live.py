@@ -27,7 +27,6 @@ from judge.terminal.screen import Screen
 INTERVAL_S = 0.1
 
 LAST_WAIT_S = 10.0
-"""Maximum wait, after the last game, for the view to finish."""
 
 
 class LiveView:
@@ -41,7 +40,6 @@ class LiveView:
         given: Sequence[int] = (),
         stdout: IO[str] | None = None,
     ) -> None:
-        """The view `module` inherits the file descriptors `given`."""
         command = [sys.executable, "-m", module, *map(str, given)]
         self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=stdout, pass_fds=given)
         if self._process.stdin is None:

@@ -71,7 +71,7 @@ class Follower:
         self.result = result
 
     def screen(self, title: str, series: SeriesScore | None) -> Screen:
-        """Return the current position."""
+        """The current position."""
         with self._lock:
             view = self._entry.view(self._spectator.game).since(self._before)
             seats = (self._seat(0), self._seat(1))

@@ -34,7 +34,7 @@ class PersonAgent(Agent):
     """A person, without files."""
 
     def seat(self, policy: Policy) -> SeatSpec:  # noqa: ARG002 a person plays under every policy
-        """Return the seat for a game's spec."""
+        """The seat for a game's spec."""
         manifest = self.manifest
         return SeatSpec(name=manifest.name, digest=self.digest, command=(), runtime=manifest.runtime, protocol=PERSON)
 
@@ -83,7 +83,7 @@ class PersonPresenter(Shown):
         return stage(named, staging)
 
     def seated(self, seats: tuple[SeatSpec, SeatSpec]) -> tuple[SeatSpec, SeatSpec]:
-        """Return the seats with the options of a game with one person."""
+        """The seats with the options of a game with one person."""
         return seated(seats, self._has_clock)
 
     def _start(self, names: tuple[str, str], games: int) -> LiveView:

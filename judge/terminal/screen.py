@@ -19,7 +19,6 @@ from judge.terminal.board_text import board_lines, board_width, side_sign, side_
 from judge.terminal.series_score import SeriesScore, clock_words, score_words
 
 WIDE = 120
-"""Minimum width for a list of moves."""
 
 _DIM, _BOLD = Style(dim=True), Style(bold=True)
 _GOOD, _WARN, _BAD = Style(color="green"), Style(color="yellow"), Style(color="red", bold=True)

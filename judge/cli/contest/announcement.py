@@ -35,7 +35,7 @@ def announcement_lines(planned: Planned, url: str) -> Iterator[str]:
 
 
 def clock_words(planned: Planned) -> str:
-    """Return the time and memory limits of a contest."""
+    """The time and memory limits of a contest."""
     clock, limits = planned.policy.clock, planned.policy.limits
     turn = f"{duration(clock.turn_ms)} a move" if clock.turn_ms else "as fast as possible"
     game = f"{duration(clock.match_ms)} a game" if clock.match_ms else "no limit of a game"

@@ -49,7 +49,7 @@ class InitOptions:
 
 
 def read_moment(key: str, text: str, zone: str) -> str:
-    """Return a time in TOML's form; "" for "". Raises InputError."""
+    """A time in TOML's form; "" for "". Raises InputError."""
     if not text:
         return ""
     try:
@@ -64,7 +64,7 @@ def read_moment(key: str, text: str, zone: str) -> str:
 
 
 def policy_of_game(game: str) -> str:
-    """Return the first policy of a game. Raises InputError."""
+    """The first policy of a game. Raises InputError."""
     games: dict[str, str] = {}
     for name in policy_names():
         games.setdefault(load_policy(name).game.name, name)

@@ -16,7 +16,7 @@ _TABLE = re.compile(r"^\s*\[", re.MULTILINE)
 
 
 def next_text(last: Planned, folder: Path, values: Mapping[str, str], *, with_ratings: bool) -> str:
-    """Return the file of the contest in `folder`: the last one's without its schedule, with paths that still fit.
+    """The file of the contest in `folder`: the last one's without its schedule, with paths that still fit.
 
     `values` are TOML values of top-level keys to set. `with_ratings` joins the ratings of the last contest.
     """

@@ -19,7 +19,7 @@ def opened_if_begun(planned: Planned) -> AbstractContextManager[Contest | None]:
 
 
 def manager_names() -> list[str]:
-    """Return the names of the managers, for shell completion and help."""
+    """The names of the managers, for shell completion and help."""
     from judge.catalog.files import contest_managers
 
     return sorted(contest_managers())

@@ -122,7 +122,7 @@ def export(
 
 
 def page_options(address: str, languages: Sequence[str], former: Path | None) -> PageOptions:
-    """Return the options of pages. Raises InputError."""
+    """The options of pages. Raises InputError."""
     for code in languages:
         if code not in CODES:
             raise InputError(f"--language {printable(code, 20)}: {suggest(code, CODES)}")

@@ -78,8 +78,6 @@ def _confirm_begin(waits: str) -> bool:
 
 
 class _Display(RunObserver):
-    """A panel on a terminal, else lines. Ctrl-C requests a stop."""
-
     def __init__(self) -> None:
         self.stop = StopRequest()
         self.is_open = False

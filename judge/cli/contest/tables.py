@@ -109,7 +109,7 @@ _UNENTERED = {
 
 
 def status_before(planned: Planned) -> dict[str, Any]:
-    """Return the state of a contest that has not begun, without creating a store."""
+    """The state of a contest that has not begun, without creating a store."""
     windows = planned.plan.windows
     document: dict[str, Any] = {
         "contest": planned.name,
@@ -171,7 +171,7 @@ def _time_left(left: timedelta) -> str:
 
 
 def status_of(contest: Contest, games: bool = False, tested: bool = False) -> dict[str, Any]:
-    """Return the state of a contest; `games`: with all games, `tested`: with the tests of its hosts."""
+    """The state of a contest; `games`: with all games, `tested`: with the tests of its hosts."""
     tests = _fairness(contest) if tested else ()
     # There may be 100,000 results, so they are read once.
     results = contest.results()
@@ -275,7 +275,7 @@ def _certainty(contest: Contest, standing: Standing) -> Sequence[StageCertainty]
 
 
 def sequential(contest: Contest, standing: Standing) -> SprtState | None:
-    """Return the state of the sequential test; None for other formats."""
+    """The state of the sequential test; None for other formats."""
     chosen = contest.snapshot.format
     if not isinstance(chosen, Sequential):
         return None
