@@ -1,7 +1,6 @@
 """A person at a seat, in the game's words (`judge.games.person`).
 
-After an unreadable line the reason is shown and the person is asked again. The keyboard process
-(`judge.terminal.person_view`) does not send illegal moves.
+After an unreadable line the reason is shown and the person is asked again.
 
     phase     what the manager waits for     left by
     IDLE      nothing                        a request

@@ -30,10 +30,8 @@ class TimeControl:
     delay_ms: int = 0
     """Uncharged time of each answer."""
     periods: int = 0
-    """Of Japanese byo-yomi."""
     period_ms: int = 0
     period_moves: int = 0
-    """Answers per period of Canadian byo-yomi."""
     turn_ms: int | None = None
 
     @classmethod

@@ -23,7 +23,7 @@ _TOKEN = re.compile(r"([1-8])|([kqrbnp])|\((\??)([qrbnp])(\??)([qrbnp])\)", re.I
 
 
 def read_position(text: str) -> tuple[tuple[PlacedPiece, ...], str]:
-    """Return the pieces and the colour that moves. Raises ValueError naming the row or the token."""
+    """The pieces and the colour that moves. Raises ValueError naming the row or the token."""
     board, _, turn = text.strip().partition(" ")
     rows = board.split("/")
     if len(rows) != SIZE:

@@ -72,7 +72,7 @@ def announcement(event: Selected | Moved) -> str:
 
 
 def is_announcement(text: str) -> bool:
-    """Return whether `text` is an announcement."""
+    """Whether `text` is an announcement."""
     return bool(SELECTED.fullmatch(text) or MOVED.fullmatch(text))
 
 
