@@ -401,7 +401,7 @@ def suite_policy(policy: Policy) -> Policy:
 
 
 def change_policy(policy: Policy, changes: Changes) -> Policy:
-    """Return a policy with changed values."""
+    """A policy with changed values."""
     document = policy.model_dump()
     for section, values in changes.items():
         document[section] |= values

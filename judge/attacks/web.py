@@ -52,7 +52,7 @@ def limits(viewers: int = VIEWERS, per_address: int = PER_ADDRESS) -> str:
 
 
 def new_token(planned: Planned, name: str, role: TokenRole = TokenRole.AUTHOR) -> str:
-    """Return a new token."""
+    """A new token."""
     with closing(Tokens(planned.store_url, planned.name)) as tokens:
         return tokens.make(name, "selftest", role)
 

@@ -68,7 +68,7 @@ def _checked_answer(job: Job, data: object, elapsed_s: float) -> EndedAttempt | 
 
 
 def checked(job: Job, played: Played, elapsed_s: float) -> EndedAttempt:
-    """Return the result of a job given `elapsed_s` ago.
+    """The result of a job given `elapsed_s` ago.
 
     Raises InputError if the record is of another job, does not replay, or claims a longer game.
     """

@@ -65,7 +65,7 @@ class SchedulerConnection:
                 self._client.subscribe_topic(self._name, self._on_event)
 
     def new_task(self) -> str:
-        """Return a new task name."""
+        """A new task name."""
         return f"{self._name}-{next(self._numbers)}"
 
     def ask(self, what: str, **values: object) -> Mapping[str, Any]:

@@ -56,7 +56,7 @@ class _NotWantedError(Exception): ...
 
 
 class Arrivals:
-    """Files that arrive in pieces, named by digest. Transfers continue after a restart and for another contest."""
+    """Files that arrive in pieces, named by digest."""
 
     def __init__(self, folder: Path) -> None:
         """Raises OSError."""

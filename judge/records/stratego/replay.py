@@ -124,7 +124,7 @@ def _check_end(log: StrategoLog, game: Stratego) -> None:
 
 
 def log_of_record(record: GameRecord) -> bytes:
-    """Return a record's log."""
+    """A record's log."""
     names, clock = (record.seats[0].name, record.seats[1].name), record.spec.policy.clock
     return write_log(
         game_of_record(record), names, (clock.turn_ms if clock.control is None else clock.answer_ms) / 1000
