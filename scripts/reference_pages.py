@@ -83,8 +83,8 @@ EXAMPLES: Mapping[str, str] = {
 
 CRITERION_NOTES: Mapping[str, str] = {
     "direct": "Applies only if all the tied agents have met each other.",
-    "elo": "Almost the same as `rating`, but agents share a place only if they are exactly equal, and `verify.mjs` does not "
-    "check it. Prefer `rating`.",
+    "elo": "Almost the same as `rating`, but agents share a place only if they are exactly equal, and `verify.mjs` "
+    "does not check it. Prefer `rating`.",
     "buchholz": "A bye counts as the agent's own points.",
     "rating": "See [ratings](organise/publish.md#ratings-as-gomocup-computes-them). Less than 0.01 apart is equal.",
     "ratio": "With wins and without losses an agent ranks above all that lost; with neither its ratio is 1.",
@@ -164,19 +164,18 @@ def contest_page() -> str:
     parts = [CONTEST_HEAD, "## Formats\n", "`[format]` needs `name`; the other keys depend on the format.\n"]
     parts += ["| format | description |", "|---|---|"]
     parts += [f"| `{name}` | {_cell(inspect.getdoc(form) or '')} |" for name, form in FORMATS.items()]
+    sections: dict[str, type[BaseModel]] = {}
     for name, form in FORMATS.items():
-        parts += ["", f"### Keys of `{name}`", "", *_table(form, "format")]
-        headings = [_heading(f"format.{key}", field) for key, field in form.model_fields.items() if _section(field)]
-        parts += (
-            ["Also: " + ", ".join(f"[`[{each}]`](#{each.replace('.', '')})" for each in headings), ""]
-            if headings
-            else []
-        )
-    tables = {key: field for form in FORMATS.values() for key, field in form.model_fields.items() if _section(field)}
-    for key, field in tables.items():
-        section = _section(field)
-        assert section is not None
-        parts += _tables(section, _heading(f"format.{key}", field))
+        own = {
+            _heading(f"format.{key}", field): section
+            for key, field in form.model_fields.items()
+            if (section := _section(field))
+        }
+        links = ", ".join(f"[`[{each}]`](#{each.replace('.', '')})" for each in own)
+        parts += ["", f"### Keys of `{name}`", "", *_table(form, "format"), *([f"Also: {links}", ""] if own else [])]
+        sections |= own
+    for heading, section in sections.items():
+        parts += _tables(section, heading)
     parts += [TIE_BREAKS, "| criterion | meaning |", "|---|---|"]
     for name, criterion in CRITERIA.items():
         parts.append(
@@ -188,13 +187,12 @@ def contest_page() -> str:
     return "\n".join(parts).rstrip() + FOOT
 
 
-def _tables(model: type[BaseModel], prefix: str, without: tuple[str, ...] = (), title: bool = True) -> Iterator[str]:
+def _tables(model: type[BaseModel], prefix: str, without: tuple[str, ...] = ()) -> Iterator[str]:
     """The table of a model, then those of its sections."""
-    if title:
-        yield f"### `[{prefix}]`" if prefix else "### Top level"
-        yield ""
-        if prefix:
-            yield f"{_cell(inspect.getdoc(model) or '')}\n"
+    yield f"### `[{prefix}]`" if prefix else "### Top level"
+    yield ""
+    if prefix:
+        yield f"{_cell(inspect.getdoc(model) or '')}\n"
     yield from _table(model, prefix, without)
     for key, field in model.model_fields.items():
         section = _section(field)

@@ -31,7 +31,7 @@ ELSEWHERE = {
     # One record, where a page means any.
     "judge show games/*.json": "judge show $(ls games/*.json | head -1)",
     # Into a directory of the test's, from nowhere else.
-    ".venv/bin/pip install -e ./my-game": "pip install --no-deps --no-build-isolation --no-index --target site ./my-game",
+    ".venv/bin/pip install -e ./my-game": "pip install --no-deps --no-build-isolation --no-index -t site ./my-game",
 }
 """What is typed in place of a command."""
 
