@@ -42,8 +42,8 @@ EXAMPLES: Mapping[str, str] = {
     "format.seats.down": "4",
     "format.seats.previous": '"../cup-2025"',
     "format.skip.above": '"../freestyle-1-2026"',
-    "format.skip.agents.rating": "1850",
-    "format.skip.agents.reason": '"new openings"',
+    "format.skip.agents.NAME.rating": "1850",
+    "format.skip.agents.NAME.reason": '"new openings"',
     "format.skip.groups": '["2"]',
     "format.skip.ratings": '"ratings.csv"',
     "game.name": '"gomoku"',
@@ -82,17 +82,18 @@ EXAMPLES: Mapping[str, str] = {
 """Values for keys whose default shows nothing, by dotted key."""
 
 CRITERION_NOTES: Mapping[str, str] = {
-    "direct": "Applies only if all of these agents have met.",
+    "direct": "Applies only if all the tied agents have met each other.",
+    "elo": "Almost the same as `rating`, but agents share a place only if they are exactly equal, and `verify.mjs` "
+    "does not check it. Prefer `rating`.",
     "buchholz": "A bye counts as the agent's own points.",
     "rating": "See [ratings](organise/publish.md#ratings-as-gomocup-computes-them). Less than 0.01 apart is equal.",
-    "time": "Less time is better. Applies only if all of these agents have replied.",
+    "ratio": "With wins and without losses an agent ranks above all that lost; with neither its ratio is 1.",
+    "time": "The average of all answers; less time is better. Applies only if all the tied agents have answered.",
 }
 """What a criterion's message leaves out."""
 
 POLICIES_HEAD = """\
 # Policies
-
-`.venv/bin/python scripts/reference_pages.py` writes this page from the code.
 
 A policy is one TOML file. It contains every number that the judge enforces. `judge policies list`, `show` and
 `diff` print policies. Append a variant to the name: `gomocup-freestyle:finals`. Change single keys with `--set
@@ -109,10 +110,13 @@ of that image.
 CONTEST_HEAD = """\
 # The contest file
 
-`.venv/bin/python scripts/reference_pages.py` writes this page from the code.
-
 `contest.toml` describes a contest. `judge contest init` writes a first one. `judge contest plan` reports mistakes
 with their line. Paths are relative to the directory of the file. Unknown keys are errors.
+"""
+
+FOOT = """
+
+For maintainers: `.venv/bin/python scripts/reference_pages.py` writes this page from the code.
 """
 
 TIE_BREAKS = """\
@@ -122,7 +126,7 @@ In `groups`, `leagues` and `knockout` an agent's place depends on the last group
 and on its results there. The points in the table are of all games.
 
 `ranking` in `[format]` lists criteria. Each criterion compares agents that are equal in all criteria before it.
-Agents that are equal in all of them share a place.
+Agents that are equal in all of them share a place. To change the order, edit the line `ranking` of the file.
 
 ```toml
 [format]
@@ -152,7 +156,7 @@ def policies_page() -> str:
     parts += ["", "## Keys", "", *_tables(Policy, "")]
     parts += ["### `[game.options]` for five in a row", "", *_table(GomokuOptions, "game.options")]
     parts += ["### `[protocol.gomocup]`", "", *_table(GomocupOptions, "protocol.gomocup")]
-    return "\n".join(parts).rstrip() + "\n"
+    return "\n".join(parts).rstrip() + FOOT
 
 
 def contest_page() -> str:
@@ -160,8 +164,18 @@ def contest_page() -> str:
     parts = [CONTEST_HEAD, "## Formats\n", "`[format]` needs `name`; the other keys depend on the format.\n"]
     parts += ["| format | description |", "|---|---|"]
     parts += [f"| `{name}` | {_cell(inspect.getdoc(form) or '')} |" for name, form in FORMATS.items()]
+    sections: dict[str, type[BaseModel]] = {}
     for name, form in FORMATS.items():
-        parts += ["", f"### Keys of `{name}`", "", *_tables(form, "format", title=False)]
+        own = {
+            _heading(f"format.{key}", field): section
+            for key, field in form.model_fields.items()
+            if (section := _section(field))
+        }
+        links = ", ".join(f"[`[{each}]`](#{each.replace('.', '')})" for each in own)
+        parts += ["", f"### Keys of `{name}`", "", *_table(form, "format"), *([f"Also: {links}", ""] if own else [])]
+        sections |= own
+    for heading, section in sections.items():
+        parts += _tables(section, heading)
     parts += [TIE_BREAKS, "| criterion | meaning |", "|---|---|"]
     for name, criterion in CRITERIA.items():
         parts.append(
@@ -170,21 +184,25 @@ def contest_page() -> str:
     parts += ["", "## Keys", "", *_tables(Plan, "", without=("format",))]
     parts += ["### `[[agents]]`", "", *_table(AgentPlan, "agents")]
     parts += ["### `[[witnesses]]`", "", *_table(WitnessPlan, "witnesses")]
-    return "\n".join(parts).rstrip() + "\n"
+    return "\n".join(parts).rstrip() + FOOT
 
 
-def _tables(model: type[BaseModel], prefix: str, without: tuple[str, ...] = (), title: bool = True) -> Iterator[str]:
+def _tables(model: type[BaseModel], prefix: str, without: tuple[str, ...] = ()) -> Iterator[str]:
     """The table of a model, then those of its sections."""
-    if title:
-        yield f"### `[{prefix}]`" if prefix else "### Top level"
-        yield ""
-        if prefix:
-            yield f"{_cell(inspect.getdoc(model) or '')}\n"
+    yield f"### `[{prefix}]`" if prefix else "### Top level"
+    yield ""
+    if prefix:
+        yield f"{_cell(inspect.getdoc(model) or '')}\n"
     yield from _table(model, prefix, without)
     for key, field in model.model_fields.items():
         section = _section(field)
         if section and key not in without:
-            yield from _tables(section, f"{prefix}.{_name(key, field)}".lstrip("."))
+            yield from _tables(section, _heading(f"{prefix}.{_name(key, field)}".lstrip("."), field))
+
+
+def _heading(dotted: str, field: FieldInfo) -> str:
+    """The name of a table; a table for each agent ends with NAME."""
+    return f"{dotted}.NAME" if typing.get_origin(field.annotation) is Mapping else dotted
 
 
 def _table(model: type[BaseModel], prefix: str, without: tuple[str, ...] = ()) -> Iterator[str]:
@@ -260,7 +278,8 @@ def _type(field: FieldInfo) -> str:
         if isinstance(each, kind)
         for value in [getattr(each, name)]
     ]
-    bounds += [f"at most {each.max_length} items" for each in field.metadata if isinstance(each, MaxLen)]
+    unit = "characters" if field.annotation is str else "items"
+    bounds += [f"at most {each.max_length} {unit}" for each in field.metadata if isinstance(each, MaxLen)]
     return ", ".join([_type_name(field.annotation), *bounds])
 
 

@@ -31,7 +31,7 @@ ELSEWHERE = {
     # One record, where a page means any.
     "judge show games/*.json": "judge show $(ls games/*.json | head -1)",
     # Into a directory of the test's, from nowhere else.
-    "pip install ./my-game": "pip install --no-deps --no-build-isolation --no-index --target site ./my-game",
+    ".venv/bin/pip install -e ./my-game": "pip install --no-deps --no-build-isolation --no-index -t site ./my-game",
 }
 """What is typed in place of a command."""
 
@@ -112,7 +112,7 @@ def test_authors_page_states_the_enforced_limits() -> None:
         (folders.persistent_bytes, folders.persistent_inodes),
     }
     (each,) = kept
-    assert f"{each[0] >> 20} MiB and {each[1]:,} files each" in text
+    assert f"at most {each[0] >> 20} MiB and {each[1]:,} files" in text
     clock, fast = policy.clock, load_policy("gomocup-standard:fast").clock
     assert f"{clock.turn_ms // 1000} s a move and {clock.match_ms // 1000} s a game" in text
     assert f"({fast.turn_ms // 1000} s and {fast.match_ms // 1000} s in `:fast`)" in text
@@ -164,7 +164,16 @@ def test_readme_has_at_most_6_kb() -> None:
 
 
 @pytest.mark.parametrize("page", documents())
-def test_every_link_to_a_file_leads_somewhere(page: str) -> None:
-    text = (ROOT / page).read_text()
-    for target in re.findall(r"\]\((?!https?:)([^)#]+)", text):
-        assert ((ROOT / page).parent / target).exists(), target
+def test_every_link_leads_to_an_existing_file_and_heading(page: str) -> None:
+    text = re.sub(r"^( *)```.*?^\1```", "", (ROOT / page).read_text(), flags=re.DOTALL | re.MULTILINE)
+    for name, anchor in re.findall(r"\]\((?!https?:)([^)#]*)(?:#([^)]+))?\)", text):
+        target = (ROOT / page).parent / name if name else ROOT / page
+        assert target.exists(), name
+        assert not anchor or anchor in anchors(target), f"{name}#{anchor}"
+
+
+def anchors(page: Path) -> set[str]:
+    """The anchors of a page's headings, as GitHub and the site name them."""
+    text = re.sub(r"^( *)```.*?^\1```", "", page.read_text(), flags=re.DOTALL | re.MULTILINE)
+    headings = re.findall(r"^#+ (.*)$", text, re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}

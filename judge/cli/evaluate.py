@@ -81,7 +81,8 @@ def evaluate(
 def _so_far(scores: PairedScores, rule: StopRule) -> str:
     score, low, high = (100 * each for each in scores.interval)
     if scores.are_differences:
-        text = f"{score:+.1f} % of the points more than its parent ({low:+.1f} to {high:+.1f})"
+        comparison = "less" if score < 0 else "more"
+        text = f"scores {abs(score):.1f} percentage points {comparison} than its parent ({low:+.1f} to {high:+.1f})"
     else:
         text = f"{score:.1f} % of the points ({low:.1f} to {high:.1f})"
     if rule.test is None:

@@ -16,8 +16,8 @@ def reference() -> Iterator[str]:
     yield "# Verdicts"
     yield ""
     yield (
-        "The verdict states in one word how a game ended. This page is generated from the table that decides: "
-        "`judge verdicts > docs/verdicts.md`."
+        "The verdict states in one word how a game ended. *Box* means the container of an agent. An organiser can also "
+        "void a game: `judge contest void`."
     )
     yield ""
     yield "## Decided by the game or the protocol"
@@ -29,8 +29,9 @@ def reference() -> Iterator[str]:
     yield ""
     yield (
         "The evidence comes from the kernel, the judge's own process in the container and the Engine, never from the "
-        "agent. The first row that matches gives the verdict: memory takes precedence over output, output over time, "
-        "time over a crash."
+        "agent. The first row that matches gives the verdict. A failure of the Engine, the host or the judge takes "
+        "precedence over memory, memory over output, output over time, and time over a crash. A late agent does not "
+        "lose if a row above its time verdict shows that the host delayed it: the game is void."
     )
     yield ""
     yield "| verdict | when | example of the reason in the record |"
@@ -41,3 +42,5 @@ def reference() -> Iterator[str]:
     yield ""
     for verdict, fix in FAULTS.items():
         yield f"- **{verdict.value}**. {fix}"
+    yield ""
+    yield "For maintainers: `judge verdicts > docs/verdicts.md` writes this page from the table that decides."

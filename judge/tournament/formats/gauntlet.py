@@ -13,7 +13,7 @@ from judge.tournament.results import PlayedPairing
 
 
 class Gauntlet(TournamentFormat):
-    """See the module."""
+    """One agent, or a few challengers, meet all others. Challengers do not meet each other."""
 
     in_advance: ClassVar[bool] = True
 

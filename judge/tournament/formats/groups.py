@@ -240,7 +240,8 @@ class Leagues(_Staged):
     """Sizes before promotion, first league first. The other agents form another league."""
     promoted: int = Field(default=3, ge=1)
     promotes_new: bool = False
-    """Whether more advance if all up to a later place are new: without a rating in `skip`."""
+    """If the best agents of a league are all new (without a rating in `skip`), all of them advance, even more than
+    `promoted`."""
     seats: Seats | None = None
     """The agents of the first league; replaces the first size."""
 
