@@ -20,6 +20,7 @@ from judge.contest.matches import (
     seats_of,
 )
 from judge.protocols import PERSON
+from judge.referee.builds import choose_builds
 from judge.referee.policy import load_policy
 from judge.referee.setup import check_playable
 from judge.referee.spec import GameSpec
@@ -64,6 +65,7 @@ def match(
         agents = [observer.stage(named, staging) for named in (first, second)]
         seats = observer.seated(seats_of(agents, chosen))
         check_playable(GameSpec(seats=seats, policy=chosen, box=box))  # before waiting for a slot or a person
+        choose_builds(seats)
         try:
             out.mkdir(parents=True, exist_ok=True)
         except OSError as error:

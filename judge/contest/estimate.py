@@ -16,6 +16,7 @@ from judge.contest.league_seats import resolved_format
 from judge.contest.plan import Planned
 from judge.contest.take_snapshot import distinct
 from judge.contest_games import Pairing
+from judge.referee.builds import choose_builds
 from judge.referee.policy import ClockPolicy, Policy
 from judge.referee.setup import check_playable
 from judge.referee.spec import GameSpec
@@ -227,6 +228,7 @@ def _needed(planned: Planned, agents: Sequence[Agent]) -> Iterator[Callable[[], 
 def _can_sit(agent: Agent, policy: Policy) -> None:
     seat = agent.seat(policy)
     check_playable(GameSpec(seats=(seat, seat), policy=policy))
+    choose_builds([seat])
 
 
 def _why_not(needed: Callable[[], object]) -> list[str]:

@@ -9,9 +9,10 @@ import json
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, field_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, field_validator
 
 from judge.base.durable_files import read_bounded, write_durably
+from judge.base.instruction_sets import check_instruction_set
 from judge.base.parsing import parse_json
 from judge.games.types import MAX_POSITION_CHARACTERS, Verdict, opening_options
 from judge.referee.blame import Evidence
@@ -50,6 +51,17 @@ class KeptFolders(_Value):
         return {kind: digest for kind, digest in states.items() if digest is not None}
 
 
+MAX_BUILDS = 16
+
+
+class Build(_Value):
+    """A build of an agent for processors with some instruction sets."""
+
+    needs: tuple[Annotated[str, AfterValidator(check_instruction_set)], ...] = Field(default=(), max_length=MAX_BUILDS)
+    """Names of /proc/cpuinfo."""
+    command: tuple[str, ...] = Field(min_length=1)
+
+
 class SeatSpec(_Value):
     """An agent (by digest), its command and its protocol."""
 
@@ -63,6 +75,8 @@ class SeatSpec(_Value):
     author: str = ""
     folders: KeptFolders | None = None
     """None: no files are kept."""
+    builds: tuple[Build, ...] = Field(default=(), max_length=MAX_BUILDS, exclude_if=lambda builds: not builds)
+    """The first one that the host can run replaces `command`."""
 
 
 OpeningField = (
@@ -174,6 +188,14 @@ class SeatRecord(_Value):
     folders: dict[FolderKind, FolderRecord] = Field(default_factory=dict)
 
 
+class PlayedBuild(_Value):
+    """The build of a seat, and the named instruction sets that the host has."""
+
+    seat: int = Field(ge=0, le=1)
+    number: int = Field(ge=1, le=MAX_BUILDS)
+    instruction_sets: tuple[str, ...] = Field(max_length=MAX_BUILDS * MAX_BUILDS)
+
+
 class Placement(_Value):
     """Where a game was played."""
 
@@ -186,6 +208,8 @@ class Placement(_Value):
     freezer: str = ""
     host: str = ""
     """Machine that played the game."""
+    builds: tuple[PlayedBuild, ...] = Field(default=(), max_length=2, exclude_if=lambda builds: not builds)
+    """Of seats with builds."""
 
 
 class GameRecord(_Value):

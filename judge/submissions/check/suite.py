@@ -11,6 +11,7 @@ from judge.base.text import mib, quote, sentence
 from judge.games.types import SEATS, Verdict
 from judge.protocols import protocol_entry
 from judge.protocols.checks import ABOUT, ASKED, CHECKS, Check
+from judge.referee.builds import choose_builds
 from judge.referee.play import Slot
 from judge.referee.policy import Policy
 from judge.sandbox.box import BoxKind
@@ -68,6 +69,7 @@ def examine(
     """
     # A box per conversation would take most of the time.
     policy = policy.model_copy(update={"box": policy.box.model_copy(update={"reuse": "auto"})})
+    choose_builds([agent.seat(policy)])
     partner = find_partner(agent, policy, box, staging)
     examinee = Examinee(agent, partner, policy, slot, box, seconds, trying, keep)
     table = checks_of(examinee)
