@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt, StrictStr
+from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt, StrictStr, model_validator
 
 from judge.agents.gomocup_archives import PREFIX, brain_name, choose_executable, own_name
 from judge.agents.programs import (
@@ -43,7 +43,7 @@ from judge.games import new_game
 from judge.host.house_agents import house_agent_names
 from judge.protocols import PERSON, protocol_entry
 from judge.referee.policy import Policy, runtime_of
-from judge.referee.spec import SeatSpec
+from judge.referee.spec import Builds, SeatSpec
 
 ME = "me"
 """A human player."""
@@ -75,10 +75,16 @@ MAX_BYTES = 1 << 30
 _NAME = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}")
 
 
+def _with_command_or_builds(schema: dict[str, Any]) -> None:
+    if "command" in schema.get("required", []):
+        schema["required"].remove("command")
+        schema["anyOf"] = [{"required": ["command"]}, {"required": ["builds"]}]
+
+
 class AgentManifest(BaseModel):
     """The content of an agent.toml."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", json_schema_extra=_with_command_or_builds)
 
     name: str
     command: tuple[str, ...] = Field(min_length=1)
@@ -95,6 +101,24 @@ class AgentManifest(BaseModel):
     language: str = ""
     description: str = ""
     build: BuildTable | None = None
+    builds: Builds = Field(default=(), exclude_if=lambda builds: not builds)
+    """Builds for different processors, preferred ones first, instead of `command`. The first one that a host can run
+    plays.
+    """
+
+    @model_validator(mode="before")
+    @classmethod
+    def _use_last_command(cls, data: Any) -> Any:
+        """Checks and pages use the command of the last build, which needs the least."""
+        builds = data.get("builds") if isinstance(data, dict) else None
+        if not isinstance(builds, list | tuple) or not builds or not isinstance(builds[-1], dict):
+            return data
+        command = builds[-1].get("command")
+        if "command" in data and data["command"] != command:
+            raise ValueError("command: remove it, because each table in [[builds]] has its own command")
+        if data.get("build") is not None:
+            raise ValueError("builds: remove [[builds]] or [build], which compiles one program")
+        return {**data, "command": command}
 
 
 class SentManifest(AgentManifest):
@@ -142,6 +166,7 @@ class Agent:
             protocol=protocol,
             protocol_options=options,
             author=manifest.author,
+            builds=manifest.builds,
         )
 
     def _command(self, policy: Policy) -> tuple[str, ...]:
@@ -263,7 +288,8 @@ def program_digest(program: Path) -> str:
 
 def _refuse_odd_words(manifest: AgentManifest, path: Path) -> None:
     """Such words make the start fail, which looks like a host failure."""
-    for field, word in words_in(manifest.model_dump(exclude={"description"})):
+    hidden = {"description", *(("command",) if manifest.builds else ())}
+    for field, word in words_in(manifest.model_dump(exclude=hidden)):
         odd = next((c for c in word if unicodedata.category(c) == "Cc"), "")
         if odd:
             fix = "write it without"
@@ -275,6 +301,7 @@ def _refuse_odd_words(manifest: AgentManifest, path: Path) -> None:
             raise InputError(f"{path}: {field}: it is longer than {MAX_WORD_BYTES} bytes: put it in a file")
     for field, words in (
         ("command", manifest.command),
+        *((f"builds.{number}.command", build.command) for number, build in enumerate(manifest.builds)),
         ("build.flags", manifest.build.flags if manifest.build else ()),
     ):
         if len(words) > MAX_WORDS:
@@ -319,7 +346,15 @@ def _manifest_of_directory(source: Path) -> AgentManifest:
         return manifest.model_copy(update={"name": name})
     if not (source / MANIFEST).exists():
         raise InputError(nothing_plays(source))
-    return _launched(read_manifest(source / MANIFEST), source)
+    manifest = read_manifest(source / MANIFEST)
+    if not manifest.builds:
+        return _launched(manifest, source)
+    launched = [_launched(manifest.model_copy(update={"command": build.command}), source) for build in manifest.builds]
+    builds = [
+        build.model_copy(update={"command": each.command})
+        for build, each in zip(manifest.builds, launched, strict=True)
+    ]
+    return manifest.model_copy(update={"command": builds[-1].command, "builds": tuple(builds)})
 
 
 def _launched(manifest: AgentManifest, source: Path) -> AgentManifest:

@@ -112,7 +112,7 @@ def words_in(value: object, field: str = "") -> Iterator[tuple[str, str]]:
             yield from words_in(inner, f"{field}.{key}" if field else key)
     elif isinstance(value, list | tuple):
         for number, inner in enumerate(value, 1):
-            yield from words_in(inner, f"{field}, word {number}")
+            yield from words_in(inner, f"{field}, {'table' if isinstance(inner, dict) else 'word'} {number}")
 
 
 _SPECIAL = re.compile("[#\"']")

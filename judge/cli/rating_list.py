@@ -11,6 +11,7 @@ from judge.api.rating_lists import ratings
 from judge.base.errors import HostError, InputError
 from judge.base.text import printable
 from judge.publish.tables import write_csv
+from judge.site.rating_list_page import rating_list_page
 from judge.statistics.rating_lists import ListRow
 from judge.terminal.output import note, print_json
 from judge.terminal.tables import make_table
@@ -22,11 +23,19 @@ _COLUMNS = (
 
 
 def print_rating_list(
-    directory: Path, name: str, added: Iterable[str], csv_file: Path | None, *, force: bool, as_json: bool
+    directory: Path,
+    name: str,
+    added: Iterable[str],
+    csv_file: Path | None,
+    page: Path | None,
+    *,
+    force: bool,
+    as_json: bool,
 ) -> None:
-    """Print the list `name`, and write it to `csv_file`. `added` are contests, LEAGUE=CONTEST."""
-    if csv_file is not None and csv_file.exists() and not force:
-        raise InputError(f"{csv_file}: exists; --force overwrites it")
+    """Print the list `name`, and write it to `csv_file` and `page`. `added` are contests, LEAGUE=CONTEST."""
+    for target in (csv_file, page):
+        if target is not None and target.exists() and not force:
+            raise InputError(f"{target}: exists; --force overwrites it")
     pairs = []
     for word in added:
         league, equals, contest = word.partition("=")
@@ -38,15 +47,22 @@ def print_rating_list(
         note(f"judge: WARNING: {printable(warning, 500)}")
     documents = [_document(row) for row in found.rows]
     if csv_file is not None:
-        try:
-            with csv_file.open("wb" if force else "xb") as file:
-                file.write(write_csv(_COLUMNS, ({**row, "active": int(row["active"])} for row in documents)))
-        except OSError as error:
-            raise HostError(f"{csv_file}: not written: {error.strerror}") from None
+        table = write_csv(_COLUMNS, ({**row, "active": int(row["active"])} for row in documents))
+        _write(csv_file, table, force=force)
+    if page is not None:
+        _write(page, rating_list_page(name, found.rows), force=force)
     if as_json:
         print_json({"list": name, "warnings": found.warnings, "rows": documents})
     else:
         _show(found.rows)
+
+
+def _write(path: Path, data: bytes, *, force: bool) -> None:
+    try:
+        with path.open("wb" if force else "xb") as file:
+            file.write(data)
+    except OSError as error:
+        raise HostError(f"{path}: not written: {error.strerror}") from None
 
 
 def _document(row: ListRow) -> dict[str, Any]:

@@ -76,6 +76,9 @@ def stats(
     csv_file: Annotated[
         Path | None, typer.Option("--csv", metavar="FILE", help="Also write the list to FILE as CSV.")
     ] = None,
+    page: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Also write the list to FILE as an HTML page.")
+    ] = None,
     force: ForceOption = False,
     as_json: JsonOption = False,
 ) -> None:
@@ -98,10 +101,10 @@ def stats(
             raise InputError("--records rates a directory of results: leave out CONTEST, --anchor and --against")
         if list_name is None:
             raise InputError(f"--list: missing; name a list of {records / 'names/rules.csv'}")
-        print_rating_list(records, list_name, add or [], csv_file, force=force, as_json=as_json)
+        print_rating_list(records, list_name, add or [], csv_file, page, force=force, as_json=as_json)
         return
-    if list_name is not None or csv_file is not None or add or force:
-        raise InputError("--list, --add, --csv and --force are for --records DIR: add it")
+    if list_name is not None or csv_file is not None or page is not None or add or force:
+        raise InputError("--list, --add, --csv, --page and --force are for --records DIR: add it")
     if not contests:
         raise InputError("CONTEST: missing; name contests or exports, or a directory of results with --records")
     loaded = [load_any(path) for path in contests]

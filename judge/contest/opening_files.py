@@ -1,13 +1,15 @@
-"""Reads opening files, text or gzip; the game splits them."""
+"""Reads opening files, text, gzip or zstd; the game splits them."""
 
 import gzip
 import io
+import sys
 import zlib
 from collections.abc import Generator, Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from hashlib import blake2b
+from importlib import import_module
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from judge.base.errors import InputError
 from judge.catalog.entry import Openings
@@ -16,6 +18,8 @@ from judge.records.text_files import GUESS, decode_file, encoding_of
 
 MAX_LINE_CHARACTERS = 1 << 16
 MAX_OPENINGS = 1_000_000
+MAX_WHOLE_BYTES = 64 << 20
+"""Decompressed size of a file in an encoding that is not read line by line."""
 
 _HEAD_BYTES = 4096
 _GZIP, _ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
@@ -54,22 +58,47 @@ def _split(path: Path, openings: Openings) -> Generator[tuple[int, str]]:
         with path.open("rb") as file:
             head = file.read(_HEAD_BYTES)
             file.seek(0)
-            if head.startswith(_ZSTD):
-                raise InputError(f"{path} is compressed with zstd; decompress it or compress it with gzip")
-            stream = io.BufferedReader(gzip.GzipFile(fileobj=file)) if head.startswith(_GZIP) else file
-            with stream:
+            with _decompressed(file, head, path) as stream:
                 yield from openings.split(_lines(stream, str(path)))
-    except (gzip.BadGzipFile, zlib.error, EOFError) as error:
-        raise InputError(f"{path} is a damaged gzip file: {error}; compress it again") from None
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error.strerror}") from error
+
+
+@contextmanager
+def _decompressed(file: IO[bytes], head: bytes, path: Path) -> Generator[IO[bytes]]:
+    name = ""
+    raw: Any = None
+    faults: tuple[type[Exception], ...] = ()
+    if head.startswith(_GZIP):
+        name, raw, faults = "gzip", gzip.GzipFile(fileobj=file), (gzip.BadGzipFile, zlib.error, EOFError)
+    elif head.startswith(_ZSTD):
+        zstd = _zstd(path)
+        name, raw, faults = "zstd", zstd.ZstdFile(file), (zstd.ZstdError, EOFError)
+    try:
+        with io.BufferedReader(raw) if raw else file as stream:
+            yield stream
+    except faults as error:
+        raise InputError(f"{path} is a damaged {name} file: {error}; compress it again") from None
+
+
+def _zstd(path: Path) -> Any:
+    """The library limits a file's window to 128 MiB."""
+    try:
+        return import_module("compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd")
+    except ImportError:
+        raise InputError(
+            f"{path} is compressed with zstd: pip install 'judge[zstd]', or compress it with gzip"
+        ) from None
 
 
 def _lines(stream: IO[bytes], source: str) -> Iterator[str]:
     """Rare encodings need the whole file."""
     head = stream.read(_HEAD_BYTES)
     if encoding_of(head).codec not in ("utf-8", GUESS):
-        yield from decode_file(head + stream.read(), source).split("\n")
+        data = head + stream.read(MAX_WHOLE_BYTES)
+        if len(data) > MAX_WHOLE_BYTES:
+            raise InputError(f"{source} has more than {MAX_WHOLE_BYTES} bytes; save it as UTF-8 or split it")
+        yield from decode_file(data, source).split("\n")
         return
     stream.seek(0)
     with io.TextIOWrapper(stream, "utf-8-sig", "surrogateescape") as text:

@@ -17,6 +17,7 @@ from judge.base.scheduling import woken_at_once
 from judge.games.types import SEATS, End, Game, Verdict
 from judge.protocols import protocol_entry
 from judge.referee.blame import Cause, Void, judge_failure
+from judge.referee.builds import choose_builds, command_of
 from judge.referee.folder_shelf import Shelf, folders_of, store_states
 from judge.referee.live_wire import LiveWire
 from judge.referee.make_record import NO_READINGS, Circumstances, RefereedGame, record_of
@@ -24,7 +25,7 @@ from judge.referee.pulse import Pulse, pulse
 from judge.referee.referee import Referee
 from judge.referee.setup import build_referee
 from judge.referee.side import Ply
-from judge.referee.spec import FolderRecord, GameSpec, Placement, RecordFile
+from judge.referee.spec import FolderRecord, GameSpec, Placement, PlayedBuild, RecordFile
 from judge.referee.transcript import Transcript, mark_private, seal
 from judge.sandbox import BoxKind, open_box, open_keeper
 from judge.sandbox.box import Box, BoxPolicy, FolderKind, Limits, Tenant
@@ -96,15 +97,17 @@ def play(
     referee, readings, late_ns = None, NO_READINGS, 0
     lingered_s: list[float] = []
     names: tuple[str, ...] = ()
+    builds: tuple[PlayedBuild, ...] = ()
     kept: Mapping[FolderKey, FolderRecord] = {}
     cores = slot.judge_cores or slot.cores
     with closing(open_keeper(spec.box, folders, spec.id, cores, spec.policy.box)) as keeper:
 
         def new_box(seat: int, policy: BoxPolicy = spec.policy.box.once) -> Box:
-            tenant = _tenant(spec, seat, programs, slot, keeper)
+            tenant = _tenant(spec, seat, programs, slot, keeper, builds)
             return venue.build(spec.box, tenant, spec.policy.enforced(), policy)
 
         try:
+            builds = choose_builds(spec.seats)
             keeper.make()
             with ExitStack() as at_end:
                 boxes = [new_box(seat, spec.policy.box) for seat in SEATS]
@@ -145,7 +148,9 @@ def play(
             started_at=time_at_slot.started_at.isoformat(timespec="seconds"),
             seconds=round(time_at_slot.seconds, 3),
             judge_late_ms=round(late_ns / 1e6, 3),
-            placement=Placement(box=names, judge_cores=slot.judge_cores, slot_cores=slot.cores, host=slot.host),
+            placement=Placement(
+                box=names, judge_cores=slot.judge_cores, slot_cores=slot.cores, host=slot.host, builds=builds
+            ),
             transcript_sha256=sealed.sha256,
         ),
     )
@@ -261,12 +266,19 @@ def _kind_of(box: Box, spec: GameSpec) -> str:
     return f"{box.name}, {'reused' if box.is_reused else 'fresh'}"
 
 
-def _tenant(spec: GameSpec, seat: int, programs: Mapping[str, Path], slot: Slot, keeper: Keeper) -> Tenant:
+def _tenant(
+    spec: GameSpec,
+    seat: int,
+    programs: Mapping[str, Path],
+    slot: Slot,
+    keeper: Keeper,
+    builds: Sequence[PlayedBuild],
+) -> Tenant:
     choice = spec.seats[seat]
     return Tenant(
         name=choice.name,
         program=programs[choice.digest],
-        command=choice.command,
+        command=command_of(choice, seat, builds),
         runtime=choice.runtime,
         seat=seat,
         game_id=spec.id,

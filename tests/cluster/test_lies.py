@@ -93,6 +93,10 @@ def cut_short(file: Any) -> None:
     file["transcript"]["blocks"][0]["entries"].pop()
 
 
+def other_build(file: Any) -> None:
+    file["record"]["placement"]["builds"] = [{"seat": 0, "number": 1, "instruction_sets": []}]
+
+
 def name_a_state(file: Any) -> None:
     folder = {"digest": "a" * 64, "used_bytes": 0, "used_inodes": 0, "notes": []}
     file["record"]["seats"][0]["folders"] = {"persistent": folder}
@@ -114,6 +118,7 @@ def name_a_state(file: Any) -> None:
         (slow_down, "does not replay"),
         (other_move, "does not replay"),
         (cut_short, "does not replay"),
+        (other_build, "does not replay: its builds are not those of its agents"),
         (name_a_state, "does not replay: seat 0: the record names other folders"),
         (dict.clear, "the record cannot be read"),
     ],

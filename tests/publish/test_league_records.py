@@ -18,6 +18,7 @@ from judge.publish.load import load_store
 from judge.statistics.rating_lists import rating_list
 from tests.publish.cups import Cup
 from tests.publish.public import Public
+from tests.site.browser import Browser
 from tests.statistics.cup_records import CARO_2026, data
 from tests.statistics.cup_records import rows as csv_rows
 
@@ -104,6 +105,78 @@ def test_table_and_csv_have_the_rows_of_json(records: Path, tmp_path: Path) -> N
     with pytest.raises(InputError, match=r"list\.csv: exists; --force overwrites it"):
         stats(records, "--list", "all", "--csv", target)
     assert 0 == stats(records, "--list", "all", "--csv", target, "--force").exit_code
+
+
+# A version that lost its family's rank, and a family that played long ago.
+OLD = "EMBRYO23 - PELA23: 10 : 14\nEMBRYO23 - OLDEST20: 12 : 12\nOLDEST20 - PELA23: 3 : 21\n"
+
+
+@pytest.fixture
+def page(records: Path, tmp_path: Path) -> Path:
+    write(records, OLD, league="2020_c")
+    target = tmp_path / "list.html"
+    assert 0 == stats(records, "--list", "caro", "--page", target).exit_code
+    with pytest.raises(InputError, match=r"list\.html: exists; --force overwrites it"):
+        stats(records, "--list", "caro", "--page", target)
+    return target
+
+
+def cells(browser: Browser, number: int) -> list[list[str]]:
+    """The table `number` of a page, from 0."""
+    found = browser.ask(
+        f"[...document.querySelectorAll('table')[{number}].rows].map(r => [...r.cells].map(c => c.textContent.trim()))"
+    )
+    assert isinstance(found, list)
+    return found
+
+
+def test_page_has_the_rows_of_json(browser: Browser, page: Path, records: Path) -> None:
+    rows = document(records, "--list", "caro")["rows"]
+    browser.open(page)
+
+    heads, *ranked = cells(browser, 0)
+    _, *others = cells(browser, 1)
+    assert "Rank,Version,Elo,+,-,Games,Score, %,Opponents,Draws, %,Activity,From,To,Folded versions" == ",".join(heads)
+    keys = ("rank", "shown", "elo", "plus", "minus", "games", "score", "opponents", "draws", "active")
+    years = ("first_year", "last_year")
+    texts = [
+        [
+            *(str(row[key]) for key in keys[:-1]),
+            "active" if row["active"] else "not active",
+            *(str(row[y]) for y in years),
+        ]
+        for row in rows
+    ]
+    assert [line for line in texts if line[0] != "None"] == [line[:-1] for line in ranked]
+    assert [line[1:] for line in texts if line[0] == "None"] == [line[:-1] for line in others]
+    assert {"Embryo": "1 EMBRYO 2023"} == {line[1]: line[-1] for line in ranked if line[-1]}
+    assert {"EMBRYO 2023": "folded into Embryo"} == {line[0]: line[-1] for line in others}
+
+
+def test_page_is_one_file_that_sorts_and_needs_no_script(browser: Browser, page: Path) -> None:
+    browser.leave()
+    browser.requests.clear()
+    browser.open(page)
+    assert [] == browser.errors
+    assert {page.as_uri()} == {url for url in browser.requests if not url.startswith(("data:", "about:"))}
+    before = [line[5] for line in cells(browser, 0)[1:]]
+    browser.ask("document.querySelectorAll('button.sort')[5].click()")
+    assert sorted(before, key=int) == [line[5] for line in cells(browser, 0)[1:]]
+    browser.block_scripts(True)
+    try:
+        browser.open(page)
+        assert before == [line[5] for line in cells(browser, 0)[1:]]
+    finally:
+        browser.block_scripts(False)
+
+
+@pytest.mark.parametrize("dark", [False, True])
+@pytest.mark.parametrize("width", [1280, 390])
+def test_page_fits_and_axe_finds_nothing_wrong(browser: Browser, page: Path, width: int, dark: bool) -> None:
+    browser.look(width, dark)
+    browser.open(page)
+    assert [] == browser.violations()
+    assert browser.ask("document.documentElement.scrollWidth") <= width
 
 
 @pytest.mark.parametrize("name", ["caro", "freestyle15", "freestyle20", "global_reference", "standard"])
@@ -250,7 +323,7 @@ def test_wrong_words_are_refused(words: tuple[str, ...], problem: str, records: 
 
 
 def test_options_of_lists_need_records() -> None:
-    with pytest.raises(InputError, match="--list, --add, --csv and --force are for --records DIR: add it"):
+    with pytest.raises(InputError, match="--list, --add, --csv, --page and --force are for --records DIR: add it"):
         CliRunner().invoke(app, ["stats", "cup", "--list", "caro"], catch_exceptions=False)
 
 

@@ -2,8 +2,13 @@
 
 import gzip
 import os
-from collections.abc import Iterable
+import re
+import sys
+import tracemalloc
+from collections.abc import Callable, Iterable
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -17,6 +22,8 @@ from judge.games.gomoku import Rule
 from judge.games.gomoku.opening_text import parse_opening, symmetries
 from judge.games.gomoku.requests import Square, square_name
 from judge.tournament.openings import schedule
+
+zstd: Any = import_module("compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd")
 
 
 def write_pos(stones: Iterable[Square]) -> str:
@@ -210,13 +217,54 @@ def quantum_chess() -> Openings:
     return openings
 
 
-def test_a_file_of_positions_is_read_from_text_and_gzip(tmp_path: Path) -> None:
-    plain = file_of(tmp_path, POSITIONS)
-    packed = tmp_path / "openings.gz"
-    packed.write_bytes(gzip.compress(POSITIONS.encode()))
+@pytest.mark.parametrize("compress", [bytes, gzip.compress, zstd.compress])
+def test_a_file_of_positions_is_read_from_text_gzip_and_zstd(
+    tmp_path: Path, compress: Callable[[bytes], bytes]
+) -> None:
+    path = tmp_path / "openings"
+    path.write_bytes(compress(POSITIONS.encode()))
     board = "4k3/8/8/8/8/8/4P3/4K3"
-    assert [f"{board} w", f"{board} b"] == read_openings(plain, quantum_chess())
-    assert [f"{board} w", f"{board} b"] == read_openings(packed, quantum_chess())
+    assert [f"{board} w", f"{board} b"] == read_openings(path, quantum_chess())
+
+
+def test_zstd_file_of_several_frames_is_read_whole(tmp_path: Path) -> None:
+    path = tmp_path / "openings.zst"
+    path.write_bytes(zstd.compress(b"h8\n") + zstd.compress(b"i9\n"))
+    assert [((7, 7),), ((8, 8),)] == read_openings(path, stones(15, 15))
+
+
+ZEROS = bytes(200 << 20)
+
+
+@pytest.mark.parametrize("compress", [gzip.compress, zstd.compress])
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"h8\n" + b"#" * 9999 + ZEROS, ", line 2: longer than 65536 "),
+        ("h8\n".encode("utf-16") + ZEROS, " has more than 67108864 bytes; save it as UTF-8 "),
+    ],
+)
+def test_bomb_is_refused_at_its_limit(
+    tmp_path: Path, compress: Callable[[bytes], bytes], content: bytes, said: str
+) -> None:
+    path = tmp_path / "openings"
+    path.write_bytes(compress(content))
+    tracemalloc.start()
+    try:
+        with pytest.raises(InputError, match=re.escape(f"{path}{said}")):
+            read_openings(path, stones(15, 15))
+        assert tracemalloc.get_traced_memory()[1] < len(content)
+    finally:
+        tracemalloc.stop()
+
+
+def test_zstd_without_the_library_names_the_fix(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "openings.zst"
+    path.write_bytes(zstd.compress(b"h8\n"))
+    for name in ("backports.zstd", "compression.zstd"):
+        monkeypatch.setitem(sys.modules, name, None)
+    with pytest.raises(InputError, match=r"zstd: pip install 'judge\[zstd\]', or compress it with gzip$"):
+        read_openings(path, stones(15, 15))
 
 
 def test_positions_are_not_turned() -> None:
@@ -238,7 +286,8 @@ def test_hundred_thousand_positions_are_read(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("data", "said"),
     [
-        (b"\x28\xb5\x2f\xfd....", " is compressed with zstd; decompress it or compress it with gzip"),
+        (b"\x28\xb5\x2f\xfd....", " is a damaged zstd file: "),
+        (zstd.compress(b"h8\n" * 99)[:-3], " is a damaged zstd file: "),
         (gzip.compress(b"h8\n" * 99)[:-9], " is a damaged gzip file: "),
         (b"h8\ni9\x81\n", ", line 2: byte 0x81 is invalid in cp1252; save the file as UTF-8"),
         (b"h8\n#" + b"x" * 70_000, ", line 2: longer than 65536 characters; shorten it"),

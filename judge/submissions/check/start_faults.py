@@ -9,6 +9,7 @@ from judge.agents.programs import MAX_LFS_POINTER_BYTES, first_line, is_lfs_poin
 from judge.agents.recipe import MAKEFILES, is_built
 from judge.base.bookkeeping import own_paths
 from judge.base.durable_files import is_file
+from judge.base.instruction_sets import processor_flags
 from judge.base.text import nearest, printable, sentence
 
 _HEAD_BYTES = 512
@@ -162,12 +163,9 @@ def processor_level() -> str:
     """Empty on other machines than x86-64."""
     if platform.machine() != "x86_64":
         return ""
-    try:
-        text = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
-    except OSError:
+    flags = processor_flags()
+    if not flags:
         return ""
-    line = next((line for line in text.splitlines() if line.startswith("flags")), "")
-    flags = set(line.partition(":")[2].split())
     return next((level for level, needed in _LEVELS if needed <= flags), "x86-64")
 
 
