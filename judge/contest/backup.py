@@ -4,9 +4,8 @@
     database/SHA256         the database: SQLite's own copy, or the dump of pg_dump
     files/ab/SHA256         records, folder states, packed agents and the other files of the contest's folder
 
-The database is copied first. Records and agents are never changed and are stored before the rows that name them, so
-copies that are made later are complete. A second backup into the same directory adds only new files. A killed backup
-leaves the former `backup.json` and all that it names.
+The database is copied first: files are stored before the rows that name them, so later copies are complete. A second
+backup into the same directory adds only new files. A killed backup leaves the former `backup.json`.
 """
 
 import hashlib

@@ -90,8 +90,8 @@ class ContestRunner:
 
         After `attempts` voids in a row, a game is set aside if another game was played since the last set-aside or, the
         first time, if others are left. It is retried after all others, at least `pause_s` after the last set-aside.
-        Otherwise, or if it is void again, the contest stops. So one failing game stops no other, an agent gains at most
-        one attempt, and a broken host does not try all games.
+        Otherwise, or if it is void again, the contest stops. So one failing game stops no other, and a broken host does
+        not try all games.
 
         Agents in `alone` play one game at a time. `check`, called in each round, raises HostError if another process
         has taken over, and StoreLostError while this is unknown. Games continue for `patience_s` while the store is

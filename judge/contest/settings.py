@@ -145,7 +145,6 @@ def _time(name: str, value: str, zone: str) -> str:
 
 
 def _check(planned: Planned, text: str) -> None:
-    """Raise InputError if a contest file with this text is invalid. Paths in it are relative to its folder."""
     trial = planned.path.with_name(f"{planned.path.name}.changed{PARTIAL}")
     try:
         trial.write_text(text, encoding="utf-8")

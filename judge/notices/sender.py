@@ -1,10 +1,9 @@
 """Sends notices while a service runs: one thread finds due ones, others call the receivers, one call per
 author at a time.
 
-A notice is sent once its receiver has taken it, so after a kill it is sent again, with the same id. A
-webhook gets one POST to a checked address, signed as in https://www.standardwebhooks.com: HMAC-SHA256 of
-`ID.TIMESTAMP.BODY`. Receivers can verify the sender, drop repeats by id and refuse old notices. Only the
-response status is read; redirects are not followed.
+After a kill a notice may be sent again, with the same id. A webhook gets one POST to a checked address,
+signed as in https://www.standardwebhooks.com: HMAC-SHA256 of `ID.TIMESTAMP.BODY`. Only the response status
+is read; redirects are not followed.
 """
 
 import base64

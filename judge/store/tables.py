@@ -1,24 +1,23 @@
 """The tables of the store. New stores are created from them; `migrations/` upgrades older ones.
 
-contests    a contest and its document; an announced contest has no document
-entries     the agents that take part, locked in at the start
-pairings    the two agents at a table of a round, or one with a bye; all pairings have the same number of games
-games       the games of the schedule: pending -> running (attempt n) -> done, or held, or cancelled
-attempts    the attempts of games: running -> accepted | void | abandoned | superseded; accepted ones may be annulled
-results     the one result of a game
-files       with PostgreSQL: copies of records, folders and agents, for another host (`judge.contest.folders.kept`)
-journal     events in order, as text; each line is a leaf of the contest's log (`judge.transparency`)
+contests    documents, after the announcement
+entries     agents, locked in at the start
+pairings    two agents at a table of a round, or one with a bye
+games       pending -> running (attempt n) -> done, or held, or cancelled
+attempts    running -> accepted | void | abandoned | superseded; accepted -> annulled
+results     one of each finished game
+files       with PostgreSQL: copies for another host (`judge.contest.folders.kept`)
+journal     events; each line is a leaf of the contest's log (`judge.transparency`)
 
-submissions            uploads, never deleted: received -> processing -> passed | refused | failed, and so on
-submission_steps       reported processing stages
-submission_journal     state changes of submissions: actor, time, reason
-tokens                 hashes of authors' and organisers' tokens
-orders                 organisers' orders, each carried out once
-practice_games         games of passed submissions against house agents: pending -> running (attempt n) -> done, or
-                       held, or cancelled
+submissions            received -> processing -> passed | refused | failed, and so on
+submission_steps       processing stages
+submission_journal     state changes: actor, time, reason
+tokens                 hashes of tokens
+orders                 each carried out once
+practice_games         against house agents; states as in games
 notice_targets         authors' addresses for notices
-notice_readings        positions in the journals up to which notices are derived
-notices                notices to an author at one target: waiting -> sent, or given up
+notice_readings        positions in the journals
+notices                for one target: waiting -> sent, or given up
 """
 
 from enum import StrEnum

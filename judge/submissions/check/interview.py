@@ -105,7 +105,7 @@ def ask_all(examinee: Examinee, policy: Policy, ending: str) -> QuestionResults:
     (`Examinee.line_ending`). An empty `ending` prevents this.
 
     The first conversation waits for `SOON_MS`, then again with the full time, unless the agent waits after an invalid
-    answer. If the first question stays unanswered, the interview ends.
+    answer. If it stays unanswered, the interview ends.
     """
     before = len(examinee.talks)
     results = QuestionResults()

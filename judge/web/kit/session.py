@@ -3,8 +3,7 @@
 A link has the token after `#`, which browsers do not send. A form exchanges it for a cookie: unreadable for scripts,
 and only sent to this site by itself. So addresses, logs and Referer headers contain no tokens.
 
-Over TLS the cookie's name begins with `__Host-`, so no other host of the domain can set it. It is valid for all paths,
-so its name includes the service's root path.
+Over TLS the cookie's name begins with `__Host-`, so no other host of the domain can set it.
 """
 
 import re

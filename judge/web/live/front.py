@@ -164,7 +164,6 @@ def _index(title: str, shown: Sequence[_Shown], place: PagePlace) -> bytes:
 
 
 def _feed(title: str, shown: Sequence[_Shown]) -> bytes:
-    """Return an Atom feed (RFC 4287) with an entry for each change of a contest's state, newest first."""
     events = [(at, state, each) for each in shown for state, at in each.events()]
     events = sorted(events, key=lambda event: (event[0], event[2].hosted.name), reverse=True)[:MAX_FEED_EVENTS]
     feed = ElementTree.Element("feed", xmlns=ATOM)
