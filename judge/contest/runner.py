@@ -252,9 +252,7 @@ class ContestRunner:
         return {line.game for line in self._store.journal(self._contest) if line.event == SET_ASIDE}
 
     def _try_again(self) -> bool:
-        """Wait until it is time, then release the set-aside games; False if others are held. Returns early on a pause,
-        release or stop request.
-        """
+        """Wait, then release the set-aside games; False if others are held. Ends early on a pause, release or stop."""
         before = self._set_aside()
         held = [game.id for game in self._store.games(self._contest) if game.state is GameState.HELD]
         if not before.issuperset(held):

@@ -331,7 +331,6 @@ class Notices(Queue[Notice]):
         return found
 
     def _is_third_failure(self, connection: Connection, agent: str, line: int) -> bool:
-        """Whether exactly `FAILURES_IN_A_ROW` failures end at this line, so that a run is reported once."""
         query = (
             select(games.c.first, results.c.fault_0, results.c.fault_1)
             .join(games, journal.c.game == games.c.id)

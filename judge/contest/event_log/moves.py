@@ -171,9 +171,7 @@ def _ply(event: AnyEvent) -> int:
 
 
 def _hash(event: Playing | MoveMade) -> int:
-    """Hash only what is independent of how the transcript was split: moments are estimates, and time after a turn is
-    charged later.
-    """
+    """Independent of how the transcript was split: moments are estimates, and later time is charged later."""
     if isinstance(event, Playing):
         return hash((event.board, event.left_ms))
     return hash((event.ply, event.seat, event.said, event.notation, event.left_ms, event.emptied, event.pieces))
