@@ -96,7 +96,7 @@ class AgentManifest(BaseModel):
     options: dict[str, StrictBool | StrictInt | StrictStr] = Field(
         default_factory=dict, max_length=MAX_OPTIONS, exclude_if=lambda options: not options
     )
-    """Options of the engine, such as UCI's `Hash`; the protocol must have such options."""
+    """Options of the engine; the protocol must have such options."""
     author: str = ""
     language: str = ""
     description: str = ""

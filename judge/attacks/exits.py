@@ -9,6 +9,8 @@ from judge.referee.wire import StoppedCpu
 RAN_ON = Expected(verdict=Verdict.TURN_TIME, because="did not stand still", did={"helpers": 2})
 THINKS = Opponent("think", 300)
 UNCHARGED_MS = 60.0
+MEMORY_BYTES = 800 << 20
+"""Enough for an exit that takes longer than `UNCHARGED_MS` on a fast host."""
 ROBBED = "the agent's processes would end in its opponent's time, without being charged"
 
 SAVE_MS, CLOSE_MS = 800, 1200
@@ -36,6 +38,7 @@ def _has_not_saved(seen: Observed) -> str:
 def _exit(kind: str, title: str, *words: str) -> Attack:
     return Attack(
         id=f"O9.{kind}", title=title, program="exits", words=(f"exit-{kind}", *words), danger=ROBBED, opponent=THINKS,
+        policy={"limits": {"memory_bytes": MEMORY_BYTES}},
         expected=RAN_ON,
         control=Control(
             off="charging CPU time of stopped boxes", wire=UnchargedWire,
@@ -46,7 +49,7 @@ def _exit(kind: str, title: str, *words: str) -> Attack:
 
 BY_EXITS = (
     _exit("maps", "ends processes with gigabytes of mapped zeros in its opponent's time", "3", "2", "20"),
-    _exit("memory", "ends processes with much memory in its opponent's time", "150", "2", "20"),
+    _exit("memory", "ends processes with much memory in its opponent's time", "300", "2", "20"),
     Attack(
         id="O11", title="keeps all its processes busy at the end of the game", program="exits",
         words=("burn-at-end", "60"), danger="an opponent could not save its data",

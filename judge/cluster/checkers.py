@@ -16,7 +16,6 @@ from judge.base.worker_processes import Worker, WorkerLostError
 from judge.cluster.messages import Answer, Played, read_answer
 from judge.cluster.unpickling import own_pickles
 from judge.contest.attempts import EndedAttempt, Job, outcome_and_record
-from judge.referee.builds import build_problems
 from judge.referee.spec import RecordFile
 from judge.referee.verify import verify
 from judge.sandbox.archive import EMPTY, UnkeptError, measure_folder
@@ -79,7 +78,7 @@ def checked(job: Job, played: Played, elapsed_s: float) -> EndedAttempt:
         raise InputError(f"the record is of another game ({record.id})")
     if record.attempt != job.game.attempt:
         raise InputError(f"the record is of attempt {record.attempt}, not {job.game.attempt}")
-    if problems := [*build_problems(record), *verify(file).problems]:
+    if problems := verify(file).problems:
         raise InputError(f"the record does not replay: {'; '.join(problems)[:1000]}")
     last_ns = max((ns for block in file.transcript.blocks for ns, *_ in block.entries), default=0)
     longest_s = max(record.seconds, last_ns / 1e9)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from judge.base.errors import InputError
 from judge.games.types import Verdict
+from judge.referee.builds import build_problems
 from judge.referee.make_record import clock_record_of, plies_of, result_line_of, verdict_of, winner_of
 from judge.referee.replay import ReplayWire, replaying
 from judge.referee.setup import build_replay
@@ -33,6 +34,7 @@ def verify(file: RecordFile) -> Verified:
         if begun.name != ended.name:
             problems.append(f"seat {seat}: the record calls it {ended.name!r:.100}, the spec {begun.name!r:.100}")
     problems += _folder_problems(record)
+    problems += build_problems(record)
     try:
         with replaying():
             problems += _replay(file)

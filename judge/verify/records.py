@@ -14,7 +14,6 @@ from judge.contest_games import AttemptState, GameConditions, Outcome
 from judge.games.types import Opening, Verdict
 from judge.publish.conditions import conditions_of
 from judge.referee.bounds import MAX_RECORD_BYTES
-from judge.referee.builds import build_problems
 from judge.referee.make_record import verdict_of
 from judge.referee.replay import ReplayWire, replaying
 from judge.referee.seeds import Seed
@@ -96,7 +95,6 @@ def _replayed(expected: VerifiedRecord, data: bytes) -> VerifiedRecord:
         folders = seat.folders or KeptFolders(name=called)
         if set(folders.digests) != kinds or folders.name != called:
             problems.append(f"{seat.name} had other folders than the policy requires")
-    problems += build_problems(record)
     problems += _measurement_problems(file)
     conditions = None
     try:

@@ -12,6 +12,7 @@ import pytest
 
 from judge.cli import app
 from judge.cli.contest import app as contest_app
+from judge.cli.cup import app as cup_app
 from judge.cli.guard import TRACEBACK_VARIABLE
 from judge.contest.contest import Contest, open_store
 from judge.contest.plan import load_plan
@@ -81,16 +82,34 @@ CONTEST_WORDS: Mapping[str, tuple[str, ...]] = {
 }
 
 
+CUP_WORDS: Mapping[str, tuple[str, ...]] = {
+    "init": ("init", "series"),
+    "plan": ("plan", "nothing"),
+    "submit": ("submit", "nothing.zip", "nothing", "--league", "one"),
+    "tokens": ("tokens", "nothing", "nothing"),
+    "run": ("run", "nothing"),
+    "status": ("status", "nothing"),
+    "standings": ("standings", "nothing"),
+    "export": ("export", "out", "nothing"),
+    "verify": ("verify", "nothing"),
+}
+
+
 def commands(of: object) -> set[str]:
     return set(of.info.cls.places)  # type: ignore[attr-defined]
 
 
-ALL = {**WORDS, **{f"contest {name}": ("contest", *words) for name, words in CONTEST_WORDS.items()}}
+ALL = {
+    **WORDS,
+    **{f"contest {name}": ("contest", *words) for name, words in CONTEST_WORDS.items()},
+    **{f"cup {name}": ("cup", *words) for name, words in CUP_WORDS.items()},
+}
 
 
 def test_all_commands_are_tried() -> None:
-    assert commands(app) == {*WORDS, "contest"}
+    assert commands(app) == {*WORDS, "contest", "cup"}
     assert commands(contest_app) == CONTEST_WORDS.keys()
+    assert commands(cup_app) == CUP_WORDS.keys()
 
 
 @pytest.fixture(scope="module")

@@ -91,7 +91,7 @@ def test_the_dlls_that_a_real_program_misses_are_named(judge: Judge, wine: None,
     checked = judge("check", str(packaged_programs(width) / "mpicalc.exe"), "--policy", "gomocup-freestyle", *QUICK)
 
     assert 1 == checked.code, checked.err
-    assert "these DLLs are missing: libgcrypt-20.dll, libgpg-error-0.dll; link them statically" in checked.out
+    assert "these DLLs are missing: libgcrypt-20.dll, libgpg-error-0.dll: link them statically" in checked.out
 
 
 @needs_wine

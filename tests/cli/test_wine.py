@@ -65,7 +65,7 @@ def test_the_dlls_that_are_missing_are_named(judge: Judge, tmp_path: Path) -> No
 
     assert checked.code == 1
     assert "exited with code 53" in checked.out
-    assert "these DLLs are missing: one-of-mine.dll, two-of-mine.dll; link them statically" in checked.out
+    assert "these DLLs are missing: one-of-mine.dll, two-of-mine.dll: link them statically" in checked.out
 
 
 @pytest.mark.parametrize(("how", "verdict"), [("null", "crash"), ("memory", "memory")])
