@@ -34,8 +34,8 @@ def verify(path: Path) -> VerifiedFile:
     if is_evaluation(path):
         from judge.export.evaluation_file import verify_evaluation
 
-        problems, said = verify_evaluation(path)
-        return VerifiedFile(problems, printable(said, 400))
+        problems, summary = verify_evaluation(path)
+        return VerifiedFile(problems, printable(summary, 400))
     log = replayed_log(path)
     if log is not None:
         return VerifiedFile((), log)

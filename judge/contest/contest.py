@@ -187,7 +187,7 @@ class Contest:
 
     @property
     def folders_notice(self) -> str:
-        """The source of the persistent folders; empty if the policy has none."""
+        """The source of the persistent folders; empty without such folders."""
         if not self.snapshot.policy.folders.persistent:
             return ""
         entries = self.snapshot.entries

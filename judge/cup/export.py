@@ -5,7 +5,6 @@ DIR/manifest.json, manifest.sig, organiser.pem                    its files, and
 DIR/LEAGUE/                                                       an ordinary export with its own manifest and log
 """
 
-import shutil
 from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import dataclass, replace
@@ -13,13 +12,13 @@ from pathlib import Path
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from judge.base.errors import HostError, InputError
+from judge.base.errors import InputError
 from judge.base.progress import Tracker, untracked
 from judge.contest.contest import Contest, open_store
 from judge.cup.plan import PlannedCup
 from judge.cup.results import CUP_DOCUMENT, read_exported
 from judge.cup.site import cup_pages
-from judge.export.export import ExportSummary, PageOptions, empty_partial, publish, refuse_places
+from judge.export.export import ExportSummary, PageOptions, new_directories, publish
 from judge.publish.manifest import write_manifest
 from judge.translations.language import languages
 from judge.transparency.keys import fingerprint, load_key
@@ -47,18 +46,9 @@ def export_cup(
 
     A league's export is signed by the organiser.key in its folder, or by `key`. Raises InputError and HostError.
     """
-    refuse_places(directory, private)
-    partial, partial_private = empty_partial(directory), empty_partial(private)
-    try:
+    with new_directories(directory, private) as (partial, partial_private):
         leagues = _write(planned, partial, partial_private, key, options, track)
         digest = write_manifest(partial, planned.cup.name, key, leagues)
-        for made, place in ((partial_private, private), (partial, directory)):
-            made.replace(place)
-    except OSError as error:
-        raise HostError(f"{error.filename or directory}: {error.strerror}: the export is not written") from None
-    finally:
-        for made in (partial, partial_private):
-            shutil.rmtree(made, ignore_errors=True)
     return CupSummary(digest, fingerprint(key.public_key()), leagues)
 
 

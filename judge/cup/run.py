@@ -56,6 +56,7 @@ class CupRun:
         self._report = report
         self._processes: dict[str, subprocess.Popen[bytes]] = {}
         self._ready: dict[str, Planned] = {}
+        self._begun: set[str] = set()
         self._stop = Event()
         self._waits = ""
         self.ends: dict[str, LeagueEnd] = {}
@@ -101,7 +102,7 @@ class CupRun:
             if cup.leagues_at_once and len(self._processes) >= cup.leagues_at_once:
                 break
             planned = self._contest(league)
-            why = planned.waits_for() if self._planned.begun(name) is None and "--now" not in self._arguments else ""
+            why = "" if name in self._begun or "--now" in self._arguments else planned.waits_for()
             if (player := player_of(planned)) is not None:
                 why = f"process {player} plays it"
             if why:
@@ -117,6 +118,8 @@ class CupRun:
     def _contest(self, league: League) -> Planned:
         if league.name not in self._ready:
             begun = self._planned.begun(league.name)
+            if begun is not None:
+                self._begun.add(league.name)
             promoted = promoted_agents(self._planned, league) if league.after and begun is None else ()
             self._ready[league.name] = begun or self._planned.write(league.name, promoted)
         return self._ready[league.name]

@@ -8,7 +8,7 @@ import hashlib
 import re
 import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -75,10 +75,25 @@ def publish(
 
     Raises InputError if one exists or a record was changed, HostError if writing fails.
     """
-    refuse_places(directory, private)
-    partial, partial_private = empty_partial(directory), empty_partial(private)
+    with new_directories(directory, private) as (partial, partial_private):
+        return _write(contest, partial, partial_private, key, options, track)
+
+
+@contextmanager
+def new_directories(directory: Path, private: Path) -> Iterator[tuple[Path, Path]]:
+    """Yield the directories to write the public and the private part to; both are renamed at the end, or removed.
+
+    Raises InputError if the directories contain each other or have files, HostError if writing fails.
+    """
+    inside, outside = private.resolve(), directory.resolve()
+    if inside.is_relative_to(outside) or outside.is_relative_to(inside):
+        raise InputError(f"{private}: the private directory must be outside the public one, and must not contain it")
+    for place in (directory, private):
+        if place.exists() and not (place.is_dir() and not any(place.iterdir())):
+            raise InputError(f"{place}: exists; an export is never overwritten, name another directory")
+    partial, partial_private = _empty_partial(directory), _empty_partial(private)
     try:
-        summary = _write(contest, partial, partial_private, key, options, track)
+        yield partial, partial_private
         for made, place in ((partial_private, private), (partial, directory)):
             made.replace(place)
     except OSError as error:
@@ -86,21 +101,9 @@ def publish(
     finally:
         for made in (partial, partial_private):
             shutil.rmtree(made, ignore_errors=True)
-    return summary
 
 
-def refuse_places(directory: Path, private: Path) -> None:
-    """Raise InputError if the directories of an export contain each other, or have files."""
-    inside, outside = private.resolve(), directory.resolve()
-    if inside.is_relative_to(outside) or outside.is_relative_to(inside):
-        raise InputError(f"{private}: the private directory must be outside the public one, and must not contain it")
-    for place in (directory, private):
-        if place.exists() and not (place.is_dir() and not any(place.iterdir())):
-            raise InputError(f"{place}: exists; an export is never overwritten, name another directory")
-
-
-def empty_partial(place: Path) -> Path:
-    """Return the directory in which an export is written before it is renamed to `place`, without earlier files."""
+def _empty_partial(place: Path) -> Path:
     partial = place.absolute().with_name(f".{place.name}.partial")
     shutil.rmtree(partial, ignore_errors=True)
     return partial

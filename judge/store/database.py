@@ -158,10 +158,7 @@ class Database:
         digest: str | None = None,
         who: str | None = None,
     ) -> int | None:
-        """Add a line to the journal; return its leaf number. The contest's row must be locked (`announced_row`).
-
-        None for a contest begun without logs: an incomplete log would prove nothing.
-        """
+        """Returns the leaf's number; None for a contest begun without logs. `announced_row` must lock the row."""
         lines = select(journal.c.number).where(journal.c.contest == contest).order_by(journal.c.id.desc())
         last = connection.execute(lines.limit(1)).first()
         number = 0 if last is None else None if last.number is None else last.number + 1

@@ -42,6 +42,19 @@ KeyFile = Annotated[
 ]
 
 
+PrivateOption = Annotated[
+    Path | None, typer.Option(help="A new directory for the authors' private files. Default: DIR-private.")
+]
+AddressOption = Annotated[
+    str,
+    typer.Option(metavar="URL", help="The future address of the site; links to games then show a preview picture."),
+]
+LanguageOption = Annotated[
+    list[str] | None,
+    typer.Option(metavar="CODE", help=f"A language of the pages: {', '.join(CODES)}. May be repeated. Default: all."),
+]
+
+
 def key(path: Annotated[Path, typer.Argument(metavar="FILE", help="The new file for the private key.")]) -> None:
     """Create a key pair to sign exports with.
 
@@ -62,19 +75,9 @@ def export(
     directory: Annotated[Path, typer.Argument(metavar="DIR", help="A new directory.")],
     contest: ContestArgument = HERE,
     key: KeyFile = None,
-    private: Annotated[
-        Path | None, typer.Option(help="A new directory for the authors' private files. Default: DIR-private.")
-    ] = None,
-    address: Annotated[
-        str,
-        typer.Option(metavar="URL", help="The future address of the site; links to games then show a preview picture."),
-    ] = "",
-    language: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="CODE", help=f"A language of the pages: {', '.join(CODES)}. May be repeated. Default: all."
-        ),
-    ] = None,
+    private: PrivateOption = None,
+    address: AddressOption = "",
+    language: LanguageOption = None,
     former: Annotated[
         Path | None,
         typer.Option(

@@ -1,7 +1,7 @@
 """`judge contest verify`: verify an export. Needs no modules of Unix."""
 
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
@@ -11,6 +11,7 @@ import typer
 from judge.base.errors import InputError
 from judge.base.text import printable
 from judge.publish.joined import FormerContest
+from judge.publish.manifest import ManifestCheck
 from judge.statistics.fairness import TIME
 from judge.terminal.output import note
 from judge.terminal.progress_bar import progress_bar
@@ -42,11 +43,17 @@ SAMPLE_EXIT_CODE = 3
 FORGED = (1, 10, 100, 1000)
 
 
+PublicKeyOption = Annotated[
+    Path | None, typer.Option(help="The organiser's public key; obtain it from another source than the export.")
+]
+SampleSeedOption = Annotated[
+    str, typer.Option(metavar="TEXT", help="Choose the games of --sample by this text, to repeat a sample.")
+]
+
+
 def verify(
     directory: Annotated[Path, typer.Argument(metavar="DIR", help="The export.")],
-    key: Annotated[
-        Path | None, typer.Option(help="The organiser's public key; obtain it from another source than the export.")
-    ] = None,
+    key: PublicKeyOption = None,
     since: Annotated[
         Path | None,
         typer.Option(metavar="CHECKPOINT", help="An old checkpoint of the log: verify that nothing before it changed."),
@@ -64,22 +71,15 @@ def verify(
         int | None,
         typer.Option(metavar="N", min=1, help="Replay only N games, chosen at random. Exits with 3 if all is well."),
     ] = None,
-    sample_seed: Annotated[
-        str, typer.Option(metavar="TEXT", help="Choose the games of --sample by this text, to repeat a sample.")
-    ] = "",
+    sample_seed: SampleSeedOption = "",
 ) -> None:
     """Verify an export: check files and signature, replay every game, recompute schedule and tables."""
     if not directory.is_dir():
         raise InputError(f"{directory}: not a directory; give one that judge contest export wrote")
-    if sample_seed and sample is None:
-        raise InputError("--sample-seed chooses the games of a sample: also give --sample N")
-    chosen = None if sample is None else Sample(sample, sample_seed or secrets.token_hex(8))
+    chosen = chosen_sample(sample, sample_seed)
     report = verify_export(directory, key, since, receipt, witness, chosen, progress_bar())
     _warn(report)
-    for problem in report.problems[:SHOWN]:
-        print(f"  {printable(problem, 500)}")
-    if len(report.problems) > SHOWN:
-        print(f"  and {len(report.problems) - SHOWN} more")
+    print_problems(report.problems)
     print(f"manifest {report.manifest.digest}")
     print(f"key      {report.manifest.fingerprint}")
     if report.chance:
@@ -112,6 +112,23 @@ def verify(
         raise SystemExit(SAMPLE_EXIT_CODE)
     games = f"{report.replayed} games replayed, schedule and tables computed again"
     print(f"{directory}: ok: {printable(report.contest)}, {games}")
+
+
+def chosen_sample(games: int | None, seed: str) -> Sample | None:
+    """The sample of `--sample` and `--sample-seed`; None: all games. Raises InputError."""
+    if games is None:
+        if seed:
+            raise InputError("--sample-seed chooses the games of a sample: also give --sample N")
+        return None
+    return Sample(games, seed or secrets.token_hex(8))
+
+
+def print_problems(problems: Sequence[str]) -> None:
+    """Print the first `SHOWN` problems, and the number of the others."""
+    for problem in problems[:SHOWN]:
+        print(f"  {printable(problem, 500)}")
+    if len(problems) > SHOWN:
+        print(f"  and {len(problems) - SHOWN} more")
 
 
 def _sample_lines(sample: Sample, report: VerificationReport, all_games: int) -> Iterator[str]:
@@ -160,12 +177,17 @@ def _witness_words(witness: Witnessed) -> str:
     )
 
 
-def _warn(report: VerificationReport) -> None:
-    if report.manifest.is_own_key:
+def warn_of_own_key(manifest: ManifestCheck) -> None:
+    """Warn if the key is the directory's own."""
+    if manifest.is_own_key:
         note(
             "judge: WARNING: this key is from the directory itself. It proves that the files belong together, "
             "NOT who published them: get the organiser's key from another source and give it with --key FILE"
         )
+
+
+def _warn(report: VerificationReport) -> None:
+    warn_of_own_key(report.manifest)
     if not report.is_over:
         why = "there are problems" if report.problems else "another round follows"
         if report.unfinished:

@@ -1,6 +1,5 @@
 """`judge cup export` and `verify`: one site for all leagues, with one signed manifest."""
 
-import secrets
 from pathlib import Path
 from typing import Annotated
 
@@ -8,8 +7,15 @@ import typer
 
 from judge.base.errors import InputError
 from judge.base.text import printable
-from judge.cli.contest.publish import KeyFile, page_options
-from judge.cli.contest.verify import SAMPLE_EXIT_CODE, SHOWN
+from judge.cli.contest.publish import AddressOption, KeyFile, LanguageOption, PrivateOption, page_options
+from judge.cli.contest.verify import (
+    SAMPLE_EXIT_CODE,
+    PublicKeyOption,
+    SampleSeedOption,
+    chosen_sample,
+    print_problems,
+    warn_of_own_key,
+)
 from judge.cli.cup.options import CUP_HERE, CupArgument
 from judge.cup.export import export_cup
 from judge.cup.plan import load_cup
@@ -19,7 +25,6 @@ from judge.terminal.progress_bar import progress_bar
 from judge.translations.language import CODES
 from judge.transparency.keys import load_key
 from judge.transparency.log import KEY_FILE
-from judge.verify.sample import Sample
 
 EXAMPLES = {
     "export": """
@@ -43,19 +48,9 @@ def export(
     directory: Annotated[Path, typer.Argument(metavar="DIR", help="A new directory.")],
     cup: CupArgument = CUP_HERE,
     key: KeyFile = None,
-    private: Annotated[
-        Path | None, typer.Option(help="A new directory for the authors' private files. Default: DIR-private.")
-    ] = None,
-    address: Annotated[
-        str,
-        typer.Option(metavar="URL", help="The future address of the site; links to games then show a preview picture."),
-    ] = "",
-    language: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="CODE", help=f"A language of the pages: {', '.join(CODES)}. May be repeated. Default: all."
-        ),
-    ] = None,
+    private: PrivateOption = None,
+    address: AddressOption = "",
+    language: LanguageOption = None,
     former: Annotated[
         Path | None,
         typer.Option(metavar="OLD", help="A former export of this cup: unchanged pages of games are copied."),
@@ -80,35 +75,22 @@ def export(
 
 def verify(
     directory: Annotated[Path, typer.Argument(metavar="DIR", help="The exported cup.")],
-    key: Annotated[
-        Path | None, typer.Option(help="The organiser's public key; obtain it from another source than the export.")
-    ] = None,
+    key: PublicKeyOption = None,
     sample: Annotated[
         int | None,
         typer.Option(
             metavar="N", min=1, help="Replay only N random games of each league. Exits with 3 if all is well."
         ),
     ] = None,
-    sample_seed: Annotated[
-        str, typer.Option(metavar="TEXT", help="Choose the games of --sample by this text, to repeat a sample.")
-    ] = "",
+    sample_seed: SampleSeedOption = "",
 ) -> None:
     """Verify an exported cup: its manifest, every league as judge contest verify does, and the medals."""
     if not directory.is_dir():
         raise InputError(f"{directory}: not a directory; give one that judge cup export wrote")
-    if sample_seed and sample is None:
-        raise InputError("--sample-seed chooses the games of a sample: also give --sample N")
-    chosen = None if sample is None else Sample(sample, sample_seed or secrets.token_hex(8))
+    chosen = chosen_sample(sample, sample_seed)
     report = verify_cup(directory, key, chosen, progress_bar())
-    if report.manifest.is_own_key:
-        note(
-            "judge: WARNING: this key is from the directory itself. It proves that the files belong together, "
-            "NOT who published them: get the organiser's key from another source and give it with --key FILE"
-        )
-    for problem in report.problems[:SHOWN]:
-        print(f"  {printable(problem, 500)}")
-    if len(report.problems) > SHOWN:
-        print(f"  and {len(report.problems) - SHOWN} more")
+    warn_of_own_key(report.manifest)
+    print_problems(report.problems)
     print(f"manifest {report.manifest.digest}")
     print(f"key      {report.manifest.fingerprint}")
     for name, league in report.leagues.items():

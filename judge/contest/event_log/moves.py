@@ -121,7 +121,7 @@ class WorkerMoves:
             self._release(attempt)
 
     def due_s(self) -> float | None:
-        """Seconds until a withheld event is due; None if there is none or it waits for answers."""
+        """Seconds until a withheld event is due; None without one, or if it waits for answers."""
         waiting = [attempt.held[0].due_s for attempt in self._attempts.values() if attempt.held]
         return max(0.0, min(waiting) - time.monotonic()) if waiting and self._delay.delay_s else None
 
@@ -178,7 +178,6 @@ def _hash(event: Playing | MoveMade) -> int:
 
 
 def _delayed(event: AnyEvent, delay: BroadcastPlan) -> AnyEvent | None:
-    """Delay the event's clock by the same time. With a delay by plies the clock is unknown."""
     if not isinstance(event, MoveMade | TurnBegun) or event.clock is None:
         return event
     if delay.delay_plies:
