@@ -116,13 +116,15 @@ class Browser:
         self.errors.clear()
 
     def wait_for(self, condition: str) -> Any:
-        """Hear what happens until an expression in the page is true; its value. Fails with what the page says."""
+        """Hear what happens until an expression in a parsed page is true; its value. Fails with what the page says."""
+        # A page that is still read may have the element that is waited for and not yet those behind it.
+        parsed = f"document.readyState !== 'loading' && ({condition})"
         deadline = time.monotonic() + PATIENCE_S
         while True:
             if time.monotonic() > deadline:
                 raise NeverTrueError(f"{condition}\n{self.errors}\n{self._text()}")
             try:
-                if value := self.ask(condition):
+                if value := self.ask(parsed):
                     return value
                 if self._is_scriptless:
                     self._hear()  # timers of the page do not run

@@ -36,6 +36,7 @@ class Browser(browser.Browser):
         """
         # Without its style sheets, which a page may still wait for, nothing has its size or its colour.
         self.wait_for("document.readyState === 'complete'")
+        assert self.ask("document.body.checkVisibility()"), "nothing is wrong with a page that is not shown"
         self.ask(f"{axe_source()};axe.configure({json.dumps(_EVERY_RULE)})")
         only = {"runOnly": {"type": "rule", "values": rules}} if rules else {}
         for _ in range(MOST_LOOKS):

@@ -25,7 +25,7 @@
   const slider = document.querySelector(".controls input");
   const caption = document.querySelector(".caption");
   const message = document.querySelector(".message");
-  const logs = [...document.querySelectorAll("[data-log]")];
+  const logs = [...document.querySelectorAll("[data-agent-log]")];
   const silence = document.querySelector("[data-no-log]");
   const plots = [...document.querySelectorAll(".plot")];
   const squares = document.querySelector(".squares");
@@ -73,7 +73,7 @@
     caption.textContent = caption.dataset.words.replace("{at}", numberAt(at)).replace("{last}", numberAt(last)) + move;
     slider.setAttribute("aria-valuetext", caption.textContent);
     if (message) message.textContent = row ? row.cells[row.cells.length - 1].textContent : "";
-    for (const log of logs) log.hidden = Number(log.dataset.log) !== at;
+    for (const log of logs) log.hidden = Number(log.dataset.agentLog) !== at;
     if (silence) silence.hidden = logs.some((log) => !log.hidden);
     film.dataset.now = String(at);
     list.scrollTop = row ? Math.max(0, row.offsetTop - list.clientHeight / 2) : 0;

@@ -102,7 +102,7 @@ def test_an_own_game_has_its_page_with_stderr_and_debug_of_the_own_seat(desk: Se
     assert f"DEBUG {SECRET} {agent}" in page
     assert 'class="plot' in page
     logs = re.findall(
-        r'<div data-log="(\d+)"><p class="quiet">([^<]+)<bdi>(\w+)</bdi></p><pre>(.*?)</pre>', page, re.DOTALL
+        r'<div data-agent-log="(\d+)"><p class="quiet">([^<]+)<bdi>(\w+)</bdi></p><pre>(.*?)</pre>', page, re.DOTALL
     )
     assert {agent} == {name for _, _, name, _ in logs}
     assert any(f"DEBUG {SECRET} {agent}" in text for _, _, _, text in logs)

@@ -104,7 +104,7 @@ def test_game_page_updates_itself_and_ends_equal_to_the_export(witness: Browser,
         assert ["Evaluation", "Depth", "Time", "Memory"] == [label.split(" ")[0] for label, *_ in while_played]
         contest.end(game, file)
         # The same address has the page of the export now, which steps through the game.
-        witness.wait_for("document.querySelector('.controls input') !== null")
+        witness.wait_for("document.querySelector('.controls input')?.checkVisibility()")
         assert witness.ask("location.pathname") == "/games/00001.html"
         assert while_played == witness.ask(drawn)
         assert [] == witness.errors
@@ -386,7 +386,7 @@ def test_running_game_updates_in_the_language_of_its_page(witness: Browser, tmp_
         )
         assert {"bílý", "černý"} == {text.split(" ")[0] for text in squares}
         contest.end(game, file)
-        witness.wait_for("document.querySelector('.controls input') !== null")
+        witness.wait_for("document.querySelector('.controls input')?.checkVisibility()")
         assert "cs" == witness.ask("document.documentElement.lang")
         assert "Seznam tahů" == witness.ask("document.querySelector('.list').ariaLabel")
         for path in ("zh/live.html", "zh/index.html", "cs/verify.html"):

@@ -72,7 +72,7 @@ def test_pages_update_from_any_file_server_until_the_contest_is_over(browser: Br
             accept(cup, game, file)
             log.finish()
             # The page of the export is at the same address.
-            browser.wait_for("document.querySelector('.controls input') !== null")
+            browser.wait_for("document.querySelector('.controls input')?.checkVisibility()")
             game, file, told = told_by(cup, log)
             accept(cup, game, file)
             log.finish()
