@@ -292,7 +292,7 @@ class Gomocup:
         if not said:
             return []
         first = decode(said[0][:80])
-        return [Note(sentence(f"discarded: {len(said)} line(s) that nobody asked for, first {first!r}"))]
+        return [Note(sentence(f"discarded: {len(said)} line(s) without a request, first {first!r}"))]
 
     def _line(self, line: bytes) -> Sequence[Effect]:
         word, rest = classify(line)

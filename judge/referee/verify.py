@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from judge.base.errors import InputError
 from judge.games.types import Verdict
 from judge.referee.builds import build_problems
+from judge.referee.former import REWORDED
 from judge.referee.make_record import clock_record_of, plies_of, result_line_of, verdict_of, winner_of
 from judge.referee.replay import ReplayWire, replaying
 from judge.referee.setup import build_replay
@@ -69,7 +70,7 @@ def _replay(file: RecordFile) -> list[str]:
     for what, again, stands in (
         ("verdict", verdict_of(end), record.verdict),
         ("winner", winner_of(end), record.winner),
-        ("reason", end.reason, record.reason),
+        ("reason", _in_words_of_today(end.reason), _in_words_of_today(record.reason)),
         ("result", result_line_of(referee), record.result),
         ("plies", plies_of(referee), record.plies),
         ("unclosed", referee.unclosed, record.unclosed),
@@ -85,7 +86,7 @@ def _replay(file: RecordFile) -> list[str]:
             problems.append(f"seat {seat}: the replay finds other evidence of its fault: {_other(side, stated)}")
         why = "" if side.fault is None else side.fault.reason
         for what, made, written in (
-            ("why", why, stated.why),
+            ("why", _in_words_of_today(why), _in_words_of_today(stated.why)),
             ("about", dict(side.about), stated.about),
         ):
             if made != written:
@@ -100,6 +101,12 @@ def _replay(file: RecordFile) -> list[str]:
     if not wire.is_finished:
         problems.append("the record continues after the end of the game")
     return problems
+
+
+def _in_words_of_today(reason: str) -> str:
+    for former, today in REWORDED:
+        reason = reason.replace(former, today)
+    return reason
 
 
 def _other(side: Side, stated: SeatRecord) -> str:

@@ -253,7 +253,7 @@ class Store(Reader):
                 self._end(connection, row, attempt, superseded, outcome.reason, outcome.record, outcome.public)
                 return superseded
             if outcome.winner is None:
-                story = f"{row.first} - {row.second}: nobody won: {outcome.reason}"
+                story = f"{row.first} - {row.second}: no winner: {outcome.reason}"
             else:
                 story = f"{row.first if outcome.winner == 0 else row.second} won: {outcome.reason}"
             self._end(connection, row, attempt, AttemptState.ACCEPTED, story, outcome.record, outcome.public)

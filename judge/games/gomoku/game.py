@@ -163,10 +163,10 @@ class Gomoku:
         events = self._take(self.pending(), reply)
         end = self.end
         if isinstance(end, AgentFault) and reply.spoken:
-            reason = sentence(f"{end.reason}; it said {quote(reply.spoken)}")
+            reason = sentence(f"{end.reason}; it sent {quote(reply.spoken)}")
             self._end = end = AgentFault(end.verdict, end.seat, reason)
         if isinstance(end, AgentFault) and reply.complaint:
-            reason = sentence(f"{end.reason}; before that it said {quote(reply.complaint)}")
+            reason = sentence(f"{end.reason}; before that it sent {quote(reply.complaint)}")
             self._end = AgentFault(end.verdict, end.seat, reason)
         return events
 
@@ -327,7 +327,7 @@ class Gomoku:
         elif self._board.is_full:
             self._end = RuleResult(Verdict.DRAW, None, sentence("the board is full"))
         else:
-            self._end = RuleResult(Verdict.DRAW, None, sentence(f"{self._drawn_at} stones, and nobody won"))
+            self._end = RuleResult(Verdict.DRAW, None, sentence(f"{self._drawn_at} stones and no winner"))
 
     def _say_row(self, row: WinningRow) -> str:
         first, last = self._board.say(row.first), self._board.say(row.last)
