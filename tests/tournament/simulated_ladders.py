@@ -23,6 +23,7 @@ class Ladder:
     rules: Matchmaking = field(default_factory=Matchmaking)
     model: RatingModel = field(default_factory=lambda: RatingModel(advantage=0, draw_elo=0.01, mean=1600))
     slots: int = 2
+    deviation: float = 1000
     authors: Mapping[str, str] = field(default_factory=dict)
     anchors: Sequence[str] = ()
     is_random: bool = False
@@ -42,7 +43,7 @@ class Ladder:
         is_anchor = agent in self.anchors
         if is_anchor:
             prior = Prior(self.strengths[agent], 0)
-        self.ratings.admit(agent, prior or Prior(1600, 500))
+        self.ratings.admit(agent, prior or Prior(1600, self.deviation))
         self.games.admit(agent, self.authors.get(agent, ""), anchor=is_anchor)
 
     def play(self, games: int) -> None:
