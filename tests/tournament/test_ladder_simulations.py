@@ -1,10 +1,11 @@
 """Simulated ladders of the strengths of Gomocup's Fastgame 2026.
 
-JUDGE_LADDER_RUNS is the number of runs of each simulation, 60 for the full size. Small runs have wide limits, because a single ladder varies. The full size has the limits of the targets.
+JUDGE_LADDER_RUNS is the number of runs of each simulation, 60 for the full size. Small runs have wide limits, because
+a single ladder varies. The full size has the limits of the targets. `pytest -s` shows the figures.
 """
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 import numpy as np
 import pytest
@@ -27,9 +28,7 @@ def strengths() -> Mapping[str, float]:
     return {row["program"]: float(row["elo"]) for row in rows(data() / "expected/places/2026_f.csv") if row["elo"]}
 
 
-def test_places_of_the_best_are_better_than_with_random_pairs(
-    strengths: Mapping[str, float], record_property: Callable[[str, object], None]
-) -> None:
+def test_places_of_the_best_are_better_than_with_random_pairs(strengths: Mapping[str, float]) -> None:
     errors: dict[bool, list[float]] = {False: [], True: []}
     for seed in range(RUNS or 3):
         for is_random, found in errors.items():
@@ -38,19 +37,17 @@ def test_places_of_the_best_are_better_than_with_random_pairs(
             found.append(top_error(ladder))
     chosen, random = (np.array(errors[is_random]) for is_random in (False, True))
     for name, each in (("chosen", chosen), ("random", random)):
-        record_property(f"top-error-{name}", f"{each.mean():.3f} +- {each.std() / len(each) ** 0.5:.3f}")
+        print(f"top-error-{name}", f"{each.mean():.3f} +- {each.std() / len(each) ** 0.5:.3f}")
 
     assert chosen.mean() < random.mean()
     if RUNS:
         assert chosen.mean() <= 0.25
 
 
-def test_newcomer_is_soon_within_100_elo(
-    strengths: Mapping[str, float], record_property: Callable[[str, object], None]
-) -> None:
+def test_newcomer_is_soon_within_100_elo(strengths: Mapping[str, float]) -> None:
     """The number of its games after which its rating stays within 100 Elo of its strength, up to 200 games."""
     needed = [games_until_known(dict(strengths), seed) for seed in range(RUNS or 2)]
-    record_property("newcomer-games", f"median {np.median(needed)}, sorted {sorted(needed)}")
+    print("newcomer-games", f"median {np.median(needed)}, sorted {sorted(needed)}")
 
     assert np.median(needed) <= (60 if RUNS else NEWCOMER_GAMES + 1)
 
@@ -72,9 +69,7 @@ def games_until_known(strengths: dict[str, float], seed: int) -> int:
     return max((number for number, error in enumerate(errors, 1) if error > 100), default=0) + 1
 
 
-def test_farm_of_clones_moves_no_rating_by_more_than_its_interval(
-    strengths: Mapping[str, float], record_property: Callable[[str, object], None]
-) -> None:
+def test_farm_of_clones_moves_no_rating_by_more_than_its_interval(strengths: Mapping[str, float]) -> None:
     """Ten clones of an agent lose all games against it. The mean shift of each rating is compared with its interval."""
     clones = [f"clone-{number}" for number in range(10)]
     others = sorted(strengths.keys() - {*ANCHORS, MASTER})
@@ -94,7 +89,7 @@ def test_farm_of_clones_moves_no_rating_by_more_than_its_interval(
         shifts.append([farm.elo(agent) - without.elo(agent) for agent in [*others, MASTER]])
         reaches.append([without.ratings.rating(agent).reach for agent in [*others, MASTER]])
     shares = np.abs(np.mean(shifts, axis=0)) / np.mean(reaches, axis=0)
-    record_property("farm-worst-shift", f"{shares.max():.2f} of the interval, median {np.median(shares):.2f}")
+    print("farm-worst-shift", f"{shares.max():.2f} of the interval, median {np.median(shares):.2f}")
 
     assert np.median(shares) < 1
     if RUNS:
