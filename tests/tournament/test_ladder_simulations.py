@@ -5,6 +5,7 @@ a single ladder varies. The full size has the limits of the targets. `pytest -s`
 """
 
 import os
+import sys
 from collections.abc import Mapping
 
 import numpy as np
@@ -37,7 +38,7 @@ def test_places_of_the_best_are_better_than_with_random_pairs(strengths: Mapping
             found.append(top_error(ladder))
     chosen, random = (np.array(errors[is_random]) for is_random in (False, True))
     for name, each in (("chosen", chosen), ("random", random)):
-        print(f"top-error-{name}", f"{each.mean():.3f} +- {each.std() / len(each) ** 0.5:.3f}")
+        sys.stdout.write(f"top-error-{name} {each.mean():.3f} +- {each.std() / len(each) ** 0.5:.3f}\n")
 
     assert chosen.mean() < random.mean()
     if RUNS:
@@ -47,7 +48,7 @@ def test_places_of_the_best_are_better_than_with_random_pairs(strengths: Mapping
 def test_newcomer_is_soon_within_100_elo(strengths: Mapping[str, float]) -> None:
     """The number of its games after which its rating stays within 100 Elo of its strength, up to 200 games."""
     needed = [games_until_known(dict(strengths), seed) for seed in range(RUNS or 2)]
-    print("newcomer-games", f"median {np.median(needed)}, sorted {sorted(needed)}")
+    sys.stdout.write(f"newcomer-games median {np.median(needed)}, sorted {sorted(needed)}\n")
 
     assert np.median(needed) <= (60 if RUNS else NEWCOMER_GAMES + 1)
 
@@ -89,7 +90,7 @@ def test_farm_of_clones_moves_no_rating_by_more_than_its_interval(strengths: Map
         shifts.append([farm.elo(agent) - without.elo(agent) for agent in [*others, MASTER]])
         reaches.append([without.ratings.rating(agent).reach for agent in [*others, MASTER]])
     shares = np.abs(np.mean(shifts, axis=0)) / np.mean(reaches, axis=0)
-    print("farm-worst-shift", f"{shares.max():.2f} of the interval, median {np.median(shares):.2f}")
+    sys.stdout.write(f"farm-worst-shift {shares.max():.2f} of the interval, median {np.median(shares):.2f}\n")
 
     assert np.median(shares) < 1
     if RUNS:
