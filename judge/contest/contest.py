@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
 from threading import Event
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from judge.agents.store import AgentStore
 from judge.base.errors import HostError, InputError
@@ -40,6 +40,9 @@ from judge.tournament.seeds import Freeze, commitment_to, new_secret
 from judge.tournament.snapshot import Snapshot, SnapshotEntry, read_snapshot
 from judge.transparency.checkpoint import Checkpoint
 from judge.transparency.merkle import Tree
+
+if TYPE_CHECKING:
+    from judge.contest.ladder import LadderScheduler
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +96,7 @@ class Contest:
             executor,
             job_of=partial(self.job, listener=listener),
             schedule_next=self.schedule_next,
+            draws_when_free=self.snapshot.format.draws_when_free,
             check_failures=self.check_failures,
             priorities=self.priorities if self.planned.plan.order == "lowest" else None,
             attempts=self.snapshot.policy.attempts,
@@ -117,16 +121,29 @@ class Contest:
         return frozenset(entry.name for entry in self.snapshot.entries)
 
     def schedule_next(self) -> bool:
-        """Disqualify failing agents, then schedule the next round. False if the contest is over."""
+        """Disqualify failing agents, then schedule the next round, or the next game of a ladder. False if there is
+        none.
+        """
+        if self._ladder is not None:
+            return self.store.state(self.name) == "open" and self._ladder.schedule_next()
         results = self.store.results(self.name)
         self._disqualify_failed(results)
         drawn = self.tournament.next(self.store.pairings(self.name), results, self.out())
         self.store.schedule(self.name, drawn.games, drawn.pairings)
         return bool(drawn.games)
 
+    @cached_property
+    def _ladder(self) -> "LadderScheduler | None":
+        if not self.snapshot.format.draws_when_free:
+            return None
+        # It needs NumPy, whose import takes long.
+        from judge.contest.ladder import LadderScheduler
+
+        return LadderScheduler(self.store, self.name, self.tournament, self.record)
+
     def check_failures(self, game: ScheduledGame) -> None:
         """Disqualify agents of an ended game, if checked after every game."""
-        if self.snapshot.failures.check == "game":
+        if self.snapshot.failures.check == "game" or self._ladder is not None:
             self._disqualify_failed(self.store.results_of(self.name, (game.first, game.second)), game)
 
     def _disqualify_failed(self, results: Sequence[GameResult], game: ScheduledGame | None = None) -> None:
@@ -236,7 +253,7 @@ class Contest:
         if counts[GameState.PENDING] or counts[GameState.RUNNING] or counts[GameState.HELD]:
             return False
         found = self.results() if results is None else results
-        return not self.tournament.next(self.store.pairings(self.name), found, self.out()).games
+        return not self.tournament.goes_on(self.store.pairings(self.name), found, self.out())
 
 
 def open_store(planned: Planned) -> Store:

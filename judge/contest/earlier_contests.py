@@ -142,9 +142,8 @@ def _rated(
     waiting: int,
 ) -> EarlierContest:
     tournament = Tournament(snapshot)
-    waiting = waiting or len(tournament.next(pairings, results, out).games)
-    if waiting:
-        raise InputError(f"{path}: {waiting} games are not finished, so it has no final table; finish the contest")
+    if waiting or tournament.goes_on(pairings, results, out):
+        raise InputError(f"{path}: some games are not finished, so it has no final table; finish the contest")
     groups = {(pairing.round, pairing.table): pairing.group for pairing in pairings}
     counting = [result for result in results if out.isdisjoint(result.agents)]
     if not counting:

@@ -9,13 +9,14 @@ from typing import Any
 import judge
 from judge.agents.store import AgentStore
 from judge.base.errors import InputError
-from judge.contest.entries import entrants, refuse_many_of_an_author
+from judge.contest.entries import Entrant, entrants, first_author, refuse_many_of_an_author
 from judge.contest.league_seats import resolved_format
 from judge.contest.plan import Planned
 from judge.referee.seeds import Key
 from judge.referee.setup import check_playable, in_contest
 from judge.referee.spec import GameSpec
 from judge.sandbox.docker.images import listing, runtime_image
+from judge.tournament.formats.ladder import Ladder
 from judge.tournament.points import points_table
 from judge.tournament.seeds import Freeze, commitment_to, contest_key
 from judge.tournament.snapshot import Snapshot, SnapshotEntry, SnapshotImage, SnapshotWitness, ranks_of, terms_digest
@@ -49,6 +50,7 @@ def take_snapshot(
     agents = [(name, each.agent.digest) for name, each in zip(names, entered, strict=True)]
     format_ = resolved_format(planned, agents)
     source, states = begins(agents)
+    authors = _author_numbers(entered) if isinstance(format_, Ladder) else {}
     entries = tuple(
         SnapshotEntry(
             name=each.name,
@@ -59,6 +61,7 @@ def take_snapshot(
             submission=each.submission,
             persistent=states.get(each.name),
             title=each.title,
+            author=authors.get(first_author(each.author), 0),
         )
         for rank, each in enumerate(entered, 1)
     )
@@ -104,6 +107,11 @@ def _drawn(terms: Snapshot, secret: Key | None, freeze: Freeze | None) -> Snapsh
     ranked = zip(terms.entries, ranks, strict=True)
     entries = tuple(entry.model_copy(update={"rank": rank}) for entry, rank in ranked)
     return terms.model_copy(update={"entries": entries, "freeze": freeze})
+
+
+def _author_numbers(entered: Sequence[Entrant]) -> Mapping[str, int]:
+    known = dict.fromkeys(first_author(each.author) for each in entered if each.author)
+    return {author: number for number, author in enumerate(known, 1)}
 
 
 def _raised(error: InputError) -> None:

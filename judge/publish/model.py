@@ -202,7 +202,7 @@ class PublishedContest:
     @cached_property
     def is_over(self) -> bool:
         """Whether all games are finished and no round follows."""
-        return not self.unfinished and not self.tournament.next(self.pairings, self.results, self.out).games
+        return not self.unfinished and not self.tournament.goes_on(self.pairings, self.results, self.out)
 
     @cached_property
     def ending(self) -> Ending | None:

@@ -136,10 +136,15 @@ class OnlineRatings:
 
     def add_result(self, result: GameResult) -> None:
         """Update the ratings. A game that both lost by faults is ignored."""
-        if result.winner is None and not result.is_draw:
-            return
-        ending = 1 if result.is_draw else 2 * (result.winner != result.first)
-        self.add(result.first, result.second, ending)
+        ending = _ending(result)
+        if ending is not None:
+            self.add(result.first, result.second, ending)
+
+    def count_result(self, result: GameResult) -> None:
+        """Count a result for the next refit, as `count`."""
+        ending = _ending(result)
+        if ending is not None:
+            self.count(result.first, result.second, ending)
 
     def add(self, first: str, second: str, ending: int) -> None:
         """Update the ratings with a game of two agents. `ending`: 0 if the first won, 1 for a draw, 2 if it lost."""
@@ -332,6 +337,12 @@ class OnlineRatings:
         twice_sinh = grown - 1 / grown
         slope_d = 2 * drawn * grown / twice_sinh - float(np.add.accumulate(by_game)[-1])
         return slope_d, float(np.add.accumulate(bend)[-1]) + 4 * drawn / (twice_sinh * twice_sinh)
+
+
+def _ending(result: GameResult) -> int | None:
+    if result.is_draw:
+        return 1
+    return None if result.winner is None else 2 * (result.winner != result.first)
 
 
 @dataclass(frozen=True, slots=True)

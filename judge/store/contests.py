@@ -163,10 +163,21 @@ class Store(Reader):
             _cancel(connection, contest)
             self._tell(connection, contest, "disqualified", f"{agent}: {why}")
 
-    def schedule(self, contest: str, new: Sequence[ScheduledGame], pairs: Sequence[Pairing] = ()) -> None:
-        """Add games and pairings; existing ones stay unchanged."""
+    def schedule(
+        self,
+        contest: str,
+        new: Sequence[ScheduledGame],
+        pairs: Sequence[Pairing] = (),
+        after: int | None = None,
+    ) -> bool:
+        """Add games and pairings; existing ones stay unchanged. Does nothing and returns False if `after` is given and
+        is not the number of the journal's last line.
+        """
         with self._writing() as connection:
             contest_row(connection, contest, locked=True)
+            lines = select(journal.c.id).where(journal.c.contest == contest).order_by(journal.c.id.desc())
+            if after is not None and connection.scalar(lines.limit(1)) != after:
+                return False
             known = {(row.round, row.table) for row in connection.execute(pairings_of(contest))}
             pair_rows = [
                 {"contest": contest, **asdict(pair)} for pair in pairs if (pair.round, pair.table) not in known
@@ -179,6 +190,7 @@ class Store(Reader):
                 connection.execute(insert(games), [{"contest": contest, **asdict(game)} for game in added])
                 digest = schedule_digest(added)
                 self._tell(connection, contest, "scheduled", f"{len(added)} games", digest=digest)
+            return True
 
     # --- issue, accept, roll back ------------------------------------------------------------------------------------
 

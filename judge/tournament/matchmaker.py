@@ -15,37 +15,18 @@ from math import ceil
 
 import numpy as np
 import numpy.typing as npt
-from pydantic import BaseModel, ConfigDict, Field
 
 from judge.contest_games import Pairing
 from judge.referee.seeds import Seed, numbers
 from judge.statistics.online_ratings import OnlineRatings
 from judge.statistics.portable_math import Vector, exp, log, share
+from judge.tournament.formats.ladder import Matchmaking
 
 Places = npt.NDArray[np.intp]
 Flags = npt.NDArray[np.bool_]
 
 _NORMAL_SLOPE = 1.702
 """Makes the logistic function approximate the normal distribution, with an error of at most 0.01."""
-
-
-class Matchmaking(BaseModel):
-    """How a ladder chooses its pairs."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    anchor_share: float = Field(default=0.05, ge=0, le=1)
-    """Share of games between an anchor and another agent, if the ladder has anchors."""
-    minimum_games: int = Field(default=1, ge=0, le=100)
-    """Minimum number of games of each agent per period."""
-    period: float = Field(default=1.5, ge=1, le=1000)
-    """Length of a period: number of games per agent and per `minimum_games`."""
-    open_games: int = Field(default=2, ge=1, le=1000)
-    """Maximum number of an agent's open games."""
-    author_share: float = Field(default=0.1, ge=0, le=1)
-    """Maximum share of an agent's games against agents of its author."""
-    neighbours: int = Field(default=16, ge=1, le=10_000)
-    """Number of stronger opponents, and of weaker ones, that are compared per agent."""
 
 
 class _Row(IntEnum):
@@ -175,6 +156,12 @@ class LadderGames:
         if not self._open_pairs[pair]:
             del self._open_pairs[pair]
 
+    def reopen(self, first: str, second: str) -> None:
+        """Count a finished game as open: its result was withdrawn."""
+        places = self._places[first], self._places[second]
+        self._table[_Row.OPEN, list(places)] += 1
+        self._open_pairs[_pair(*places)] = self._open_pairs.get(_pair(*places), 0) + 1
+
     def meetings(self, pair: tuple[int, int]) -> tuple[int, int | None]:
         """Return a pair's number of games, and the first seat's agent in the last one. The lower place is first."""
         return self._meetings.get(pair, 0), self._last_first.get(pair)
@@ -197,6 +184,9 @@ class LadderGames:
     def allowed(self, low: Places, high: Places) -> Flags:
         """Return whether the author's share allows each pair."""
         authors, portion = self._row(_Row.AUTHOR), self.rules.author_share
+        playing = authors[self.active]
+        if len(playing) and playing[0] >= 0 and (playing == playing[0]).all():
+            return np.ones(len(low), dtype=np.bool_)  # there is no other author
         full = self.author_games + 1 > portion * (self.games + 1)
         is_full: Flags = (authors[low] == authors[high]) & (authors[low] >= 0) & (full[low] | full[high])
         return ~is_full

@@ -60,6 +60,8 @@ class SnapshotEntry(_Value):
     """SHA-256 of its initial persistent folder; None: empty."""
     title: str = ""
     """Display name; empty: `name`."""
+    author: int = Field(default=0, exclude_if=lambda author: not author)
+    """Number of its author in a ladder, from 1; 0: unknown."""
 
 
 class SnapshotWitness(_Value):

@@ -33,6 +33,7 @@ from judge.transparency.checkpoint import MAX_CHECKPOINT_BYTES, Checkpoint, read
 from judge.transparency.log import LOG
 from judge.transparency.receipt import Receipt, read_receipt
 from judge.transparency.tiles import CHECKPOINT
+from judge.verify.ladder import ladder_problems
 from judge.verify.log import (
     ReadLog,
     draw_problems,
@@ -126,7 +127,9 @@ def verify_export(
         claims = {} if sample is None else claimed_results(directory, contest)
         counted = [record for record in records if record.state == AttemptState.ACCEPTED]
         contest = _with_results(contest, counted, claims)
-        problems += [*_state_problems(contest), *_pairing_problems(contest)]
+        problems += _state_problems(contest)
+        if not contest.snapshot.format.draws_when_free:
+            problems += _pairing_problems(contest)
         # Problems make the state of the contest unreliable.
         is_over = not problems and contest.is_over
         if is_over:
@@ -137,9 +140,12 @@ def verify_export(
             log = read_log(directory, contest, manifest.key)
             digests = {(record.number, record.attempt): record.digest for record in records}
             problems += [*log.problems, *log_problems(contest, log, digests), *draw_problems(contest, log)]
+            problems += ladder_problems(contest, log, records)
             problems += witness_problems(directory, contest.snapshot, log, manifest.key, named, witnesses)
         elif contest.snapshot.freeze is not None:
             problems.append("the export has no log, but its draw depends on one")
+        if log is None and contest.snapshot.format.draws_when_free:
+            problems.append("the export has no log, so the choice of the pairs cannot be verified")
         if log is None and named:
             problems.append("the export has no log, so no witness has signed it")
         if old is not None:

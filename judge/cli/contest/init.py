@@ -49,6 +49,8 @@ _FORMATS = {
     "groups": "groups = 2\npromoted = 2     # number from each group that reach the final\n",
     "sprt": "rounds = 100     # maximum; after it the test is undecided\n"
     'test = { elo0 = 0, elo1 = 10, alpha = 0.05, beta = 0.05, model = "logistic" }   # or "normalized", "bayesian"\n',
+    "ladder": "total_games = 1000   # the season ends after this number\n"
+    "matchmaking = { open_games = 2, author_share = 0.1 }   # limits per agent\n",
     "leagues": "sizes = [6, 6, 6]\npromoted = 3     # number from each league that are promoted\n",
 }
 
@@ -310,7 +312,7 @@ def _text(
         schedule=options.schedule or _NO_SCHEDULE,
         format=toml_quoted(options.format_),
         formats=", ".join(_FORMATS),
-        games=options.games,
+        games=1 if options.format_ == "ladder" else options.games,
         options=_FORMATS[options.format_],
         agents=entered or _NOBODY,
     )

@@ -365,7 +365,7 @@
   const FAILURES = new Set([
     "illegal", "unreadable", "start-time", "turn-time", "match-time", "memory", "output", "crash", "refused",
   ]);
-  const BY_RESULTS = new Set(["round-robin", "double-round-robin", "gauntlet", "swiss", "sprt"]);
+  const BY_RESULTS = new Set(["round-robin", "double-round-robin", "gauntlet", "swiss", "sprt", "ladder"]);
   const OF_PAIR = ["points", "games", "wins", "draws", "losses"];
   const OF_AGENT = [...OF_PAIR, "byes", "failures", "replies", "charged_ms"];
   const SLACK = 1e-9; // rounding depends on the order of a sum
