@@ -30,7 +30,7 @@ class LadderScheduler:
         self._history = LadderHistory(tournament.snapshot, tournament.seed, self._result_of)
 
     def schedule_next(self) -> bool:
-        """Schedule the next game; False if there is none now."""
+        """Schedule the next game; False if no pair is allowed now."""
         while True:
             lines = self._store.journal_since(self._name, self._last)
             if lines:

@@ -1,18 +1,5 @@
-"""Ratings that are updated after each result: the Bradley-Terry model with draws and a first-seat advantage.
-
-The ratings are the maximum of the posterior (MAP). Each agent has a normal prior, so a new version can start from its
-parent's rating. The covariance is the inverse of the curvature at the maximum. A result changes both with a rank-one
-update, which treats the curvature of earlier results as constant:
-
-    c = C a,  v = a' c        a: +1 for the first agent, -1 for the second, +1 for the advantage
-    t = slope(u + v t)        slope and bend: derivatives of the result's log-likelihood by the first seat's lead u
-    ratings += t c
-    C -= c c' bend / (1 + v bend)
-
-An exact refit at regular numbers of results removes the error of this approximation, and estimates the draw parameter.
-
-The same sequence of calls gives the same bits on each machine (`judge.statistics.portable_math`): no function of a C
-library and no BLAS is used, and sums have a fixed order.
+"""Ratings that are updated after each result: Bradley-Terry with draws and a first-seat advantage
+(docs/decisions/0013-matchmaking-of-ladders.md).
 """
 
 from dataclasses import dataclass
@@ -196,7 +183,6 @@ class OnlineRatings:
         self._covariance = larger
 
     def _solve(self, lead: float, variance: float, wins: Vector, draws: Vector, losses: Vector) -> tuple[float, float]:
-        """Return t and the bend there. The root of t - slope(lead + variance t) is between -1 and 1."""
         low, high, move = -1.0, 1.0, 0.0
         for _ in range(_MAX_STEPS):
             slope, bend = self._slopes(np.array([lead + variance * move]), wins, draws, losses)
@@ -210,7 +196,6 @@ class OnlineRatings:
         return move, float(bend[0])
 
     def _slopes(self, u: Vector, wins: Vector, draws: Vector, losses: Vector) -> tuple[Vector, Vector]:
-        """Derivatives of the log-likelihood by u: the first one, and minus the second one."""
         if self._is_davidson:
             won, lost = self._davidson(u)
             lead = (won - lost) / 2
@@ -223,7 +208,6 @@ class OnlineRatings:
         return slope, bend
 
     def _davidson(self, u: Vector) -> tuple[Vector, Vector]:
-        """Probabilities that the first seat wins and loses."""
         root = exp(u / 2)
         total = root + 1 / root + self._draw
         won: Vector = root / total
@@ -236,7 +220,6 @@ class OnlineRatings:
         return leads
 
     def _climb(self, games: "_Games") -> None:
-        """Newton's method. The last covariance replaces the inverse curvature as long as steps become shorter fast."""
         size = self._size
         at, covariance, last = self._at[:size].copy(), self._covariance[:size, :size], float("inf")
         gradient, bend = self._gradient(games, at)
@@ -263,7 +246,6 @@ class OnlineRatings:
         self._at[:size] = at
 
     def _gradient(self, games: "_Games", at: Vector) -> tuple[Vector, Vector]:
-        """Derivatives of the log-posterior, 0 for fixed coordinates, and the bend of each pair."""
         slope, bend = self._slopes(self._leads(games, at), games.wins, games.draws, games.losses)
         size = self._size
         gradient: Vector = np.zeros(size)
@@ -277,7 +259,6 @@ class OnlineRatings:
         return gradient, bend
 
     def _inverse(self, games: "_Games", bend: Vector) -> Matrix:
-        """Inverse curvature of the free coordinates; 0 for fixed ones."""
         size, first, second = self._size, games.first, games.second
         advantage = np.zeros_like(first)
         curvature = np.zeros(size * size)
@@ -296,10 +277,6 @@ class OnlineRatings:
         return result
 
     def _fit_draws(self, games: "_Games") -> None:
-        """Newton's method for the draw parameter, with the virtual decisive games of `judge.statistics.bradley_terry`.
-
-        The parameter stays at its limit without draws, and if the model gives it.
-        """
         drawn = float(np.add.accumulate(games.draws)[-1])
         if self._model.draw_elo is not None or not drawn:
             return
@@ -322,7 +299,6 @@ class OnlineRatings:
                 break
 
     def _draw_slopes(self, u: Vector, wins: Vector, draws: Vector, losses: Vector, drawn: float) -> tuple[float, float]:
-        """First derivative by d, and minus the second one."""
         if self._is_davidson:
             won, lost = self._davidson(u)
             expected = 1 - won - lost
@@ -347,8 +323,6 @@ def _ending(result: GameResult) -> int | None:
 
 @dataclass(frozen=True, slots=True)
 class _Games:
-    """Summed results of each ordered pair, identified by coordinates."""
-
     first: np.ndarray[tuple[int], np.dtype[np.intp]]
     second: np.ndarray[tuple[int], np.dtype[np.intp]]
     wins: Vector

@@ -1,7 +1,6 @@
 """Exponential, logarithm and inverse with the same bits on each machine.
 
-The functions of a C library and of BLAS differ in the last bits between processors. These use only operations whose
-result IEEE 754 defines (addition, subtraction, multiplication, division, powers of two) in a fixed order.
+C libraries and BLAS differ between processors. These use only operations that IEEE 754 defines, in a fixed order.
 """
 
 import numpy as np

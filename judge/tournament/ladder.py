@@ -51,8 +51,8 @@ class LadderHistory:
     """Agents, games and ratings after the lines of the log so far."""
 
     def __init__(self, snapshot: Snapshot, seed: Seed, result_of: FindResult) -> None:
-        """Start with the agents of a ladder's document. `seed` decides between equal pairs. Agents whose folders pass
-        from game to game have one open game at most.
+        """Start with the agents of a ladder's document. `seed` decides between equal pairs. Agents with kept
+        folders have one open game at most.
 
         Raises TypeError for another format.
         """

@@ -1,13 +1,6 @@
-"""The next pair of a ladder: a contest without rounds whose agents join and leave during play.
+"""The next pair of a ladder (docs/decisions/0013-matchmaking-of-ladders.md).
 
-Of the allowed pairs, the one with the highest value is next:
-
-    value = doubt * log((1 + (k + 1) x) / (1 + k x)),  x = 2 p q Var
-    doubt = 2 / (1 + exp(1.702 |lead| / sqrt(Var)))    twice the approximate probability that the lower one is stronger
-
-`lead` is the difference of the ratings and Var its variance, p and q are the chances of both agents, and k is the
-number of the pair's open games. The pairs that are compared are those of each agent with its neighbours by rating.
-Equal values are decided by the seed. The same ratings, games and seed give the same pair on each machine.
+The same ratings, games and seed give the same pair on each machine.
 """
 
 from enum import IntEnum
@@ -30,8 +23,6 @@ _NORMAL_SLOPE = 1.702
 
 
 class _Row(IntEnum):
-    """Rows of the table of numbers per agent."""
-
     ACTIVE = 0
     ANCHOR = 1
     OPEN = 2
@@ -204,14 +195,8 @@ class LadderGames:
 def next_pair(ratings: OnlineRatings, games: LadderGames, seed: Seed) -> Pairing | None:
     """Return the next game, or None if no pair is allowed now.
 
-    `meeting` is the number of the pair's earlier games, so two consecutive ones share an opening. Its table is the
-    game's number from 1. Limits, the stronger one first:
-
-    - an agent has at most `open_games` open games, and at most `author_share` of its games against its author's agents;
-    - each agent has its `minimum_games` per period: late in a period, only pairs with an agent below it are compared;
-    - a game has an anchor if the anchors' share of games is below `anchor_share`, otherwise none.
-
-    The last two yield if no pair fits.
+    `meeting` is the number of the pair's earlier games, the table the game's number from 1. `minimum_games` and
+    `anchor_share` yield if no pair fits.
     """
     rules = games.rules
     can_play = games.active & (games.open_games < rules.open_games)
@@ -236,7 +221,6 @@ def _pair(first: int, second: int) -> tuple[int, int]:
 def _best_pair(
     ratings: OnlineRatings, games: LadderGames, agents: Places, opponents: Places, seed: Seed
 ) -> tuple[int, int] | None:
-    """The best allowed pair of an agent and an opponent. More neighbours are compared as long as none is allowed."""
     if not len(agents) or not len(opponents):
         return None
     pairs = _Neighbours(ratings.ratings, agents, opponents)
@@ -259,8 +243,6 @@ def _best_pair(
 
 
 class _Neighbours:
-    """Pairs of agents and opponents whose ratings are near each other."""
-
     def __init__(self, ratings: Vector, agents: Places, opponents: Places) -> None:
         self._opponents = opponents[np.argsort(ratings[opponents], kind="stable")]
         self._agents = agents
@@ -272,7 +254,6 @@ class _Neighbours:
             self._middle = np.searchsorted(ratings[self._opponents], ratings[agents])
 
     def within(self, width: int) -> tuple[Places, Places]:
-        """The pairs with at most `width` opponents on each side, the lower place first."""
         width = min(width, len(self._opponents))
         # Within one set, the weaker side has the same pairs. The agent itself is in neither list.
         steps = np.arange(0 if self._is_one_set else -width, width + (not self._is_one_set))
@@ -297,7 +278,6 @@ def _values(ratings: OnlineRatings, games: LadderGames, low: Places, high: Place
 
 
 def _seated(games: LadderGames, pair: tuple[int, int], seed: Seed) -> Pairing:
-    """The agents change seats from game to game. The one that had fewer first seats begins."""
     meetings, last_first = games.meetings(pair)
     if last_first is None:
         surplus = games.first_seat_surplus(pair[0]) - games.first_seat_surplus(pair[1])

@@ -184,9 +184,11 @@ def verify_export(
 
 
 def _jobs(directory: Path, contest: PublishedContest, chosen: Collection[int] | None) -> Iterator[VerifiedRecord]:
-    """`chosen`: games to replay; None: all."""
+    """`chosen`: games to replay; None: all. Pairs of a ladder also depend on withdrawn results."""
     entries = contest.snapshot.by_name()
     openings = contest.tournament.openings(contest.pairings)
+
+    always = {AttemptState.ANNULLED} if contest.snapshot.format.draws_when_free else set()
 
     def job(game: PublishedGame, attempt: int, path: str, state: str) -> VerifiedRecord:
         return VerifiedRecord(
@@ -200,7 +202,7 @@ def _jobs(directory: Path, contest: PublishedContest, chosen: Collection[int] | 
             names=(entries[game.first].calls_itself, entries[game.second].calls_itself),
             seed=contest.tournament.seed_of(game, attempt),
             openings=openings[game.number],
-            is_replayed=chosen is None or game.number in chosen,
+            is_replayed=chosen is None or game.number in chosen or state in always,
         )
 
     for game in contest.games:

@@ -3,15 +3,15 @@
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 import judge.contest.ladder
 from judge.contest.contest import Contest
-from judge.contest_games import Pairing
+from judge.contest_games import Pairing, ScheduledGame
 from judge.export.export import PageOptions, publish
-from judge.store.contests import Store
 from judge.tournament.ladder import LadderHistory, LogLine
 from judge.tournament.matchmaker import next_pair
 from judge.transparency.keys import make_key
@@ -50,7 +50,7 @@ def happens(cup: Cup) -> None:
     store.remark(name, "note", "a power cut")
     for number in (1, 4):
         store.annul(store.games(name)[number - 1].id, "a power cut")
-    cup.play(6)
+        cup.play(3)
     # A judge that continues reads the results that were withdrawn from their records.
     cup.contest = Contest(store, cup.planned)
     cup.play(2)
@@ -81,7 +81,7 @@ Choice = Callable[[LadderHistory, Pairing | None], Pairing | None]
 
 
 def swapped(_: LadderHistory, right: Pairing | None) -> Pairing | None:
-    return right and right.second and replace(right, first=right.second, second=right.first) or right
+    return (right and right.second and replace(right, first=right.second, second=right.first)) or right
 
 
 def with_the_favourite(history: LadderHistory, right: Pairing | None) -> Pairing | None:
@@ -96,8 +96,8 @@ def never_with_the_favourite(history: LadderHistory, right: Pairing | None) -> P
     return Pairing(others[0], "dora", 1, right.table, meeting=history.games.meetings((1, 3))[0])
 
 
-def of_another_secret(history: LadderHistory, _: Pairing | None) -> Pairing | None:
-    return next_pair(history.ratings, history.games, "5d" * 32)
+def of_another_secret(history: LadderHistory, right: Pairing | None) -> Pairing | None:
+    return right and next_pair(history.ratings, history.games, "5d" * 32)
 
 
 def of_another_opening(history: LadderHistory, right: Pairing | None) -> Pairing | None:
@@ -142,24 +142,39 @@ def test_a_season_that_ends_early_is_not_over(
     assert not verify_export(public.directory, public.public_key).is_over
 
 
-@pytest.mark.parametrize("event", ["accepted", "annulled", "disqualified"])
-def test_events_that_the_organiser_ignored_are_found(
-    event: str, tmp_path: Path, key: Ed25519PrivateKey, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(("event", "late"), [("accepted", 1), ("disqualified", 1000)])
+def test_events_that_the_organiser_ignored_for_a_while_are_found(
+    event: str, late: int, tmp_path: Path, key: Ed25519PrivateKey, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     class Forged(LadderHistory):
-        late: LogLine | None = None
+        def __init__(self, *given: Any) -> None:
+            super().__init__(*given)
+            self.waiting: list[tuple[int, LogLine]] = []
 
         def take(self, line: LogLine) -> None:
-            late, self.late = self.late, None
-            if line.event == event and self.drawn % 3 == 0:
-                self.late = line
+            if line.event == event:
+                self.waiting.append((self.drawn + late, line))
             else:
                 super().take(line)
-            if late is not None:
-                super().take(late)
+
+        def draw(self, pairing: Pairing, game: ScheduledGame) -> None:
+            super().draw(pairing, game)
+            for drawn, line in list(self.waiting):
+                if drawn <= self.drawn:
+                    super().take(line)
+                    self.waiting.remove((drawn, line))
 
     monkeypatch.setattr(judge.contest.ladder, "LadderHistory", Forged)
-    assert has_found("the matchmaker chooses", season(tmp_path, key, is_eventful=True))
+    assert has_found("the matchmaker chooses", season(tmp_path, key, is_eventful=event != "accepted"))
+
+
+def test_a_withdrawn_result_that_still_counted_for_the_pairs_is_found(
+    tmp_path: Path, key: Ed25519PrivateKey, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(LadderHistory, "_rate_again", lambda _: None)
+    public = season(tmp_path, key, is_eventful=True)
+    monkeypatch.undo()
+    assert has_found("the matchmaker chooses", public)
 
 
 def has_found(words: str, public: Public) -> bool:
