@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from judge.statistics.online_ratings import OnlineRatings, Prior
 from judge.statistics.rating_model import RatingModel
 from judge.statistics.scales import expected_score
-from judge.tournament.matchmaker import LadderGames, Matchmaking, next_pair
+from judge.tournament.formats.ladder import Matchmaking
+from judge.tournament.matchmaker import LadderGames, next_pair
 from scripts.benchmarks.measuring import Bench, Figure, share_of
 
 AGENTS, GAMES, SLOTS = 1000, 100_000, 64

@@ -8,7 +8,7 @@ import pytest
 from pydantic import ValidationError
 
 from judge.contest.contest import Contest
-from judge.contest_games import GameState
+from judge.contest_games import GameState, ScheduledGame
 from judge.store.contests import Store
 from judge.tournament.formats.ladder import Ladder, Matchmaking
 from tests.contest.cups import COMMITTED, by_chance, cup, enter, play, reopen, scheduled, snapshot, won_by
@@ -64,7 +64,8 @@ def test_a_disqualified_agent_is_drawn_no_more() -> None:
 
 def test_several_games_are_open_but_no_agent_has_more_than_allowed() -> None:
     with cup(Ladder(total_games=40, matchmaking=Matchmaking(open_games=1)), 6, **COMMITTED) as contest:
-        chance, running, store = random.Random(3), [], contest.store
+        chance, store = random.Random(3), contest.store
+        running: list[ScheduledGame] = []
         while True:
             while len(running) < 5:
                 issued = store.issue(contest.name, "here")
@@ -108,11 +109,12 @@ def test_nothing_is_drawn_while_the_contest_is_paused() -> None:
 def test_a_line_that_another_process_writes_meanwhile_is_taken_before_the_draw(monkeypatch: pytest.MonkeyPatch) -> None:
     with cup(SEASON, 4, **COMMITTED) as contest:
         play(contest, by_chance(1), 5)
-        schedule, calls = contest.store.schedule, []
+        schedule = contest.store.schedule
+        reasons = ["by the organiser"]
 
         def interrupted(*words: object, **options: object) -> bool:
-            if not calls:
-                calls.append(contest.store.disqualify(contest.name, "2", "by the organiser"))
+            if reasons:
+                contest.store.disqualify(contest.name, "2", reasons.pop())
             return schedule(*words, **options)  # type: ignore[arg-type]
 
         monkeypatch.setattr(contest.store, "schedule", interrupted)

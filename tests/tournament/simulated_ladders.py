@@ -9,7 +9,8 @@ from judge.contest_games import Pairing
 from judge.statistics.online_ratings import OnlineRatings, Prior
 from judge.statistics.rating_model import RatingModel
 from judge.statistics.scales import expected_score
-from judge.tournament.matchmaker import LadderGames, Matchmaking, next_pair
+from judge.tournament.formats.ladder import Matchmaking
+from judge.tournament.matchmaker import LadderGames, next_pair
 
 Chance = Callable[[str, str], float | None]
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 import numpy as np
 import pytest
 
-from judge.tournament.matchmaker import Matchmaking
+from judge.tournament.formats.ladder import Matchmaking
 from tests.statistics.cup_records import data, rows
 from tests.tournament.simulated_ladders import Ladder, top_error
 

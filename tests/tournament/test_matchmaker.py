@@ -12,7 +12,8 @@ from pydantic import ValidationError
 from judge.contest_games import Pairing
 from judge.statistics.online_ratings import OnlineRatings, Prior
 from judge.statistics.rating_model import RatingModel
-from judge.tournament.matchmaker import LadderGames, Matchmaking, next_pair
+from judge.tournament.formats.ladder import Matchmaking
+from judge.tournament.matchmaker import LadderGames, next_pair
 from judge.tournament.pairings import opening_number
 
 RULES = st.builds(

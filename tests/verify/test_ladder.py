@@ -101,7 +101,7 @@ def of_another_secret(history: LadderHistory, right: Pairing | None) -> Pairing 
 
 
 def of_another_opening(history: LadderHistory, right: Pairing | None) -> Pairing | None:
-    return right and replace(right, meeting=right.meeting + 2 * (history.drawn == 6))
+    return None if right is None else replace(right, meeting=right.meeting + 2 * (history.drawn == 6))
 
 
 def one_game_early(history: LadderHistory, right: Pairing | None) -> Pairing | None:
