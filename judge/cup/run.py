@@ -29,6 +29,8 @@ from judge.contest.run_lock import player_of
 from judge.contest.window_keeper import RUN_LOG, start_run
 from judge.cup.estimate import missing_now
 from judge.cup.plan import League, PlannedCup
+from judge.tournament.formats.base import skip_of
+from judge.tournament.promotion import promoted_count
 from judge.tournament.snapshot import SnapshotEntry
 
 POLL_INTERVAL_S = 0.5
@@ -164,7 +166,10 @@ def promoted_agents(planned: PlannedCup, league: League) -> Sequence[AgentPlan]:
     with closing(open_store(below)) as store, TemporaryDirectory(prefix="judge-cup-") as staging:
         contest = Contest(store, below)
         standing = contest.standing()
-        best = [line.agent for line in standing.table.lines if line.agent not in standing.out][: league.promoted]
+        order = [line.agent for line in standing.table.lines if line.agent not in standing.out]
+        skip = skip_of(contest.snapshot.format) if league.promotes_new else None
+        new = () if skip is None else [agent for agent in order if not skip.rating_of(agent)]
+        best = order[: promoted_count(order, league.promoted, new)]
         own = planned.write(league.name, is_complete=False)
         members = {each.name for each in entrants(own, Path(staging), _refuse)}
         listed = {}
