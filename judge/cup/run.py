@@ -29,8 +29,7 @@ from judge.contest.run_lock import player_of
 from judge.contest.window_keeper import RUN_LOG, start_run
 from judge.cup.estimate import missing_now
 from judge.cup.plan import League, PlannedCup
-from judge.tournament.formats.base import skip_of
-from judge.tournament.promotion import promoted_count
+from judge.cup.results import advancing
 from judge.tournament.snapshot import SnapshotEntry
 
 POLL_INTERVAL_S = 0.5
@@ -167,9 +166,7 @@ def promoted_agents(planned: PlannedCup, league: League) -> Sequence[AgentPlan]:
         contest = Contest(store, below)
         standing = contest.standing()
         order = [line.agent for line in standing.table.lines if line.agent not in standing.out]
-        skip = skip_of(contest.snapshot.format) if league.promotes_new else None
-        new = () if skip is None else [agent for agent in order if not skip.rating_of(agent)]
-        best = order[: promoted_count(order, league.promoted, new)]
+        best = advancing(order, contest.snapshot, league.promoted, promotes_new=league.promotes_new)
         own = planned.write(league.name, is_complete=False)
         members = {each.name for each in entrants(own, Path(staging), _refuse)}
         listed = {}

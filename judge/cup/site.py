@@ -7,7 +7,7 @@ from typing import Any
 from judge.contest_games import AttemptState
 from judge.cup.plan import PlannedCup
 from judge.cup.results import CupResults, LeagueResults
-from judge.site.pages import STYLE, Page, PagePlace, asset, render
+from judge.site.pages import STYLE, VERIFIER, Page, PagePlace, asset, render
 from judge.submissions.windows import Windows
 from judge.translations.language import Language
 
@@ -15,8 +15,9 @@ _HERE = __package__
 
 
 def cup_pages(planned: PlannedCup, results: CupResults, languages: Sequence[Language]) -> Iterator[Page]:
-    """Yield the pages in each language, and their style sheet. The leagues' pages are in folders next to them."""
-    yield STYLE, asset(STYLE)
+    """Yield the pages in each language, style sheet and verifier. The leagues' pages are in folders next to them."""
+    for name in (STYLE, VERIFIER):
+        yield name, asset(name)
     stems = {agent: f"{number:03d}" for number, agent in enumerate(results.agents, 1)}
     for language in languages:
 
