@@ -76,8 +76,8 @@ def verify_cup(
         if results.document(signed).encoded() != data:
             problems.append(f"{CUP_DOCUMENT}: places and medals do not follow from the leagues")
         decisions += _different_files(results)
-        for league in results.leagues:
-            _check_promotion(results, league, problems, decisions)
+        for each in results.leagues:
+            _check_promotion(results, each, problems, decisions)
     waiting = [league.name for league in document.leagues if not league.contest]
     return CupReport(document.name, manifest, problems, reports, waiting, decisions)
 
