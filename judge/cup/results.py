@@ -101,11 +101,20 @@ class LeagueResults:
         return self.contest is not None and self.contest.is_over
 
     @property
+    def is_provisional(self) -> bool:
+        """Whether it has results and is not over."""
+        return self.contest is not None and bool(self.contest.played) and not self.is_over
+
+    @property
+    def leaders(self) -> Sequence[TableLine]:
+        """The lines of the first three places, final or provisional; empty before the first result."""
+        has_places = self.is_over or self.is_provisional
+        return [line for line in self.places if line.place <= PODIUM] if has_places else ()
+
+    @property
     def podium(self) -> Sequence[TableLine]:
         """The lines with a medal; empty before the end."""
-        if not self.is_over or not self.medals:
-            return ()
-        return [line for line in self.places if line.place <= PODIUM]
+        return self.leaders if self.is_over and self.medals else ()
 
 
 @dataclass(frozen=True)
@@ -172,6 +181,11 @@ def load_results(planned: PlannedCup) -> CupResults:
             with closing(open_store(begun)) as store:
                 contests[league.name] = load_store(Contest(store, begun))
     return _results(planned.cup, contests)
+
+
+def current_results(cup: Cup, contests: Mapping[str, PublishedContest | None]) -> CupResults:
+    """Return the results of contests by league; None: the league has not begun."""
+    return _results(cup, {name: contest for name, contest in contests.items() if contest is not None})
 
 
 def read_exported(planned: PlannedCup, directory: Path, names: Collection[str]) -> CupResults:

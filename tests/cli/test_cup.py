@@ -264,6 +264,8 @@ def test_ctrl_c_finishes_the_running_games_of_all_leagues(judge: Judge, tmp_path
         results = store.results(planned.name)
     records = [RecordFile.model_validate_json(Files(planned.files).get(result.record)).record for result in results]
     assert {slot.cores} == {record.placement.slot_cores for record in records}
+    table = judge("cup", "standings", "cup").out.rpartition("provisional")[2]
+    assert "fast" in table, table
     leagues = document(judge, "status", "cup")["leagues"]
     assert 0 == sum(league["games"]["running"] for league in leagues.values() if "games" in league)
     assert 0 < sum(done(judge).values()) < sum(GAMES.values())
