@@ -99,6 +99,9 @@ def rehearse(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="A new folder for both cups and the export.")],
     programs: Annotated[Path | None, typer.Option(help="A folder with public programs, each in its folder.")] = None,
     games: Annotated[int, typer.Option(min=1, help="Games of each pair in the second cup.")] = 4,
+    is_busy: Annotated[
+        bool, typer.Option("--busy-host", help="Other work takes the cores: count games of starved agents.")
+    ] = False,
     is_small: Annotated[bool, typer.Option("--small", help="Three agents instead of nine, without programs.")] = False,
 ) -> None:
     """Play the cup of 2026 in small, kill a worker, export once, run both verifiers, and print a summary."""
@@ -113,8 +116,10 @@ def rehearse(
     foreign = {name: (str((programs or Path()).resolve() / name), ("fastgame", "freestyle15-2")) for name in found}
     entries = {**(SMALL_ENTRIES if is_small else ENTRIES), **foreign}
     promoted = 1 if is_small else 2
-    write_cup(folder / "2025", entries, 1, promoted)
-    write_cup(folder / "2026", {**entries, **({} if is_small else NEW_ENTRIES)}, games, promoted, folder / "2025")
+    more = ["clock.starved_share=1"] if is_busy else []
+    write_cup(folder / "2025", entries, 1, promoted, more)
+    all_entries = {**entries, **({} if is_small else NEW_ENTRIES)}
+    write_cup(folder / "2026", all_entries, games, promoted, more, folder / "2025")
     summary = Rehearsal(folder).run()
     print(json.dumps(summary, indent=1))
     if not summary["is_good"]:
@@ -126,9 +131,10 @@ def write_cup(
     entries: Mapping[str, tuple[str, Sequence[str]]],
     games: int,
     promoted: int,
+    more: Sequence[str],
     last: Path | None = None,
 ) -> None:
-    """Write a cup.toml with all leagues. With a `last` cup its ratings decide which pairs are left out."""
+    """Write a cup.toml with all leagues. `more`: changes of all policies. Ratings of the `last` cup leave out pairs."""
     text = f'name = "cup-{folder.name}"\nabout = "A rehearsal"\n'
     for league in LEAGUES:
         clock = load_policy(league.policy).clock
@@ -138,7 +144,7 @@ def write_cup(
             above = {"above": f"../{last.name}/{league.above}"} if league.above else {}
             form["skip"] = {"ratings": f"../{last.name}/{league.name}", **above}
         text += f'[[leagues]]\nname = "{league.name}"\npolicy = "{league.policy}"\n'
-        text += f"change = {toml_value([*change, 'folders.round=first'])}\nformat = {toml_value(form)}\n"
+        text += f"change = {toml_value([*change, 'folders.round=first', *more])}\nformat = {toml_value(form)}\n"
         if league.below:
             text += f'after = "{league.below}"\npromoted = {promoted}\n'
             text += "promotes_new = true\n" if last is not None else ""

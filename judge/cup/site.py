@@ -47,8 +47,9 @@ class CupSite:
             "is_served": self._hosted is not None,
             "policy": POLICY if self._hosted is None else LIVE_POLICY,
         }
+        more: Mapping[str, Any] = {}
         if place.path == _INDEX:
-            template, more = "cup_index.html", {}
+            template = "cup_index.html"
         elif place.path == _AGENTS:
             rows = [(agent, [_place(league, agent) for league in results.leagues]) for agent in results.agents]
             template, more = "cup_agents.html", {"rows": rows}
