@@ -17,6 +17,8 @@ from judge.verify.sample import Sample
 
 MAX_DOCUMENT_BYTES = 4 << 20
 
+_CHANGES_PLACES = frozenset({AttemptState.ACCEPTED, AttemptState.ANNULLED, "disqualified"})
+
 
 @dataclass(frozen=True, slots=True)
 class CupReport:
@@ -100,9 +102,9 @@ def _check_promotion(results: CupResults, league: LeagueResults, problems: list[
         problems.append(f"{league.name}: {league.after} has not begun, so no agent advances from it")
         return
     created = [line.at for line in league.contest.journal if line.event == "created"]
-    ended = [line.at for line in below.contest.journal if line.event == AttemptState.ACCEPTED]
-    if not below.is_over or max(ended, default="") > min(created, default=""):
-        decisions.append(f"{league.name} was locked in before the last result of {league.after}")
+    changed = [line.at for line in below.contest.journal if line.event in _CHANGES_PLACES]
+    if not below.is_over or max(changed, default="") > min(created, default=""):
+        decisions.append(f"{league.name} was locked in before the last change of {league.after}")
         return
     order = [line.agent for line in below.places]
     best = advancing(order, below.contest.snapshot, league.promoted, promotes_new=league.promotes_new)

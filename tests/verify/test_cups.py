@@ -4,6 +4,7 @@ import json
 import random
 import shutil
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -11,11 +12,13 @@ from typing import Any
 import pytest
 
 from judge.base.errors import InputError
+from judge.contest.plan import load_plan
 from judge.cup.export import export_cup
 from judge.cup.plan import load_cup
 from judge.cup.verify import verify_cup
 from judge.export.export import PageOptions
 from judge.publish.manifest import write_manifest
+from judge.store.contests import Store
 from judge.transparency.keys import make_key
 from tests.publish.cups import STRONG_TO_WEAK, Cup
 from tests.publish.public import Public
@@ -62,15 +65,20 @@ def published(tmp_path_factory: pytest.TempPathFactory) -> Public:
         play(folder, "swiss", "anna dora -carl", 'name = "swiss"\nrounds = 2', version="2")
         play(folder, "open", "anna bert", 'name = "round-robin"\ngames = 4', 2)
     hold(folder, key, FORM)
-    for path in folder.glob("*/contest.toml"):
-        path.write_text(f"# judge cup writes this file from cup.toml. Change that file instead.\n{path.read_text()}")
-    (folder / "cup.toml").write_text(CUP)
     make_key(folder / "swiss/organiser.key")
     shutil.rmtree(folder / "public")
     shutil.rmtree(folder / "private")
     public = Public(folder, key)
-    export_cup(load_cup(folder), public.directory, public.private, key, PageOptions(languages=("en",)))
+    publish_cup(folder, public, CUP)
     return public
+
+
+def publish_cup(folder: Path, public: Public, text: str) -> None:
+    """Export the leagues of a cup.toml, which were played in its folder."""
+    for path in folder.glob("*/contest.toml"):
+        path.write_text(f"# judge cup writes this file from cup.toml. Change that file instead.\n{path.read_text()}")
+    (folder / "cup.toml").write_text(text)
+    export_cup(load_cup(folder), public.directory, public.private, public.key, PageOptions(languages=("en",)))
 
 
 class CupForger:
@@ -287,3 +295,19 @@ def test_forged_league_of_a_cup_is_found_by_both_verifiers(kind: str, forger: Cu
 
     for found in forger.found():
         assert any("cup: " in problem or "cup/" in problem for problem in found), found
+
+
+def test_agent_disqualified_after_its_promotion_is_noted_by_both_verifiers(tmp_path: Path) -> None:
+    """The next one of the league below did not advance, and that is right."""
+    public = Public(tmp_path, make_key(tmp_path / "organiser.key"))
+    play(tmp_path, "below", "bert dora", 'name = "round-robin"')
+    play(tmp_path, "cup", "anna bert", 'name = "round-robin"')
+    with closing(Store(load_plan(tmp_path / "below").store_url)) as store:
+        store.disqualify("spring-below", "bert", "it broke a rule")
+    publish_cup(tmp_path, public, "[[leagues]]".join(CUP.split("[[leagues]]")[:3]))
+
+    note = "cup was locked in before the last change of below"
+    report = verify_cup(public.directory, public.public_key)
+    assert ([], [note]) == (report.problems, report.decisions)
+    code, lines = verify(public.directory, public.public_key)
+    assert (0, True) == (code, f"note     {note}" in lines)

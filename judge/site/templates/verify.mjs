@@ -1222,10 +1222,10 @@
     if (!promoted) return;
     const below = cup.leagues.find((league) => league.name === after), [own, its] = [exports.get(name), exports.get(after)];
     if (!its) return void report.problems.push(`${name}: ${after} has not begun, so no agent advances from it`);
-    const times = (journal, wanted) => journal.filter(({ event }) => event === wanted).map(({ at }) => at).sort();
-    const created = times(own.tables.journal, "created")[0] ?? "", ended = times(its.tables.journal, "accepted").at(-1) ?? "";
-    if (!below.is_over || ended > created) {
-      return void report.notes.push(`${name} was locked in before the last result of ${after}`);
+    const times = (journal, ...wanted) => journal.filter(({ event }) => wanted.includes(event)).map(({ at }) => at).sort();
+    const changed = times(its.tables.journal, "accepted", "annulled", "disqualified").at(-1) ?? "";
+    if (!below.is_over || changed > (times(own.tables.journal, "created")[0] ?? "")) {
+      return void report.notes.push(`${name} was locked in before the last change of ${after}`);
     }
     const { skip } = its.contest.format, order = placesOf(its).map(([, agent]) => agent);
     const isOld = (agent) => Object.hasOwn(skip.agents, agent) && skip.agents[agent].rating > 0;
