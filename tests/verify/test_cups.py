@@ -251,6 +251,10 @@ def add_a_key(forger: CupForger) -> None:
     forger.in_cup(lambda cup: cup.update(winner="bert"))
 
 
+def write_a_number(forger: CupForger) -> None:
+    forger.in_league("cup", lambda league: league.update(medals=1))
+
+
 def add_a_file(forger: CupForger) -> None:
     (forger.directory / "later").mkdir()
     (forger.directory / "later/extra.html").touch()
@@ -259,7 +263,7 @@ def add_a_file(forger: CupForger) -> None:
 CUP_FORGERIES: Sequence[tuple[Callable[[CupForger], None], bool]] = [
     *((how, True) for how in (add_medal, swap_places, give_medals_twice, end_early, reopen, exchange_leagues)),
     *((how, True) for how in (promote_more, promote_from_nothing, hide_a_record, take_another_export)),
-    *((how, True) for how in (name_another_key, add_a_key)),
+    *((how, True) for how in (name_another_key, add_a_key, write_a_number)),
     *((how, False) for how in (add_medal, rename_manifest, add_a_file)),
 ]
 """Forgeries of a cup, and whether the organiser signs the result."""

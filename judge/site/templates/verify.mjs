@@ -1164,7 +1164,9 @@
   /** Checks an exported cup: its manifest, the export of each league, places and medals. */
   async function checkCup(it) {
     const { files, read, report } = it, data = await read(CUP, LARGEST_DOCUMENT), cup = parse(data, CUP);
-    const isLeague = ({ name, contest }) => LEAGUE.test(name) && typeof contest === "string";
+    const areAll = (type, ...values) => values.every((value) => typeof value === type);
+    const isLeague = ({ name, about, after, contest, medals, is_over }) =>
+      LEAGUE.test(name) && areAll("string", about, after, contest) && areAll("boolean", medals, is_over);
     if (cup?.format !== "judge-cup-1" || !Array.isArray(cup.leagues) || !cup.leagues.every(isLeague)) {
       throw new Error(`${CUP}: not the results of a cup`);
     }
