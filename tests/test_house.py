@@ -71,7 +71,7 @@ MAY_IMPORT = {
     "web": {
         "base", "translations", "sandbox", "host", "referee", "records", "catalog", "contest_games", "render",
         "broadcast", "statistics", "store", "notices", "transparency", "submissions", "tournament", "contest",
-        "publish", "site", "export",
+        "publish", "site", "export", "cup",
     },
     "api": {
         "base", "games", "host", "protocols", "referee", "agents", "records", "catalog", "contest_games", "sandbox",

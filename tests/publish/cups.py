@@ -254,10 +254,12 @@ class Cup:
         secret: str = CHANCE,
         submissions: Mapping[str, int] | None = None,
         name: str = "spring-cup",
+        version: str = "",
     ) -> None:
         """`openings` are played in their order; without them three are, in an order that chance decides.
 
-        `drawn`: begun as `judge contest run` does, with what happens between the announcement and the freeze.
+        `version` is added to the agents' files. `drawn`: begun as `judge contest run` does, with what happens between
+        the announcement and the freeze.
         """
         folder.mkdir(parents=True, exist_ok=True)
         agents = "".join(f'[[agents]]\npath = "{name}"\n' for name in cast)
@@ -267,6 +269,7 @@ class Cup:
         self.folder = folder
         self.cast = cast
         self.openings = tuple(openings)
+        self._version = version
         self._submissions = submissions or {}
         self.planned = load_plan(folder / "contest.toml")
         self.store = Store(self.planned.store_url)
@@ -328,7 +331,7 @@ class Cup:
         """Store the files of an agent, which are never run; their digest."""
         place = self.planned.agents / "staged"
         place.mkdir(parents=True)
-        (place / "a").write_text(name)
+        (place / "a").write_text(name + self._version)
         digest = program_digest(place)
         place.rename(self.planned.agents / digest)
         return digest

@@ -18,7 +18,7 @@ from judge.base.text import printable
 from judge.base.toml_files import toml_quoted
 from judge.cli.contest.init_options import InitOptions, ask_options, policy_of_game
 from judge.cli.contest.next_file import next_text
-from judge.cli.options import ClockOption, PolicyOption, SetOption, operator
+from judge.cli.options import ClockOption, PolicyOption, SetOption, operator, print_next_steps
 from judge.contest.carry_over import carry_over
 from judge.contest.entries import intake_directory
 from judge.contest.plan import NAME, PLAN_FILE, Planned, load_plan
@@ -228,9 +228,7 @@ def init(
         if is_new:
             folder.rmdir()
         raise
-    print(f"{path}: edit it, then")
-    print(f"  judge contest plan {path}       checks it: games, duration, missing items")
-    print(f"  judge contest run {path}        plays it; after a stop the same command continues")
+    print_next_steps(path, "contest", "games, duration")
 
 
 def _init_from(name: str, last: Planned, options: InitOptions, changes: Sequence[str]) -> None:

@@ -2,16 +2,17 @@
 //
 //     node verify.mjs DIRECTORY [KEY.pem] [--since CHECKPOINT] [--witness KEYS]
 //
-// verify.html runs it in a browser on a directory that the reader chooses. It checks the signature and digest of every
-// file, the results against the records, the tables against the results, and that the log has all results and extends an
-// old checkpoint. It replays no game: `judge contest verify` checks that records follow from the rules. The report lists
-// what was not checked, and decisions that no verifier can judge.
+// verify.html runs it in a browser on a directory that the reader chooses: an export, or a cup with an export of each
+// league. It checks the signature and digest of every file, the results against the records, the tables against the
+// results, and that the log has all results and extends an old checkpoint. It replays no game: `judge contest verify`
+// checks that records follow from the rules. The report lists what was not checked, and decisions that no verifier can
+// judge.
 "use strict";
 (() => {
   const MANIFEST = "manifest.json", SIGNATURE = "manifest.sig", KEY = "organiser.pem";
   const WRITTEN_BY_FIRST_VERSION =
     "judge 0.1.0 (commit 08c8ff3) wrote this, and this version cannot read it; use judge 0.1.0 (commit 08c8ff3)";
-  const DOCUMENT = "contest.json", CHANCE = "chance.json", CHECKPOINT = "log/checkpoint";
+  const DOCUMENT = "contest.json", CUP = "cup.json", CHANCE = "chance.json", CHECKPOINT = "log/checkpoint";
   const TABLES = ["standings", "crosstable", "pairs", "games", "pairings", "disqualified", "attempts", "journal"];
   const MOST_PROBLEMS = 50;
 
@@ -1154,6 +1155,122 @@
     }
   }
 
+  // --- cup -----------------------------------------------------------------------------------------------------------
+
+  const LEAGUE = /^[A-Za-z0-9_][A-Za-z0-9_-]{0,30}$/, PODIUM = 3;
+  const OPEN = new Set(["pending", "running", "held"]);
+  const DRAWN_AT_START = new Set(["round-robin", "double-round-robin", "gauntlet"]);
+
+  /** Checks an exported cup: its manifest, the export of each league, places and medals. */
+  async function checkCup(it) {
+    const { files, read, report } = it, data = await read(CUP, LARGEST_DOCUMENT), cup = parse(data, CUP);
+    const areAll = (type, ...values) => values.every((value) => typeof value === type);
+    const isLeague = ({ name, about, after, contest, medals, is_over }) =>
+      LEAGUE.test(name) && areAll("string", about, after, contest) && areAll("boolean", medals, is_over);
+    if (cup?.format !== "judge-cup-1" || !Array.isArray(cup.leagues) || !cup.leagues.every(isLeague)) {
+      throw new Error(`${CUP}: not the results of a cup`);
+    }
+    const begun = cup.leagues.filter(({ contest }) => contest !== "");
+    const folders = grouped([...files.keys()], (path) => (path.includes("/") ? path.split("/")[0] : ""));
+    const parts = new Map(begun.map(({ name }) => [name, folders.get(name) ?? []]));
+    const inParts = new Set([...parts].flatMap(([name, paths]) => paths.filter((path) => path !== `${name}/${MANIFEST}`)));
+    await checkFiles({ ...it, files: new Map([...files].filter(([path]) => !inParts.has(path))) });
+    report.compare(`${MANIFEST}, cup`, report.contest, cup.name);
+    const names = [...cup.leagues.map(({ name }) => name), ...begun.map(({ contest }) => contest)];
+    for (const [name, same] of grouped(names, (each) => each)) {
+      report.expect(same.length === 1, `${CUP}: two leagues have the name ${name}`);
+    }
+    const exports = new Map();
+    for (const league of begun) exports.set(league.name, await checkLeague(it, league, parts.get(league.name)));
+    report.unchecked = [...new Set([...exports.values()].flatMap((each) => each.report.unchecked))];
+    if (report.problems.length) return;
+    checkFilesOfAgents(exports, report);
+    for (const league of begun) checkPromotion(league, cup, exports, report);
+    const leagues = cup.leagues.map((league) => leagueOf(league, exports.get(league.name), report));
+    const right = { format: cup.format, name: cup.name, about: cup.about, leagues, medals: medalsOf(leagues) };
+    const isRight = `${JSON.stringify(right, null, 1)}\n` === decoded(data);
+    report.expect(isRight, `${CUP}: places and medals do not follow from the leagues`);
+    report.checked.push(`places and medals of ${begun.length} leagues`);
+  }
+
+  /** Checks the export of a league, signed with the key that the cup names. */
+  async function checkLeague({ files, report }, { name, contest, manifest, key }, paths) {
+    const own = new Map(paths.map((path) => [path.slice(name.length + 1), files.get(path)]));
+    const found = await checked(own, null, (it) => checkContest(it, null, []));
+    for (const kind of ["problems", "checked", "notes"]) {
+      report[kind].push(...found.report[kind].map((text) => `${name}: ${text}`));
+    }
+    report.compare(`${name}, contest`, found.report.contest, contest);
+    report.compare(`${name}, manifest`, found.report.manifest, manifest);
+    report.compare(`${name}, key`, found.report.key, key);
+    report.expect(contest.endsWith(`-${name}`), `${name}: its contest ${contest} is not named after the league`);
+    return found;
+  }
+
+  /** Notes agents with different files in two leagues. */
+  function checkFilesOfAgents(exports, report) {
+    const first = new Map();
+    for (const [league, { contest }] of exports) {
+      for (const { name, seat: { digest } } of contest.entries) {
+        if (!first.has(name)) first.set(name, { league, digest });
+        const { league: other, digest: known } = first.get(name);
+        if (known !== digest) report.notes.push(`${name} takes part with different files in ${other} and ${league}`);
+      }
+    }
+  }
+
+  /** Checks that the best agents of the league below take part. */
+  function checkPromotion({ name, after = "", promoted = 0, promotes_new = false }, cup, exports, report) {
+    if (!promoted) return;
+    const below = cup.leagues.find((league) => league.name === after), [own, its] = [exports.get(name), exports.get(after)];
+    if (!its) return void report.problems.push(`${name}: ${after} has not begun, so no agent advances from it`);
+    const times = (journal, ...wanted) => journal.filter(({ event }) => wanted.includes(event)).map(({ at }) => at).sort();
+    const changed = times(its.tables.journal, "accepted", "annulled", "disqualified").at(-1) ?? "";
+    if (!below.is_over || changed > (times(own.tables.journal, "created")[0] ?? "")) {
+      return void report.notes.push(`${name} was locked in before the last change of ${after}`);
+    }
+    const { skip } = its.contest.format, order = placesOf(its).map(([, agent]) => agent);
+    const isOld = (agent) => Object.hasOwn(skip.agents, agent) && skip.agents[agent].rating > 0;
+    const oldest = promotes_new && skip ? order.findIndex(isOld) : 0;
+    const count = Math.max(promoted, oldest < 0 ? order.length : oldest);
+    const members = new Set(own.contest.entries.map((entry) => entry.name));
+    for (const agent of order.slice(0, count)) {
+      report.expect(members.has(agent), `${name}: ${agent} advances from ${after}, but does not take part`);
+    }
+  }
+
+  /** Place and agent, best first, without disqualified agents. */
+  function placesOf({ tables }) {
+    const out = new Set(tables.disqualified.map(({ agent }) => agent));
+    return tables.standings.filter(({ agent }) => !out.has(agent)).map(({ place, agent }) => [place, agent]);
+  }
+
+  /** A league of the document with the places of its export. */
+  function leagueOf({ name, about, after, promoted, promotes_new, medals, contest, manifest, key, is_over }, found, report) {
+    const more = { ...(promoted ? { promoted } : {}), ...(promotes_new ? { promotes_new } : {}) };
+    if (found) {
+      const isOpen = found.tables.games.some(({ state }) => OPEN.has(state)), { format } = found.contest;
+      report.expect(!(is_over && isOpen), `${name}: not over, because games are open`);
+      if (DRAWN_AT_START.has(format.name)) report.expect(is_over || isOpen, `${name}: over, because no game is open`);
+      else report.unchecked.push(`${name}: whether another round follows depends on the format ${format.name}`);
+    } else report.expect(!is_over, `${name}: not over, because it has not begun`);
+    return { name, about, after, ...more, medals, contest, manifest, key, is_over, places: found ? placesOf(found) : [] };
+  }
+
+  /** Agents with medals, most gold medals first. */
+  function medalsOf(leagues) {
+    const counts = new Map();
+    for (const { places } of leagues.filter(({ is_over, medals }) => is_over && medals)) {
+      for (const [place, agent] of places.filter(([each]) => each <= PODIUM)) {
+        if (!counts.has(agent)) counts.set(agent, { agent, gold: 0, silver: 0, bronze: 0 });
+        counts.get(agent)[["gold", "silver", "bronze"][place - 1]] += 1;
+      }
+    }
+    const inOrder = (one, other) =>
+      other.gold - one.gold || other.silver - one.silver || other.bronze - one.bronze || (one.agent < other.agent ? -1 : 1);
+    return [...counts.values()].sort(inOrder);
+  }
+
   // --- all of it -----------------------------------------------------------------------------------------------------
 
   async function checkChance({ files, read, contest, report }) {
@@ -1170,11 +1287,24 @@
     report.checked.push("the secret seed against the commitment");
   }
 
-  /**
-   * Checks an export. `files` maps names to readers. `pem` is the organiser's public key from another source, `since` an
-   * old checkpoint, `keys` a file of witnesses' keys, one per line: bytes, or null. Never throws: errors are problems.
-   */
-  async function verify(files, pem, since, keys) {
+  /** Checks the export of a contest. */
+  async function checkContest(it, since, named) {
+    const { read, report } = it;
+    await checkFiles(it);
+    it.contest = parse(await read(DOCUMENT, LARGEST_DOCUMENT), DOCUMENT);
+    if (!Object.hasOwn(it.contest, "freeze")) throw new Error(WRITTEN_BY_FIRST_VERSION);
+    report.compare(`${MANIFEST}, contest`, report.contest, it.contest.name);
+    for (const name of Object.keys(COLUMNS)) it.tables[name] = await readTable(it, name);
+    it.tables.crosstable = await readCrosstable(it);
+    await checkRecords(it);
+    checkTables(it);
+    checkLeftOut(it);
+    await checkChance(it);
+    await checkLog(it, since, named);
+  }
+
+  /** Runs a check, and returns what it has read, with its report. Errors are problems. */
+  async function checked(files, pem, check) {
     const report = new Report();
     const read = async (name, most) => {
       if (!files.has(name)) throw new Error(`${name}: missing; choose a directory that judge contest export wrote`);
@@ -1182,23 +1312,28 @@
       if ((await file.size()) > most) throw new Error(`${name}: larger than ${most} bytes`);
       return new Uint8Array(await file.bytes());
     };
+    const it = { files, read, report, tables: {} };
     try {
-      const it = { files, read, report, key: rawKey(pem ?? (await read(KEY, LARGEST_CHECKPOINT))), tables: {} };
-      await checkFiles(it);
-      it.contest = parse(await read(DOCUMENT, LARGEST_DOCUMENT), DOCUMENT);
-      if (!Object.hasOwn(it.contest, "freeze")) throw new Error(WRITTEN_BY_FIRST_VERSION);
-      report.compare(`${MANIFEST}, contest`, report.contest, it.contest.name);
-      for (const name of Object.keys(COLUMNS)) it.tables[name] = await readTable(it, name);
-      it.tables.crosstable = await readCrosstable(it);
-      await checkRecords(it);
-      checkTables(it);
-      checkLeftOut(it);
-      await checkChance(it);
-      const named = decoded(keys ?? new Uint8Array()).split("\n").map((line) => line.trim());
-      await checkLog(it, since, named.filter((line) => line));
+      it.key = rawKey(pem ?? (await read(KEY, LARGEST_CHECKPOINT)));
+      await check(it);
     } catch (error) {
       report.problems.push(`the export cannot be checked: ${error.message}`);
     }
+    return it;
+  }
+
+  /**
+   * Checks an export or a cup. `files` maps names to readers. `pem` is the organiser's public key from another source,
+   * `since` an old checkpoint, `keys` a file of witnesses' keys, one per line: bytes, or null. Never throws: errors are
+   * problems.
+   */
+  async function verify(files, pem, since, keys) {
+    const { report } = await checked(files, pem, async (it) => {
+      const named = decoded(keys ?? new Uint8Array()).split("\n").map((line) => line.trim()).filter((line) => line);
+      if (!files.has(CUP)) return checkContest(it, since, named);
+      if (since !== null || named.length) throw new Error("checkpoints and witnesses are of one league: choose its folder");
+      await checkCup(it);
+    });
     if (pem === null) {
       report.unchecked.push("who signed it: the key is from this directory; get the key from another source");
     }

@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any
@@ -15,6 +15,9 @@ from fastapi.responses import PlainTextResponse, RedirectResponse, Response
 from judge.base.errors import InputError
 from judge.base.text import plain_text
 from judge.contest.plan import Planned
+from judge.cup.plan import PlannedCup
+from judge.cup.results import current_results
+from judge.cup.site import CupSite
 from judge.publish.model import PublishedContest
 from judge.site.pages import LIVE_POLICY, STYLE, PagePlace, asset, render
 from judge.translations.language import CODES, languages
@@ -95,8 +98,17 @@ _TITLES = {"coming": "{name} is announced", "running": "{name} has begun", "past
 class FrontPage:
     """The application: it passes requests below the name of a contest to that contest's service."""
 
-    def __init__(self, title: str, contests: Sequence[HostedContest], requests_per_minute: int) -> None:
-        """Raises InputError if two contests have the same name, or one has the name of a page."""
+    def __init__(
+        self,
+        title: str,
+        contests: Sequence[HostedContest],
+        requests_per_minute: int,
+        cup: PlannedCup | None = None,
+    ) -> None:
+        """With a `cup` the pages are those of the cup. Its leagues are the contests.
+
+        Raises InputError if two contests have the same name, or one has the name of a page.
+        """
         names = [hosted.name for hosted in contests]
         for number, name in enumerate(names):
             if name in names[:number]:
@@ -104,6 +116,7 @@ class FrontPage:
             if name in RESERVED:
                 raise InputError(f"a contest named {name} cannot be served with others; rename it")
         self._title = title
+        self._cup = cup
         self._contests = {hosted.name: hosted for hosted in contests}
         app = new_app("judge front page", "Several contests.", lifespan=self._running)
         app.include_router(self._router())
@@ -143,6 +156,11 @@ class FrontPage:
                 data = asset(STYLE)
             elif path == FEED:
                 data = _feed(self._title, await self._shown())
+            elif self._cup is not None:
+                found = await self._page_of_cup(self._cup, place)
+                if found is None:
+                    return PlainTextResponse(NO_PAGE, 404)
+                data = found
             elif place.path == INDEX:
                 data = _index(self._title, await self._shown(), place)
             else:
@@ -151,6 +169,15 @@ class FrontPage:
             return Response(data, media_type=kind, headers={"cache-control": "no-cache"})
 
         return router
+
+    async def _page_of_cup(self, cup: PlannedCup, place: PagePlace) -> bytes | None:
+        paths = {hosted.planned.path.resolve(): hosted for hosted in self._contests.values()}
+        leagues = {name: paths.get(cup.file_of(name).resolve()) for name in cup.cup.by_name}
+        hosted = {name: each for name, each in leagues.items() if each is not None}
+        contests = {name: await each.contest() for name, each in hosted.items()}
+        names = {name: each.name for name, each in hosted.items()}
+        site = CupSite(cup, replace(current_results(cup.cup, contests), name=self._title), names)
+        return await to_thread.run_sync(site.page, place)
 
     async def _shown(self) -> list[_Shown]:
         return [_Shown(hosted, await hosted.contest()) for hosted in self._contests.values()]
