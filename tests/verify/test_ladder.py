@@ -81,7 +81,7 @@ Choice = Callable[[LadderHistory, Pairing | None], Pairing | None]
 
 
 def swapped(_: LadderHistory, right: Pairing | None) -> Pairing | None:
-    return (right and right.second and replace(right, first=right.second, second=right.first)) or right
+    return None if right is None else replace(right, first=right.second or "", second=right.first)
 
 
 def with_the_favourite(history: LadderHistory, right: Pairing | None) -> Pairing | None:
