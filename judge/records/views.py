@@ -3,7 +3,7 @@
 Renderers (terminal, SVG, GIF) read only a `BoardView`. It includes hidden pieces and types unless made for one seat.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from itertools import compress
@@ -68,11 +68,13 @@ class BoardView:
     marks: Mapping[Square, Mark] = field(default_factory=dict)
     caption: str = ""
     """Callers must escape it."""
+    changed: Sequence[Square] | None = field(default=None, compare=False)
+    """Squares that differ from the view given to `since`; None: unknown."""
 
     def since(self, before: "BoardView | None") -> "BoardView":
         if before is None:
             return self
-        changed = _changed(before.tokens, self.tokens)
+        changed = changed_squares(before.tokens, self.tokens)
         marks = {**dict.fromkeys(changed, Mark.LAST), **self.marks}
         return BoardView(
             self.surface,
@@ -84,10 +86,12 @@ class BoardView:
             self.blocked,
             marks,
             self.caption,
+            changed,
         )
 
 
-def _changed(before: Mapping[Square, Token], after: Mapping[Square, Token]) -> list[Square]:
+def changed_squares(before: Mapping[Square, object], after: Mapping[Square, object]) -> list[Square]:
+    """Return the squares where two positions differ."""
     # Views share most tokens, and `is` is faster than comparing fields.
     is_other = map(is_not, map(before.get, after), after.values())
     changed = [at for at in compress(after, is_other) if before.get(at) != after[at]]
