@@ -98,7 +98,8 @@ class _Scan:
 
 class _StrictScan(_Scan):
     def pairs(self, pairs: list[tuple[str, Any]]) -> None:
-        super().pairs(pairs)
+        if len(pairs) > _FEW_KEYS:
+            super().pairs(pairs)
         if len(dict(pairs)) == len(pairs):
             return
         keys = set()

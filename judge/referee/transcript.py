@@ -112,7 +112,7 @@ class Block(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    entries: list[tuple[Nanoseconds, Seat, EntryKind, Latin1 | Withheld]]
+    entries: list[tuple[Nanoseconds, Seat, EntryKind, Annotated[Latin1 | Withheld, Field(union_mode="left_to_right")]]]
     private: list[Latin1] | None
     private_sha256: Sha256
 
