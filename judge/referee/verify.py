@@ -7,7 +7,7 @@ from judge.base.errors import InputError
 from judge.games.types import Verdict
 from judge.referee.builds import build_problems
 from judge.referee.former import REWORDED
-from judge.referee.make_record import clock_record_of, plies_of, result_line_of, verdict_of, winner_of
+from judge.referee.make_record import clock_record_of, has_plies, plies_of, result_line_of, verdict_of, winner_of
 from judge.referee.replay import ReplayWire, replaying
 from judge.referee.setup import build_replay
 from judge.referee.side import Side
@@ -72,11 +72,12 @@ def _replay(file: RecordFile) -> list[str]:
         ("winner", winner_of(end), record.winner),
         ("reason", _in_words_of_today(end.reason), _in_words_of_today(record.reason)),
         ("result", result_line_of(referee), record.result),
-        ("plies", plies_of(referee), record.plies),
         ("unclosed", referee.unclosed, record.unclosed),
     ):
         if again != stands:
             problems.append(f"{what}: the replay gives {again!r}, the record has {stands!r}")
+    if not has_plies(record, referee):
+        problems.append(f"plies: the replay gives {plies_of(referee)!r}, the record has {record.plies!r}")
     for seat, side in enumerate(referee.sides):
         stated = record.seats[seat]
         fault = None if side.fault is None else side.fault.verdict

@@ -119,8 +119,9 @@ def verify_export(
             problems.insert(0, f"manifest.json names the contest {manifest.contest!r}, contest.json {contest.name!r}")
         finished = [game.number for game in contest.games if game.state == GameState.DONE]
         chosen = None if sample is None else sample.choose(finished)
-        jobs = list(_jobs(directory, contest, chosen))
-        records = list(track(in_parallel(check_record, jobs), len(jobs), "replaying games"))
+        checked = in_parallel(check_record, _jobs(directory, contest, chosen))
+        count = len(finished) + sum(len(game.uncounted) for game in contest.games)
+        records = list(track(checked, count, "replaying games"))
         problems += [problem for record in records for problem in record.problems]
         if sample is None:
             problems += _chain_problems(contest, records)

@@ -173,9 +173,10 @@ def _time_left(left: timedelta) -> str:
 def status_of(contest: Contest, games: bool = False, tested: bool = False) -> dict[str, Any]:
     """The state of a contest; `games`: with all games, `tested`: with the tests of its hosts."""
     tests = _fairness(contest) if tested else ()
-    # There may be 100,000 results, so they are read once.
-    results = contest.results()
+    # There may be 100,000 results. The schedule of some formats does not depend on them.
+    results = contest.store.results(contest.name, failed=contest.snapshot.format.in_advance)
     standing, to_come, is_over = contest.standing(results), contest.to_come(results), contest.is_over(results)
+    failures = {line.agent: line.done.failures for line in standing.table.lines if line.done.failures}
     counts = contest.store.counts(contest.name)
     listed = contest.store.games(contest.name) if games or counts[GameState.HELD] else []
     held = {game.id for game in listed if game.state == GameState.HELD}
@@ -191,7 +192,7 @@ def status_of(contest: Contest, games: bool = False, tested: bool = False) -> di
         "hosts": [dataclasses.asdict(host) for host in contest_hosts(contest.store, contest.name, tests)],
         "cores": {} if is_over else {core: who for core, who in holders_here().items() if who},
         "disqualified": dict(standing.out),
-        "failures": {line.agent: line.done.failures for line in standing.table.lines if line.done.failures},
+        "failures": dict(sorted(failures.items(), key=lambda found: (-found[1], found[0]))),
         "again_at": again_at(contest.store, contest.name) if held else None,
     }
     shown = [game for game in listed if games or game.id in held]
