@@ -101,6 +101,16 @@ class Disqualified(_JournalEvent):
     reason: str
 
 
+class Withdrawn(_JournalEvent):
+    """An agent withdrew: it is not paired again. `is_annulled`: its games do not count and are cancelled."""
+
+    type: Literal["withdrawn"] = "withdrawn"
+    at: str
+    agent: str
+    is_annulled: bool
+    reason: str
+
+
 class StandingLine(_Value):
     """A line of the standings."""
 
@@ -263,6 +273,7 @@ AnyEvent = (
     | Scheduled
     | StateChanged
     | Disqualified
+    | Withdrawn
     | TableChanged
     | GameStarted
     | Playing

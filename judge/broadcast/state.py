@@ -26,6 +26,7 @@ from judge.broadcast.events import (
     Times,
     TurnBegun,
     Unscored,
+    Withdrawn,
 )
 from judge.records.search_figures import SearchFigures, search_figures
 from judge.records.views import BoardView, Face, Mark, Square, Surface, Token
@@ -137,7 +138,9 @@ class Live:
                 self.state, self.reason = event.state, event.reason
             case TableChanged():
                 self.table, self.is_table_due = event.lines, False
-            case Disqualified():
+            case Withdrawn(is_annulled=False):
+                pass
+            case Disqualified() | Withdrawn():
                 self._out.add(event.agent)
                 for coming in list(self._waiting.values()):
                     self._wait(coming)

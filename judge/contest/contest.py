@@ -44,12 +44,18 @@ from judge.transparency.merkle import Tree
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """Table, results, reasons of disqualifications (`out`), and each agent's group or league."""
+    """Table, results, agents without counted results and why (`out`), and each agent's group or league."""
 
     table: Table
     played: Sequence[PlayedPairing]
     out: Mapping[str, str]
     stages: Mapping[str, str]
+    withdrawn: Mapping[str, str]
+
+    @property
+    def disqualified(self) -> Mapping[str, str]:
+        """Disqualified agents and reasons."""
+        return {agent: why for agent, why in self.out.items() if self.withdrawn.get(agent) != why}
 
 
 class Contest:
@@ -120,7 +126,7 @@ class Contest:
         """Disqualify failing agents, then schedule the next round. False if the contest is over."""
         results = self.store.results(self.name)
         self._disqualify_failed(results)
-        drawn = self.tournament.next(self.store.pairings(self.name), results, self.out())
+        drawn = self.tournament.next(self.store.pairings(self.name), results, self.absent())
         self.store.schedule(self.name, drawn.games, drawn.pairings)
         return bool(drawn.games)
 
@@ -201,10 +207,16 @@ class Contest:
         return RecordFile.model_validate_json(self.files.get(digest))
 
     def out(self) -> Mapping[str, str]:
-        """Disqualified agents and reasons."""
-        return {
-            entry.name: entry.disqualified for entry in self.store.entries(self.name) if entry.disqualified is not None
-        }
+        """Agents whose results do not count, and reasons."""
+        return {entry.name: entry.out for entry in self.store.entries(self.name) if entry.out is not None}
+
+    def withdrawn(self) -> Mapping[str, str]:
+        """Agents that withdrew, and reasons."""
+        return {entry.name: entry.withdrawn for entry in self.store.entries(self.name) if entry.withdrawn is not None}
+
+    def absent(self) -> frozenset[str]:
+        """Agents that are not paired any more."""
+        return frozenset(self.out()) | frozenset(self.withdrawn())
 
     def results(self) -> list[GameResult]:
         """The results so far, in schedule order."""
@@ -217,7 +229,8 @@ class Contest:
         with uncollected():
             found = self.results() if results is None else results
             played = self.tournament.played(self.store.pairings(self.name), found)
-            return Standing(self.tournament.table(played, out), played, out, self.tournament.stages(played, out))
+            table, stages = self.tournament.table(played, out), self.tournament.stages(played, out)
+            return Standing(table, played, out, stages, self.withdrawn())
 
     def stages_of_games(self) -> Mapping[int, str]:
         """Group or league by game number; empty without groups."""
@@ -228,7 +241,7 @@ class Contest:
     def to_come(self, results: Sequence[GameResult] | None = None) -> PendingPairing:
         """Pairings that will be scheduled later."""
         found = self.results() if results is None else results
-        return self.tournament.to_come(self.store.pairings(self.name), found, self.out())
+        return self.tournament.to_come(self.store.pairings(self.name), found, self.absent())
 
     def is_over(self, results: Sequence[GameResult] | None = None) -> bool:
         """Whether all games are played and no round follows."""
@@ -236,7 +249,7 @@ class Contest:
         if counts[GameState.PENDING] or counts[GameState.RUNNING] or counts[GameState.HELD]:
             return False
         found = self.results() if results is None else results
-        return not self.tournament.next(self.store.pairings(self.name), found, self.out()).games
+        return not self.tournament.next(self.store.pairings(self.name), found, self.absent()).games
 
 
 def open_store(planned: Planned) -> Store:

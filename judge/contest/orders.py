@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from judge.base.errors import InputError
 from judge.base.text import sentence
@@ -107,7 +108,7 @@ def void(contest: Contest, order: OrganiserOrder, attempt: int | None = None) ->
         state = store.annul(game.id, order.why, attempt)
         number, first, second = game.number, game.first, game.second
         if state is GameState.CANCELLED:
-            return sentence(f"game {number}, {first} - {second}: void, not played again: an agent is disqualified")
+            return sentence(f"game {number}, {first} - {second}: void, not played again: an agent no longer takes part")
         return sentence(f"game {number}, {first} - {second}: void, to be played again")
 
     return contest.store.carry_out(contest.name, order, do)
@@ -120,6 +121,19 @@ def disqualify(contest: Contest, order: OrganiserOrder) -> DoneOrder:
         store.disqualify(contest.name, order.target, order.why)
         cancelled = store.counts(contest.name)[GameState.CANCELLED]
         return sentence(f"{order.target} is disqualified; {cancelled} games of {contest.name} are cancelled")
+
+    return contest.store.carry_out(contest.name, order, do)
+
+
+def withdraw(contest: Contest, order: OrganiserOrder) -> DoneOrder:
+    """Withdraw the target after the start. Raises InputError if the format or the agent's state does not allow it."""
+    is_annulled = _withdrawal(contest) == "annuls"
+
+    def do(store: Store) -> str:
+        store.withdraw(contest.name, order.target, order.why, is_annulled=is_annulled)
+        if is_annulled:
+            return sentence(f"{order.target} is withdrawn; its games do not count")
+        return sentence(f"{order.target} is withdrawn from the next round on; its games count")
 
     return contest.store.carry_out(contest.name, order, do)
 
@@ -179,7 +193,7 @@ def effect_of_void(contest: Contest, word: str) -> tuple[ScheduledGame, Effect]:
         else sentence(f"The running attempt of game {number}, {first} - {second}, no longer counts.")
     )
     note = (
-        sentence("The game is not played again, because an agent is disqualified.")
+        sentence("The game is not played again, because an agent no longer takes part.")
         if {game.first, game.second} & out.keys()
         else sentence("The game is played again with the same opening and a new seed.")
     )
@@ -192,12 +206,48 @@ def effect_of_disqualify(contest: Contest, agent: str) -> Effect:
     if agent not in contest.snapshot.by_name():
         raise InputError(sentence(f"no agent {agent!r} takes part in {contest.name!r}"))
     if agent in out:
-        raise InputError(sentence(f"{agent} is disqualified already: {out[agent]}"))
+        raise InputError(_gone(agent, out[agent]))
     games = [game for game in contest.store.games(contest.name) if agent in (game.first, game.second)]
     played = sum(game.state is GameState.DONE for game in games)
     waiting = sum(game.state in (GameState.PENDING, GameState.HELD) for game in games)
     words = sentence(f"Played games of {agent} that no longer count: {played}. Games that are cancelled: {waiting}.")
     return Effect(words, "", _changes(contest, {**out, agent: ""}))
+
+
+def effect_of_withdraw(contest: Contest, agent: str) -> Effect:
+    """Preview `withdraw`. Raises InputError if the format or the agent's state does not allow it."""
+    out, kind = contest.out(), _withdrawal(contest)
+    if agent not in contest.snapshot.by_name():
+        raise InputError(sentence(f"no agent {agent!r} takes part in {contest.name!r}"))
+    if why := {**contest.withdrawn(), **out}.get(agent):
+        raise InputError(_gone(agent, why))
+    games = [game for game in contest.store.games(contest.name) if agent in (game.first, game.second)]
+    played = sum(game.state is GameState.DONE for game in games)
+    waiting = sum(game.state in (GameState.PENDING, GameState.RUNNING, GameState.HELD) for game in games)
+    if kind == "keeps":
+        words = sentence(f"Played games of {agent} that count: {played}. Games of this round to be played: {waiting}.")
+        return Effect(words, sentence("From the next round on it is not paired."))
+    return Effect(
+        sentence(f"Played games of {agent} that no longer count: {played}. Games that are cancelled: {waiting}."),
+        sentence("So all other agents are compared by the same games."),
+        _changes(contest, {**out, agent: ""}),
+    )
+
+
+def _gone(agent: str, why: str) -> str:
+    return sentence(f"{agent} no longer takes part: {why}")
+
+
+def _withdrawal(contest: Contest) -> Literal["annuls", "keeps"]:
+    form = contest.snapshot.format
+    if form.withdrawal == "refused":
+        raise InputError(
+            sentence(
+                f"an agent cannot withdraw from the format {form.name} after the start, because pairings depend on it; "
+                "disqualify it instead"
+            )
+        )
+    return form.withdrawal
 
 
 def _changes(contest: Contest, out: Mapping[str, str], without: str = "") -> Sequence[PlaceChange]:

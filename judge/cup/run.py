@@ -164,7 +164,8 @@ def promoted_agents(planned: PlannedCup, league: League) -> Sequence[AgentPlan]:
     with closing(open_store(below)) as store, TemporaryDirectory(prefix="judge-cup-") as staging:
         contest = Contest(store, below)
         standing = contest.standing()
-        best = [line.agent for line in standing.table.lines if line.agent not in standing.out][: league.promoted]
+        gone = {*standing.out, *standing.withdrawn}
+        best = [line.agent for line in standing.table.lines if line.agent not in gone][: league.promoted]
         own = planned.write(league.name, is_complete=False)
         members = {each.name for each in entrants(own, Path(staging), _refuse)}
         listed = {}

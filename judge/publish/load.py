@@ -5,6 +5,7 @@ A store is trusted. An export's results are claims; `judge.verify.export` recomp
 
 import hashlib
 import json
+import os
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import astuple, replace
@@ -23,7 +24,7 @@ from judge.games.types import Verdict
 from judge.publish.joined import JOINED, MAX_JOINED_BYTES, FormerContest, Joined
 from judge.publish.manifest import MANIFEST, MAX_MANIFEST_BYTES
 from judge.publish.model import PublishedContest
-from judge.publish.tables import AttemptRow, DisqualifiedRow, GameRow, JournalRow, PairingRow
+from judge.publish.tables import AttemptRow, DisqualifiedRow, GameRow, JournalRow, PairingRow, WithdrawnRow
 from judge.referee.seeds import Key
 from judge.store.types import JournalLine
 from judge.tournament.comparable import policy_difference
@@ -75,7 +76,7 @@ def load_store(contest: Contest) -> PublishedContest:
         pairings = store.pairings(name)
         scheduled = store.games(name)
         journal = store.journal(name)
-        out = {entry.name: entry.disqualified for entry in store.entries(name) if entry.disqualified is not None}
+        entries = store.entries(name)
         document = store.document(name)
     uncounted: dict[str, list[Attempt]] = {}
     for attempt in attempts:
@@ -83,12 +84,15 @@ def load_store(contest: Contest) -> PublishedContest:
         if attempt.record is not None and (result is None or result.attempt != attempt.number):
             uncounted.setdefault(attempt.game, []).append(attempt)
     games = [PublishedGame.of(game, results.get(game.id), uncounted.get(game.id, ())) for game in scheduled]
+    out = {entry.name: entry.disqualified for entry in entries if entry.disqualified is not None}
     published = PublishedContest(contest.snapshot, document, pairings, games, _in_order(out, journal), journal)
+    withdrawn = {entry.name: entry.withdrawn for entry in entries if entry.withdrawn is not None}
+    published = replace(published, withdrawn=_in_order(withdrawn, journal))
     return replace(published, secret=contest.secret) if published.is_over else published
 
 
 def _in_order(out: Mapping[str, str], journal: Sequence[JournalLine]) -> Mapping[str, str]:
-    lines = [line.text for line in journal if line.event == "disqualified"]
+    lines = [line.text for line in journal if line.event in ("disqualified", "withdrawn")]
 
     def place(agent: str) -> int:
         line = f"{agent}: {out[agent]}"
@@ -138,6 +142,9 @@ def load_export(directory: Path) -> tuple[PublishedContest, list[str]]:
     if path.is_symlink() or path.exists():
         data = read_bounded(path, MAX_JOINED_BYTES)
         joined = parse_foreign(Joined, data, f"{path.name}: not a valid file of joined contests")
+    if os.path.lexists(directory / "data" / "withdrawn.json"):
+        rows_of_withdrawn = _read_table(directory, "withdrawn", WithdrawnRow)
+        contest = replace(contest, withdrawn={row.agent: row.why for row in rows_of_withdrawn})
     return replace(contest, joined=joined), problems
 
 

@@ -1,7 +1,7 @@
 """A published contest: its terms, games, and computed tables."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
 
@@ -31,12 +31,13 @@ OPEN = (GameState.PENDING, GameState.RUNNING, GameState.HELD)
 
 @dataclass(frozen=True, slots=True)
 class Participant:
-    """An agent. `number` counts from 1; `out` is the reason of disqualification, or empty."""
+    """An agent. `number` counts from 1. `out`: why its results do not count; `withdrawn`: why it withdrew; or empty."""
 
     number: int
     entry: SnapshotEntry
     out: str = ""
 
+    withdrawn: str = ""
     @property
     def name(self) -> str:
         """The agent's name in the contest."""
@@ -86,7 +87,7 @@ def _minute(at: str) -> str:
 class PublishedContest:
     """A contest from a store or an export; all else is computed from these fields.
 
-    `document` is the JSON of `snapshot`. `pairings` include byes. `out`: reasons of disqualification, in order.
+    `document` is the JSON of `snapshot`. `pairings` include byes. `disqualified` and `withdrawn`: reasons.
     `secret` is None until the contest is over.
     """
 
@@ -94,7 +95,7 @@ class PublishedContest:
     document: str
     pairings: Sequence[Pairing]
     games: Sequence[PublishedGame]
-    out: Mapping[str, str]
+    disqualified: Mapping[str, str]
     journal: Sequence[JournalLine]
     secret: Key | None = None
     moments: Sequence[tuple[str, datetime]] = ()
@@ -114,6 +115,23 @@ class PublishedContest:
 
     @cached_property
     def tournament(self) -> Tournament:
+    @cached_property
+    def out(self) -> Mapping[str, str]:
+        """Agents whose results do not count, and reasons."""
+        annulled = self.withdrawn if self.snapshot.format.withdrawal == "annuls" else {}
+        return {**annulled, **self.disqualified}
+
+    @cached_property
+    def absences(self) -> Sequence[str]:
+        """Agents that are no longer paired, in the order of the decisions."""
+        texts = [line.text for line in self.journal if line.event in ("disqualified", "withdrawn")]
+
+        def place(agent: str) -> int:
+            told = {f"{agent}: {each[agent]}" for each in (self.disqualified, self.withdrawn) if agent in each}
+            return next((number for number, text in enumerate(texts) if text in told), len(texts))
+
+        return sorted({*self.disqualified, *self.withdrawn}, key=lambda agent: (place(agent), agent))
+
         """Rules for pairing and scoring. Raises InputError if the secret does not match the commitment."""
         return Tournament(self.snapshot, self.secret)
 
@@ -121,7 +139,10 @@ class PublishedContest:
     def participants(self) -> Sequence[Participant]:
         """All agents, in order of entry."""
         entries = enumerate(self.snapshot.entries, 1)
-        return [Participant(number, entry, self.out.get(entry.name, "")) for number, entry in entries]
+        return [
+            Participant(number, entry, self.out.get(entry.name, ""), self.withdrawn.get(entry.name, ""))
+            for number, entry in entries
+        ]
 
     @cached_property
     def by_name(self) -> Mapping[str, Participant]:
@@ -192,7 +213,7 @@ class PublishedContest:
     @cached_property
     def to_come(self) -> PendingPairing:
         """Games to be scheduled later."""
-        return self.tournament.to_come(self.pairings, self.results, self.out)
+        return self.tournament.to_come(self.pairings, self.results, self.absences)
 
     @property
     def all_games(self) -> int:
@@ -202,7 +223,7 @@ class PublishedContest:
     @cached_property
     def is_over(self) -> bool:
         """Whether all games are finished and no round follows."""
-        return not self.unfinished and not self.tournament.next(self.pairings, self.results, self.out).games
+        return not self.unfinished and not self.tournament.next(self.pairings, self.results, self.absences).games
 
     @cached_property
     def ending(self) -> Ending | None:

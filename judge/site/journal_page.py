@@ -93,6 +93,7 @@ _EVENTS = {
     "created": sentence("Contest created"),
     "scheduled": sentence("Scheduled"),
     "disqualified": sentence("Disqualified"),
+    "withdrawn": sentence("Withdrawn"),
     UNWITNESSED: sentence("Drawn without a witness"),
     "open": sentence("Contest resumed"),
     "paused": sentence("Contest paused"),

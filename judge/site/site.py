@@ -135,7 +135,8 @@ def _index(contest: PublishedContest, language: Language) -> Mapping[str, Any]:
             agent: bracket for stage in contest.certainty for bracket in stage.brackets for agent in bracket.agents
         },
         "most_reversed": MAX_REVERSED_GAMES,
-        "out": [participant for participant in contest.participants if participant.out],
+        "out": [contest.by_name[agent] for agent in contest.disqualified],
+        "withdrawn": [contest.by_name[agent] for agent in contest.withdrawn],
         "results": results_chart(contest, language),
         "ratings": ratings_chart(contest, language),
         "interval_of": partial(interval_text, language=language),

@@ -14,6 +14,7 @@ from judge.broadcast.events import (
     StateChanged,
     TableChanged,
     Unscored,
+    Withdrawn,
 )
 from judge.broadcast.state import Live, LiveGame
 from judge.games.types import SEATS
@@ -42,6 +43,8 @@ def line_of(event: AnyEvent, live: Live) -> str:
             return f"state: {event.state} {printable(event.reason, 300)}".rstrip()
         case Disqualified():
             return f"disqualified: {printable(event.reason, 300)}"
+        case Withdrawn():
+            return f"withdrawn: {printable(event.reason, 300)}"
         case TableChanged():
             lines = ", ".join(f"{line.place}. {_name(line.agent)} {points_text(line.points)}" for line in event.lines)
             return f"table: {lines}"

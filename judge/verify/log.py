@@ -172,7 +172,7 @@ def _agent(line: JournalLine) -> str:
 # --- the log and the tables ------------------------------------------------------------------------------------------
 
 
-_OF_CONTEST = frozenset({"scheduled", "started", "accepted", "disqualified", "open", "paused", "stopped"})
+_OF_CONTEST = frozenset({"scheduled", "started", "accepted", "disqualified", "withdrawn", "open", "paused", "stopped"})
 
 ATTEMPT_EVENTS = frozenset({"started", "accepted", "void", "abandoned", "superseded", "annulled"})
 
@@ -232,6 +232,7 @@ class _SubmissionHistory:
         self._created = False
         self._is_open = True
         self._out: list[str] = []
+        self._withdrawn: set[str] = set()
         self._running: dict[str, int] = {}
         self._done: dict[str, int] = {}
         self._last: dict[str, int] = {}
@@ -258,8 +259,16 @@ class _SubmissionHistory:
                 if schedule_digest(new) != line.digest:
                     yield "the games of the schedule differ"
                 self._scheduled |= {game.id for game in new}
+                gone = {agent for game in new for agent in (game.first, game.second) if agent in self._withdrawn}
+                if gone:
+                    yield f"a game of {min(gone)}, which had withdrawn"
             case "disqualified":
                 self._out.append(line.text)
+            case "withdrawn":
+                agent, _, why = line.text.partition(": ")
+                if agent in self._withdrawn or self._contest.withdrawn.get(agent) != why:
+                    yield "the tables do not contain this withdrawal"
+                self._withdrawn.add(agent)
             case "open" | "paused" | "stopped":
                 self._is_open = line.event == "open"
 
@@ -317,15 +326,20 @@ class _SubmissionHistory:
         ]
         if gone:
             yield f"{gone[0]} was disqualified"
+        left = self._withdrawn & {found.first, found.second} & self._contest.out.keys()
+        if left:
+            yield f"{min(left)} had withdrawn"
 
     def end(self, records: Attempts) -> Iterator[str]:
         if not self._created:
             yield "the log does not contain the creation of the contest"
         if len(self._scheduled) != len(self._schedule):
             yield f"the log schedules {len(self._scheduled)} games, the tables have {len(self._schedule)}"
-        out = [f"{agent}: {why}" for agent, why in self._contest.out.items()]
+        out = [f"{agent}: {why}" for agent, why in self._contest.disqualified.items()]
         if sorted(out) != sorted(self._out):
             yield "the log and the tables disqualify different agents"
+        if self._withdrawn != self._contest.withdrawn.keys():
+            yield "the log and the tables have different withdrawals"
         for game in self._schedule:
             yield from self._of_game(game, self._ended[game.id], records)
             is_running = game.state == GameState.RUNNING

@@ -124,11 +124,15 @@ def test_contest_is_not_over_while_its_log_lags_behind_the_store(cup: Cup) -> No
         assert followed.is_over()
 
 
-def test_a_contest_is_over_though_a_disqualified_agent_has_games_that_are_not_played(cup: Cup) -> None:
+@pytest.mark.parametrize("event", ["disqualified", "withdrawn"])
+def test_a_contest_is_over_though_an_absent_agent_has_games_that_are_not_played(cup: Cup, event: str) -> None:
     with recorder(cup) as log, closing(Followed(cup.contest)) as followed:
         accept(cup, *play_next(cup))
-        cup.store.disqualify(cup.contest.name, "bert", "cheats")
+        if event == "withdrawn":
+            cup.store.withdraw(cup.contest.name, "bert", "cheats", is_annulled=True)
+        else:
+            cup.store.disqualify(cup.contest.name, "bert", "cheats")
         log.finish()
-        list(followed.news())
+        assert f"{event}: bert: cheats" in [line_of(each, followed.live) for each in followed.news()]
         assert 0 == followed.live.waiting
         assert followed.is_over()

@@ -65,6 +65,10 @@ app = lazy_group(
             "judge.cli.contest.admin:disqualify",
             "Disqualify an agent: its games do not count, and its future games are not played.",
         ),
+        "withdraw": (
+            "judge.cli.contest.admin:withdraw",
+            "Withdraw an agent after the start. Swiss: its games count; round robins and groups: they do not.",
+        ),
         "folders": (
             "judge.cli.contest.folders:app",
             "List, export and import the agents' persistent folders.",

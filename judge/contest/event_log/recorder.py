@@ -36,6 +36,7 @@ from judge.broadcast.events import (
     StateChanged,
     TableChanged,
     Unscored,
+    Withdrawn,
     read_event,
 )
 from judge.broadcast.log import LOG_FILE, EventLog
@@ -189,6 +190,15 @@ class Recorder:
             case "disqualified":
                 self._is_table_due = True
                 yield Disqualified(journal=number, at=at, agent=reason.partition(": ")[0], reason=reason)
+            case "withdrawn":
+                self._is_table_due = True
+                yield Withdrawn(
+                    journal=number,
+                    at=at,
+                    agent=reason.partition(": ")[0],
+                    is_annulled=self._contest.snapshot.format.withdrawal == "annuls",
+                    reason=reason,
+                )
             case _ if line.game is not None and line.attempt is not None:
                 yield from self._events_of_attempt(number, at, reason, line.event, line.game, line.attempt)
 

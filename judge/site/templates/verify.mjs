@@ -13,6 +13,7 @@
     "judge 0.1.0 (commit 08c8ff3) wrote this, and this version cannot read it; use judge 0.1.0 (commit 08c8ff3)";
   const DOCUMENT = "contest.json", CHANCE = "chance.json", CHECKPOINT = "log/checkpoint";
   const TABLES = ["standings", "crosstable", "pairs", "games", "pairings", "disqualified", "attempts", "journal"];
+  const OPTIONAL = ["withdrawn"];
   const MOST_PROBLEMS = 50;
 
   // Bytes, as the judge bounds them; a larger file is not read.
@@ -256,7 +257,7 @@
 
   /** Reports unexpected files. Pages are recognised only by their names. */
   function checkNames({ files, tables, report }, tiles) {
-    const data = [...TABLES, "fairness", "histories"].flatMap((name) => [`data/${name}.csv`, `data/${name}.json`]);
+    const data = [...TABLES, ...OPTIONAL, "fairness", "histories"].flatMap((name) => [`data/${name}.csv`, `data/${name}.json`]);
     const records = [...tables.games, ...tables.attempts].map(({ record }) => record);
     const known = new Set([...data, "data/README.md", ...records, ...tiles, ...(tiles.length ? [CHECKPOINT] : [])]);
     for (const name of [...files.keys()].sort()) {
@@ -382,6 +383,7 @@
       "first_charged_ms:f? second_charged_ms:f? seconds:f? attempt:i? id record:t?",
     pairings: "round:i table:i first second:t? meeting:i group",
     disqualified: "agent why",
+    withdrawn: "agent why",
     attempts: "number:i attempt:i state why record",
     journal: "at event game:t? attempt:i? text",
   };
@@ -631,9 +633,15 @@
     return [...tiers.keys()].sort((one, other) => other - one).flatMap((value) => ranked(all, tiers.get(value), rest));
   }
 
+  /** Agents whose results do not count. Only a Swiss tournament counts the games of an agent that withdrew. */
+  function outOf({ contest, tables }) {
+    const annulled = contest.format.name === "swiss" ? [] : tables.withdrawn;
+    return new Set([...tables.disqualified, ...annulled].map((row) => row.agent));
+  }
+
   function checkTables(it) {
     const { contest, tables, report } = it;
-    const out = new Set(tables.disqualified.map((row) => row.agent));
+    const out = outOf(it);
     const all = linesOf(it, out);
     if (hasOwnPoints(contest.policy)) {
       report.unchecked.push("the points of each game: the policy defines its own, which follow from the result line");
@@ -663,10 +671,11 @@
   }
 
   /** Checks that pairs that the format leaves out do not meet, and that all others of the same group do. */
-  function checkLeftOut({ contest, tables, report }) {
+  function checkLeftOut(it) {
+    const { contest, tables, report } = it;
     const { name, skip, cycles = name === "double-round-robin" ? 2 : 1 } = contest.format;
     if (!skip) return;
-    const out = new Set(tables.disqualified.map((row) => row.agent));
+    const out = outOf(it);
     const ratingOf = (agent) => (Object.hasOwn(skip.agents, agent) ? skip.agents[agent].rating : 0);
     const isRoundRobin = BY_RESULTS.has(name);
     const groups = grouped(tables.pairings.filter(({ second }) => second !== null), (row) => row.group);
@@ -728,7 +737,7 @@
   // --- log -----------------------------------------------------------------------------------------------------------
 
   const ORGANISER = 1, WITNESS = 4; // kinds of signatures (C2SP): of the checkpoint, and of it with the time
-  const OF_CONTEST = new Set(["scheduled", "started", "accepted", "disqualified", "open", "paused", "stopped"]);
+  const OF_CONTEST = new Set(["scheduled", "started", "accepted", "disqualified", "withdrawn", "open", "paused", "stopped"]);
   const OF_ATTEMPT = new Set(["started", "accepted", "void", "abandoned", "superseded", "annulled"]);
   const WIDTH = 256;
   const MOST_NAMED = 20;
@@ -865,6 +874,9 @@
       this.known = new Map(contest.entries.map(({ name }) => [name, false]));
       this.scheduled = new Set();
       this.out = [];
+      this.withdrawn = new Set();
+      this.absences = [];
+      this.isAnnulled = contest.format.name !== "swiss";
       this.running = new Map();
       this.done = new Map();
       this.last = new Map();
@@ -884,11 +896,19 @@
       if (OF_ATTEMPT.has(event)) this.attempt(line, expect);
       else if (event === "created") this.isCreated = true;
       else if (event === "disqualified") this.out.push(text);
+      else if (event === "withdrawn") {
+        this.withdrawn.add(text.split(": ", 1)[0]);
+        this.absences.push(text);
+      }
       else if (["open", "paused", "stopped"].includes(event)) this.isOpen = event === "open";
       else if (event === "scheduled") {
         const [, count = "0"] = /^([0-9]{1,9})( |$)/.exec(text) ?? [];
         const size = this.scheduled.size;
-        for (const { id } of this.schedule.slice(size, size + Number(count))) this.scheduled.add(id);
+        for (const { id, first, second } of this.schedule.slice(size, size + Number(count))) {
+          const gone = [first, second].find((agent) => this.withdrawn.has(agent));
+          expect(gone === undefined, `a game of ${gone}, which had withdrawn`);
+          this.scheduled.add(id);
+        }
       }
     }
 
@@ -933,6 +953,8 @@
       expect(!this.running.has(game), `attempt ${this.running.get(game)} of the game has not ended`);
       expect(!this.done.has(game), `the game already has a result, of attempt ${this.done.get(game)}`);
       expect(gone === undefined, `${gone} was disqualified`);
+      const left = [first, second].find((agent) => this.isAnnulled && this.withdrawn.has(agent));
+      expect(left === undefined, `${left} had withdrawn`);
     }
 
     /** Compares the final state with the tables. */
@@ -944,6 +966,9 @@
       const out = tables.disqualified.map(({ agent, why }) => `${agent}: ${why}`);
       const isSame = [...out].sort().join("\0") === [...this.out].sort().join("\0");
       report.expect(isSame, "the log and the tables disqualify different agents");
+      const absences = tables.withdrawn.map(({ agent, why }) => `${agent}: ${why}`);
+      const hasLeft = [...absences].sort().join("\0") === [...this.absences].sort().join("\0");
+      report.expect(hasLeft, "the log and the tables have different withdrawals");
       for (const { number, id: game, state } of schedule) {
         const attempt = this.running.get(game) ?? 0;
         const found = attempt ? `attempt ${attempt} is running` : "no attempt is running";
@@ -1011,6 +1036,7 @@
   async function checkLog(it, since, named) {
     const { files, contest, tables, report } = it;
     for (const { agent, why } of tables.disqualified) report.notes.push(`${agent} disqualified: ${why}`);
+    for (const { agent, why } of tables.withdrawn) report.notes.push(`${agent} withdrew: ${why}`);
     if (!files.has(CHECKPOINT)) {
       report.expect(!named.length, "the export has no log, so no witness has signed it");
       report.expect(!contest.freeze, "the export has no log, but its draw depends on one");
@@ -1188,7 +1214,10 @@
       it.contest = parse(await read(DOCUMENT, LARGEST_DOCUMENT), DOCUMENT);
       if (!Object.hasOwn(it.contest, "freeze")) throw new Error(WRITTEN_BY_FIRST_VERSION);
       report.compare(`${MANIFEST}, contest`, report.contest, it.contest.name);
-      for (const name of Object.keys(COLUMNS)) it.tables[name] = await readTable(it, name);
+      for (const name of Object.keys(COLUMNS)) {
+        const isThere = !OPTIONAL.includes(name) || files.has(`data/${name}.json`);
+        it.tables[name] = isThere ? await readTable(it, name) : [];
+      }
       it.tables.crosstable = await readCrosstable(it);
       await checkRecords(it);
       checkTables(it);

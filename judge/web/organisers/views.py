@@ -71,6 +71,8 @@ def overview(console: Console) -> Mapping[str, Any]:
         "voids": _with_games(contest, store.last_lines(name, LAST, "void")),
         "lines": standing.table.lines,
         "out": standing.out,
+        "withdrawn": standing.withdrawn,
+        "can_withdraw": contest.snapshot.format.withdrawal != "refused" and not is_over,
     }
 
 
