@@ -28,6 +28,7 @@ from judge.broadcast.events import (
     Unscored,
     Withdrawn,
 )
+from judge.records.evaluations import EvaluatedGame, evaluate_game
 from judge.records.search_figures import SearchFigures, search_figures
 from judge.records.views import BoardView, Face, Mark, Square, Surface, Token
 
@@ -106,6 +107,8 @@ class Live:
     ended: list[tuple[Ended, tuple[str, str]]] = field(default_factory=list)
     is_table_due: bool = False
     stages: dict[int, str] = field(default_factory=dict)
+    evaluated: dict[int, EvaluatedGame | None] = field(default_factory=dict)
+    """Ended games by number."""
     _waiting: dict[int, NextGame] = field(default_factory=dict)
     _out: set[str] = field(default_factory=set)
     _seconds: float = 0.0
@@ -156,6 +159,9 @@ class Live:
                 self.is_table_due = True
                 game = self.games.pop(event.game, None)
                 if game is not None:
+                    moves = zip(game.moves, game.figures(), strict=True)
+                    values = [(move.seat, figures.evaluation) for move, figures in moves]
+                    self.evaluated[event.game] = evaluate_game(values, event.winner)
                     self.ended = [(event, game.names), *self.ended[: MAX_ENDED_GAMES - 1]]
                     self._seconds += max(0.0, _time(event.at) - _time(game.started_at))
                     self._measured += 1

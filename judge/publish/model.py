@@ -8,6 +8,7 @@ from functools import cached_property
 from judge.base.text import sentence
 from judge.contest_games import AttemptState, GameResult, GameState, Pairing, PublishedGame, ScheduledGame
 from judge.publish.joined import Joined
+from judge.records.evaluations import EvaluatedGame
 from judge.referee.seeds import Key
 from judge.statistics.candidates import Candidate, compare_candidates
 from judge.statistics.cycles import RatingsCheck, check_ratings
@@ -36,8 +37,8 @@ class Participant:
     number: int
     entry: SnapshotEntry
     out: str = ""
-
     withdrawn: str = ""
+
     @property
     def name(self) -> str:
         """The agent's name in the contest."""
@@ -105,16 +106,15 @@ class PublishedContest:
     joined: Joined | None = None
     above: str = ""
     """Name of the cup with its pages in the folder above; empty: no cup."""
+    withdrawn: Mapping[str, str] = field(default_factory=dict)
+    evaluated: Mapping[int, EvaluatedGame | None] = field(default_factory=dict)
+    """By game number, if known."""
 
     @property
     def name(self) -> str:
         """The contest's name."""
         return self.snapshot.name
 
-    # --- the schedule ------------------------------------------------------------------------------------------------
-
-    @cached_property
-    def tournament(self) -> Tournament:
     @cached_property
     def out(self) -> Mapping[str, str]:
         """Agents whose results do not count, and reasons."""
@@ -132,6 +132,10 @@ class PublishedContest:
 
         return sorted({*self.disqualified, *self.withdrawn}, key=lambda agent: (place(agent), agent))
 
+    # --- the schedule ------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def tournament(self) -> Tournament:
         """Rules for pairing and scoring. Raises InputError if the secret does not match the commitment."""
         return Tournament(self.snapshot, self.secret)
 

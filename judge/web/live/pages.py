@@ -258,6 +258,7 @@ class LivePages:
             moments=self._file.windows().moments,
             stream=self._stream(live, loaded),
             joined=self._joined,
+            evaluated=live.evaluated,
         )
         writers = dict(pages(contest, {}, self._languages))
         writers[DOCUMENT] = lambda: f"{contest.document}\n".encode()
