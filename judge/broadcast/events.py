@@ -53,6 +53,8 @@ class EnteredAgent(_Value):
     name: str
     author: str
     rank: int
+    title: str = ""
+    """Display name; empty: `name`."""
 
 
 class Entered(_JournalEvent):

@@ -44,6 +44,8 @@ class LiveGame:
     game: int
     attempt: int
     names: tuple[str, str]
+    titles: tuple[str, str]
+    """Display names."""
     started_at: str
     is_playing: bool = False
     seq: int = 0
@@ -102,6 +104,7 @@ class Live:
     reason: str = ""
     table: tuple[StandingLine, ...] = ()
     agents: Mapping[str, int] = field(default_factory=dict)
+    titles: Mapping[str, str] = field(default_factory=dict)
     games: dict[int, LiveGame] = field(default_factory=dict)
     """Running games by number."""
     ended: list[tuple[Ended, tuple[str, str]]] = field(default_factory=list)
@@ -132,6 +135,7 @@ class Live:
                 self.opened = event
             case Entered():
                 self.agents = {agent.name: agent.agent for agent in event.agents}
+                self.titles = {agent.name: agent.title for agent in event.agents}
             case Scheduled():
                 for coming in event.games:
                     self._wait(coming)
@@ -150,7 +154,8 @@ class Live:
             case GameStarted():
                 self._waiting.pop(event.game, None)
                 names = (event.first, event.second)
-                self.games[event.game] = LiveGame(event.game, event.attempt, names, event.at)
+                titles = (self.shown(event.first), self.shown(event.second))
+                self.games[event.game] = LiveGame(event.game, event.attempt, names, titles, event.at)
                 if self.state != "open":
                     self.state, self.reason = "open", ""
             case Playing():
@@ -171,6 +176,10 @@ class Live:
                     first, second = game.names
                     self._wait(NextGame(game=event.game, round=0, table=0, first=first, second=second))
         self.version += 1
+
+    def shown(self, agent: str) -> str:
+        """Its display name."""
+        return self.titles.get(agent) or agent
 
     @property
     def waiting(self) -> int:
@@ -195,7 +204,8 @@ class Live:
         if game is None or game.attempt != event.attempt:
             return
         if game.is_playing:
-            game = self.games[event.game] = LiveGame(event.game, event.attempt, game.names, game.started_at)
+            game = LiveGame(event.game, event.attempt, game.names, game.titles, game.started_at)
+            self.games[event.game] = game
         game.is_playing, game.seq, game.board = True, event.seq, event.board
         game.tokens, game.left_ms = tokens_of(event.board), event.left_ms
         if event.board is not None:

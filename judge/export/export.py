@@ -217,6 +217,7 @@ def _contexts(contest: PublishedContest, options: PageOptions) -> Sequence[GameP
             languages=options.languages,
             stage=contest.stage_of(game),
             above=options.above,
+            titles=(contest.by_name[game.first].title, contest.by_name[game.second].title),
         )
         for game, before, after in zip(contest.played, stems, stems[2:], strict=False)
     ]

@@ -68,7 +68,7 @@ def publish_game(
         replay = steps_of(public)
         rendered = [*game_pages(replay, public.record, context, places)]
         if context.address:
-            rendered.append(game_picture(replay, public.record, context.contest))
+            rendered.append(game_picture(replay, public.record, context))
         pages, pgn = dict(zip(names, rendered, strict=True)), _pgn(public, replay, context)
         figures = [(step.seat, search_figures(step.search, step.messages, step.ms).evaluation) for step in replay.steps]
         evaluated = evaluate_game([(seat, value) for seat, value in figures if seat is not None], public.record.winner)

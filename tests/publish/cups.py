@@ -254,8 +254,9 @@ class Cup:
         secret: str = CHANCE,
         submissions: Mapping[str, int] | None = None,
         name: str = "spring-cup",
+        titles: Mapping[str, str] | None = None,
     ) -> None:
-        """`openings` are played in their order; without them three are, in an order that chance decides.
+        """`titles`: display names. `openings` are played in their order; without them three are, in an order that chance decides.
 
         `drawn`: begun as `judge contest run` does, with what happens between the announcement and the freeze.
         """
@@ -268,6 +269,7 @@ class Cup:
         self.cast = cast
         self.openings = tuple(openings)
         self._submissions = submissions or {}
+        self._titles = titles or {}
         self.planned = load_plan(folder / "contest.toml")
         self.store = Store(self.planned.store_url)
         commitment = commitment_to(secret) if seed is None else None
@@ -301,6 +303,7 @@ class Cup:
                 calls_itself=name,
                 description="A script.",
                 submission=self._submissions.get(name),
+                title=self._titles.get(name, ""),
             )
             for rank, name in enumerate(self.cast, 1)
         )

@@ -70,6 +70,8 @@ CONNECT_INTERVAL_S = 0.05
 FINISH_S = 30.0
 """Maximum time to complete a log."""
 
+MAX_TITLE_CHARACTERS = 48
+
 RESTART_S = 10.0
 """Minimum time between restarts."""
 
@@ -175,7 +177,11 @@ class Recorder:
             case "created":
                 agents = tuple(
                     EnteredAgent(
-                        agent=place, name=entry.name, author=plain_text(entry.seat.author, 80), rank=entry.rank or 0
+                        agent=place,
+                        name=entry.name,
+                        author=plain_text(entry.seat.author, 80),
+                        rank=entry.rank or 0,
+                        title=plain_text(entry.title, MAX_TITLE_CHARACTERS),
                     )
                     for place, entry in enumerate(self._contest.snapshot.entries, 1)
                 )
@@ -257,7 +263,9 @@ class Recorder:
         if file is None:
             return ended
         record = file.record
-        names = (plain_text(record.seats[0].name, 48), plain_text(record.seats[1].name, 48))
+        titles = {entry.name: entry.title for entry in self._contest.snapshot.entries}
+        first, second = (titles.get(seat.name) or seat.name for seat in record.seats)
+        names = (plain_text(first, MAX_TITLE_CHARACTERS), plain_text(second, MAX_TITLE_CHARACTERS))
         return ended.model_copy(
             update={
                 "verdict": record.verdict.value,

@@ -306,6 +306,7 @@ class LivePages:
                 after,
                 stream=stream,
                 stage=edition.contest.stage_of(game),
+                titles=(by_name[game.first].title, by_name[game.second].title),
             )
             page = game_page(steps_of(public), public.record, context, place)
         self._stored[key] = page
