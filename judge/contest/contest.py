@@ -67,13 +67,25 @@ class Contest:
         self.name = planned.name
         self.planned = planned
         self.files = Files(planned.files)
-        self.snapshot: Snapshot = read_snapshot(store.document(planned.name))
+        self.first: Snapshot = read_snapshot(store.document(planned.name))
+        """Without entries after the start."""
         self.secret = store.secret(planned.name)
         """Private until the contest is over; None with a fixed seed."""
+        self.snapshot: Snapshot = self.first
         self.tournament = Tournament(self.snapshot, self.secret)
+        self.refresh()
         if self.tournament.seed is None:
             raise InputError(f"the store lacks the secret of {self.name}; restore the store from a backup")
         self._programs: dict[str, Path] = {}
+
+    def refresh(self) -> None:
+        """Read entries after the start."""
+        first = self.first.by_name()
+        late = [entry.entry for entry in self.store.entries(self.name) if entry.name not in first]
+        if len(first) + len(late) != len(self.snapshot.entries):
+            self.snapshot = self.first.with_late(late)
+            self.tournament = Tournament(self.snapshot, self.secret)
+            self.__dict__.pop("alone", None)
 
     @property
     def has_new_plan(self) -> bool:
@@ -124,6 +136,7 @@ class Contest:
 
     def schedule_next(self) -> bool:
         """Disqualify failing agents, then schedule the next round. False if the contest is over."""
+        self.refresh()
         results = self.store.results(self.name)
         self._disqualify_failed(results)
         drawn = self.tournament.next(self.store.pairings(self.name), results, self.absent())

@@ -7,10 +7,14 @@ from typing import Literal
 from judge.base.errors import InputError
 from judge.base.text import sentence
 from judge.contest.contest import Contest, find_game
+from judge.contest.entries import Entrant, late_entrants
+from judge.contest.folders.kept import share_files
 from judge.contest.runner import SET_ASIDE, STOPPED
+from judge.contest.take_snapshot import entry_of
 from judge.contest_games import GameState, ScheduledGame
 from judge.store.contests import Store
 from judge.store.orders import DoneOrder, OrganiserOrder
+from judge.store.types import EntryRow
 from judge.tournament.schedule import Table
 
 
@@ -138,6 +142,33 @@ def withdraw(contest: Contest, order: OrganiserOrder) -> DoneOrder:
     return contest.store.carry_out(contest.name, order, do)
 
 
+def enter(contest: Contest, order: OrganiserOrder) -> DoneOrder:
+    """Enter a passed submission after the start, by its agent. Raises InputError if the format does not allow it,
+    if the submission is missing, or if no round follows.
+    """
+    contest.refresh()
+    if order.target in contest.snapshot.by_name():
+
+        def refuse(_: Store) -> str:
+            raise InputError(sentence(f"{order.target} takes part already"))
+
+        return contest.store.carry_out(contest.name, order, refuse)
+    entrant = _late(contest, order.target)
+    rank = len(contest.snapshot.entries) + 1
+    entry = entry_of(entrant, rank, contest.planned, None, contest.snapshot.policy)
+    text = entry.model_dump_json()
+    late = contest.snapshot.with_late([text])
+    share_files(contest.store, contest.planned, late)
+
+    def do(store: Store) -> str:
+        if len(store.entries(contest.name)) != rank - 1:
+            raise InputError(sentence("another agent entered in the meantime: open this page again"))
+        store.enter(contest.name, EntryRow(entry.name, rank, text), order.why)
+        return sentence(f"{entry.name} enters from the next round on, with 0 points for missed rounds")
+
+    return contest.store.carry_out(contest.name, order, do)
+
+
 # --- previews --------------------------------------------------------------------------------------------------------
 
 
@@ -232,6 +263,48 @@ def effect_of_withdraw(contest: Contest, agent: str) -> Effect:
         sentence("So all other agents are compared by the same games."),
         _changes(contest, {**out, agent: ""}),
     )
+
+
+def effect_of_enter(contest: Contest, agent: str) -> Effect:
+    """Preview `enter`. Raises InputError as `enter`."""
+    contest.refresh()
+    _late(contest, agent)
+    missed = max((each.round for each in contest.store.pairings(contest.name)), default=0)
+    number = missed + 1
+    words = sentence(f"{agent} is paired from round {number} on. Missed rounds, which give 0 points: {missed}.")
+    note = sentence("It is the last seed. Its files are those that passed. Its kept folders begin empty.")
+    return Effect(words, note)
+
+
+def late_agents(contest: Contest) -> Sequence[str]:
+    """Agents that may enter now: passed submissions that do not take part."""
+    contest.refresh()
+    if contest.snapshot.format.withdrawal != "keeps" or not contest.to_come().games:
+        return ()
+    return sorted(late_entrants(contest.planned, contest.snapshot.by_name().keys()))
+
+
+def _late(contest: Contest, agent: str) -> Entrant:
+    form = contest.snapshot.format
+    if form.withdrawal != "keeps":
+        raise InputError(
+            sentence(f"no agent can enter the format {form.name} after the start: only a Swiss draws rounds one by one")
+        )
+    if not contest.to_come().games:
+        raise InputError(sentence("the last round is drawn: no agent can enter any more"))
+    found = late_entrants(contest.planned, contest.snapshot.by_name().keys())
+    if agent not in found:
+        names = ", ".join(sorted(found)) or "none"
+        raise InputError(
+            sentence(
+                f"no passed submission of {agent!r} is without an entry; there are: {names}; "
+                "send it with judge submit on this machine"
+            )
+        )
+    if found[agent].agent.seat(contest.snapshot.policy).runtime not in contest.snapshot.images:
+        runtimes = ", ".join(contest.snapshot.images)
+        raise InputError(sentence(f"{agent} needs a runtime that the contest does not use; it uses: {runtimes}"))
+    return found[agent]
 
 
 def _gone(agent: str, why: str) -> str:

@@ -9,9 +9,10 @@ from typing import Any
 import judge
 from judge.agents.store import AgentStore
 from judge.base.errors import InputError
-from judge.contest.entries import entrants, refuse_many_of_an_author
+from judge.contest.entries import Entrant, entrants, refuse_many_of_an_author
 from judge.contest.league_seats import resolved_format
 from judge.contest.plan import Planned
+from judge.referee.policy import Policy
 from judge.referee.seeds import Key
 from judge.referee.setup import check_playable, in_contest
 from judge.referee.spec import GameSpec
@@ -50,23 +51,8 @@ def take_snapshot(
     format_ = resolved_format(planned, agents)
     source, states = begins(agents)
     entries = tuple(
-        SnapshotEntry(
-            name=each.name,
-            rank=rank,
-            seat=in_contest(each.agent.seat(planned.policy), planned.policy).model_copy(update={"name": each.name}),
-            calls_itself=each.agent.calls_itself(planned.policy),
-            description=each.agent.manifest.description,
-            submission=each.submission,
-            persistent=states.get(each.name),
-            title=each.title,
-        )
-        for rank, each in enumerate(entered, 1)
+        entry_of(each, rank, planned, states.get(each.name), planned.policy) for rank, each in enumerate(entered, 1)
     )
-    for entry in entries:
-        check_playable(GameSpec(seats=(entry.seat, entry.seat), policy=planned.policy, box=plan.box))
-    kept = AgentStore(planned.agents)
-    for each in entered:
-        kept.put(each.agent.program)
     terms = Snapshot(
         judge=judge.__version__,
         name=plan.name,
@@ -94,6 +80,23 @@ def take_snapshot(
         host=host,
     )
     return _drawn(terms, secret, freeze(terms_digest(terms.model_dump_json())))
+
+
+def entry_of(entrant: Entrant, rank: int, planned: Planned, persistent: str | None, policy: Policy) -> SnapshotEntry:
+    """Copy an agent and make its entry. Raises InputError for mistakes that would otherwise appear in a game."""
+    entry = SnapshotEntry(
+        name=entrant.name,
+        rank=rank,
+        seat=in_contest(entrant.agent.seat(policy), policy).model_copy(update={"name": entrant.name}),
+        calls_itself=entrant.agent.calls_itself(policy),
+        description=entrant.agent.manifest.description,
+        submission=entrant.submission,
+        persistent=persistent,
+        title=entrant.title,
+    )
+    check_playable(GameSpec(seats=(entry.seat, entry.seat), policy=policy, box=planned.plan.box))
+    AgentStore(planned.agents).put(entrant.agent.program)
+    return entry
 
 
 def _drawn(terms: Snapshot, secret: Key | None, freeze: Freeze | None) -> Snapshot:

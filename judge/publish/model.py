@@ -17,7 +17,7 @@ from judge.statistics.joined_ratings import RatedContest, Version, join_contests
 from judge.statistics.rating_model import RatingModel
 from judge.statistics.ratings import Rating, RatingList, rate
 from judge.statistics.sprt import SprtState
-from judge.store.types import JournalLine
+from judge.store.types import WITHDRAWN, JournalLine
 from judge.tournament.certain_places import StageCertainty, certain_places
 from judge.tournament.formats.base import skip_of
 from judge.tournament.formats.sequential import Sequential
@@ -26,6 +26,8 @@ from judge.tournament.results import without
 from judge.tournament.schedule import PendingPairing, Table, Tournament
 from judge.tournament.snapshot import Snapshot, SnapshotEntry
 from judge.tournament.standings import TableLine
+
+_CHANGES = frozenset({"disqualified", WITHDRAWN, "entered"})
 
 OPEN = (GameState.PENDING, GameState.RUNNING, GameState.HELD)
 
@@ -107,6 +109,8 @@ class PublishedContest:
     above: str = ""
     """Name of the cup with its pages in the folder above; empty: no cup."""
     withdrawn: Mapping[str, str] = field(default_factory=dict)
+    entered: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    """Agents that entered after the start, with reason and JSON of the entry."""
     evaluated: Mapping[int, EvaluatedGame | None] = field(default_factory=dict)
     """By game number, if known."""
 
@@ -122,15 +126,27 @@ class PublishedContest:
         return {**annulled, **self.disqualified}
 
     @cached_property
-    def absences(self) -> Sequence[str]:
-        """Agents that are no longer paired, in the order of the decisions."""
-        texts = [line.text for line in self.journal if line.event in ("disqualified", "withdrawn")]
+    def changes(self) -> Sequence[tuple[str, str]]:
+        """Event and agent of each disqualification, withdrawal and late entry, in the order of the decisions."""
+        texts = [f"{line.event} {line.text}" for line in self.journal if line.event in _CHANGES]
+        found = [
+            *(("disqualified", agent, why) for agent, why in self.disqualified.items()),
+            *((WITHDRAWN, agent, why) for agent, why in self.withdrawn.items()),
+            *(("entered", agent, why) for agent, (why, _) in self.entered.items()),
+        ]
+        places = {text: number for number, text in reversed([*enumerate(texts)])}
+        found.sort(key=lambda each: places.get(f"{each[0]} {each[1]}: {each[2]}", len(texts)))
+        return [(event, agent) for event, agent, _ in found]
 
-        def place(agent: str) -> int:
-            told = {f"{agent}: {each[agent]}" for each in (self.disqualified, self.withdrawn) if agent in each}
-            return next((number for number, text in enumerate(texts) if text in told), len(texts))
-
-        return sorted({*self.disqualified, *self.withdrawn}, key=lambda agent: (place(agent), agent))
+    def absent(self, changes: int | None = None) -> frozenset[str]:
+        """Agents that are not paired after this number of changes; None: all."""
+        absent = set(self.entered)
+        for event, agent in self.changes[:changes]:
+            if event == "entered":
+                absent.discard(agent)
+            else:
+                absent.add(agent)
+        return frozenset(absent)
 
     # --- the schedule ------------------------------------------------------------------------------------------------
 
@@ -217,7 +233,7 @@ class PublishedContest:
     @cached_property
     def to_come(self) -> PendingPairing:
         """Games to be scheduled later."""
-        return self.tournament.to_come(self.pairings, self.results, self.absences)
+        return self.tournament.to_come(self.pairings, self.results, self.absent())
 
     @property
     def all_games(self) -> int:
@@ -227,7 +243,7 @@ class PublishedContest:
     @cached_property
     def is_over(self) -> bool:
         """Whether all games are finished and no round follows."""
-        return not self.unfinished and not self.tournament.next(self.pairings, self.results, self.absences).games
+        return not self.unfinished and not self.tournament.next(self.pairings, self.results, self.absent()).games
 
     @cached_property
     def ending(self) -> Ending | None:

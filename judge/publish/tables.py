@@ -133,6 +133,15 @@ class WithdrawnRow(_Row):
 
 
 @dataclass(frozen=True, slots=True)
+class EnteredRow(_Row):
+    """An agent that entered after the start."""
+
+    agent: Annotated[str, "the agent's name, in the order of entry; this table is there if an agent entered late"]
+    why: Annotated[str, "the reason"]
+    entry: Annotated[str, "its entry as in `contest.json`, as JSON; the log has its SHA-256"]
+
+
+@dataclass(frozen=True, slots=True)
 class AttemptRow(_Row):
     """An attempt that has a record and does not count."""
 
@@ -209,6 +218,7 @@ COLUMNS: Mapping[str, Mapping[str, str]] = {
     "pairings": _columns(PairingRow),
     "disqualified": _columns(DisqualifiedRow),
     "withdrawn": _columns(WithdrawnRow),
+    "entered": _columns(EnteredRow),
     "attempts": _columns(AttemptRow),
     "journal": _columns(JournalRow),
     "fairness": _columns(FairnessRow),
@@ -238,6 +248,8 @@ def tables(contest: PublishedContest) -> Mapping[str, bytes]:
     }
     if contest.withdrawn:
         rows_by_table["withdrawn"] = [WithdrawnRow(agent, why) for agent, why in contest.withdrawn.items()]
+    if contest.entered:
+        rows_by_table["entered"] = [EnteredRow(agent, *rest) for agent, rest in contest.entered.items()]
     if contest.joined is not None:
         rows_by_table["histories"] = [
             _history(agent, version) for agent, versions in sorted(contest.histories.items()) for version in versions

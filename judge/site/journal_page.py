@@ -10,7 +10,7 @@ from judge.publish.model import PublishedContest
 from judge.records.outcome import outcome_sentence
 from judge.site.pages import PagePlace, render_for
 from judge.store.submission_types import State
-from judge.store.types import ANNOUNCED, FROZEN, UNWITNESSED, JournalLine
+from judge.store.types import ANNOUNCED, FROZEN, UNWITNESSED, WITHDRAWN, JournalLine
 
 PER_PAGE = 300
 """Entries on one page."""
@@ -93,7 +93,8 @@ _EVENTS = {
     "created": sentence("Contest created"),
     "scheduled": sentence("Scheduled"),
     "disqualified": sentence("Disqualified"),
-    "withdrawn": sentence("Withdrawn"),
+    WITHDRAWN: sentence("Withdrawn"),
+    "entered": sentence("Entered after the start"),
     UNWITNESSED: sentence("Drawn without a witness"),
     "open": sentence("Contest resumed"),
     "paused": sentence("Contest paused"),

@@ -25,7 +25,7 @@ from judge.store.lease import Lease
 from judge.store.orders import DoneOrder, OrganiserOrder, once
 from judge.store.queries import Reader, announced_row, contest_row, pairings_of
 from judge.store.tables import attempts, contests, entries, files, games, journal, pairings, results
-from judge.store.types import ANNOUNCED, FROZEN, EntryRow, FileKind, cancellation
+from judge.store.types import ANNOUNCED, FROZEN, WITHDRAWN, EntryRow, FileKind, cancellation
 
 
 class Store(Reader):
@@ -179,7 +179,18 @@ class Store(Reader):
             if not changed.rowcount:
                 raise InputError(f"{agent!r} does not take part in {contest!r}, or no longer")
             _cancel(connection, contest)
-            self._tell(connection, contest, "withdrawn", f"{agent}: {why}")
+            self._tell(connection, contest, WITHDRAWN, f"{agent}: {why}")
+
+    def enter(self, contest: str, row: EntryRow, why: str) -> None:
+        """Add an entry after the start. Raises InputError if its name takes part already."""
+        with self._writing() as connection:
+            contest_row(connection, contest, locked=True)
+            taken = select(entries.c.name).where(entries.c.contest == contest)
+            if row.name.casefold() in map(str.casefold, connection.scalars(taken)):
+                raise InputError(f"{row.name!r} takes part in {contest!r} already")
+            connection.execute(insert(entries).values(contest=contest, **asdict(row)))
+            digest = hashlib.sha256(row.entry.encode()).hexdigest()
+            self._tell(connection, contest, "entered", f"{row.name}: {why}", digest=digest)
 
     def schedule(self, contest: str, new: Sequence[ScheduledGame], pairs: Sequence[Pairing] = ()) -> None:
         """Add games and pairings; existing ones stay unchanged."""

@@ -68,6 +68,9 @@ def cancellation(agent: str, disqualified: str | None, withdrawn: str | None) ->
     return f"{agent} withdrew: {withdrawn}" if disqualified is None else f"{agent} is disqualified: {disqualified}"
 
 
+WITHDRAWN = "agent-withdrawn"
+"""Event of an agent that withdrew after the start; `withdrawn` is an event of submissions."""
+
 ANNOUNCED = "announced"
 """State of a contest that has not begun, and first event of its log."""
 

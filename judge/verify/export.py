@@ -161,6 +161,7 @@ def verify_export(
         decisions=[
             *(f"{agent} disqualified: {why}" for agent, why in contest.disqualified.items()),
             *(f"{agent} withdrew: {why}" for agent, why in contest.withdrawn.items()),
+            *(f"{agent} entered after the start: {why}" for agent, (why, _) in contest.entered.items()),
             *(() if log is None else undecided(contest, log)),
             *(() if log is None else uncounted_attempts(contest, log)),
             *(() if log is None else drawn_without(contest.snapshot, log, old)),
@@ -240,7 +241,7 @@ def _state_problems(contest: PublishedContest) -> Iterator[str]:
             yield f"game {game.number}: {game.state!r} is not a state of a game"
         out = [agent for agent in (game.first, game.second) if agent in contest.out]
         if game.state == GameState.CANCELLED and not out:
-            yield f"game {game.number}: cancelled, but no agent is out"
+            yield f"game {game.number}: cancelled, but no agent is disqualified or withdrawn"
         gone = [(agent, contest.disqualified.get(agent), contest.withdrawn.get(agent)) for agent in out]
         why = [cancellation(agent, why, None) for agent, why, _ in gone if why is not None]
         why += [cancellation(agent, None, why) for agent, _, why in gone if why is not None]
@@ -265,13 +266,13 @@ def _pairing_problems(contest: PublishedContest) -> Iterator[str]:
 def _next_pairings(
     contest: PublishedContest, paired: Sequence[Pairing], left: Sequence[Pairing], gone: int
 ) -> tuple[int, Sequence[Pairing]] | None:
-    """Number of agents absent when `left` was paired, and its first pairings; None if they do not follow."""
-    tournament, out = contest.tournament, list(contest.absences)
+    """Number of changes when `left` was paired, and its first pairings; None if they do not follow."""
+    tournament = contest.tournament
     rounds = {pairing.round for pairing in paired}
     results = [result for result in contest.results if result.round in rounds]
-    for count in range(gone, len(out) + 1):
+    for count in range(gone, len(contest.changes) + 1):
         for lots in _LOTS if tournament.seed is None else (None,):
-            pairs = tournament.follows(paired, results, out[:count], lots)
+            pairs = tournament.follows(paired, results, contest.absent(count), lots)
             if pairs and list(left[: len(pairs)]) == pairs:
                 return count, pairs
     return None
@@ -287,7 +288,7 @@ def _chance_problems(contest: PublishedContest) -> Iterator[str]:
         yield f"the contest is over, but {CHANCE} does not reveal the secret seed"
     if snapshot.commitment is not None and seed is not None and not contest.is_over:
         yield f"{CHANCE} reveals the secret seed before the last game"
-    ranks = [entry.rank for entry in snapshot.entries]
+    ranks = [entry.rank for entry in snapshot.entries if entry.name not in contest.entered]
     if snapshot.seeding == "drawn" and seed is None:
         if sorted(ranks) != list(range(1, len(ranks) + 1)):
             yield "the agents' ranks are not 1, 2, 3, ..."

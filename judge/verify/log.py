@@ -17,7 +17,7 @@ from judge.contest_games import AttemptState, GameState, PublishedGame, schedule
 from judge.publish.load import DOCUMENT
 from judge.publish.model import PublishedContest
 from judge.store.submission_types import ENTERS, State
-from judge.store.types import ANNOUNCED, FROZEN, JournalLine
+from judge.store.types import ANNOUNCED, FROZEN, WITHDRAWN, JournalLine
 from judge.tournament.snapshot import terms_digest
 from judge.transparency.checkpoint import MAX_CHECKPOINT_BYTES, Checkpoint, origin_of, read_checkpoint
 from judge.transparency.log import LOG
@@ -172,7 +172,9 @@ def _agent(line: JournalLine) -> str:
 # --- the log and the tables ------------------------------------------------------------------------------------------
 
 
-_OF_CONTEST = frozenset({"scheduled", "started", "accepted", "disqualified", "withdrawn", "open", "paused", "stopped"})
+_OF_CONTEST = frozenset(
+    {"scheduled", "started", "accepted", "disqualified", WITHDRAWN, "entered", "open", "paused", "stopped"}
+)
 
 ATTEMPT_EVENTS = frozenset({"started", "accepted", "void", "abandoned", "superseded", "annulled"})
 
@@ -233,6 +235,7 @@ class _SubmissionHistory:
         self._is_open = True
         self._out: list[str] = []
         self._withdrawn: set[str] = set()
+        self._coming = set(contest.entered)
         self._running: dict[str, int] = {}
         self._done: dict[str, int] = {}
         self._last: dict[str, int] = {}
@@ -262,9 +265,22 @@ class _SubmissionHistory:
                 gone = {agent for game in new for agent in (game.first, game.second) if agent in self._withdrawn}
                 if gone:
                     yield f"a game of {min(gone)}, which had withdrawn"
+                early = self._coming & {agent for game in new for agent in (game.first, game.second)}
+                if early:
+                    yield f"a game of {min(early)}, which had not entered"
             case "disqualified":
                 self._out.append(line.text)
-            case "withdrawn":
+            case "entered":
+                agent, _, why = line.text.partition(": ")
+                known, entry = self._contest.entered.get(agent, ("", ""))
+                if (
+                    agent not in self._coming
+                    or known != why
+                    or hashlib.sha256(entry.encode()).hexdigest() != line.digest
+                ):
+                    yield "the tables do not contain this entry"
+                self._coming.discard(agent)
+            case "agent-withdrawn":
                 agent, _, why = line.text.partition(": ")
                 if agent in self._withdrawn or self._contest.withdrawn.get(agent) != why:
                     yield "the tables do not contain this withdrawal"
@@ -338,6 +354,8 @@ class _SubmissionHistory:
         out = [f"{agent}: {why}" for agent, why in self._contest.disqualified.items()]
         if sorted(out) != sorted(self._out):
             yield "the log and the tables disqualify different agents"
+        for agent in sorted(self._coming):
+            yield f"the log does not contain the entry of {agent}"
         if self._withdrawn != self._contest.withdrawn.keys():
             yield "the log and the tables have different withdrawals"
         for game in self._schedule:

@@ -154,7 +154,7 @@ def test_a_repeated_order_has_one_effect() -> None:
         first, again = (withdraw(contest, order("1", "a-key-of-the-form")) for _ in range(2))
 
         assert first.done == again.done
-        assert ["withdrawn"] == [line.event for line in contest.store.journal(contest.name) if "1: " in line.text]
+        assert ["agent-withdrawn"] == [line.event for line in contest.store.journal(contest.name) if "1: " in line.text]
 
 
 def test_preview_shows_counts_and_changed_places() -> None:
@@ -197,10 +197,10 @@ def test_a_killed_process_leaves_all_of_the_order_or_nothing(moment: str, withdr
         assert -signal.SIGKILL == done.returncode
 
         events = [line.event for line in contest.store.journal(contest.name)]
-        assert (withdrawn, withdrawn) == ("withdrawn" in events, "1" in contest.withdrawn())
+        assert (withdrawn, withdrawn) == ("agent-withdrawn" in events, "1" in contest.withdrawn())
         again = withdraw(contest, order("1", "the-form"))
         assert withdrawn == again.is_repeated
-        assert 1 == [line.event for line in contest.store.journal(contest.name)].count("withdrawn")
+        assert 1 == [line.event for line in contest.store.journal(contest.name)].count("agent-withdrawn")
         assert 6 == contest.store.counts(contest.name)[GameState.CANCELLED]
 
 

@@ -1,4 +1,4 @@
-"""Organiser commands: announce, pause, resume, void, disqualify and withdraw."""
+"""Organiser commands: announce, pause, resume, void, disqualify, withdraw and enter."""
 
 from contextlib import closing
 from functools import partial
@@ -35,6 +35,7 @@ folder it prints a signed checkpoint.
     "void": "Example: judge contest void 17 cup --why 'the wrong opening file'",
     "disqualify": "Example: judge contest disqualify mybrain cup --why 'two entries of one author'",
     "withdraw": "Example: judge contest withdraw mybrain cup --why 'the author asked for it'",
+    "enter": "Example: judge contest enter mybrain cup --why 'the mail server was down'",
 }
 
 
@@ -124,6 +125,16 @@ def withdraw(
     """Withdraw an agent after the start. Swiss: its games count; round robins and groups: they do not."""
     with opened(contest) as found:
         print(orders.withdraw(found, _order("withdraw-agent", agent, why)).done)
+
+
+def enter(
+    agent: Annotated[str, typer.Argument(help="The name of an agent with a passed submission.")],
+    contest: ContestArgument = HERE,
+    why: WhyOption = "",
+) -> None:
+    """Enter an agent in a Swiss after the start. It plays from the next round, with 0 points for missed rounds."""
+    with opened(contest) as found:
+        print(orders.enter(found, _order("enter", agent, why)).done)
 
 
 def _order(action: str, target: str, why: str) -> OrganiserOrder:

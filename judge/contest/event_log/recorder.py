@@ -174,7 +174,8 @@ class Recorder:
         at = moment(datetime.fromisoformat(line.at).timestamp() * 1000)
         reason = plain_text(line.text, MAX_REASON_CHARACTERS)
         match line.event:
-            case "created":
+            case "created" | "entered":
+                self._contest.refresh()
                 agents = tuple(
                     EnteredAgent(
                         agent=place,
@@ -196,7 +197,7 @@ class Recorder:
             case "disqualified":
                 self._is_table_due = True
                 yield Disqualified(journal=number, at=at, agent=reason.partition(": ")[0], reason=reason)
-            case "withdrawn":
+            case "agent-withdrawn":
                 self._is_table_due = True
                 yield Withdrawn(
                     journal=number,

@@ -13,7 +13,7 @@
     "judge 0.1.0 (commit 08c8ff3) wrote this, and this version cannot read it; use judge 0.1.0 (commit 08c8ff3)";
   const DOCUMENT = "contest.json", CHANCE = "chance.json", CHECKPOINT = "log/checkpoint";
   const TABLES = ["standings", "crosstable", "pairs", "games", "pairings", "disqualified", "attempts", "journal"];
-  const OPTIONAL = ["withdrawn"];
+  const OPTIONAL = ["withdrawn", "entered"];
   const MOST_PROBLEMS = 50;
 
   // Bytes, as the judge bounds them; a larger file is not read.
@@ -384,6 +384,7 @@
     pairings: "round:i table:i first second:t? meeting:i group",
     disqualified: "agent why",
     withdrawn: "agent why",
+    entered: "agent why entry",
     attempts: "number:i attempt:i state why record",
     journal: "at event game:t? attempt:i? text",
   };
@@ -639,6 +640,16 @@
     return new Set([...tables.disqualified, ...annulled].map((row) => row.agent));
   }
 
+  /** Adds entries after the start. */
+  function addLate({ contest, tables }) {
+    for (const { agent, entry } of tables.entered) {
+      const late = parse(utf8(entry), "entered.json"), isNew = contest.entries.every(({ name }) => name !== agent);
+      const isRight = isNew && late.name === agent && late.rank === contest.entries.length + 1;
+      if (!isRight) throw new Error(`entered.json: the entry of ${agent} has another name or rank`);
+      contest.entries.push(late);
+    }
+  }
+
   function checkTables(it) {
     const { contest, tables, report } = it;
     const out = outOf(it);
@@ -737,7 +748,7 @@
   // --- log -----------------------------------------------------------------------------------------------------------
 
   const ORGANISER = 1, WITNESS = 4; // kinds of signatures (C2SP): of the checkpoint, and of it with the time
-  const OF_CONTEST = new Set(["scheduled", "started", "accepted", "disqualified", "withdrawn", "open", "paused", "stopped"]);
+  const OF_CONTEST = new Set(["scheduled", "started", "accepted", "disqualified", "agent-withdrawn", "entered", "open", "paused", "stopped"]);
   const OF_ATTEMPT = new Set(["started", "accepted", "void", "abandoned", "superseded", "annulled"]);
   const WIDTH = 256;
   const MOST_NAMED = 20;
@@ -876,6 +887,7 @@
       this.out = [];
       this.withdrawn = new Set();
       this.absences = [];
+      this.coming = new Map(tables.entered.map((row) => [row.agent, row]));
       this.isAnnulled = contest.format.name !== "swiss";
       this.running = new Map();
       this.done = new Map();
@@ -896,7 +908,12 @@
       if (OF_ATTEMPT.has(event)) this.attempt(line, expect);
       else if (event === "created") this.isCreated = true;
       else if (event === "disqualified") this.out.push(text);
-      else if (event === "withdrawn") {
+      else if (event === "entered") {
+        const [agent] = text.split(": ", 1), found = this.coming.get(agent);
+        const isThere = found !== undefined && `${agent}: ${found.why}` === text && found.digest === line.digest;
+        expect(isThere, "the tables do not contain this entry");
+        this.coming.delete(agent);
+      } else if (event === "agent-withdrawn") {
         this.withdrawn.add(text.split(": ", 1)[0]);
         this.absences.push(text);
       }
@@ -907,6 +924,8 @@
         for (const { id, first, second } of this.schedule.slice(size, size + Number(count))) {
           const gone = [first, second].find((agent) => this.withdrawn.has(agent));
           expect(gone === undefined, `a game of ${gone}, which had withdrawn`);
+          const early = [first, second].find((agent) => this.coming.has(agent));
+          expect(early === undefined, `a game of ${early}, which had not entered`);
           this.scheduled.add(id);
         }
       }
@@ -966,6 +985,7 @@
       const out = tables.disqualified.map(({ agent, why }) => `${agent}: ${why}`);
       const isSame = [...out].sort().join("\0") === [...this.out].sort().join("\0");
       report.expect(isSame, "the log and the tables disqualify different agents");
+      for (const agent of this.coming.keys()) report.expect(false, `the log does not contain the entry of ${agent}`);
       const absences = tables.withdrawn.map(({ agent, why }) => `${agent}: ${why}`);
       const hasLeft = [...absences].sort().join("\0") === [...this.absences].sort().join("\0");
       report.expect(hasLeft, "the log and the tables have different withdrawals");
@@ -996,6 +1016,7 @@
     const { read, tables, report } = it;
     const created = lines.filter(({ event }) => event === "created").map(({ digest }) => digest);
     report.compare(`${DOCUMENT} in the log`, created, [await sha256(await read(DOCUMENT, LARGEST_DOCUMENT))]);
+    for (const row of tables.entered) row.digest = await sha256(utf8(row.entry));
     const history = new History(it);
     for (const [number, line] of lines.entries()) history.take(line, number);
     history.end(it);
@@ -1037,6 +1058,7 @@
     const { files, contest, tables, report } = it;
     for (const { agent, why } of tables.disqualified) report.notes.push(`${agent} disqualified: ${why}`);
     for (const { agent, why } of tables.withdrawn) report.notes.push(`${agent} withdrew: ${why}`);
+    for (const { agent, why } of tables.entered) report.notes.push(`${agent} entered after the start: ${why}`);
     if (!files.has(CHECKPOINT)) {
       report.expect(!named.length, "the export has no log, so no witness has signed it");
       report.expect(!contest.freeze, "the export has no log, but its draw depends on one");
@@ -1218,6 +1240,7 @@
         const isThere = !OPTIONAL.includes(name) || files.has(`data/${name}.json`);
         it.tables[name] = isThere ? await readTable(it, name) : [];
       }
+      addLate(it);
       it.tables.crosstable = await readCrosstable(it);
       await checkRecords(it);
       checkTables(it);

@@ -86,6 +86,11 @@ def _preview_withdraw(console: Console, target: str) -> Preview:
     return Preview(sentence(f"Withdraw {target}"), found.words, found.note, found.changes)
 
 
+def _preview_enter(console: Console, target: str) -> Preview:
+    found = orders.effect_of_enter(console.begun(), target)
+    return Preview(sentence(f"Enter {target}"), found.words, found.note)
+
+
 # --- files -----------------------------------------------------------------------------------------------------------
 
 
@@ -201,6 +206,7 @@ ACTIONS: Mapping[str, Action] = {
     "withdraw-agent": Action(
         sentence("Withdraw"), _preview_withdraw, lambda console, order, _: orders.withdraw(console.begun(), order)
     ),
+    "enter": Action(sentence("Enter"), _preview_enter, lambda console, order, _: orders.enter(console.begun(), order)),
     "export": Action(sentence("Export"), _preview_export, lambda console, order, _: export(console, order)),
     "publish": Action(sentence("Publish"), _preview_publish, lambda console, order, _: publish_pages(console, order)),
     "message": Action(

@@ -11,7 +11,7 @@ from rich.console import Console
 from judge.cli.contest.game import game
 from judge.cli.contest.watch import Followed
 from judge.terminal.contest_screen import game_screen, line_of, overview
-from tests.broadcast.logs import PAIR, accept, play_next, recorder
+from tests.broadcast.logs import PAIR, accept, recorder
 from tests.publish.cups import Cup
 from tests.site.browser import Browser
 from tests.web.live.serving import serving_all
