@@ -8,18 +8,22 @@ from judge.referee.spec import RecordFile
 from judge.store.contests import Store
 from judge.tournament.ladder import LadderHistory, follow
 from judge.tournament.schedule import Tournament
+from judge.tournament.snapshot import Snapshot, SnapshotEntry
 
 
 class LadderScheduler:
     """Follows the journal of a contest and schedules one game at a time."""
 
-    def __init__(self, store: Store, name: str, tournament: Tournament, record: Callable[[str], RecordFile]) -> None:
-        """`record` returns a record by its digest."""
-        if tournament.seed is None:
+    def __init__(
+        self, store: Store, first: Snapshot, now: Callable[[], Tournament], record: Callable[[str], RecordFile]
+    ) -> None:
+        """`first` has the entries of the start, `now` returns all. `record` returns a record by its digest."""
+        seed, name = now().seed, first.name
+        if seed is None:
             raise ValueError("a ladder that is played needs its secret")
         self._store = store
         self._name = name
-        self._tournament = tournament
+        self._now = now
         self._record = record
         self._last = 0
         self._pairings: list[Pairing] = store.pairings(name)
@@ -27,7 +31,7 @@ class LadderScheduler:
         self._by_id = {game.id: game for game in self._games}
         # At the start there may be many results. Later ones are read one by one.
         self._results = {result.id: result for result in store.results(name)}
-        self._history = LadderHistory(tournament.snapshot, tournament.seed, self._result_of)
+        self._history = LadderHistory(first, seed, self._result_of, self._entry_of)
 
     def schedule_next(self) -> bool:
         """Schedule the next game; False if no pair is allowed now."""
@@ -39,12 +43,15 @@ class LadderScheduler:
             pairing = self._history.next()
             if pairing is None:
                 return False
-            (game,) = self._tournament.games([pairing], len(self._pairings))
+            (game,) = self._now().games([pairing], len(self._pairings))
             if self._store.schedule(self._name, [game], [pairing], after=self._last):
                 self._pairings.append(pairing)
                 self._games.append(game)
                 self._by_id[game.id] = game
                 return True
+
+    def _entry_of(self, agent: str) -> SnapshotEntry:
+        return self._now().snapshot.by_name()[agent]
 
     def _result_of(self, game: str, attempt: int) -> GameResult:
         row = self._by_id[game]

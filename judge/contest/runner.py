@@ -13,6 +13,7 @@ from time import monotonic
 
 from judge.base.errors import StoreLostError
 from judge.base.logs import get_logger
+from judge.base.text import sentence
 from judge.contest.attempts import EndedAttempt, Executor, Job, describe_loss
 from judge.contest_games import AttemptState, GameState, ScheduledGame
 from judge.store.contests import Store
@@ -246,7 +247,7 @@ class ContestRunner:
             counts = self._store.counts(self._contest)
             has_others = self._is_first and bool(counts[GameState.PENDING] or counts[GameState.RUNNING])
             if (self._has_played or has_others) and game.id not in self._set_aside():
-                text = f"void {self._attempts} times in a row: {why}"
+                text = sentence(f"void {self._attempts} times in a row: {why}")
                 self._store.remark(self._contest, SET_ASIDE, text, game.id)
                 self._has_played = self._is_first = False
                 self._set_aside_at = monotonic()

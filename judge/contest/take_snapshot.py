@@ -12,6 +12,7 @@ from judge.base.errors import InputError
 from judge.contest.entries import Entrant, entrants, first_author, refuse_many_of_an_author
 from judge.contest.league_seats import resolved_format
 from judge.contest.plan import Planned
+from judge.referee.policy import Policy
 from judge.referee.seeds import Key
 from judge.referee.setup import check_playable, in_contest
 from judge.referee.spec import GameSpec
@@ -52,24 +53,16 @@ def take_snapshot(
     source, states = begins(agents)
     authors = _author_numbers(entered) if isinstance(format_, Ladder) else {}
     entries = tuple(
-        SnapshotEntry(
-            name=each.name,
-            rank=rank,
-            seat=in_contest(each.agent.seat(planned.policy), planned.policy).model_copy(update={"name": each.name}),
-            calls_itself=each.agent.calls_itself(planned.policy),
-            description=each.agent.manifest.description,
-            submission=each.submission,
-            persistent=states.get(each.name),
-            title=each.title,
-            author=authors.get(first_author(each.author), 0),
+        entry_of(
+            each,
+            rank,
+            planned,
+            states.get(each.name),
+            planned.policy,
+            authors.get(first_author(each.author), 0),
         )
         for rank, each in enumerate(entered, 1)
     )
-    for entry in entries:
-        check_playable(GameSpec(seats=(entry.seat, entry.seat), policy=planned.policy, box=plan.box))
-    kept = AgentStore(planned.agents)
-    for each in entered:
-        kept.put(each.agent.program)
     terms = Snapshot(
         judge=judge.__version__,
         name=plan.name,
@@ -97,6 +90,26 @@ def take_snapshot(
         host=host,
     )
     return _drawn(terms, secret, freeze(terms_digest(terms.model_dump_json())))
+
+
+def entry_of(
+    entrant: Entrant, rank: int, planned: Planned, persistent: str | None, policy: Policy, author: int = 0
+) -> SnapshotEntry:
+    """Copy an agent and make its entry. Raises InputError for mistakes that would otherwise appear in a game."""
+    entry = SnapshotEntry(
+        name=entrant.name,
+        rank=rank,
+        seat=in_contest(entrant.agent.seat(policy), policy).model_copy(update={"name": entrant.name}),
+        calls_itself=entrant.agent.calls_itself(policy),
+        description=entrant.agent.manifest.description,
+        submission=entrant.submission,
+        persistent=persistent,
+        title=entrant.title,
+        author=author,
+    )
+    check_playable(GameSpec(seats=(entry.seat, entry.seat), policy=policy, box=planned.plan.box))
+    AgentStore(planned.agents).put(entrant.agent.program)
+    return entry
 
 
 def _drawn(terms: Snapshot, secret: Key | None, freeze: Freeze | None) -> Snapshot:

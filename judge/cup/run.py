@@ -165,7 +165,8 @@ def promoted_agents(planned: PlannedCup, league: League) -> Sequence[AgentPlan]:
     with closing(open_store(below)) as store, TemporaryDirectory(prefix="judge-cup-") as staging:
         contest = Contest(store, below)
         standing = contest.standing()
-        order = [line.agent for line in standing.table.lines if line.agent not in standing.out]
+        gone = {*standing.out, *standing.withdrawn}
+        order = [line.agent for line in standing.table.lines if line.agent not in gone]
         best = advancing(order, contest.snapshot, league.promoted, promotes_new=league.promotes_new)
         own = planned.write(league.name, is_complete=False)
         members = {each.name for each in entrants(own, Path(staging), _refuse)}

@@ -25,7 +25,7 @@ from judge.store.lease import Lease
 from judge.store.orders import DoneOrder, OrganiserOrder, once
 from judge.store.queries import Reader, announced_row, contest_row, pairings_of
 from judge.store.tables import attempts, contests, entries, files, games, journal, pairings, results
-from judge.store.types import ANNOUNCED, FROZEN, EntryRow, FileKind
+from judge.store.types import ANNOUNCED, FROZEN, WITHDRAWN, EntryRow, FileKind, cancellation
 
 
 class Store(Reader):
@@ -163,6 +163,35 @@ class Store(Reader):
             _cancel(connection, contest)
             self._tell(connection, contest, "disqualified", f"{agent}: {why}")
 
+    def withdraw(self, contest: str, agent: str, why: str, *, is_annulled: bool) -> None:
+        """It is not paired again. `is_annulled`: as after a disqualification, its other games are cancelled.
+
+        Raises InputError if it does not take part, or no longer.
+        """
+        with self._writing() as connection:
+            contest_row(connection, contest, locked=True)
+            is_own = (entries.c.contest == contest, entries.c.name == agent)
+            changed = connection.execute(
+                update(entries)
+                .where(*is_own, entries.c.disqualified.is_(None), entries.c.withdrawn.is_(None))
+                .values(withdrawn=why, is_annulled=is_annulled)
+            )
+            if not changed.rowcount:
+                raise InputError(f"{agent!r} does not take part in {contest!r}, or no longer")
+            _cancel(connection, contest)
+            self._tell(connection, contest, WITHDRAWN, f"{agent}: {why}")
+
+    def enter(self, contest: str, row: EntryRow, why: str) -> None:
+        """Add an entry after the start. Raises InputError if its name takes part already."""
+        with self._writing() as connection:
+            contest_row(connection, contest, locked=True)
+            taken = select(entries.c.name).where(entries.c.contest == contest)
+            if row.name.casefold() in map(str.casefold, connection.scalars(taken)):
+                raise InputError(f"{row.name!r} takes part in {contest!r} already")
+            connection.execute(insert(entries).values(contest=contest, **asdict(row)))
+            digest = hashlib.sha256(row.entry.encode()).hexdigest()
+            self._tell(connection, contest, "entered", f"{row.name}: {why}", digest=digest)
+
     def schedule(
         self,
         contest: str,
@@ -280,7 +309,7 @@ class Store(Reader):
         self, game: str, attempt: int, why: str, record: str | None, allowed: int, public: str | None = None
     ) -> GameState:
         """Mark an attempt as void; return the game's state: pending, held after `allowed` voids in a row, or cancelled
-        if an agent is disqualified.
+        if an agent is out.
 
         `record` and `public` are digests. If the attempt is not current, only its own row changes.
         """
@@ -314,7 +343,7 @@ class Store(Reader):
             return len(running)
 
     def annul(self, game: str, why: str, attempt: int | None = None) -> GameState:
-        """Withdraw a result: the game is pending, or cancelled if an agent is disqualified.
+        """Withdraw a result: the game is pending, or cancelled if an agent is out.
 
         Raises InputError if it is neither played nor running, or `attempt` is not current.
         """
@@ -376,7 +405,8 @@ def _game(connection: Connection, game: str) -> Row[Any]:
 
 
 def _cancel(connection: Connection, contest: str) -> None:
-    out = select(entries).where(entries.c.contest == contest, entries.c.disqualified.is_not(None))
+    is_out = entries.c.disqualified.is_not(None) | entries.c.is_annulled
+    out = select(entries).where(entries.c.contest == contest, is_out)
     for entry in connection.execute(out).all():
         connection.execute(
             update(games)
@@ -385,7 +415,7 @@ def _cancel(connection: Connection, contest: str) -> None:
                 games.c.state.in_((GameState.PENDING, GameState.HELD)),
                 (games.c.first == entry.name) | (games.c.second == entry.name),
             )
-            .values(state=GameState.CANCELLED, why=f"{entry.name} is disqualified: {entry.disqualified}")
+            .values(state=GameState.CANCELLED, why=cancellation(entry.name, entry.disqualified, entry.withdrawn))
         )
 
 

@@ -50,9 +50,11 @@ class _State(Enum):
 class LadderHistory:
     """Agents, games and ratings after the lines of the log so far."""
 
-    def __init__(self, snapshot: Snapshot, seed: Seed, result_of: FindResult) -> None:
-        """Start with the agents of a ladder's document. `seed` decides between equal pairs. Agents with kept
-        folders have one open game at most.
+    def __init__(
+        self, snapshot: Snapshot, seed: Seed, result_of: FindResult, entry_of: Callable[[str], SnapshotEntry]
+    ) -> None:
+        """Start with the agents of a ladder's document, without those that `entry_of` returns for later lines. `seed`
+        decides between equal pairs. Agents with kept folders have one open game at most.
 
         Raises TypeError for another format.
         """
@@ -66,6 +68,7 @@ class LadderHistory:
         self._form = form
         self._seed = seed
         self._result_of = result_of
+        self._entry_of = entry_of
         self.games = LadderGames(rules)
         self.ratings = OnlineRatings()
         self._priors: dict[str, Prior] = {}
@@ -105,9 +108,14 @@ class LadderHistory:
         self._states.append(_State.WAITING)
 
     def take(self, line: LogLine) -> None:
-        """Take a line of the log, except those that admit agents or schedule games."""
-        if line.event == "disqualified":
-            self._remove(line.text.partition(": ")[0])
+        """Take a line of the log, except those that schedule games."""
+        agent = line.text.partition(": ")[0]
+        if line.event == "entered":
+            self.admit(self._entry_of(agent))
+        elif line.event == "withdrawn":
+            self.games.withdraw(agent)
+        elif line.event == "disqualified":
+            self._remove(agent)
         elif line.game in self._ids:
             self._take_attempt(line, line.game or "")
 
@@ -165,7 +173,7 @@ def follow(
     games: Sequence[ScheduledGame],
     scheduled: Callable[[Pairing], None] = lambda _: None,
 ) -> None:
-    """Take lines of a log in which agents are admitted and games scheduled.
+    """Take lines of a log.
 
     `pairings` and `games` are those of the contest in order. `scheduled` is called before each draw.
     """

@@ -27,6 +27,7 @@ from judge.publish.manifest import ManifestCheck, check_manifest, file_names
 from judge.publish.model import OPEN, PublishedContest, chance_words
 from judge.publish.tables import CERTIFICATE, HISTORIES, README, tables, write_csv, write_rows
 from judge.statistics.fairness import FairnessTest
+from judge.store.types import cancellation
 from judge.tournament.seeds import Freeze
 from judge.tournament.snapshot import ranks_of
 from judge.transparency.checkpoint import MAX_CHECKPOINT_BYTES, Checkpoint, read_checkpoint
@@ -165,7 +166,9 @@ def verify_export(
         unfinished=len(contest.unfinished),
         is_over=is_over,
         decisions=[
-            *(f"{agent} disqualified: {why}" for agent, why in contest.out.items()),
+            *(f"{agent} disqualified: {why}" for agent, why in contest.disqualified.items()),
+            *(f"{agent} withdrew: {why}" for agent, why in contest.withdrawn.items()),
+            *(f"{agent} entered after the start: {why}" for agent, (why, _) in contest.entered.items()),
             *(() if log is None else undecided(contest, log)),
             *(() if log is None else uncounted_attempts(contest, log)),
             *(() if log is None else drawn_without(contest.snapshot, log, old)),
@@ -247,14 +250,16 @@ def _state_problems(contest: PublishedContest) -> Iterator[str]:
             yield f"game {game.number}: {game.state!r} is not a state of a game"
         out = [agent for agent in (game.first, game.second) if agent in contest.out]
         if game.state == GameState.CANCELLED and not out:
-            yield f"game {game.number}: cancelled, but no agent is disqualified"
-        why = [f"{agent} is disqualified: {contest.out[agent]}" for agent in out]
+            yield f"game {game.number}: cancelled, but no agent is disqualified or withdrawn"
+        gone = [(agent, contest.disqualified.get(agent), contest.withdrawn.get(agent)) for agent in out]
+        why = [cancellation(agent, why, None) for agent, why, _ in gone if why is not None]
+        why += [cancellation(agent, None, why) for agent, _, why in gone if why is not None]
         if game.state not in OPEN and game.why not in ([""] if game.state == GameState.DONE else why):
             yield f"game {game.number}: {game.why!r:.80} is not a valid reason for {game.state}"
 
 
 def _pairing_problems(contest: PublishedContest) -> Iterator[str]:
-    """Rounds must follow from earlier results and the agents disqualified by then."""
+    """Rounds must follow from earlier results and the agents absent by then."""
     pairings, gone = list(contest.pairings), 0
     paired: list[Pairing] = []
     while len(paired) < len(pairings):
@@ -270,13 +275,13 @@ def _pairing_problems(contest: PublishedContest) -> Iterator[str]:
 def _next_pairings(
     contest: PublishedContest, paired: Sequence[Pairing], left: Sequence[Pairing], gone: int
 ) -> tuple[int, Sequence[Pairing]] | None:
-    """Number of agents disqualified when `left` was paired, and its first pairings; None if they do not follow."""
-    tournament, out = contest.tournament, list(contest.out)
+    """Number of changes when `left` was paired, and its first pairings; None if they do not follow."""
+    tournament = contest.tournament
     rounds = {pairing.round for pairing in paired}
     results = [result for result in contest.results if result.round in rounds]
-    for count in range(gone, len(out) + 1):
+    for count in range(gone, len(contest.changes) + 1):
         for lots in _LOTS if tournament.seed is None else (None,):
-            pairs = tournament.follows(paired, results, out[:count], lots)
+            pairs = tournament.follows(paired, results, contest.absent(count), lots)
             if pairs and list(left[: len(pairs)]) == pairs:
                 return count, pairs
     return None
@@ -292,7 +297,7 @@ def _chance_problems(contest: PublishedContest) -> Iterator[str]:
         yield f"the contest is over, but {CHANCE} does not reveal the secret seed"
     if snapshot.commitment is not None and seed is not None and not contest.is_over:
         yield f"{CHANCE} reveals the secret seed before the last game"
-    ranks = [entry.rank for entry in snapshot.entries]
+    ranks = [entry.rank for entry in snapshot.entries if entry.name not in contest.entered]
     if snapshot.seeding == "drawn" and seed is None:
         if sorted(ranks) != list(range(1, len(ranks) + 1)):
             yield "the agents' ranks are not 1, 2, 3, ..."

@@ -31,7 +31,10 @@ def ladder_problems(contest: PublishedContest, log: ReadLog, records: Sequence[V
             )
         return outcome.row(row, attempt)
 
-    history = LadderHistory(contest.snapshot, seed, result_of)
+    entries = contest.snapshot.by_name()
+    at_start = tuple(entry for entry in contest.snapshot.entries if entry.name not in contest.entered)
+    first = contest.snapshot.model_copy(update={"entries": at_start})
+    history = LadderHistory(first, seed, result_of, entries.__getitem__)
     found: list[str] = []
 
     def compare(pairing: Pairing) -> None:

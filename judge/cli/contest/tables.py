@@ -70,6 +70,8 @@ def status(
         print(f"  core {core:<8} {printable(holder, 200)} has it")
     for agent, why in document["disqualified"].items():
         print(f"  disqualified  {printable(agent)}: {printable(why)}")
+    for agent, why in document["withdrawn"].items():
+        print(f"  withdrawn     {printable(agent)}: {printable(why)}")
     for agent, count in document["failures"].items():
         print(f"  failures      {printable(agent)}: {count}")
     if document["again_at"]:
@@ -191,7 +193,8 @@ def status_of(contest: Contest, games: bool = False, tested: bool = False) -> di
         "folders": contest.folders_notice,
         "hosts": [dataclasses.asdict(host) for host in contest_hosts(contest.store, contest.name, tests)],
         "cores": {} if is_over else {core: who for core, who in holders_here().items() if who},
-        "disqualified": dict(standing.out),
+        "disqualified": dict(standing.disqualified),
+        "withdrawn": dict(standing.withdrawn),
         "failures": dict(sorted(failures.items(), key=lambda found: (-found[1], found[0]))),
         "again_at": again_at(contest.store, contest.name) if held else None,
     }
@@ -255,8 +258,10 @@ def standings(contest: ContestArgument = HERE, as_json: JsonOption = False) -> N
     print_certainty_words(certainty)
     if words:
         print(words)
-    for agent, why in standing.out.items():
+    for agent, why in standing.disqualified.items():
         print(f"disqualified: {printable(agent)}: {printable(why)}")
+    for agent, why in standing.withdrawn.items():
+        print(f"withdrawn: {printable(agent)}: {printable(why)}")
     if test is not None:
         print(f"sequential test: LLR {test.llr:.2f} ({test.lower:.2f} to {test.upper:.2f}): {test.decision}")
 

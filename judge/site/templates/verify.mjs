@@ -14,6 +14,7 @@
     "judge 0.1.0 (commit 08c8ff3) wrote this, and this version cannot read it; use judge 0.1.0 (commit 08c8ff3)";
   const DOCUMENT = "contest.json", CUP = "cup.json", CHANCE = "chance.json", CHECKPOINT = "log/checkpoint";
   const TABLES = ["standings", "crosstable", "pairs", "games", "pairings", "disqualified", "attempts", "journal"];
+  const OPTIONAL = ["withdrawn", "entered"];
   const MOST_PROBLEMS = 50;
 
   // Bytes, as the judge bounds them; a larger file is not read.
@@ -257,7 +258,7 @@
 
   /** Reports unexpected files. Pages are recognised only by their names. */
   function checkNames({ files, tables, report }, tiles) {
-    const data = [...TABLES, "fairness", "histories"].flatMap((name) => [`data/${name}.csv`, `data/${name}.json`]);
+    const data = [...TABLES, ...OPTIONAL, "fairness", "histories"].flatMap((name) => [`data/${name}.csv`, `data/${name}.json`]);
     const records = [...tables.games, ...tables.attempts].map(({ record }) => record);
     const known = new Set([...data, "data/README.md", ...records, ...tiles, ...(tiles.length ? [CHECKPOINT] : [])]);
     for (const name of [...files.keys()].sort()) {
@@ -383,6 +384,8 @@
       "first_charged_ms:f? second_charged_ms:f? seconds:f? attempt:i? id record:t?",
     pairings: "round:i table:i first second:t? meeting:i group",
     disqualified: "agent why",
+    withdrawn: "agent why",
+    entered: "agent why entry",
     attempts: "number:i attempt:i state why record",
     journal: "at event game:t? attempt:i? text",
   };
@@ -632,9 +635,25 @@
     return [...tiers.keys()].sort((one, other) => other - one).flatMap((value) => ranked(all, tiers.get(value), rest));
   }
 
+  /** Agents whose results do not count. Only a Swiss tournament counts the games of an agent that withdrew. */
+  function outOf({ contest, tables }) {
+    const annulled = contest.format.name === "swiss" ? [] : tables.withdrawn;
+    return new Set([...tables.disqualified, ...annulled].map((row) => row.agent));
+  }
+
+  /** Adds entries after the start. */
+  function addLate({ contest, tables }) {
+    for (const { agent, entry } of tables.entered) {
+      const late = parse(utf8(entry), "entered.json"), isNew = contest.entries.every(({ name }) => name !== agent);
+      const isRight = isNew && late.name === agent && late.rank === contest.entries.length + 1;
+      if (!isRight) throw new Error(`entered.json: the entry of ${agent} has another name or rank`);
+      contest.entries.push(late);
+    }
+  }
+
   function checkTables(it) {
     const { contest, tables, report } = it;
-    const out = new Set(tables.disqualified.map((row) => row.agent));
+    const out = outOf(it);
     const all = linesOf(it, out);
     if (hasOwnPoints(contest.policy)) {
       report.unchecked.push("the points of each game: the policy defines its own, which follow from the result line");
@@ -664,10 +683,11 @@
   }
 
   /** Checks that pairs that the format leaves out do not meet, and that all others of the same group do. */
-  function checkLeftOut({ contest, tables, report }) {
+  function checkLeftOut(it) {
+    const { contest, tables, report } = it;
     const { name, skip, cycles = name === "double-round-robin" ? 2 : 1 } = contest.format;
     if (!skip) return;
-    const out = new Set(tables.disqualified.map((row) => row.agent));
+    const out = outOf(it);
     const ratingOf = (agent) => (Object.hasOwn(skip.agents, agent) ? skip.agents[agent].rating : 0);
     const isRoundRobin = BY_RESULTS.has(name);
     const groups = grouped(tables.pairings.filter(({ second }) => second !== null), (row) => row.group);
@@ -729,7 +749,7 @@
   // --- log -----------------------------------------------------------------------------------------------------------
 
   const ORGANISER = 1, WITNESS = 4; // kinds of signatures (C2SP): of the checkpoint, and of it with the time
-  const OF_CONTEST = new Set(["scheduled", "started", "accepted", "disqualified", "open", "paused", "stopped"]);
+  const OF_CONTEST = new Set(["scheduled", "started", "accepted", "disqualified", "agent-withdrawn", "entered", "open", "paused", "stopped"]);
   const OF_ATTEMPT = new Set(["started", "accepted", "void", "abandoned", "superseded", "annulled"]);
   const WIDTH = 256;
   const MOST_NAMED = 20;
@@ -866,6 +886,10 @@
       this.known = new Map(contest.entries.map(({ name }) => [name, false]));
       this.scheduled = new Set();
       this.out = [];
+      this.withdrawn = new Set();
+      this.absences = [];
+      this.coming = new Map(tables.entered.map((row) => [row.agent, row]));
+      this.isAnnulled = contest.format.name !== "swiss";
       this.running = new Map();
       this.done = new Map();
       this.last = new Map();
@@ -885,11 +909,26 @@
       if (OF_ATTEMPT.has(event)) this.attempt(line, expect);
       else if (event === "created") this.isCreated = true;
       else if (event === "disqualified") this.out.push(text);
+      else if (event === "entered") {
+        const [agent] = text.split(": ", 1), found = this.coming.get(agent);
+        const isThere = found !== undefined && `${agent}: ${found.why}` === text && found.digest === line.digest;
+        expect(isThere, "the tables do not contain this entry");
+        this.coming.delete(agent);
+      } else if (event === "agent-withdrawn") {
+        this.withdrawn.add(text.split(": ", 1)[0]);
+        this.absences.push(text);
+      }
       else if (["open", "paused", "stopped"].includes(event)) this.isOpen = event === "open";
       else if (event === "scheduled") {
         const [, count = "0"] = /^([0-9]{1,9})( |$)/.exec(text) ?? [];
         const size = this.scheduled.size;
-        for (const { id } of this.schedule.slice(size, size + Number(count))) this.scheduled.add(id);
+        for (const { id, first, second } of this.schedule.slice(size, size + Number(count))) {
+          const gone = [first, second].find((agent) => this.withdrawn.has(agent));
+          expect(gone === undefined, `a game of ${gone}, which had withdrawn`);
+          const early = [first, second].find((agent) => this.coming.has(agent));
+          expect(early === undefined, `a game of ${early}, which had not entered`);
+          this.scheduled.add(id);
+        }
       }
     }
 
@@ -934,6 +973,8 @@
       expect(!this.running.has(game), `attempt ${this.running.get(game)} of the game has not ended`);
       expect(!this.done.has(game), `the game already has a result, of attempt ${this.done.get(game)}`);
       expect(gone === undefined, `${gone} was disqualified`);
+      const left = [first, second].find((agent) => this.isAnnulled && this.withdrawn.has(agent));
+      expect(left === undefined, `${left} had withdrawn`);
     }
 
     /** Compares the final state with the tables. */
@@ -945,6 +986,10 @@
       const out = tables.disqualified.map(({ agent, why }) => `${agent}: ${why}`);
       const isSame = [...out].sort().join("\0") === [...this.out].sort().join("\0");
       report.expect(isSame, "the log and the tables disqualify different agents");
+      for (const agent of this.coming.keys()) report.expect(false, `the log does not contain the entry of ${agent}`);
+      const absences = tables.withdrawn.map(({ agent, why }) => `${agent}: ${why}`);
+      const hasLeft = [...absences].sort().join("\0") === [...this.absences].sort().join("\0");
+      report.expect(hasLeft, "the log and the tables have different withdrawals");
       for (const { number, id: game, state } of schedule) {
         const attempt = this.running.get(game) ?? 0;
         const found = attempt ? `attempt ${attempt} is running` : "no attempt is running";
@@ -972,6 +1017,7 @@
     const { read, tables, report } = it;
     const created = lines.filter(({ event }) => event === "created").map(({ digest }) => digest);
     report.compare(`${DOCUMENT} in the log`, created, [await sha256(await read(DOCUMENT, LARGEST_DOCUMENT))]);
+    for (const row of tables.entered) row.digest = await sha256(utf8(row.entry));
     const history = new History(it);
     for (const [number, line] of lines.entries()) history.take(line, number);
     history.end(it);
@@ -1012,6 +1058,8 @@
   async function checkLog(it, since, named) {
     const { files, contest, tables, report } = it;
     for (const { agent, why } of tables.disqualified) report.notes.push(`${agent} disqualified: ${why}`);
+    for (const { agent, why } of tables.withdrawn) report.notes.push(`${agent} withdrew: ${why}`);
+    for (const { agent, why } of tables.entered) report.notes.push(`${agent} entered after the start: ${why}`);
     if (!files.has(CHECKPOINT)) {
       report.expect(!named.length, "the export has no log, so no witness has signed it");
       report.expect(!contest.freeze, "the export has no log, but its draw depends on one");
@@ -1289,12 +1337,16 @@
 
   /** Checks the export of a contest. */
   async function checkContest(it, since, named) {
-    const { read, report } = it;
+    const { files, read, report } = it;
     await checkFiles(it);
     it.contest = parse(await read(DOCUMENT, LARGEST_DOCUMENT), DOCUMENT);
     if (!Object.hasOwn(it.contest, "freeze")) throw new Error(WRITTEN_BY_FIRST_VERSION);
     report.compare(`${MANIFEST}, contest`, report.contest, it.contest.name);
-    for (const name of Object.keys(COLUMNS)) it.tables[name] = await readTable(it, name);
+    for (const name of Object.keys(COLUMNS)) {
+      const isThere = !OPTIONAL.includes(name) || files.has(`data/${name}.json`);
+      it.tables[name] = isThere ? await readTable(it, name) : [];
+    }
+    addLate(it);
     it.tables.crosstable = await readCrosstable(it);
     await checkRecords(it);
     checkTables(it);

@@ -5,7 +5,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -36,6 +36,10 @@ class TournamentFormat(BaseModel, ABC):
 
     places_by: ClassVar[str] = ""
     """A sentence; empty: the points of all games decide."""
+
+    withdrawal: ClassVar[Literal["refused", "annuls", "keeps"]] = "refused"
+    """Effect of a withdrawal on the agent's results: they no longer count, or they are kept and only later rounds are
+    without the agent."""
 
     games: int = Field(default=2, ge=1)
     """Games of a pairing. Seats alternate."""

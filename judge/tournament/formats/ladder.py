@@ -38,6 +38,8 @@ class Ladder(TournamentFormat):
     of events.
     """
 
+    withdrawal: ClassVar[Literal["refused", "annuls", "keeps"]] = "keeps"
+
     places_by = sentence("Places depend on the ratings of all games.")
 
     name: Literal["ladder"] = "ladder"
