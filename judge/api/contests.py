@@ -22,6 +22,7 @@ from judge.contest.executor import LocalExecutor, slots_on_host
 from judge.contest.host_setup import KEEPER, make_ready, report_occupied
 from judge.contest.plan import Planned, load_plan
 from judge.contest.run_lock import alone
+from judge.contest.orders import enter_passed
 from judge.contest.runner import StopReason
 from judge.contest.take_snapshot import images_of
 from judge.contest.witnesses import Witnesses, periodic_cosigning
@@ -128,6 +129,7 @@ class ContestFolder:
             make_ready(planned.plan.box, planned.policy, [], notify)
             witnesses = stack.enter_context(periodic_cosigning(planned))
             found = begin(store, planned, _host(), witnesses.cosign, is_early=is_early)
+            found.enter_passed = enter_passed
             if is_new:
                 notify(f"the chance of {found.name}: {chance_words(found.snapshot, None)}")
                 for line in store.journal(found.name):

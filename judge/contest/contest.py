@@ -80,6 +80,8 @@ class Contest:
         if self.tournament.seed is None:
             raise InputError(f"the store lacks the secret of {self.name}; restore the store from a backup")
         self._programs: dict[str, Path] = {}
+        self.enter_passed: Callable[[Contest], None] = lambda _: None
+        """Called in a ladder when a submission passed: `judge.contest.orders.enter_passed`."""
 
     def refresh(self) -> None:
         """Read entries after the start."""
@@ -118,7 +120,7 @@ class Contest:
             check_failures=self.check_failures,
             priorities=self.priorities if self.planned.plan.order == "lowest" else None,
             attempts=self.snapshot.policy.attempts,
-            alone=self.alone,
+            alone=lambda: self.alone,
             check=check,
             drain=drain,
             abandon=abandon,
@@ -158,7 +160,7 @@ class Contest:
         # It needs NumPy, whose import takes long.
         from judge.contest.ladder import LadderScheduler
 
-        return LadderScheduler(self.store, self.first, self._with_late, self.record)
+        return LadderScheduler(self.store, self.first, self._with_late, self.record, lambda: self.enter_passed(self))
 
     def _with_late(self) -> Tournament:
         self.refresh()

@@ -6,6 +6,7 @@ from judge.contest.attempts import outcome_of
 from judge.contest_games import GameResult, Pairing, ScheduledGame
 from judge.referee.spec import RecordFile
 from judge.store.contests import Store
+from judge.store.submission_types import ENTERS
 from judge.tournament.ladder import LadderHistory, follow
 from judge.tournament.schedule import Tournament
 from judge.tournament.snapshot import Snapshot, SnapshotEntry
@@ -15,9 +16,16 @@ class LadderScheduler:
     """Follows the journal of a contest and schedules one game at a time."""
 
     def __init__(
-        self, store: Store, first: Snapshot, now: Callable[[], Tournament], record: Callable[[str], RecordFile]
+        self,
+        store: Store,
+        first: Snapshot,
+        now: Callable[[], Tournament],
+        record: Callable[[str], RecordFile],
+        enter_passed: Callable[[], None],
     ) -> None:
-        """`first` has the entries of the start, `now` returns all. `record` returns a record by its digest."""
+        """`first` has the entries of the start, `now` returns all. `record` returns a record by its digest.
+        `enter_passed` enters submissions that passed.
+        """
         seed, name = now().seed, first.name
         if seed is None:
             raise ValueError("a ladder that is played needs its secret")
@@ -25,6 +33,7 @@ class LadderScheduler:
         self._name = name
         self._now = now
         self._record = record
+        self._enter_passed = enter_passed
         self._last = 0
         self._pairings: list[Pairing] = store.pairings(name)
         self._games: list[ScheduledGame] = store.schedule_of(name)
@@ -39,7 +48,11 @@ class LadderScheduler:
             lines = self._store.journal_since(self._name, self._last)
             if lines:
                 self._last = lines[-1][0]
+            is_new = any(line.event in ENTERS for _, line in lines)
             follow(self._history, [line for _, line in lines], self._pairings, self._games)
+            if is_new:
+                self._enter_passed()
+                continue
             pairing = self._history.next()
             if pairing is None:
                 return False

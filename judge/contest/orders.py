@@ -1,13 +1,14 @@
 """The organiser's orders. Each takes effect at most once and is in the journal with its reason."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from typing import Literal
 
 from judge.base.errors import InputError
 from judge.base.text import sentence
 from judge.contest.contest import Contest, find_game
-from judge.contest.entries import Entrant, late_entrants
+from judge.contest.entries import Entrant, first_author, intake_directory, late_entrants
 from judge.contest.folders.kept import share_files
 from judge.contest.runner import SET_ASIDE, STOPPED
 from judge.contest.take_snapshot import entry_of
@@ -155,7 +156,8 @@ def enter(contest: Contest, order: OrganiserOrder) -> DoneOrder:
         return contest.store.carry_out(contest.name, order, refuse)
     entrant = _late(contest, order.target)
     rank = len(contest.snapshot.entries) + 1
-    entry = entry_of(entrant, rank, contest.planned, None, contest.snapshot.policy)
+    number = _author_number(contest, entrant)
+    entry = entry_of(entrant, rank, contest.planned, None, contest.snapshot.policy, number)
     text = entry.model_dump_json()
     late = contest.snapshot.with_late([text])
     share_files(contest.store, contest.planned, late)
@@ -164,9 +166,20 @@ def enter(contest: Contest, order: OrganiserOrder) -> DoneOrder:
         if len(store.entries(contest.name)) != rank - 1:
             raise InputError(sentence("another agent entered in the meantime: open this page again"))
         store.enter(contest.name, EntryRow(entry.name, rank, text), order.why)
+        if contest.snapshot.format.draws_when_free:
+            return sentence(f"{entry.name} takes part from now on")
         return sentence(f"{entry.name} enters from the next round on, with 0 points for missed rounds")
 
     return contest.store.carry_out(contest.name, order, do)
+
+
+def enter_passed(contest: Contest) -> None:
+    """Enter all passed submissions of a ladder. One that cannot enter gets a line in the journal with the reason."""
+    for agent in late_agents(contest):
+        try:
+            enter(contest, OrganiserOrder("judge", "enter", agent, "its check passed", f"passed-{agent}"))
+        except InputError as error:
+            contest.store.log_once(contest.name, "not-entered", f"{agent}: {error}", "judge")
 
 
 # --- previews --------------------------------------------------------------------------------------------------------
@@ -288,7 +301,7 @@ def _late(contest: Contest, agent: str) -> Entrant:
     form = contest.snapshot.format
     if form.withdrawal != "keeps":
         raise InputError(
-            sentence(f"no agent can enter the format {form.name} after the start: only a Swiss draws rounds one by one")
+            sentence(f"no agent can enter the format {form.name} after the start, only a Swiss or a ladder")
         )
     if not contest.to_come().games:
         raise InputError(sentence("the last round is drawn: no agent can enter any more"))
@@ -305,6 +318,25 @@ def _late(contest: Contest, agent: str) -> Entrant:
         runtimes = ", ".join(contest.snapshot.images)
         raise InputError(sentence(f"{agent} needs a runtime that the contest does not use; it uses: {runtimes}"))
     return found[agent]
+
+
+def _author_number(contest: Contest, entrant: Entrant) -> int:
+    """Raises InputError if its author has as many agents as the contest allows."""
+    snapshot, author = contest.snapshot, first_author(entrant.author)
+    if not snapshot.format.draws_when_free or not author:
+        return 0
+    with closing(intake_directory(contest.planned).register()) as register:
+        own = register.agents_of(entrant.author)
+    known = {entry.author for entry in snapshot.entries}
+    number = next((entry.author for entry in snapshot.entries if entry.name in own and entry.author), max(known) + 1)
+    gone = contest.absent()
+    active = [entry.name for entry in snapshot.entries if entry.author == number and entry.name not in gone]
+    most = contest.planned.plan.agents_per_author
+    if most and len(active) >= most:
+        raise InputError(
+            sentence(f"agents_per_author = {most}, and the author has {', '.join(active)}: withdraw one of them first")
+        )
+    return number
 
 
 def _gone(agent: str, why: str) -> str:

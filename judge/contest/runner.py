@@ -77,7 +77,7 @@ class ContestRunner:
         draws_when_free: bool = False,
         check_failures: Callable[[ScheduledGame], None] = lambda _: None,
         priorities: Callable[[], Mapping[str, float]] | None = None,
-        alone: frozenset[str] = frozenset(),
+        alone: Callable[[], frozenset[str]] = frozenset,
         check: Callable[[], None] = lambda: None,
         pause_s: float = PAUSE_S,
         patience_s: float = PATIENCE_S,
@@ -96,9 +96,9 @@ class ContestRunner:
         Otherwise, or if it is void again, the contest stops. So one failing game stops no other, and a broken host does
         not try all games.
 
-        Agents in `alone` play one game at a time. `check`, called in each round, raises HostError if another process
-        has taken over, and StoreLostError while this is unknown. Games continue for `patience_s` while the store is
-        lost.
+        Agents that `alone` returns play one game at a time. `check`, called in each round, raises HostError if another
+        process has taken over, and StoreLostError while this is unknown. Games continue for `patience_s` while the
+        store is lost.
         """
         self._store = store
         self._files = files
@@ -193,7 +193,7 @@ class ContestRunner:
 
     def _issue(self) -> ScheduledGame | None:
         slot, ranks = self._executor.slot, self._current_ranks()
-        return self._store.issue(self._contest, self._executor.host, self._alone, slot, ranks)
+        return self._store.issue(self._contest, self._executor.host, self._alone(), slot, ranks)
 
     def _current_ranks(self) -> Mapping[str, float] | None:
         # Not after every result: a fit of many results takes long.

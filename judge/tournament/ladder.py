@@ -112,7 +112,7 @@ class LadderHistory:
         agent = line.text.partition(": ")[0]
         if line.event == "entered":
             self.admit(self._entry_of(agent))
-        elif line.event == "withdrawn":
+        elif line.event == "agent-withdrawn":
             self.games.withdraw(agent)
         elif line.event == "disqualified":
             self._remove(agent)

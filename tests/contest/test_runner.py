@@ -221,7 +221,7 @@ def test_game_that_stays_void_is_set_aside_and_retried_after_the_others(
 
     loop = ContestRunner(
         cup.store, cup.files, "cup", cup.slots, job_of=without_programs(cup, is_broken),
-        schedule_next=lambda: False, attempts=2, alone=alone, pause_s=1,
+        schedule_next=lambda: False, attempts=2, alone=lambda: alone, pause_s=1,
     )  # fmt: skip
     ended = loop.run(lambda _: None)
 

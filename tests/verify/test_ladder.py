@@ -10,6 +10,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 import judge.contest.ladder
 from judge.contest.contest import Contest
+from judge.contest.orders import enter_passed, withdraw
 from judge.contest_games import Pairing, ScheduledGame
 from judge.export.export import PageOptions, publish
 from judge.tournament.ladder import LadderHistory, LogLine
@@ -17,9 +18,10 @@ from judge.tournament.matchmaker import next_pair
 from judge.transparency.keys import make_key
 from judge.verify.export import verify_export
 from judge.verify.sample import Sample
-from tests.publish.cups import STRONG_TO_WEAK, Cup
+from tests.publish.cups import STRONG_TO_WEAK, Cup, player
 from tests.publish.public import Public
 from tests.verify.log_forgeries import nothing
+from tests.verify.test_late_entries import submit
 from tests.verify.test_second_verifier import problems as problems_by_node
 
 FORM = 'name = "ladder"\ngames = 1\ntotal_games = 24\nanchors = { dora = 1500 }'
@@ -179,3 +181,52 @@ def test_a_withdrawn_result_that_still_counted_for_the_pairs_is_found(
 
 def has_found(words: str, public: Public) -> bool:
     return any(words in problem for problem in verify_export(public.directory, public.public_key).problems)
+
+
+def joins(folder: Path) -> Cup:
+    """A ladder that has begun, and a submission that passed after the start."""
+    cup = Cup(folder, {**STRONG_TO_WEAK, "zoe": player("zoe", 0.7)}, FORM, FAILURES, first=4, drawn=nothing)
+    cup.play(5)
+    cup.contest.enter_passed = enter_passed
+    submit(cup, "zoe", "eve")
+    return cup
+
+
+def test_a_submission_that_passes_joins_by_itself_and_both_verifiers_follow(
+    tmp_path: Path, key: Ed25519PrivateKey
+) -> None:
+    public = Public(tmp_path, key)
+    with joins(tmp_path / "cup") as cup:
+        cup.play(8)
+        withdraw(cup.contest, OrganiserOrder("Olga", "withdraw-agent", "anna", "it is ill"))
+        cup.play()
+        games = cup.store.games(cup.contest.name)
+        assert sum("zoe" in (game.first, game.second) for game in games) > 3
+        assert not [game for game in games[14:] if "anna" in (game.first, game.second)]
+        publish(cup.contest, public.directory, public.private, key, PageOptions(languages=("en",)))
+    report = verify_export(public.directory, public.public_key)
+    assert [] == list(report.problems)
+    assert report.is_over
+    assert [] == problems_by_node(public.directory, public.public_key)
+
+
+def test_a_judge_that_is_killed_after_the_entry_continues(tmp_path: Path) -> None:
+    with joins(tmp_path / "cup") as cup:
+        cup.play(2)
+        cup.contest = Contest(cup.store, cup.planned)
+        cup.contest.enter_passed = enter_passed
+        cup.play()
+        assert cup.contest.is_over()
+        assert "zoe" in cup.contest.snapshot.by_name()
+
+
+def test_an_author_has_no_more_agents_than_allowed(tmp_path: Path) -> None:
+    with joins(tmp_path / "cup") as cup:
+        cup.contest.planned = replace(
+            cup.planned, plan=cup.planned.plan.model_copy(update={"agents_per_author": 1})
+        )
+        submit(cup, "yan", "eve")
+        cup.play()
+        (line,) = cup.store.last_lines(cup.contest.name, 1, "not-entered")
+        assert "agents_per_author = 1" in line.text
+        assert len(cup.contest.snapshot.entries) == 5

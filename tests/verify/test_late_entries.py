@@ -40,13 +40,18 @@ def order(agent: str = LATE, key: str = "") -> OrganiserOrder:
 def begun(folder: Path, form: str = SWISS) -> Cup:
     """A contest of five agents, and a submission that passed after the start."""
     cup = Cup(folder, {**STRONG_TO_WEAK, LATE: player(LATE, 0.7)}, form, first=len(STRONG_TO_WEAK))
-    manifest = AgentManifest(name=LATE, command=("./a",), author="eve").model_dump(mode="json")
-    digest = cup.store_files(LATE)
+    submit(cup, LATE, "eve")
+    return cup
+
+
+def submit(cup: Cup, name: str, author: str) -> None:
+    """A submission of a script that passes."""
+    manifest = AgentManifest(name=name, command=("./a",), author=author).model_dump(mode="json")
+    digest = cup.store_files(name)
     described = json.dumps({"manifest": manifest, "program": digest, "executables": ["a"]})
     with closing(open_intake(cup.folder).register()) as register:
-        taken = register.receive(Upload("eve", LATE, "a.zip", "a" * 64, 1), worker="w")
-        register.finish(taken.id, taken.attempt, ProcessingResult("", LATE, digest, described, None, None))
-    return cup
+        taken = register.receive(Upload(author, name, f"{name}.zip", digest, 1), worker="w")
+        register.finish(taken.id, taken.attempt, ProcessingResult("", name, digest, described, None, None))
 
 
 def exported(folder: Path, *, withdraws: bool = False) -> Public:
