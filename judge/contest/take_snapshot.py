@@ -83,7 +83,7 @@ def take_snapshot(
 
 
 def entry_of(entrant: Entrant, rank: int, planned: Planned, persistent: str | None, policy: Policy) -> SnapshotEntry:
-    """Copy an agent and make its entry. Raises InputError for mistakes that would otherwise appear in a game."""
+    """Copy an agent and make its entry. Raises InputError."""
     entry = SnapshotEntry(
         name=entrant.name,
         rank=rank,
