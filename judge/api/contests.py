@@ -20,9 +20,9 @@ from judge.contest.estimate import ContestEstimate, estimate_contest
 from judge.contest.event_log.recorder import RecorderProcess
 from judge.contest.executor import LocalExecutor, slots_on_host
 from judge.contest.host_setup import KEEPER, make_ready, report_occupied
+from judge.contest.orders import enter_passed
 from judge.contest.plan import Planned, load_plan
 from judge.contest.run_lock import alone
-from judge.contest.orders import enter_passed
 from judge.contest.runner import StopReason
 from judge.contest.take_snapshot import images_of
 from judge.contest.witnesses import Witnesses, periodic_cosigning

@@ -104,7 +104,7 @@ class Disqualified(_JournalEvent):
 
 
 class Withdrawn(_JournalEvent):
-    """An agent withdrew: it is not paired again. `is_annulled`: its games do not count and are cancelled."""
+    """An agent withdrew. `is_annulled`: its games do not count and are cancelled."""
 
     type: Literal["withdrawn"] = "withdrawn"
     at: str

@@ -168,7 +168,10 @@ def print_result(directory: IntakeDirectory, register: Register, ended: Submissi
     print_state(ended.state, ended.name, ended.version, ended.why)
     if ended.state is State.PASSED:
         if register.has_begun():
-            note("the contest has begun: its entries are locked in, so this agent does not take part")
+            note(
+                "the contest has begun: its entries are locked in, so this agent does not take part; "
+                f"a Swiss admits it: judge contest enter {ended.name} {contest} --why …"
+            )
         return
     of = f"{ended.id} {contest}"
     if ended.state is State.REFUSED:

@@ -131,7 +131,7 @@ def disqualify(contest: Contest, order: OrganiserOrder) -> DoneOrder:
 
 
 def withdraw(contest: Contest, order: OrganiserOrder) -> DoneOrder:
-    """Withdraw the target after the start. Raises InputError if the format or the agent's state does not allow it."""
+    """Withdraw the target after the start. Raises InputError."""
     is_annulled = _withdrawal(contest) == "annuls"
 
     def do(store: Store) -> str:
@@ -144,9 +144,7 @@ def withdraw(contest: Contest, order: OrganiserOrder) -> DoneOrder:
 
 
 def enter(contest: Contest, order: OrganiserOrder) -> DoneOrder:
-    """Enter a passed submission after the start, by its agent. Raises InputError if the format does not allow it,
-    if the submission is missing, or if no round follows.
-    """
+    """Enter the target, an agent with a passed submission, after the start. Raises InputError."""
     contest.refresh()
     if order.target in contest.snapshot.by_name():
 
@@ -259,7 +257,7 @@ def effect_of_disqualify(contest: Contest, agent: str) -> Effect:
 
 
 def effect_of_withdraw(contest: Contest, agent: str) -> Effect:
-    """Preview `withdraw`. Raises InputError if the format or the agent's state does not allow it."""
+    """Preview `withdraw`. Raises InputError."""
     out, kind = contest.out(), _withdrawal(contest)
     if agent not in contest.snapshot.by_name():
         raise InputError(sentence(f"no agent {agent!r} takes part in {contest.name!r}"))
@@ -279,7 +277,7 @@ def effect_of_withdraw(contest: Contest, agent: str) -> Effect:
 
 
 def effect_of_enter(contest: Contest, agent: str) -> Effect:
-    """Preview `enter`. Raises InputError as `enter`."""
+    """Preview `enter`. Raises InputError."""
     contest.refresh()
     _late(contest, agent)
     missed = max((each.round for each in contest.store.pairings(contest.name)), default=0)
@@ -290,7 +288,7 @@ def effect_of_enter(contest: Contest, agent: str) -> Effect:
 
 
 def late_agents(contest: Contest) -> Sequence[str]:
-    """Agents that may enter now: passed submissions that do not take part."""
+    """Agents that may enter now."""
     contest.refresh()
     if contest.snapshot.format.withdrawal != "keeps" or not contest.to_come().games:
         return ()

@@ -110,7 +110,7 @@ class PublishedContest:
     """Name of the cup with its pages in the folder above; empty: no cup."""
     withdrawn: Mapping[str, str] = field(default_factory=dict)
     entered: Mapping[str, tuple[str, str]] = field(default_factory=dict)
-    """Agents that entered after the start, with reason and JSON of the entry."""
+    """Reason and JSON of entries after the start."""
     evaluated: Mapping[int, EvaluatedGame | None] = field(default_factory=dict)
     """By game number, if known."""
 
@@ -127,7 +127,7 @@ class PublishedContest:
 
     @cached_property
     def changes(self) -> Sequence[tuple[str, str]]:
-        """Event and agent of each disqualification, withdrawal and late entry, in the order of the decisions."""
+        """Event and agent of disqualifications, withdrawals and late entries, in order."""
         texts = [f"{line.event} {line.text}" for line in self.journal if line.event in _CHANGES]
         found = [
             *(("disqualified", agent, why) for agent, why in self.disqualified.items()),
@@ -139,7 +139,7 @@ class PublishedContest:
         return [(event, agent) for event, agent, _ in found]
 
     def absent(self, changes: int | None = None) -> frozenset[str]:
-        """Agents that are not paired after this number of changes; None: all."""
+        """Agents not paired after this number of changes; None: all."""
         absent = set(self.entered)
         for event, agent in self.changes[:changes]:
             if event == "entered":

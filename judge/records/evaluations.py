@@ -10,10 +10,9 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class EvaluatedGame:
-    """`swing`: size of the largest change of the lead that both agents saw, up to 2; 0 without a change.
+    """`swing`: size of the largest change of the lead that both agents saw, at move `turned_at`; up to 2, or 0.
 
-    `turned_at`: the move after which both saw it. `decided_at`: the move after which both agents always saw the winner
-    ahead; None if they never did. Moves count from 1.
+    `decided_at`: the move from which on both saw the winner ahead, if any. Moves count from 1.
     """
 
     swing: float = 0.0

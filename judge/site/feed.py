@@ -27,7 +27,7 @@ class FeedEntry:
 
 
 def write_feed(title: str, identity: str, own: str, entries: Sequence[FeedEntry], language: str = "en") -> bytes:
-    """Return a feed; `own` is its file name. Entries are newest first."""
+    """`own` is its file name. Entries are newest first."""
     feed = ElementTree.Element("feed", {"xmlns": ATOM, "xml:lang": language})
     _add(feed, "title", title)
     _add(feed, "id", f"urn:judge:{plain_text(identity)}")
@@ -51,7 +51,7 @@ def _add(parent: ElementTree.Element, name: str, text: str) -> None:
 
 
 def agent_feed(contest: PublishedContest, agent: Participant, language: Language) -> bytes:
-    """Return the feed of an agent's last results. A repeated game is a new entry."""
+    """An agent's last results. A repeated game is a new entry."""
     ended = {(line.game, line.attempt): line.at for line in contest.journal if line.event == "accepted"}
     found: list[FeedEntry] = []
     for game in contest.games:

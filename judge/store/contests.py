@@ -164,10 +164,7 @@ class Store(Reader):
             self._tell(connection, contest, "disqualified", f"{agent}: {why}")
 
     def withdraw(self, contest: str, agent: str, why: str, *, is_annulled: bool) -> None:
-        """It is not paired again. `is_annulled`: as after a disqualification, its other games are cancelled.
-
-        Raises InputError if it does not take part, or no longer.
-        """
+        """`is_annulled`: as after a disqualification. Raises InputError if it does not take part, or no longer."""
         with self._writing() as connection:
             contest_row(connection, contest, locked=True)
             is_own = (entries.c.contest == contest, entries.c.name == agent)
@@ -182,7 +179,7 @@ class Store(Reader):
             self._tell(connection, contest, WITHDRAWN, f"{agent}: {why}")
 
     def enter(self, contest: str, row: EntryRow, why: str) -> None:
-        """Add an entry after the start. Raises InputError if its name takes part already."""
+        """Add an entry after the start. Raises InputError if its name is taken."""
         with self._writing() as connection:
             contest_row(connection, contest, locked=True)
             taken = select(entries.c.name).where(entries.c.contest == contest)

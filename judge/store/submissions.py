@@ -311,7 +311,7 @@ class Register(RegisterReader, Queue[Submission]):
         with self._writing() as connection:
             announced_row(connection, self._contest, locked=True)
             if self._inside(connection).has_begun():
-                raise NotNowError("the contest has begun: ask the organiser to disqualify the agent")
+                raise NotNowError("the contest has begun: ask the organiser to withdraw the agent")
             query = self._of(author).where(
                 func.lower(submissions.c.name) == name.lower(), submissions.c.state.in_((*ENTERS, *_UNDERWAY))
             )

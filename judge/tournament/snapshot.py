@@ -148,7 +148,7 @@ class Snapshot(_Value):
         return {entry.name: entry for entry in self.entries}
 
     def with_late(self, texts: Iterable[str]) -> "Snapshot":
-        """With entries after the start, as JSON in the order of entry. Raises InputError for an invalid one."""
+        """With entries after the start, as JSON in order. Raises InputError."""
         late = [parse_json(SnapshotEntry, text, "not an entry of a contest") for text in texts]
         found = self.model_copy(update={"entries": (*self.entries, *late)})
         if [entry.rank for entry in late] != list(range(len(self.entries) + 1, len(found.entries) + 1)):

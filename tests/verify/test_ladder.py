@@ -13,6 +13,7 @@ from judge.contest.contest import Contest
 from judge.contest.orders import enter_passed, withdraw
 from judge.contest_games import Pairing, ScheduledGame
 from judge.export.export import PageOptions, publish
+from judge.store.orders import OrganiserOrder
 from judge.tournament.ladder import LadderHistory, LogLine
 from judge.tournament.matchmaker import next_pair
 from judge.transparency.keys import make_key
@@ -222,9 +223,7 @@ def test_a_judge_that_is_killed_after_the_entry_continues(tmp_path: Path) -> Non
 
 def test_an_author_has_no_more_agents_than_allowed(tmp_path: Path) -> None:
     with joins(tmp_path / "cup") as cup:
-        cup.contest.planned = replace(
-            cup.planned, plan=cup.planned.plan.model_copy(update={"agents_per_author": 1})
-        )
+        cup.contest.planned = replace(cup.planned, plan=cup.planned.plan.model_copy(update={"agents_per_author": 1}))
         submit(cup, "yan", "eve")
         cup.play()
         (line,) = cup.store.last_lines(cup.contest.name, 1, "not-entered")

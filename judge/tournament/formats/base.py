@@ -38,8 +38,7 @@ class TournamentFormat(BaseModel, ABC):
     """A sentence; empty: the points of all games decide."""
 
     withdrawal: ClassVar[Literal["refused", "annuls", "keeps"]] = "refused"
-    """Effect of a withdrawal on the agent's results: they no longer count, or they are kept and only later rounds are
-    without the agent."""
+    """Effect of a withdrawal on the agent's results."""
 
     games: int = Field(default=2, ge=1)
     """Games of a pairing. Seats alternate."""
