@@ -92,7 +92,7 @@ def selftest(
     with ExitStack() as stack:
         tried = []
         if games:
-            slot = stack.enter_context(slot_alone("docker", print_notice))
+            slot = stack.enter_context(slot_alone("docker", print_notice, policy=chosen))
             suite = stack.enter_context(closing(Suite(chosen, slot, slower)))
             tried.append(_tried(suite, games, controls))
         for line in chain(*tried, _tried_services(services, controls)):

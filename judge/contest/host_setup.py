@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache, partial
 
+from judge.base.errors import InputError
 from judge.host.build_images import build_images
 from judge.referee.play import Slot, Venue
 from judge.referee.policy import Policy
@@ -47,33 +48,44 @@ def build_missing_image(name: str, tell: Tell) -> None:
     build_missing_images([name], tell)
 
 
-def place_on_host() -> CorePlacement:
-    """Return one slot for each core except the judge's, and move this process to the judge's core."""
+def place_on_host(policy: Policy | None = None) -> CorePlacement:
+    """Return slots on all cores except the judge's, and move this process to the judge's core.
+
+    A slot has the cores that a game under the policy needs. Raises InputError if this host has too few.
+    """
     cores = whole_cores()
-    placement = place_slots(cores, max(1, len(cores) - 1))
+    each = 1 if policy is None else policy.slot_cores
+    if policy is not None and each > len(cores):
+        raise InputError(
+            f"policy {policy.name}: {policy.slot_reason}: a game needs {each} cores, and this process may use "
+            f"{len(cores)}: change the policy with --set, or use another host"
+        )
+    placement = place_slots(cores, max(1, (len(cores) - 1) // each), each)
     os.sched_setaffinity(0, placement.judge)
     return placement
 
 
-def make_venue(kind: BoxKind, tell: Tell) -> Venue:
+def make_venue(kind: BoxKind, policy: Policy, tell: Tell) -> Venue:
     """Return a venue whose slot holds its core locks until its first game is over; each further game waits again."""
     if kind == "process":
         return Venue()
-    slot, locks = _take_slot(place_on_host(), tell)
+    slot, locks = _take_slot(place_on_host(policy), tell)
     return Venue(slot, turn=partial(alone_on, locks))
 
 
 @contextmanager
-def slot_alone(kind: BoxKind, tell: Tell, placement: CorePlacement | None = None) -> Iterator[Slot]:
+def slot_alone(
+    kind: BoxKind, tell: Tell, placement: CorePlacement | None = None, policy: Policy | None = None
+) -> Iterator[Slot]:
     """Hold a slot in which no other judge of this host plays. Process boxes have no reserved cores.
 
-    Waits for a free slot, and passes the process that holds it to the callback. Raises HostError if the leftovers of a
-    killed judge cannot be removed.
+    `placement` is by default `place_on_host(policy)`. Waits for a free slot, and passes the process that holds it to
+    the callback. Raises HostError if the leftovers of a killed judge cannot be removed.
     """
     if kind == "process":
         yield Slot()
         return
-    slot, locks = _take_slot(placement or place_on_host(), tell)
+    slot, locks = _take_slot(placement or place_on_host(policy), tell)
     with alone_on(locks):
         yield slot
 
