@@ -3,6 +3,7 @@
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import cache, partial
 
 from judge.base.errors import InputError
@@ -13,7 +14,7 @@ from judge.sandbox.box import BoxKind
 from judge.sandbox.docker import images, requirements
 from judge.sandbox.docker.reaper import alone_on, reap
 from judge.sandbox.machine.core_locks import CoreLocks, Tell, take_one
-from judge.sandbox.machine.cores import CorePlacement, place_slots, whole_cores
+from judge.sandbox.machine.cores import CorePlacement, place_slots, split_cores, whole_cores
 
 KEEPER = "keeper"
 
@@ -88,6 +89,20 @@ def slot_alone(
     slot, locks = _take_slot(placement or place_on_host(policy), tell)
     with alone_on(locks):
         yield slot
+
+
+@contextmanager
+def pair_alone(tell: Tell) -> Iterator[tuple[Slot, Slot | None]]:
+    """Like `slot_alone`: a slot of one core, and one with another core if this host has two."""
+    cores = whole_cores()
+    pairs = place_slots(cores, max(1, (len(cores) - 1) // 2), 2) if len(cores) > 1 else None
+    placement = pairs or place_on_host()
+    os.sched_setaffinity(0, placement.judge)
+    with slot_alone("docker", tell, placement) as slot:
+        if pairs is None:
+            yield slot, None
+        else:
+            yield replace(slot, cores=split_cores(slot.cores)[1]), slot
 
 
 @contextmanager
