@@ -25,6 +25,7 @@ from judge.protocols.types import (
     Eof,
     Note,
     Open,
+    Ponder,
     Ready,
     Respawn,
     Search,
@@ -144,6 +145,7 @@ class Referee:
         self._faults.judge_stopped(seat, seat)
         self._look()
         self._faults.judge_what_happened_before(seat)
+        self._let_ponder(1 - seat)
         end, talk = self._converse(seat, Ask(request, side.clock.shown(), self.sides[1 - seat].clock.shown()))
         if not isinstance(end, Answer):
             raise TypeError(f"{type(side.protocol).__name__} ended a request with {end!r}")
@@ -154,6 +156,12 @@ class Referee:
         if self._watch is not None:
             self._watch(ply)
         return end.reply
+
+    def _let_ponder(self, seat: int) -> None:
+        side = self.sides[seat]
+        if side.opening.limits.ponder and side.is_living and not side.is_out:
+            for effect in side.protocol.feed(Ponder(side.clock.shown(), self.sides[1 - seat].clock.shown())):
+                self._carry_out_idle(seat, effect)
 
     def _prepare_start(self, seat: int) -> None:
         self._faults.await_still(1 - seat)

@@ -11,11 +11,13 @@ from judge.attacks.programs import build_attacks
 from judge.base.errors import InputError
 from judge.games.types import Verdict
 from judge.host.build_images import build_images
+from judge.host.house_agents import build_house_agents
 from judge.referee.play import Slot, Venue, play
+from judge.referee.policy import load_policy
 from judge.referee.setup import build_referee
 from judge.referee.side import Ply
 from judge.referee.spec import GameSpec, RecordFile, SeatSpec
-from judge.referee.transcript import EntryKind
+from judge.referee.transcript import EntryKind, unseal
 from judge.referee.verify import verify
 from judge.sandbox import BoxKind
 from judge.sandbox.box import ProcessReport
@@ -226,4 +228,25 @@ def test_process_without_cores_may_ponder() -> None:
     file = played_in_boxes(Slot(), "process", ("cpu", "ponder-thread"), PONDER, ("honest", "think", "100"))
 
     assert "got pondering" in file.record.seats[0].notes
+    assert not verify(file).problems
+
+
+@pytest.mark.docker
+def test_engine_gets_ponder_commands_and_plays_on(slot: Slot) -> None:
+    """house-agi, whose protocol has such commands, against a program that has none."""
+    build_images(["native"])
+    agents = {name: build_house_agents()[name] for name in ("house-agi", "house-renju")}
+    digests = {name: program_digest(path) for name, path in agents.items()}
+    first, second = (
+        SeatSpec(name=name, digest=digests[name], command=(name,), runtime="native", protocol=protocol)
+        for name, protocol in (("house-agi", "agi"), ("house-renju", "gomocup"))
+    )
+    policy = load_policy("renju-15", ["clock.ponder=true", "clock.turn_ms=300", "clock.match_ms=20000"])
+    chosen = GameSpec(seats=(first, second), policy=policy)
+    file = play(chosen, {digests[name]: path for name, path in agents.items()}, venue=Venue(slot))
+    written = b"".join(e.data for e in unseal(file.transcript) if (e.kind, e.seat) == (EntryKind.WROTE, 0))
+
+    assert [None, None] == [seat.fault for seat in file.record.seats], file.record.reason
+    assert written.count(b"GO PONDER\n") > 2
+    assert written.count(b"STOP\nISREADY\n") >= written.count(b"GO PONDER\n") - 1
     assert not verify(file).problems
