@@ -152,7 +152,7 @@ class SlotsPlan(_Table):
     """The processors of a game."""
 
     cores: int = Field(default=1, ge=1)
-    """Whole cores reserved for each game."""
+    """Whole cores reserved for each game. With `clock.ponder` each seat has half of them."""
 
 
 class Plan(_Table):
