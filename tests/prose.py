@@ -85,9 +85,14 @@ def texts_of_template(path: Path) -> Iterator[Text]:
 def texts_of_module(path: Path) -> Iterator[Text]:
     """Docstrings, comments and string constants of a Python file."""
     source = path.read_text()
-    docstrings = set()
+    docstrings: set[ast.Constant] = set()
+    former: set[ast.AST] = set()
     for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "REWORDED":
+            former.update(ast.walk(node))
+        elif node in former:
+            continue
+        elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
             docstrings.add(node.value)
             yield Text(path, node.lineno, "docstrings", node.value.value)
         elif isinstance(node, ast.Constant) and isinstance(node.value, str) and node not in docstrings:

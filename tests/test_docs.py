@@ -22,7 +22,7 @@ from tests import forked
 
 ROOT = Path(__file__).resolve().parents[1]
 ORGANISE = [f"docs/organise/{name}.md" for name in ("first-contest", "setup", "operate", "publish")]
-SEQUENCES = [["docs/authors.md"], ORGANISE, ["docs/organise/cup.md"], ["docs/new-game.md"]]
+SEQUENCES = [["docs/authors.md"], ORGANISE, ["docs/organise/cup.md"], ["docs/organise/ladder.md"], ["docs/new-game.md"]]
 """Pages whose commands are typed one page after the other in one directory."""
 
 ELSEWHERE = {

@@ -42,7 +42,8 @@ MAY_IMPORT = {
     },
     "cluster": {"base", "sandbox", "host", "referee", "agents", "contest_games", "broadcast", "store", "contest"},
     "publish": {
-        "base", "games", "referee", "contest_games", "statistics", "store", "transparency", "tournament", "contest",
+        "base", "games", "referee", "records", "contest_games", "statistics", "store", "transparency", "tournament",
+        "contest",
     },
     "terminal": {
         "base", "games", "sandbox", "protocols", "referee", "agents", "records", "catalog", "contest_games",
@@ -71,7 +72,7 @@ MAY_IMPORT = {
     "web": {
         "base", "translations", "sandbox", "host", "referee", "records", "catalog", "contest_games", "render",
         "broadcast", "statistics", "store", "notices", "transparency", "submissions", "tournament", "contest",
-        "publish", "site", "export",
+        "publish", "site", "export", "cup",
     },
     "api": {
         "base", "games", "host", "protocols", "referee", "agents", "records", "catalog", "contest_games", "sandbox",

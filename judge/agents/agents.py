@@ -36,7 +36,7 @@ from judge.base.durable_files import is_directory, is_file
 from judge.base.errors import HostError, InputError
 from judge.base.parsing import parse
 from judge.base.resources import BUILD_DIRECTORY
-from judge.base.text import nearest, quote
+from judge.base.text import nearest, quote, sentence
 from judge.base.toml_files import parse as parse_toml
 from judge.base.toml_files import read_text, slashes, words_in
 from judge.games import new_game
@@ -181,13 +181,15 @@ def _options_field(manifest: AgentManifest, protocol: str, policy: Policy) -> st
     entry = protocol_entry(protocol)
     place = f"{manifest.name}: {MANIFEST}: options"
     if not entry.agent_options:
-        raise InputError(f"{place}: the protocol {protocol} has no engine options; remove the section")
+        raise InputError(sentence(f"{place}: the protocol {protocol} has no engine options; remove the section"))
     memory_bytes = policy.limits.memory_bytes or policy.limits.ceiling_bytes
     known: set[str] = set()
     for name, value in manifest.options.items():
         kind = name.lower()
         if kind in known:
-            raise InputError(f"{place}.{name}: the option is there twice, as names differ in case only; remove one")
+            raise InputError(
+                sentence(f"{place}.{name}: the option is there twice, as names differ in case only; remove one")
+            )
         known.add(kind)
         limit, unit, words = policy.limits.threads, 1, "limits.threads"
         if kind in entry.memory_options:
@@ -196,9 +198,11 @@ def _options_field(manifest: AgentManifest, protocol: str, policy: Policy) -> st
         elif kind not in entry.thread_options:
             continue
         if isinstance(value, bool) or not isinstance(value, int):
-            raise InputError(f"{place}.{name}: {quote(str(value), 40)} is no whole number; write such as {name} = 1")
+            raise InputError(
+                sentence(f"{place}.{name}: {quote(str(value), 40)} is no whole number; write such as {name} = 1")
+            )
         if value > limit:
-            raise InputError(f"{place}.{name}: {value} is above the policy's {words} of {limit}; lower it")
+            raise InputError(sentence(f"{place}.{name}: {value} is above the policy's {words} of {limit}; lower it"))
     return entry.agent_options
 
 
@@ -265,7 +269,7 @@ def read_sent_manifest(path: Path) -> AgentManifest:
 
 def _document(path: Path) -> dict[str, Any]:
     if not path.exists():
-        raise InputError(f"{path} is missing: an agent's directory needs an {MANIFEST}")
+        raise InputError(sentence(f"{path} is missing: an agent's directory needs an {MANIFEST}"))
     return parse_toml(path, manifest_text(path))
 
 
@@ -292,37 +296,41 @@ def _refuse_odd_words(manifest: AgentManifest, path: Path) -> None:
     for field, word in words_in(manifest.model_dump(exclude=hidden)):
         odd = next((c for c in word if unicodedata.category(c) == "Cc"), "")
         if odd:
-            fix = "write it without"
+            fix = sentence("write it without")
             if odd in "\b\t\n\f\r":
                 shown = slashes(word)
-                fix = f'a backslash in "…" begins an escape; between directories write /: {quote(shown, 80)}'
-            raise InputError(f"{path}: {field}: it has the control character U+{ord(odd):04X}: {fix}")
+                fix = sentence(f'a backslash in "…" begins an escape; between directories write /: {quote(shown, 80)}')
+            raise InputError(sentence(f"{path}: {field}: it has the control character U+{ord(odd):04X}: {fix}"))
         if len(word.encode()) > MAX_WORD_BYTES:
-            raise InputError(f"{path}: {field}: it is longer than {MAX_WORD_BYTES} bytes: put it in a file")
+            raise InputError(sentence(f"{path}: {field}: it is longer than {MAX_WORD_BYTES} bytes: put it in a file"))
     for field, words in (
         ("command", manifest.command),
         *((f"builds.{number}.command", build.command) for number, build in enumerate(manifest.builds)),
         ("build.flags", manifest.build.flags if manifest.build else ()),
     ):
         if len(words) > MAX_WORDS:
-            raise InputError(f"{path}: {field}: it has more than {MAX_WORDS} words")
+            raise InputError(sentence(f"{path}: {field}: it has more than {MAX_WORDS} words"))
     if "\0" in manifest.description:
-        raise InputError(f"{path}: description: it has the control character U+0000")
+        raise InputError(sentence(f"{path}: description: it has the control character U+0000"))
 
 
 def _checked(manifest: AgentManifest, path: Path) -> AgentManifest:
     if not is_name(manifest.name):
         raise InputError(
-            f"{path}: name {manifest.name!r}: only A-Z, a-z, 0-9, dash, underscore and dot, "
-            "1 to 64 of them, no dot first"
+            sentence(
+                f"{path}: name {manifest.name!r}: only A-Z, a-z, 0-9, dash, underscore and dot, "
+                "1 to 64 of them, no dot first"
+            )
         )
     _refuse_odd_words(manifest, path)
     if manifest.protocol in ("file", "gomocup-file"):
         raise InputError(
-            f"{path}: the old protocol by files is not supported: the agent must speak the pipe protocol (gomocup)"
+            sentence(
+                f"{path}: the old protocol by files is not supported: the agent must speak the pipe protocol (gomocup)"
+            )
         )
     if manifest.protocol == PERSON:
-        raise InputError(f"{path}: protocol {PERSON!r} is that of a person, not of a program")
+        raise InputError(sentence(f"{path}: protocol {PERSON!r} is that of a person, not of a program"))
     if manifest.protocol:
         try:
             protocol_entry(manifest.protocol)
@@ -363,16 +371,20 @@ def _launched(manifest: AgentManifest, source: Path) -> AgentManifest:
     for word in words:
         path = word.replace("\\", "/")
         if path != word and not path.startswith("/") and is_file(source / path) and not is_file(source / word):
-            raise InputError(f"{source / MANIFEST}: command: {quote(word, 80)}: between directories write /: {path}")
+            raise InputError(
+                sentence(f"{source / MANIFEST}: command: {quote(word, 80)}: between directories write /: {path}")
+            )
     program = source / words[0] if words else source
     if manifest.runtime == WINE:
         if not is_file(program):
-            raise InputError(f"{source / MANIFEST}: command: name the Windows program, relative to this directory")
+            raise InputError(
+                sentence(f"{source / MANIFEST}: command: name the Windows program, relative to this directory")
+            )
         width_of(program)
         return manifest.model_copy(update={"command": (WINE, *words)})
     if manifest.runtime == "native" and is_file(program) and is_windows_program(program):
         runtime = f'"{MONO}", command = ["{MONO}", "{words[0]}"]' if is_dotnet(program) else f'"{WINE}"'
-        raise InputError(f"{source / MANIFEST}: {words[0]} is a Windows program: set runtime = {runtime}")
+        raise InputError(sentence(f"{source / MANIFEST}: {words[0]} is a Windows program: set runtime = {runtime}"))
     return manifest
 
 
@@ -384,7 +396,9 @@ def refuse_misnamed_manifest(source: Path) -> None:
         lower = path.name.lower()
         if path.is_file() and (lower == MANIFEST or lower in _NEAR_MANIFEST):
             hidden = "; Windows hides such endings" if lower.endswith(".txt") else ""
-            raise InputError(f"{source / MANIFEST} is missing: there is {path.name}: call it {MANIFEST}{hidden}")
+            raise InputError(
+                sentence(f"{source / MANIFEST} is missing: there is {path.name}: call it {MANIFEST}{hidden}")
+            )
 
 
 def nothing_plays(source: Path) -> str:
@@ -439,7 +453,7 @@ def read_info(path: Path) -> AgentManifest:
     words = info_words(path)
     lines = _lines_of(path)
     if not is_file(path.parent / words[0]):
-        raise InputError(f"{path}, line 1: name the program, relative to this directory")
+        raise InputError(sentence(f"{path}, line 1: name the program, relative to this directory"))
     author, language = ([*lines[1:3], "", ""])[:2]
     program = _manifest_of_file(path.parent / words[0])
     manifest = program.model_copy(
@@ -461,7 +475,7 @@ def info_words(path: Path) -> list[str]:
     except (OSError, ValueError) as error:
         raise InputError(f"{path}, line 1: {error}") from None
     if not words:
-        raise InputError(f"{path}, line 1: name the program, relative to this directory")
+        raise InputError(sentence(f"{path}, line 1: name the program, relative to this directory"))
     return words
 
 
@@ -492,12 +506,16 @@ def _manifest_of_file(source: Path) -> AgentManifest:
     if head[:4] == b"\x7fELF":
         return AgentManifest(**fields)
     if language := language_of(source):
-        raise InputError(f"{source}: {language}: {NOT_BUILT}")
+        raise InputError(sentence(f"{source}: {language}: {NOT_BUILT}"))
     if source.suffix.lower() in ARCHIVES:
-        raise InputError(f"{source} is an archive: unpack it and name its directory, or give it to judge submit")
+        raise InputError(
+            sentence(f"{source} is an archive: unpack it and name its directory, or give it to judge submit")
+        )
     raise InputError(
-        f"{source} is no ELF binary, Windows program, .jar or Python program (with the ending .py, or python after #! "
-        f"in its first line); for other programs give a directory with an {MANIFEST} that has the command"
+        sentence(
+            f"{source} is no ELF binary, Windows program, .jar or Python program (with the ending .py, or python after "
+            f"#! in its first line); for other programs give a directory with an {MANIFEST} that has the command"
+        )
     )
 
 
@@ -525,7 +543,7 @@ def _copy_directory(source: Path, target: Path) -> Path:
     for count, path in enumerate(_files(source)):
         total += path.stat().st_size
         if count >= MAX_FILES or total > MAX_BYTES:
-            raise InputError(f"{source}: more than {MAX_FILES} files or {MAX_BYTES} bytes")
+            raise InputError(sentence(f"{source}: more than {MAX_FILES} files or {MAX_BYTES} bytes"))
         to = target / path.relative_to(source)
         to.parent.mkdir(parents=True, exist_ok=True)
         _copy_file(path, to, executable=bool(path.stat().st_mode & stat.S_IXUSR))
@@ -540,11 +558,13 @@ def _files(source: Path) -> Iterator[Path]:
     root = source.resolve()
     for path in sorted(own_paths(source)):
         if path.is_symlink() and not path.resolve().is_relative_to(root):
-            raise InputError(f"{path}: a link that leads out of the agent's directory; copy the file instead (cp -L)")
+            raise InputError(
+                sentence(f"{path}: a link that leads out of the agent's directory; copy the file instead (cp -L)")
+            )
         if path.is_dir():
             continue
         if not path.is_file():
-            raise InputError(f"{path}: not a regular file; an agent is made of files and directories")
+            raise InputError(sentence(f"{path}: not a regular file; an agent is made of files and directories"))
         yield path
 
 

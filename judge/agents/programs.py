@@ -15,7 +15,7 @@ from enum import IntEnum
 from pathlib import Path
 
 from judge.base.errors import InputError
-from judge.base.text import printable
+from judge.base.text import printable, sentence
 
 _ELF = b"\x7fELF"
 ELF_MACHINES = {
@@ -135,7 +135,7 @@ def width_of(path: Path) -> int:
     try:
         return _width(path)
     except (struct.error, OSError):
-        raise InputError(f"{path} is cut off or damaged: its header is not whole") from None
+        raise InputError(sentence(f"{path} is cut off or damaged: its header is not whole")) from None
 
 
 def _header(path: Path) -> bytes:
@@ -155,19 +155,19 @@ def _fields(header: bytes) -> tuple[int, int, int]:
 def _width(path: Path) -> int:
     header = _header(path)
     if header[:4] != _PE:
-        raise InputError(f"{path} is a program for DOS or for 16-bit Windows: compile it for 32 or 64 bits")
+        raise InputError(sentence(f"{path} is a program for DOS or for 16-bit Windows: compile it for 32 or 64 bits"))
     machine, size, kind = _fields(header)
     if machine not in PE_WIDTHS:
         name = _OTHERS.get(machine, f"the machine 0x{machine:04x}")
-        raise InputError(f"{path} is a Windows program for {name}: compile it for x86 or x86-64")
+        raise InputError(sentence(f"{path} is a Windows program for {name}: compile it for x86 or x86-64"))
     if kind & _IS_DLL:
-        raise InputError(f"{path} is a DLL: name the program that uses it")
+        raise InputError(sentence(f"{path} is a DLL: name the program that uses it"))
     optional = header[24 : 24 + size]  # 16 bytes longer in 64-bit programs (magic 0x20b)
     if _has_runtime(optional):
-        raise InputError(f'{path} is a .NET program, and the wine runtime has no .NET: set runtime = "mono"')
+        raise InputError(sentence(f'{path} is a .NET program, and the wine runtime has no .NET: set runtime = "mono"'))
     subsystem = struct.unpack_from("<H", optional, 68)[0]
     if subsystem not in (_GUI, _CONSOLE):
-        raise InputError(f"{path} is not a console program: its Windows subsystem is {subsystem}")
+        raise InputError(sentence(f"{path} is not a console program: its Windows subsystem is {subsystem}"))
     return PE_WIDTHS[machine]
 
 

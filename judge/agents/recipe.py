@@ -20,7 +20,7 @@ from judge.agents.programs import python_words
 from judge.base.bookkeeping import own_paths
 from judge.base.durable_files import is_file
 from judge.base.errors import InputError
-from judge.base.text import quote
+from judge.base.text import quote, sentence
 from judge.base.toml_files import parse as parse_toml
 from judge.sandbox.layout import HOME, PROGRAM, SCRATCH
 
@@ -61,7 +61,7 @@ if TYPE_CHECKING:
 else:
     Kind = Literal[tuple(LANGUAGES)]
 
-NOT_BUILT = f"no source that is built here ({', '.join(LANGUAGES)}): send a program instead"
+NOT_BUILT = sentence(f"no source that is built here ({', '.join(LANGUAGES)}): send a program instead")
 _MAX_READ_BYTES = 1 << 20
 """Limit per file."""
 _MAX_SEARCHED_BYTES = 8 << 20
@@ -175,7 +175,7 @@ def recipe_for(sources: Sources) -> BuildRecipe | None:
         return None
     kind = (sources.table.kind if sources.table else None) or _kind_of(sources)
     if sources.table is not None and kind is None:
-        raise InputError(f"[build] of agent.toml: there is {NOT_BUILT}")
+        raise InputError(sentence(f"[build] of agent.toml: there is {NOT_BUILT}"))
     return _RULES.get(kind, partial(_build, kind=kind))(sources) if kind else None
 
 
@@ -214,8 +214,10 @@ def _kind_of(sources: Sources) -> Kind | None:
         found = at_top if len(at_top) == 1 else found
         if len(found) > 1:
             raise InputError(
-                f"there are sources of {' and '.join(found)}: choose one in agent.toml, "
-                f'[build] kind = "{found[0]}", or add a Makefile'
+                sentence(
+                    f"there are sources of {' and '.join(found)}: choose one in agent.toml, "
+                    f'[build] kind = "{found[0]}", or add a Makefile'
+                )
             )
         if found:
             return found[0]
@@ -301,7 +303,7 @@ def _main(sources: Sources, kind: Kind, files: Sequence[str], *, is_needed: bool
     usual = [name for name in mains if (sources.tree / name).is_file()]
     main = sources.main or next(iter([*usual, *(files if len(files) == 1 else [])]), "")
     if not main and is_needed:
-        raise InputError(f'{mains[0]} is missing: name the main program in agent.toml, [build] main = "…"')
+        raise InputError(sentence(f'{mains[0]} is missing: name the main program in agent.toml, [build] main = "…"'))
     return _inside(sources, main) if main else ""
 
 
@@ -321,7 +323,9 @@ def _cmake(sources: Sources) -> BuildRecipe:
 def _go(sources: Sources) -> BuildRecipe:
     is_module = (sources.tree / "go.mod").is_file()
     if is_module and _GO_REQUIRES.search(_read(sources.tree / "go.mod")) and not _has_vendor(sources):
-        raise InputError("go.mod requires modules, and there is no network: run `go mod vendor`, and send vendor/ too")
+        raise InputError(
+            sentence("go.mod requires modules, and there is no network: run `go mod vendor`, and send vendor/ too")
+        )
     if is_module:
         return _build(sources, "go", [f"./{sources.main.removeprefix('./')}" if sources.main else "."])
     files = [file for file in _needed(sources, "go") if not file.endswith("_test.go")]
@@ -334,16 +338,16 @@ def _cargo(sources: Sources) -> BuildRecipe:
     cargo = _cargo_file(sources.tree)
     package = cargo.get("package")
     if not isinstance(package, dict):
-        raise InputError("Cargo.toml has no [package]: send the package of the program, not a workspace")
+        raise InputError(sentence("Cargo.toml has no [package]: send the package of the program, not a workspace"))
     if _has_far_crates(cargo) and not _has_vendor(sources):
         raise InputError(
-            "Cargo.toml has dependencies, and there is no network: run `cargo vendor`, and send vendor/ too"
+            sentence("Cargo.toml has dependencies, and there is no network: run `cargo vendor`, and send vendor/ too")
         )
     bins = [str(each.get("name", "")) for each in cargo.get("bin", ()) if isinstance(each, dict)]
     name = sources.main or (bins[0] if len(bins) == 1 else str(package.get("name", "")))
     if not re.fullmatch(r"[\w-]+", name):
         raise InputError(
-            f'Cargo.toml, package.name {quote(name, 40)}: name the program, [build] main = "…" in agent.toml'
+            sentence(f'Cargo.toml, package.name {quote(name, 40)}: name the program, [build] main = "…" in agent.toml')
         )
     vendor = (
         ("--config", 'source.crates-io.replace-with="sent"', "--config", 'source.sent.directory="vendor"')
@@ -373,7 +377,9 @@ def _pascal(sources: Sources) -> BuildRecipe:
     programs = [file for file in programs if not _is_aside(file)] or programs
     main = sources.main or (_likeliest(sources, programs) if programs else "")
     if not main:
-        raise InputError(f'{len(programs)} files could be the main program: name one in agent.toml, [build] main = "…"')
+        raise InputError(
+            sentence(f'{len(programs)} files could be the main program: name one in agent.toml, [build] main = "…"')
+        )
     return _build(sources, "pascal", (), _inside(sources, main))
 
 
@@ -390,12 +396,12 @@ def _edition(tree: Path) -> str:
     package = cargo.get("package")
     package = package if isinstance(package, dict) else {}
     if cargo.get("dependencies") or cargo.get("build-dependencies"):
-        raise InputError('Cargo.toml has dependencies, which only Cargo supports: set kind = "cargo"')
+        raise InputError(sentence('Cargo.toml has dependencies, which only Cargo supports: set kind = "cargo"'))
     if package.get("build") or (tree / "build.rs").is_file():
-        raise InputError('only Cargo runs build.rs: set kind = "cargo"')
+        raise InputError(sentence('only Cargo runs build.rs: set kind = "cargo"'))
     edition = str(package.get("edition", "2015"))
     if edition not in ("2015", "2018", "2021"):
-        raise InputError(f"Cargo.toml, package.edition {edition[:20]!r}: there are 2015, 2018 and 2021")
+        raise InputError(sentence(f"Cargo.toml, package.edition {edition[:20]!r}: there are 2015, 2018 and 2021"))
     return edition
 
 
@@ -443,7 +449,7 @@ def _main_class(sources: Sources, files: list[str]) -> str:
     if "Main" in found or len(found) == 1:
         return "Main" if "Main" in found else next(iter(found))
     what = f"{len(found)} classes have a main method" if found else "no class has a main method"
-    raise InputError(f'{what}: name the main program in agent.toml, [build] main = "…"')
+    raise InputError(sentence(f'{what}: name the main program in agent.toml, [build] main = "…"'))
 
 
 def _python(sources: Sources) -> BuildRecipe:
@@ -476,16 +482,18 @@ def _needed(sources: Sources, kind: Kind) -> list[str]:
     required = (kind,) if language.endings else language.also
     if required and not any(map(sources.files, required)):
         endings = " or ".join(ending for own in required for ending in LANGUAGES[own].endings)
-        raise InputError(f'agent.toml: build.kind = "{kind}", but there is no file that ends in {endings}')
+        raise InputError(sentence(f'agent.toml: build.kind = "{kind}", but there is no file that ends in {endings}'))
     if not required and not any((sources.tree / mark).is_file() for mark in language.marks):
-        raise InputError(f'agent.toml: build.kind = "{kind}", but there is no {language.marks[-1]} at the top')
+        raise InputError(
+            sentence(f'agent.toml: build.kind = "{kind}", but there is no {language.marks[-1]} at the top')
+        )
     return [file for own in (kind, *language.also) for file in sources.files(own)]
 
 
 def _inside(sources: Sources, main: str) -> str:
     names = {file.removeprefix("./") for kind in LANGUAGES for file in sources.files(kind)}
     if main.removeprefix("./") not in names:
-        raise InputError(f"agent.toml: build.main = {quote(main, 80)} is no source file of the tree")
+        raise InputError(sentence(f"agent.toml: build.main = {quote(main, 80)} is no source file of the tree"))
     return main.removeprefix("./")
 
 

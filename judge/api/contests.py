@@ -13,7 +13,7 @@ from typing import Any
 from judge.base.errors import HostError, InputError
 from judge.base.logs import redirected
 from judge.base.progress import Tracker, untracked
-from judge.base.text import printable
+from judge.base.text import printable, sentence
 from judge.contest.attempts import EndedAttempt, Executor
 from judge.contest.contest import Contest, Standing, begin, has_begun, open_store, why_not_yet
 from judge.contest.estimate import ContestEstimate, estimate_contest
@@ -245,4 +245,4 @@ def _check_images(contest: Contest, accept: bool) -> None:
             f"the runtimes {', '.join(changed)} were rebuilt since {contest.name} was locked in; accept them with "
             "--accept-images, which is recorded in the journal"
         )
-    contest.store.remark(contest.name, "images", f"built anew since the start: {', '.join(changed)}")
+    contest.store.remark(contest.name, "images", sentence(f"built anew since the start: {', '.join(changed)}"))

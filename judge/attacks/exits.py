@@ -6,7 +6,7 @@ from judge.games.types import Verdict
 from judge.referee.transcript import EntryKind
 from judge.referee.wire import StoppedCpu
 
-RAN_ON = Expected(verdict=Verdict.TURN_TIME, because="did not stand still", did={"helpers": 2})
+RAN_ON = Expected(verdict=Verdict.TURN_TIME, because="did not stop when its turn was over", did={"helpers": 2})
 THINKS = Opponent("think", 300)
 UNCHARGED_MS = 60.0
 MEMORY_BYTES = 800 << 20

@@ -184,7 +184,7 @@ LONG_MS = 50
 """Shorter than such a call, even on a fast host."""
 STRICT = {"clock": {"still_ms": LONG_MS}}
 
-RAN_ON = Expected(verdict=Verdict.TURN_TIME, because="did not stand still when its turn was over")
+RAN_ON = Expected(verdict=Verdict.TURN_TIME, because="did not stop when its turn was over")
 THINKS_MS = 200
 NOBODY_WAITS = {"clock": {"still_ms": 1, "ran_on_ms": 10**6, "turn_ms": THINKS_MS}}
 """The opponent uses two thirds of its time on the core of the call."""

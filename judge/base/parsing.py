@@ -98,7 +98,10 @@ class _Scan:
 
 class _StrictScan(_Scan):
     def pairs(self, pairs: list[tuple[str, Any]]) -> None:
-        super().pairs(pairs)
+        if len(pairs) > _FEW_KEYS:
+            super().pairs(pairs)
+        if len(dict(pairs)) == len(pairs):
+            return
         keys = set()
         for key, _ in pairs:
             if key in keys:

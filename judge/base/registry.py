@@ -58,7 +58,7 @@ class Registry(Generic[Entry]):
 
     def _load(self, point: EntryPoint) -> Entry:
         try:
-            entry = point.load()
+            entry = _loaded(point)
         except Exception as error:
             raise self._broken(point, f"cannot be imported ({type(error).__name__}: {error})") from error
         if not isinstance(entry, self.kind):
@@ -101,9 +101,15 @@ def _scan() -> Mapping[str, tuple[Mapping[str, tuple[EntryPoint, ...]], bool]]:
     return groups
 
 
+@cache
+def _loaded(point: EntryPoint) -> object:
+    return point.load()
+
+
 def forget() -> None:
     """Clear the cache, after packages were installed."""
     _scan.cache_clear()
+    _loaded.cache_clear()
 
 
 def _package(point: EntryPoint) -> str:

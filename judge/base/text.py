@@ -84,7 +84,7 @@ def suggest(word: str, known: Iterable[str]) -> str:
     words = sorted(known)
     if near := nearest(word, words):
         return f"did you mean {near[0]!r}?"
-    return f"there are {', '.join(words)}" if words else "there are none"
+    return f"there are {', '.join(words)}" if words else "the list is empty"
 
 
 def decode(data: bytes | bytearray) -> str:

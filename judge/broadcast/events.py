@@ -53,6 +53,8 @@ class EnteredAgent(_Value):
     name: str
     author: str
     rank: int
+    title: str = ""
+    """Display name; empty: `name`."""
 
 
 class Entered(_JournalEvent):
@@ -98,6 +100,16 @@ class Disqualified(_JournalEvent):
     at: str
     agent: str = ""
     """Its name; empty in older logs."""
+    reason: str
+
+
+class Withdrawn(_JournalEvent):
+    """An agent withdrew: it is not paired again. `is_annulled`: its games do not count and are cancelled."""
+
+    type: Literal["withdrawn"] = "withdrawn"
+    at: str
+    agent: str
+    is_annulled: bool
     reason: str
 
 
@@ -263,6 +275,7 @@ AnyEvent = (
     | Scheduled
     | StateChanged
     | Disqualified
+    | Withdrawn
     | TableChanged
     | GameStarted
     | Playing

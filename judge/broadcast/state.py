@@ -26,7 +26,9 @@ from judge.broadcast.events import (
     Times,
     TurnBegun,
     Unscored,
+    Withdrawn,
 )
+from judge.records.evaluations import EvaluatedGame, evaluate_game
 from judge.records.search_figures import SearchFigures, search_figures
 from judge.records.views import BoardView, Face, Mark, Square, Surface, Token
 
@@ -42,6 +44,8 @@ class LiveGame:
     game: int
     attempt: int
     names: tuple[str, str]
+    titles: tuple[str, str]
+    """Display names."""
     started_at: str
     is_playing: bool = False
     seq: int = 0
@@ -100,11 +104,14 @@ class Live:
     reason: str = ""
     table: tuple[StandingLine, ...] = ()
     agents: Mapping[str, int] = field(default_factory=dict)
+    titles: Mapping[str, str] = field(default_factory=dict)
     games: dict[int, LiveGame] = field(default_factory=dict)
     """Running games by number."""
     ended: list[tuple[Ended, tuple[str, str]]] = field(default_factory=list)
     is_table_due: bool = False
     stages: dict[int, str] = field(default_factory=dict)
+    evaluated: dict[int, EvaluatedGame | None] = field(default_factory=dict)
+    """Ended games by number."""
     _waiting: dict[int, NextGame] = field(default_factory=dict)
     _out: set[str] = field(default_factory=set)
     _seconds: float = 0.0
@@ -128,6 +135,7 @@ class Live:
                 self.opened = event
             case Entered():
                 self.agents = {agent.name: agent.agent for agent in event.agents}
+                self.titles = {agent.name: agent.title for agent in event.agents}
             case Scheduled():
                 for coming in event.games:
                     self._wait(coming)
@@ -137,14 +145,17 @@ class Live:
                 self.state, self.reason = event.state, event.reason
             case TableChanged():
                 self.table, self.is_table_due = event.lines, False
-            case Disqualified():
+            case Withdrawn(is_annulled=False):
+                pass
+            case Disqualified() | Withdrawn():
                 self._out.add(event.agent)
                 for coming in list(self._waiting.values()):
                     self._wait(coming)
             case GameStarted():
                 self._waiting.pop(event.game, None)
                 names = (event.first, event.second)
-                self.games[event.game] = LiveGame(event.game, event.attempt, names, event.at)
+                titles = (self.shown(event.first), self.shown(event.second))
+                self.games[event.game] = LiveGame(event.game, event.attempt, names, titles, event.at)
                 if self.state != "open":
                     self.state, self.reason = "open", ""
             case Playing():
@@ -153,6 +164,9 @@ class Live:
                 self.is_table_due = True
                 game = self.games.pop(event.game, None)
                 if game is not None:
+                    moves = zip(game.moves, game.figures(), strict=True)
+                    values = [(move.seat, figures.evaluation) for move, figures in moves]
+                    self.evaluated[event.game] = evaluate_game(values, event.winner)
                     self.ended = [(event, game.names), *self.ended[: MAX_ENDED_GAMES - 1]]
                     self._seconds += max(0.0, _time(event.at) - _time(game.started_at))
                     self._measured += 1
@@ -162,6 +176,10 @@ class Live:
                     first, second = game.names
                     self._wait(NextGame(game=event.game, round=0, table=0, first=first, second=second))
         self.version += 1
+
+    def shown(self, agent: str) -> str:
+        """Its display name."""
+        return self.titles.get(agent) or agent
 
     @property
     def waiting(self) -> int:
@@ -186,7 +204,8 @@ class Live:
         if game is None or game.attempt != event.attempt:
             return
         if game.is_playing:
-            game = self.games[event.game] = LiveGame(event.game, event.attempt, game.names, game.started_at)
+            game = LiveGame(event.game, event.attempt, game.names, game.titles, game.started_at)
+            self.games[event.game] = game
         game.is_playing, game.seq, game.board = True, event.seq, event.board
         game.tokens, game.left_ms = tokens_of(event.board), event.left_ms
         if event.board is not None:

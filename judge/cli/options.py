@@ -94,6 +94,12 @@ CONTEST_HELP = "The contest.toml, or the folder that contains it."
 HERE = Path("contest.toml")
 ContestArgument = Annotated[Path, typer.Argument(metavar="CONTEST", help=CONTEST_HELP)]
 
+SubmissionArgument = Annotated[
+    Path, typer.Argument(metavar="FILE", help="An archive of programs or sources, or one program.")
+]
+NameOption = Annotated[str, typer.Option("--name", help="The agent's name; default: the name in its manifest.")]
+AuthorOption = Annotated[str, typer.Option("--author", help="The author's name; default: the organiser.")]
+
 
 def box_kind(text: str) -> "BoxKind":
     """Parse the value of `--box`. Raises InputError if it is unknown."""
@@ -137,6 +143,13 @@ def of_web_extra() -> Iterator[None]:
         yield
     except ModuleNotFoundError as error:
         raise InputError(f"{error.name} is not installed: pip install 'judge[web]'") from None
+
+
+def print_next_steps(path: Path, group: str, items: str) -> None:
+    """Print what to do with a new `contest.toml` or `cup.toml`; `items`: what its plan prints."""
+    print(f"{path}: edit it, then")
+    print(f"  judge {group} plan {path}       checks it: {items}, missing items")
+    print(f"  judge {group} run {path}        plays it; after a stop the same command continues")
 
 
 def require_dask() -> None:

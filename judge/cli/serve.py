@@ -19,7 +19,7 @@ from judge.cli.options import (
     of_web_extra,
 )
 from judge.contest.plan import load_plan
-from judge.cup.plan import CUP_FILE, load_cup
+from judge.cup.plan import CUP_FILE, PlannedCup, load_cup
 from judge.terminal.output import note
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ def serve(
         raise InputError("--intake-only: leave out --read-only, --metrics and --root-path, which are for the pages")
     paths, cup = _contests(contest or [HERE], may_write=not read_only)
     planned = load_plan(paths[0])
-    is_front = len(paths) > 1 or bool(cup)
+    is_front = len(paths) > 1 or cup is not None
     if is_front and (intake_only or metrics):
         raise InputError("--intake-only and --metrics are for one contest; leave them out, or serve one")
     if title and not is_front:
@@ -112,14 +112,15 @@ def serve(
             loaded = [load_plan(path) for path in paths]
             states = [None if read_only else _running_intake(path, stack) for path in paths]
             several = list(zip(loaded, states, strict=True))
-            name = title or cup or "judge"
+            name = title or (cup.cup.name if cup is not None else "judge")
 
             def several_ready() -> None:
                 what = f"{name}, {len(several)} contests"
                 print_address(f"{what} on http://{place}{root_path}", is_loopback=place.is_loopback)
 
             root = root_path.rstrip("/")
-            serve_several(name, several, listener, proxy=proxy, root_path=root, ready=several_ready)
+            only = cup if len(contest or [HERE]) == 1 else None
+            serve_several(name, several, listener, cup=only, proxy=proxy, root_path=root, ready=several_ready)
             return
         numbers = None
         if metrics:
@@ -141,18 +142,19 @@ def serve(
         )
 
 
-def _contests(paths: Sequence[Path], *, may_write: bool) -> tuple[list[Path], str]:
-    """The contests of these paths, and the name of the first cup among them.
+def _contests(paths: Sequence[Path], *, may_write: bool) -> tuple[list[Path], PlannedCup | None]:
+    """The contests of these paths, and the first cup among them.
 
     Leagues without a file get one if it `may_write`, and are left out otherwise.
     """
-    found, name = [], ""
+    found: list[Path] = []
+    cup: PlannedCup | None = None
     for path in paths:
         if path.name != CUP_FILE and not (path / CUP_FILE).is_file():
             found.append(path)
             continue
         planned = load_cup(path)
-        name = name or planned.cup.name
+        cup = cup or planned
         if may_write:
             for league in planned.cup.leagues:
                 planned.write(league.name, is_complete=not league.after)
@@ -160,7 +162,7 @@ def _contests(paths: Sequence[Path], *, may_write: bool) -> tuple[list[Path], st
         found += [file for file in files if file.is_file()]
     if not found:
         raise InputError(f"{paths[0]}: no league has a contest file; without --read-only judge serve writes them")
-    return found, name
+    return found, cup
 
 
 def _intake(contest: Path) -> "tuple[IntakeDirectory, Processor, PracticeHost]":

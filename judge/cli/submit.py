@@ -12,7 +12,7 @@ import typer
 
 from judge.base.errors import InputError
 from judge.base.logs import set_level
-from judge.cli.options import CONTEST_HELP, HERE, JsonOption
+from judge.cli.options import CONTEST_HELP, HERE, AuthorOption, JsonOption, NameOption, SubmissionArgument
 from judge.cli.submission_output import print_findings, print_state, received_line, step_line
 from judge.contest.contest import announce, open_store
 from judge.contest.entries import intake_directory
@@ -52,12 +52,12 @@ Exit codes: 0 it passed, 1 it was refused or the host failed, 2 the command was 
 
 
 def submit(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="An archive of programs or sources, or one program.")],
+    file: SubmissionArgument,
     contest: Annotated[
         Path | None, typer.Argument(metavar="CONTEST", help=CONTEST_HELP, show_default=str(HERE))
     ] = None,
-    name: Annotated[str, typer.Option(help="The agent's name; default: the name in its manifest.")] = "",
-    author: Annotated[str, typer.Option(help="The author's name; default: the organiser.")] = "",
+    name: NameOption = "",
+    author: AuthorOption = "",
     url: Annotated[str, typer.Option(help="The address of judge serve or the author's link, instead of CONTEST.")] = "",
     token_file: Annotated[
         Path | None, typer.Option(help="A file with the token that the organiser gave you, for --url.")

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
 from threading import Event
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from judge.agents.store import AgentStore
 from judge.base.errors import HostError, InputError
@@ -41,15 +41,24 @@ from judge.tournament.snapshot import Snapshot, SnapshotEntry, read_snapshot
 from judge.transparency.checkpoint import Checkpoint
 from judge.transparency.merkle import Tree
 
+if TYPE_CHECKING:
+    from judge.contest.ladder import LadderScheduler
+
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """Table, results, reasons of disqualifications (`out`), and each agent's group or league."""
+    """Table, results, agents without counted results and why (`out`), and each agent's group or league."""
 
     table: Table
     played: Sequence[PlayedPairing]
     out: Mapping[str, str]
     stages: Mapping[str, str]
+    withdrawn: Mapping[str, str]
+
+    @property
+    def disqualified(self) -> Mapping[str, str]:
+        """Disqualified agents and reasons."""
+        return {agent: why for agent, why in self.out.items() if self.withdrawn.get(agent) != why}
 
 
 class Contest:
@@ -61,13 +70,25 @@ class Contest:
         self.name = planned.name
         self.planned = planned
         self.files = Files(planned.files)
-        self.snapshot: Snapshot = read_snapshot(store.document(planned.name))
+        self.first: Snapshot = read_snapshot(store.document(planned.name))
+        """Without entries after the start."""
         self.secret = store.secret(planned.name)
         """Private until the contest is over; None with a fixed seed."""
+        self.snapshot: Snapshot = self.first
         self.tournament = Tournament(self.snapshot, self.secret)
+        self.refresh()
         if self.tournament.seed is None:
             raise InputError(f"the store lacks the secret of {self.name}; restore the store from a backup")
         self._programs: dict[str, Path] = {}
+
+    def refresh(self) -> None:
+        """Read entries after the start."""
+        first = self.first.by_name()
+        late = [entry.entry for entry in self.store.entries(self.name) if entry.name not in first]
+        if len(first) + len(late) != len(self.snapshot.entries):
+            self.snapshot = self.first.with_late(late)
+            self.tournament = Tournament(self.snapshot, self.secret)
+            self.__dict__.pop("alone", None)
 
     @property
     def has_new_plan(self) -> bool:
@@ -93,6 +114,7 @@ class Contest:
             executor,
             job_of=partial(self.job, listener=listener),
             schedule_next=self.schedule_next,
+            draws_when_free=self.snapshot.format.draws_when_free,
             check_failures=self.check_failures,
             priorities=self.priorities if self.planned.plan.order == "lowest" else None,
             attempts=self.snapshot.policy.attempts,
@@ -117,16 +139,34 @@ class Contest:
         return frozenset(entry.name for entry in self.snapshot.entries)
 
     def schedule_next(self) -> bool:
-        """Disqualify failing agents, then schedule the next round. False if the contest is over."""
+        """Disqualify failing agents, then schedule the next round, or the next game of a ladder. False if there is
+        none.
+        """
+        self.refresh()
+        if self._ladder is not None:
+            return self.store.state(self.name) == "open" and self._ladder.schedule_next()
         results = self.store.results(self.name)
         self._disqualify_failed(results)
-        drawn = self.tournament.next(self.store.pairings(self.name), results, self.out())
+        drawn = self.tournament.next(self.store.pairings(self.name), results, self.absent())
         self.store.schedule(self.name, drawn.games, drawn.pairings)
         return bool(drawn.games)
 
+    @cached_property
+    def _ladder(self) -> "LadderScheduler | None":
+        if not self.snapshot.format.draws_when_free:
+            return None
+        # It needs NumPy, whose import takes long.
+        from judge.contest.ladder import LadderScheduler
+
+        return LadderScheduler(self.store, self.first, self._with_late, self.record)
+
+    def _with_late(self) -> Tournament:
+        self.refresh()
+        return self.tournament
+
     def check_failures(self, game: ScheduledGame) -> None:
         """Disqualify agents of an ended game, if checked after every game."""
-        if self.snapshot.failures.check == "game":
+        if self.snapshot.failures.check == "game" or self._ladder is not None:
             self._disqualify_failed(self.store.results_of(self.name, (game.first, game.second)), game)
 
     def _disqualify_failed(self, results: Sequence[GameResult], game: ScheduledGame | None = None) -> None:
@@ -201,10 +241,16 @@ class Contest:
         return RecordFile.model_validate_json(self.files.get(digest))
 
     def out(self) -> Mapping[str, str]:
-        """Disqualified agents and reasons."""
-        return {
-            entry.name: entry.disqualified for entry in self.store.entries(self.name) if entry.disqualified is not None
-        }
+        """Agents whose results do not count, and reasons."""
+        return {entry.name: entry.out for entry in self.store.entries(self.name) if entry.out is not None}
+
+    def withdrawn(self) -> Mapping[str, str]:
+        """Agents that withdrew, and reasons."""
+        return {entry.name: entry.withdrawn for entry in self.store.entries(self.name) if entry.withdrawn is not None}
+
+    def absent(self) -> frozenset[str]:
+        """Agents that are not paired any more."""
+        return frozenset(self.out()) | frozenset(self.withdrawn())
 
     def results(self) -> list[GameResult]:
         """The results so far, in schedule order."""
@@ -217,7 +263,8 @@ class Contest:
         with uncollected():
             found = self.results() if results is None else results
             played = self.tournament.played(self.store.pairings(self.name), found)
-            return Standing(self.tournament.table(played, out), played, out, self.tournament.stages(played, out))
+            table, stages = self.tournament.table(played, out), self.tournament.stages(played, out)
+            return Standing(table, played, out, stages, self.withdrawn())
 
     def stages_of_games(self) -> Mapping[int, str]:
         """Group or league by game number; empty without groups."""
@@ -228,7 +275,7 @@ class Contest:
     def to_come(self, results: Sequence[GameResult] | None = None) -> PendingPairing:
         """Pairings that will be scheduled later."""
         found = self.results() if results is None else results
-        return self.tournament.to_come(self.store.pairings(self.name), found, self.out())
+        return self.tournament.to_come(self.store.pairings(self.name), found, self.absent())
 
     def is_over(self, results: Sequence[GameResult] | None = None) -> bool:
         """Whether all games are played and no round follows."""
@@ -236,7 +283,7 @@ class Contest:
         if counts[GameState.PENDING] or counts[GameState.RUNNING] or counts[GameState.HELD]:
             return False
         found = self.results() if results is None else results
-        return not self.tournament.next(self.store.pairings(self.name), found, self.out()).games
+        return not self.tournament.goes_on(self.store.pairings(self.name), found, self.absent())
 
 
 def open_store(planned: Planned) -> Store:

@@ -92,7 +92,7 @@ def read_earlier(planned: Planned, path: Path, option: str) -> EarlierContest:
         counts = store.counts(earlier.name)
         waiting = counts[GameState.PENDING] + counts[GameState.RUNNING] + counts[GameState.HELD]
         pairings = store.pairings(earlier.name)
-        out = {entry.name for entry in store.entries(earlier.name) if entry.disqualified is not None}
+        out = {entry.name for entry in store.entries(earlier.name) if entry.out is not None}
         snapshot = read_snapshot(store.document(earlier.name))
         return _rated(path, snapshot, pairings, store.results(earlier.name), out, waiting)
 
@@ -104,6 +104,8 @@ def _of_export(directory: Path) -> EarlierContest:
         for row in _rows(directory, "pairings", _Paired)
     ]
     out = {row.agent for row in _rows(directory, "disqualified", _Out)}
+    if snapshot.format.withdrawal == "annuls" and (directory / "data" / "withdrawn.json").exists():
+        out |= {row.agent for row in _rows(directory, "withdrawn", _Out)}
     results, waiting = [], 0
     for game in _rows(directory, "games", _Game):
         waiting += game.state not in (GameState.DONE, GameState.CANCELLED)
@@ -142,9 +144,8 @@ def _rated(
     waiting: int,
 ) -> EarlierContest:
     tournament = Tournament(snapshot)
-    waiting = waiting or len(tournament.next(pairings, results, out).games)
-    if waiting:
-        raise InputError(f"{path}: {waiting} games are not finished, so it has no final table; finish the contest")
+    if waiting or tournament.goes_on(pairings, results, out):
+        raise InputError(f"{path}: some games are not finished, so it has no final table; finish the contest")
     groups = {(pairing.round, pairing.table): pairing.group for pairing in pairings}
     counting = [result for result in results if out.isdisjoint(result.agents)]
     if not counting:

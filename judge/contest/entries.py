@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -93,6 +93,15 @@ def _sent(directory: IntakeDirectory, submission: Submission) -> Entrant:
     is_checked = submission.state is State.PASSED
     author = agent.manifest.author if submission.author == ORGANISER else submission.author
     return Entrant(submission.name or agent.manifest.name, agent, submission.id, author, is_checked, submission.title)
+
+
+def late_entrants(planned: Planned, names: Collection[str]) -> Mapping[str, Entrant]:
+    """Submissions that passed and are not in `names`, by name."""
+    directory = intake_directory(planned)
+    with closing(directory.register()) as register:
+        submissions = register.entries()
+    taken = {name.casefold() for name in names}
+    return {each.name: _sent(directory, each) for each in submissions if each.name.casefold() not in taken}
 
 
 _SEPARATORS = re.compile(r"[,;&]| and ")

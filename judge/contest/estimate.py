@@ -24,6 +24,7 @@ from judge.sandbox.docker.images import keeper_image, runtime_image
 from judge.tournament.formats import AnyFormat
 from judge.tournament.formats.base import skip_of
 from judge.tournament.formats.groups import Leagues
+from judge.tournament.formats.ladder import Ladder
 from judge.tournament.pairings import Competitor
 from judge.tournament.points import points_table
 from judge.tournament.results import PlayedPairing
@@ -111,7 +112,11 @@ def estimate_contest(planned: Planned, later: int = 0) -> ContestEstimate:
     names_of_all = _names([*names, *(name for name, _ in awaited)], count)
     drawn = _draws(planned, form, names_of_all)
     left_out = _left_out(planned, form, names_of_all) if rated else []
-    draws = [[len([pair for pair in pairings if pair.second is not None]) for pairings in rounds] for rounds in drawn]
+    draws = (
+        [[form.total_games]]
+        if isinstance(form, Ladder)
+        else [[len([pair for pair in pairings if pair.second is not None]) for pairings in rounds] for rounds in drawn]
+    )
     pairs = [number for rounds in draws for number in rounds]
     games = form.games
     if planned.policy.folders.kept and planned.policy.folders.round == "each":

@@ -50,10 +50,7 @@ def build_missing_image(name: str, tell: Tell) -> None:
 
 
 def place_on_host(policy: Policy | None = None) -> CorePlacement:
-    """Return slots on all cores except the judge's, and move this process to the judge's core.
-
-    A slot has the cores that a game under the policy needs. Raises InputError if this host has too few.
-    """
+    """Return slots for games under the policy, and move this process to the judge's core. Raises InputError."""
     cores = whole_cores()
     each = 1 if policy is None else policy.slot_cores
     if policy is not None and each > len(cores):
@@ -93,7 +90,7 @@ def slot_alone(
 
 @contextmanager
 def pair_alone(tell: Tell) -> Iterator[tuple[Slot, Slot | None]]:
-    """Like `slot_alone`: a slot of one core, and one with another core if this host has two."""
+    """Like `slot_alone`: a slot of one core, and one of two."""
     cores = whole_cores()
     pairs = place_slots(cores, max(1, (len(cores) - 1) // 2), 2) if len(cores) > 1 else None
     placement = pairs or place_on_host()

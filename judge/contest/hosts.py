@@ -24,17 +24,17 @@ _LINE = re.compile(
 
 def worker_joined(name: str, slots: int) -> str:
     """Journal line of a worker that joins."""
-    return f"worker {name} plays: {slots} slots"
+    return sentence(f"worker {name} plays: {slots} slots")
 
 
 def worker_lost(name: str) -> str:
     """Journal line of a worker that left or does not answer."""
-    return f"worker {name} is lost"
+    return sentence(f"worker {name} is lost")
 
 
 def worker_barred(name: str, why: str) -> str:
     """Journal line of a worker that may not play; `why` includes the remedy."""
-    return f"worker {name} is given no games: {why}"
+    return sentence(f"worker {name} is given no games: {why}")
 
 
 @dataclass(slots=True)

@@ -2,14 +2,19 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from judge.base.errors import InputError
 from judge.base.text import sentence
 from judge.contest.contest import Contest, find_game
+from judge.contest.entries import Entrant, late_entrants
+from judge.contest.folders.kept import share_files
 from judge.contest.runner import SET_ASIDE, STOPPED
+from judge.contest.take_snapshot import entry_of
 from judge.contest_games import GameState, ScheduledGame
 from judge.store.contests import Store
 from judge.store.orders import DoneOrder, OrganiserOrder
+from judge.store.types import EntryRow
 from judge.tournament.schedule import Table
 
 
@@ -107,7 +112,7 @@ def void(contest: Contest, order: OrganiserOrder, attempt: int | None = None) ->
         state = store.annul(game.id, order.why, attempt)
         number, first, second = game.number, game.first, game.second
         if state is GameState.CANCELLED:
-            return sentence(f"game {number}, {first} - {second}: void, not played again: an agent is disqualified")
+            return sentence(f"game {number}, {first} - {second}: void, not played again: an agent no longer takes part")
         return sentence(f"game {number}, {first} - {second}: void, to be played again")
 
     return contest.store.carry_out(contest.name, order, do)
@@ -120,6 +125,46 @@ def disqualify(contest: Contest, order: OrganiserOrder) -> DoneOrder:
         store.disqualify(contest.name, order.target, order.why)
         cancelled = store.counts(contest.name)[GameState.CANCELLED]
         return sentence(f"{order.target} is disqualified; {cancelled} games of {contest.name} are cancelled")
+
+    return contest.store.carry_out(contest.name, order, do)
+
+
+def withdraw(contest: Contest, order: OrganiserOrder) -> DoneOrder:
+    """Withdraw the target after the start. Raises InputError if the format or the agent's state does not allow it."""
+    is_annulled = _withdrawal(contest) == "annuls"
+
+    def do(store: Store) -> str:
+        store.withdraw(contest.name, order.target, order.why, is_annulled=is_annulled)
+        if is_annulled:
+            return sentence(f"{order.target} is withdrawn; its games do not count")
+        return sentence(f"{order.target} is withdrawn from the next round on; its games count")
+
+    return contest.store.carry_out(contest.name, order, do)
+
+
+def enter(contest: Contest, order: OrganiserOrder) -> DoneOrder:
+    """Enter a passed submission after the start, by its agent. Raises InputError if the format does not allow it,
+    if the submission is missing, or if no round follows.
+    """
+    contest.refresh()
+    if order.target in contest.snapshot.by_name():
+
+        def refuse(_: Store) -> str:
+            raise InputError(sentence(f"{order.target} takes part already"))
+
+        return contest.store.carry_out(contest.name, order, refuse)
+    entrant = _late(contest, order.target)
+    rank = len(contest.snapshot.entries) + 1
+    entry = entry_of(entrant, rank, contest.planned, None, contest.snapshot.policy)
+    text = entry.model_dump_json()
+    late = contest.snapshot.with_late([text])
+    share_files(contest.store, contest.planned, late)
+
+    def do(store: Store) -> str:
+        if len(store.entries(contest.name)) != rank - 1:
+            raise InputError(sentence("another agent entered in the meantime: open this page again"))
+        store.enter(contest.name, EntryRow(entry.name, rank, text), order.why)
+        return sentence(f"{entry.name} enters from the next round on, with 0 points for missed rounds")
 
     return contest.store.carry_out(contest.name, order, do)
 
@@ -179,7 +224,7 @@ def effect_of_void(contest: Contest, word: str) -> tuple[ScheduledGame, Effect]:
         else sentence(f"The running attempt of game {number}, {first} - {second}, no longer counts.")
     )
     note = (
-        sentence("The game is not played again, because an agent is disqualified.")
+        sentence("The game is not played again, because an agent no longer takes part.")
         if {game.first, game.second} & out.keys()
         else sentence("The game is played again with the same opening and a new seed.")
     )
@@ -192,12 +237,90 @@ def effect_of_disqualify(contest: Contest, agent: str) -> Effect:
     if agent not in contest.snapshot.by_name():
         raise InputError(sentence(f"no agent {agent!r} takes part in {contest.name!r}"))
     if agent in out:
-        raise InputError(sentence(f"{agent} is disqualified already: {out[agent]}"))
+        raise InputError(_gone(agent, out[agent]))
     games = [game for game in contest.store.games(contest.name) if agent in (game.first, game.second)]
     played = sum(game.state is GameState.DONE for game in games)
     waiting = sum(game.state in (GameState.PENDING, GameState.HELD) for game in games)
     words = sentence(f"Played games of {agent} that no longer count: {played}. Games that are cancelled: {waiting}.")
     return Effect(words, "", _changes(contest, {**out, agent: ""}))
+
+
+def effect_of_withdraw(contest: Contest, agent: str) -> Effect:
+    """Preview `withdraw`. Raises InputError if the format or the agent's state does not allow it."""
+    out, kind = contest.out(), _withdrawal(contest)
+    if agent not in contest.snapshot.by_name():
+        raise InputError(sentence(f"no agent {agent!r} takes part in {contest.name!r}"))
+    if why := {**contest.withdrawn(), **out}.get(agent):
+        raise InputError(_gone(agent, why))
+    games = [game for game in contest.store.games(contest.name) if agent in (game.first, game.second)]
+    played = sum(game.state is GameState.DONE for game in games)
+    waiting = sum(game.state in (GameState.PENDING, GameState.RUNNING, GameState.HELD) for game in games)
+    if kind == "keeps":
+        words = sentence(f"Played games of {agent} that count: {played}. Games of this round to be played: {waiting}.")
+        return Effect(words, sentence("From the next round on it is not paired."))
+    return Effect(
+        sentence(f"Played games of {agent} that no longer count: {played}. Games that are cancelled: {waiting}."),
+        sentence("So all other agents are compared by the same games."),
+        _changes(contest, {**out, agent: ""}),
+    )
+
+
+def effect_of_enter(contest: Contest, agent: str) -> Effect:
+    """Preview `enter`. Raises InputError as `enter`."""
+    contest.refresh()
+    _late(contest, agent)
+    missed = max((each.round for each in contest.store.pairings(contest.name)), default=0)
+    number = missed + 1
+    words = sentence(f"{agent} is paired from round {number} on. Missed rounds, which give 0 points: {missed}.")
+    note = sentence("It is the last seed. Its files are those that passed. Its kept folders begin empty.")
+    return Effect(words, note)
+
+
+def late_agents(contest: Contest) -> Sequence[str]:
+    """Agents that may enter now: passed submissions that do not take part."""
+    contest.refresh()
+    if contest.snapshot.format.withdrawal != "keeps" or not contest.to_come().games:
+        return ()
+    return sorted(late_entrants(contest.planned, contest.snapshot.by_name().keys()))
+
+
+def _late(contest: Contest, agent: str) -> Entrant:
+    form = contest.snapshot.format
+    if form.withdrawal != "keeps":
+        raise InputError(
+            sentence(f"no agent can enter the format {form.name} after the start: only a Swiss draws rounds one by one")
+        )
+    if not contest.to_come().games:
+        raise InputError(sentence("the last round is drawn: no agent can enter any more"))
+    found = late_entrants(contest.planned, contest.snapshot.by_name().keys())
+    if agent not in found:
+        names = ", ".join(sorted(found)) or "none"
+        raise InputError(
+            sentence(
+                f"no passed submission of {agent!r} is without an entry; there are: {names}; "
+                "send it with judge submit on this machine"
+            )
+        )
+    if found[agent].agent.seat(contest.snapshot.policy).runtime not in contest.snapshot.images:
+        runtimes = ", ".join(contest.snapshot.images)
+        raise InputError(sentence(f"{agent} needs a runtime that the contest does not use; it uses: {runtimes}"))
+    return found[agent]
+
+
+def _gone(agent: str, why: str) -> str:
+    return sentence(f"{agent} no longer takes part: {why}")
+
+
+def _withdrawal(contest: Contest) -> Literal["annuls", "keeps"]:
+    form = contest.snapshot.format
+    if form.withdrawal == "refused":
+        raise InputError(
+            sentence(
+                f"an agent cannot withdraw from the format {form.name} after the start, because pairings depend on it; "
+                "disqualify it instead"
+            )
+        )
+    return form.withdrawal
 
 
 def _changes(contest: Contest, out: Mapping[str, str], without: str = "") -> Sequence[PlaceChange]:

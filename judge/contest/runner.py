@@ -13,6 +13,7 @@ from time import monotonic
 
 from judge.base.errors import StoreLostError
 from judge.base.logs import get_logger
+from judge.base.text import sentence
 from judge.contest.attempts import EndedAttempt, Executor, Job, describe_loss
 from judge.contest_games import AttemptState, GameState, ScheduledGame
 from judge.store.contests import Store
@@ -73,6 +74,7 @@ class ContestRunner:
         job_of: Callable[[ScheduledGame], Job],
         schedule_next: Callable[[], bool],
         attempts: int,
+        draws_when_free: bool = False,
         check_failures: Callable[[ScheduledGame], None] = lambda _: None,
         priorities: Callable[[], Mapping[str, float]] | None = None,
         alone: frozenset[str] = frozenset(),
@@ -84,7 +86,8 @@ class ContestRunner:
     ) -> None:
         """`files` receives records and folder states before the rows that name them.
 
-        `schedule_next` is called when all games have ended, and returns whether it has scheduled more. `check_failures`
+        `schedule_next` is called when all games have ended, with `draws_when_free` also when a slot is free and no game
+        waits, and returns whether it has scheduled more. `check_failures`
         is called after each result. `priorities` returns values by agent: the game with the lowest sum is next. None:
         schedule order.
 
@@ -103,6 +106,7 @@ class ContestRunner:
         self._executor = executor
         self._job_of = job_of
         self._schedule_next = schedule_next
+        self._draws_when_free = draws_when_free
         self._attempts = attempts
         self._alone = alone
         self._check_failures = check_failures
@@ -178,14 +182,18 @@ class ContestRunner:
 
     def _fill(self) -> None:
         while self._executor.free and not self.drain.is_set():
-            game = self._store.issue(
-                self._contest, self._executor.host, self._alone, self._executor.slot, self._current_ranks()
-            )
+            game = self._issue()
+            if game is None and self._draws_when_free and self._schedule_next():
+                game = self._issue()
             if game is None:
                 return
             self._log.info("started", game=game.id, attempt=game.attempt, seats=(game.first, game.second))
             self._executor.start(self._job_of(game))
             self._played.add((game.id, game.attempt))
+
+    def _issue(self) -> ScheduledGame | None:
+        slot, ranks = self._executor.slot, self._current_ranks()
+        return self._store.issue(self._contest, self._executor.host, self._alone, slot, ranks)
 
     def _current_ranks(self) -> Mapping[str, float] | None:
         # Not after every result: a fit of many results takes long.
@@ -239,7 +247,7 @@ class ContestRunner:
             counts = self._store.counts(self._contest)
             has_others = self._is_first and bool(counts[GameState.PENDING] or counts[GameState.RUNNING])
             if (self._has_played or has_others) and game.id not in self._set_aside():
-                text = f"void {self._attempts} times in a row: {why}"
+                text = sentence(f"void {self._attempts} times in a row: {why}")
                 self._store.remark(self._contest, SET_ASIDE, text, game.id)
                 self._has_played = self._is_first = False
                 self._set_aside_at = monotonic()

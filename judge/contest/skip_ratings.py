@@ -7,7 +7,7 @@ from pathlib import Path
 
 from judge.base.durable_files import is_file, read_bounded
 from judge.base.errors import InputError
-from judge.base.text import printable, quote, suggest
+from judge.base.text import printable, quote, sentence, suggest
 from judge.contest.earlier_contests import read_earlier
 from judge.contest.plan import Planned
 from judge.records.text_files import decode_file
@@ -46,9 +46,9 @@ def skip_words(planned: Planned) -> str:
     skip = skip_of(planned.plan.format)
     if skip is None:
         return ""
-    words = [f"pairs with ratings that differ by {skip.rating_difference:g} or more do not meet"]
+    words = [sentence(f"pairs with ratings that differ by {skip.rating_difference:g} or more do not meet")]
     if skip.ratings:
-        words.append(f"ratings of {skip.ratings}")
+        words.append(sentence(f"ratings of {skip.ratings}"))
     words += [f"{agent} {rated.rating:g}: {rated.reason}" for agent, rated in skip.agents.items()]
     return printable("; ".join(words), 4000)
 

@@ -9,13 +9,15 @@ from typing import Any
 import judge
 from judge.agents.store import AgentStore
 from judge.base.errors import InputError
-from judge.contest.entries import entrants, refuse_many_of_an_author
+from judge.contest.entries import Entrant, entrants, first_author, refuse_many_of_an_author
 from judge.contest.league_seats import resolved_format
 from judge.contest.plan import Planned
+from judge.referee.policy import Policy
 from judge.referee.seeds import Key
 from judge.referee.setup import check_playable, in_contest
 from judge.referee.spec import GameSpec
 from judge.sandbox.docker.images import listing, runtime_image
+from judge.tournament.formats.ladder import Ladder
 from judge.tournament.points import points_table
 from judge.tournament.seeds import Freeze, commitment_to, contest_key
 from judge.tournament.snapshot import Snapshot, SnapshotEntry, SnapshotImage, SnapshotWitness, ranks_of, terms_digest
@@ -49,24 +51,18 @@ def take_snapshot(
     agents = [(name, each.agent.digest) for name, each in zip(names, entered, strict=True)]
     format_ = resolved_format(planned, agents)
     source, states = begins(agents)
+    authors = _author_numbers(entered) if isinstance(format_, Ladder) else {}
     entries = tuple(
-        SnapshotEntry(
-            name=each.name,
-            rank=rank,
-            seat=in_contest(each.agent.seat(planned.policy), planned.policy).model_copy(update={"name": each.name}),
-            calls_itself=each.agent.calls_itself(planned.policy),
-            description=each.agent.manifest.description,
-            submission=each.submission,
-            persistent=states.get(each.name),
-            title=each.title,
+        entry_of(
+            each,
+            rank,
+            planned,
+            states.get(each.name),
+            planned.policy,
+            authors.get(first_author(each.author), 0),
         )
         for rank, each in enumerate(entered, 1)
     )
-    for entry in entries:
-        check_playable(GameSpec(seats=(entry.seat, entry.seat), policy=planned.policy, box=plan.box))
-    kept = AgentStore(planned.agents)
-    for each in entered:
-        kept.put(each.agent.program)
     terms = Snapshot(
         judge=judge.__version__,
         name=plan.name,
@@ -96,6 +92,26 @@ def take_snapshot(
     return _drawn(terms, secret, freeze(terms_digest(terms.model_dump_json())))
 
 
+def entry_of(
+    entrant: Entrant, rank: int, planned: Planned, persistent: str | None, policy: Policy, author: int = 0
+) -> SnapshotEntry:
+    """Copy an agent and make its entry. Raises InputError for mistakes that would otherwise appear in a game."""
+    entry = SnapshotEntry(
+        name=entrant.name,
+        rank=rank,
+        seat=in_contest(entrant.agent.seat(policy), policy).model_copy(update={"name": entrant.name}),
+        calls_itself=entrant.agent.calls_itself(policy),
+        description=entrant.agent.manifest.description,
+        submission=entrant.submission,
+        persistent=persistent,
+        title=entrant.title,
+        author=author,
+    )
+    check_playable(GameSpec(seats=(entry.seat, entry.seat), policy=policy, box=planned.plan.box))
+    AgentStore(planned.agents).put(entrant.agent.program)
+    return entry
+
+
 def _drawn(terms: Snapshot, secret: Key | None, freeze: Freeze | None) -> Snapshot:
     seed = terms.seed if secret is None else contest_key(secret, terms.name, freeze)
     if seed is None:
@@ -104,6 +120,11 @@ def _drawn(terms: Snapshot, secret: Key | None, freeze: Freeze | None) -> Snapsh
     ranked = zip(terms.entries, ranks, strict=True)
     entries = tuple(entry.model_copy(update={"rank": rank}) for entry, rank in ranked)
     return terms.model_copy(update={"entries": entries, "freeze": freeze})
+
+
+def _author_numbers(entered: Sequence[Entrant]) -> Mapping[str, int]:
+    known = dict.fromkeys(first_author(each.author) for each in entered if each.author)
+    return {author: number for number, author in enumerate(known, 1)}
 
 
 def _raised(error: InputError) -> None:

@@ -27,6 +27,7 @@ from judge.contest.contest import has_begun, open_store
 from judge.contest.plan import Plan, Planned, load_plan
 from judge.contest.run_lock import player_of
 from judge.contest_games import GameState
+from judge.sandbox.machine.cores import on_all_processors
 from judge.store.submission_types import State
 from judge.store.submissions import Register
 from judge.submissions.windows import BEGINS, CLOSED, OPENED, WINDOW, SubmissionGate, Windows, moment_text
@@ -91,7 +92,7 @@ def start_run(path: Path, arguments: Sequence[str] = (), *, dies_with_parent: bo
     """Start `judge contest run` in a new session, with `RUN_LOG` for its output. Raises HostError."""
     place = path.parent / RUN_LOG
     try:
-        with place.open("ab") as out:
+        with place.open("ab") as out, on_all_processors():
             return subprocess.Popen(
                 [sys.executable, "-m", "judge.cli", "contest", "run", str(path), *arguments],
                 stdin=subprocess.DEVNULL,

@@ -1,7 +1,7 @@
 """Estimates the games and the duration of a cup, and lists missing requirements."""
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from judge.contest.estimate import ContestEstimate, estimate_contest
 from judge.cup.plan import PlannedCup
@@ -62,6 +62,8 @@ def estimate_cup(planned: PlannedCup, names: Collection[str] | None = None) -> l
         missing = [sentence.replace(str(contest.path), place).replace(folder, "") for sentence in found.missing]
         missing = [sentence.replace("in [[agents]]", "in [[entries]]") for sentence in missing]
         missing = [sentence if place in sentence else f"{place}: {sentence}" for sentence in missing]
+        if later and league.promotes_new:
+            found = replace(found, is_exact=False)
         plan = contest.plan
         estimates.append(
             LeagueEstimate(

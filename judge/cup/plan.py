@@ -29,6 +29,7 @@ from judge.contest.plan import (
 from judge.host.house_agents import house_agent_names
 from judge.referee.policy import Policy
 from judge.submissions.intake import IntakePolicy
+from judge.tournament.formats.base import skip_of
 from judge.translations.language import CODES
 
 CUP_FILE = "cup.toml"
@@ -45,7 +46,7 @@ SHARED = ("zone", "store", "submissions", "contest", "intake", "agents_per_autho
 _HEAD = f"# judge cup writes this file from {CUP_FILE}. Change that file instead."
 """First line of a league's contest.toml."""
 
-_OWN = frozenset({"name", "after", "promoted", "medals", "agents"})
+_OWN = frozenset({"name", "after", "promoted", "promotes_new", "medals", "agents"})
 
 
 class _Table(BaseModel):
@@ -61,6 +62,9 @@ class League(Plan):
     """An earlier league of this file. This one begins after its end, and its best agents also play here."""
     promoted: int = Field(default=4, ge=1)
     """Number of agents of `after` that also play here."""
+    promotes_new: bool = False
+    """If the best agents of `after` are all new (without a rating in its `skip`), all of them, even more than
+    `promoted`."""
     medals: bool = True
     """Whether its first three places count as medals."""
 
@@ -68,8 +72,9 @@ class League(Plan):
     def _has_no_agents(self) -> "League":
         if self.agents:
             raise ValueError("agents of a cup are in [[entries]], each with its leagues; remove the league's agents")
-        if "promoted" in self.model_fields_set and not self.after:
-            raise ValueError("promoted needs after: the league whose best agents also play here")
+        for key in ("promoted", "promotes_new"):
+            if key in self.model_fields_set and not self.after:
+                raise ValueError(f"{key} needs after: the league whose best agents also play here")
         return self
 
 
@@ -267,6 +272,9 @@ def _complaints(cup: Cup) -> Iterator[tuple[list[str], str]]:
         if league.after and league.after not in names:
             hint = suggest(league.after, names) if names else "write that league first"
             yield [*keys, "after"], f"leagues.{league.name}.after: no earlier league {quote(league.after)}; {hint}"
+        if league.promotes_new and league.after in names and skip_of(cup.by_name[league.after].format) is None:
+            why = f"leagues.{league.after} needs format.skip: agents without a rating there are new"
+            yield [*keys, "promotes_new"], f"leagues.{league.name}.promotes_new: {why}"
         names.append(league.name)
     shown: list[str] = []
     for number, entry in enumerate(cup.entries):

@@ -13,6 +13,9 @@ from judge.contest.contest import Contest, open_store
 from judge.cup.plan import LEAGUE_NAME, Cup, PlannedCup
 from judge.publish.load import load_claimed, load_store
 from judge.publish.model import PublishedContest
+from judge.tournament.formats.base import skip_of
+from judge.tournament.promotion import promoted_count
+from judge.tournament.snapshot import Snapshot
 from judge.tournament.standings import TableLine
 
 CUP_DOCUMENT = "cup.json"
@@ -45,6 +48,9 @@ class ExportedLeague(_Value):
     name: str = Field(pattern=LEAGUE_NAME)
     about: str = ""
     after: str = ""
+    promoted: int = Field(default=0, ge=0, exclude_if=lambda count: not count)
+    """Number of agents of `after` that advance; 0 in documents of former versions."""
+    promotes_new: bool = Field(default=False, exclude_if=lambda promotes: not promotes)
     medals: bool = True
     contest: str = ""
     manifest: str = ""
@@ -77,6 +83,8 @@ class LeagueResults:
     name: str
     about: str
     after: str
+    promoted: int
+    promotes_new: bool
     medals: bool
     contest: PublishedContest | None
 
@@ -93,11 +101,20 @@ class LeagueResults:
         return self.contest is not None and self.contest.is_over
 
     @property
+    def is_provisional(self) -> bool:
+        """Whether it has results and is not over."""
+        return self.contest is not None and bool(self.contest.played) and not self.is_over
+
+    @property
+    def leaders(self) -> Sequence[TableLine]:
+        """The lines of the first three places, final or provisional; empty before the first result."""
+        has_places = self.is_over or self.is_provisional
+        return [line for line in self.places if line.place <= PODIUM] if has_places else ()
+
+    @property
     def podium(self) -> Sequence[TableLine]:
         """The lines with a medal; empty before the end."""
-        if not self.is_over or not self.medals:
-            return ()
-        return [line for line in self.places if line.place <= PODIUM]
+        return self.leaders if self.is_over and self.medals else ()
 
 
 @dataclass(frozen=True)
@@ -140,6 +157,8 @@ class CupResults:
                     name=league.name,
                     about=league.about,
                     after=league.after,
+                    promoted=league.promoted,
+                    promotes_new=league.promotes_new,
                     medals=league.medals,
                     contest="" if league.contest is None else league.contest.name,
                     manifest=signed.get(league.name, ("", ""))[0],
@@ -164,20 +183,40 @@ def load_results(planned: PlannedCup) -> CupResults:
     return _results(planned.cup, contests)
 
 
+def current_results(cup: Cup, contests: Mapping[str, PublishedContest | None]) -> CupResults:
+    """Return the results of contests by league; None: the league has not begun."""
+    return _results(cup, {name: contest for name, contest in contests.items() if contest is not None})
+
+
 def read_exported(planned: PlannedCup, directory: Path, names: Collection[str]) -> CupResults:
     """Return the results of the exported leagues `names`, without verification."""
     return _results(planned.cup, {name: load_claimed(directory / name) for name in names})
 
 
-def results_of(document: CupDocument, directory: Path) -> CupDocument:
-    """Return the document with places and medals computed from the leagues' exports. Raises InputError."""
+def results_of(document: CupDocument, directory: Path) -> CupResults:
+    """Return the results computed from the leagues' exports. Raises InputError."""
     contests = {league.name: load_claimed(directory / league.name) for league in document.leagues if league.contest}
-    return _results(document, contests).document({each.name: (each.manifest, each.key) for each in document.leagues})
+    return _results(document, contests)
+
+
+def advancing(order: Sequence[str], below: Snapshot, promoted: int, *, promotes_new: bool) -> Sequence[str]:
+    """Return the agents that advance from the league `below`, of those in `order`, best first."""
+    skip = skip_of(below.format) if promotes_new else None
+    new = () if skip is None else [agent for agent in order if not skip.rating_of(agent)]
+    return order[: promoted_count(order, promoted, new)]
 
 
 def _results(cup: Cup | CupDocument, contests: Mapping[str, PublishedContest]) -> CupResults:
     leagues = [
-        LeagueResults(league.name, league.about, league.after, league.medals, contests.get(league.name))
+        LeagueResults(
+            league.name,
+            league.about,
+            league.after,
+            league.promoted if league.after else 0,
+            league.promotes_new,
+            league.medals,
+            contests.get(league.name),
+        )
         for league in cup.leagues
     ]
     return CupResults(cup.name, cup.about, leagues)

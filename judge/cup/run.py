@@ -29,6 +29,7 @@ from judge.contest.run_lock import player_of
 from judge.contest.window_keeper import RUN_LOG, start_run
 from judge.cup.estimate import missing_now
 from judge.cup.plan import League, PlannedCup
+from judge.cup.results import advancing
 from judge.tournament.snapshot import SnapshotEntry
 
 POLL_INTERVAL_S = 0.5
@@ -164,7 +165,9 @@ def promoted_agents(planned: PlannedCup, league: League) -> Sequence[AgentPlan]:
     with closing(open_store(below)) as store, TemporaryDirectory(prefix="judge-cup-") as staging:
         contest = Contest(store, below)
         standing = contest.standing()
-        best = [line.agent for line in standing.table.lines if line.agent not in standing.out][: league.promoted]
+        gone = {*standing.out, *standing.withdrawn}
+        order = [line.agent for line in standing.table.lines if line.agent not in gone]
+        best = advancing(order, contest.snapshot, league.promoted, promotes_new=league.promotes_new)
         own = planned.write(league.name, is_complete=False)
         members = {each.name for each in entrants(own, Path(staging), _refuse)}
         listed = {}

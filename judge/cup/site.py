@@ -1,52 +1,98 @@
 """The pages of a cup: all leagues with medals, all agents, an agent in all leagues, and the schedule."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from functools import partial
+from functools import cached_property
 from typing import Any
 
 from judge.contest_games import AttemptState
 from judge.cup.plan import PlannedCup
 from judge.cup.results import CupResults, LeagueResults
-from judge.site.pages import STYLE, Page, PagePlace, asset, render
+from judge.site.pages import LIVE_POLICY, POLICY, STYLE, VERIFIER, Page, PagePlace, asset, render
 from judge.submissions.windows import Windows
 from judge.translations.language import Language
 
-_HERE = __package__
+_INDEX, _AGENTS, _SCHEDULE = "index.html", "agents.html", "schedule.html"
+
+
+class CupSite:
+    """The pages of a cup by their paths, exported or on a server.
+
+    `hosted`: on a server the name of each league's contest, which is its folder.
+    """
+
+    def __init__(self, planned: PlannedCup, results: CupResults, hosted: Mapping[str, str] | None = None) -> None:
+        self._planned = planned
+        self._results = results
+        self._hosted = hosted
+
+    @cached_property
+    def _agents(self) -> Mapping[str, str]:
+        return {f"agents/{number:03d}.html": agent for number, agent in enumerate(self._results.agents, 1)}
+
+    @property
+    def paths(self) -> Sequence[str]:
+        """Return the paths of all pages."""
+        return [_INDEX, _AGENTS, _SCHEDULE, *self._agents]
+
+    def page(self, place: PagePlace) -> bytes | None:
+        """Render a page; None if it is unknown."""
+        results = self._results
+        values: Mapping[str, Any] = {
+            "cup": results,
+            "contest_name": results.name,
+            "here": place.path.removesuffix(".html"),
+            "addresses": {agent: place.root + path for path, agent in self._agents.items()},
+            "folder_of": lambda league: self._folder(place, league),
+            "link_of": lambda league: self._link(place, league),
+            "is_served": self._hosted is not None,
+            "policy": POLICY if self._hosted is None else LIVE_POLICY,
+        }
+        more: Mapping[str, Any] = {}
+        if place.path == _INDEX:
+            template = "cup_index.html"
+        elif place.path == _AGENTS:
+            rows = [(agent, [_place(league, agent) for league in results.leagues]) for agent in results.agents]
+            template, more = "cup_agents.html", {"rows": rows}
+        elif place.path == _SCHEDULE:
+            template, more = "cup_schedule.html", self._schedule()
+        elif (agent := self._agents.get(place.path)) is not None:
+            medals = next((each for each in results.medals if each.agent == agent), None)
+            leagues = list(results.of_agent(agent))
+            template, more = "cup_agent.html", {"agent_name": agent, "leagues": leagues, "medals": medals}
+        else:
+            return None
+        return render(template, place, {**values, **more}, package=__package__)
+
+    def _folder(self, place: PagePlace, league: LeagueResults) -> str:
+        folder = league.name if self._hosted is None else self._hosted.get(league.name, league.name)
+        return f"{place.top}{folder}/{place.file.removesuffix(place.path)}"
+
+    def _link(self, place: PagePlace, league: LeagueResults) -> str:
+        is_live = self._hosted is not None and not league.is_over
+        has_pages = league.contest is not None if self._hosted is None else league.name in self._hosted
+        return self._folder(place, league) + ("live.html" if is_live else _INDEX) if has_pages else ""
+
+    def _schedule(self) -> Mapping[str, Any]:
+        planned = self._planned
+        windows = planned.contest(planned.cup.leagues[0].name).plan.windows
+        return {
+            "rows": [_schedule_row(planned, league) for league in self._results.leagues],
+            "dates": Windows(windows.opens, windows.closes).moments,
+            "machines": planned.cup.machines,
+        }
 
 
 def cup_pages(planned: PlannedCup, results: CupResults, languages: Sequence[Language]) -> Iterator[Page]:
-    """Yield the pages in each language, and their style sheet. The leagues' pages are in folders next to them."""
-    yield STYLE, asset(STYLE)
-    stems = {agent: f"{number:03d}" for number, agent in enumerate(results.agents, 1)}
+    """Yield the pages in each language, style sheet and verifier. The leagues' pages are in folders next to them."""
+    for name in (STYLE, VERIFIER):
+        yield name, asset(name)
+    site = CupSite(planned, results)
     for language in languages:
-
-        def page(template: str, path: str, here: str, language: Language = language, **values: Any) -> Page:
+        for path in site.paths:
             place = PagePlace(path, language, languages)
-            common = {
-                "cup": results,
-                "contest_name": results.name,
-                "here": here,
-                "stems": stems,
-                "folder_of": partial(_folder_of, place),
-            }
-            return place.file, render(template, place, {**common, **values}, package=_HERE)
-
-        yield page("cup_index.html", "index.html", "index")
-        rows = [(agent, [_place(league, agent) for league in results.leagues]) for agent in results.agents]
-        yield page("cup_agents.html", "agents.html", "agents", rows=rows)
-        for agent, stem in stems.items():
-            leagues = list(results.of_agent(agent))
-            yield page("cup_agent.html", f"agents/{stem}.html", "", agent_name=agent, leagues=leagues)
-        windows = planned.contest(planned.cup.leagues[0].name).plan.windows
-        moments = Windows(windows.opens, windows.closes).moments
-        schedule = [_schedule_row(planned, league) for league in results.leagues]
-        machines = planned.cup.machines
-        yield page("cup_schedule.html", "schedule.html", "schedule", rows=schedule, moments=moments, machines=machines)
-
-
-def _folder_of(place: PagePlace, league: LeagueResults) -> str:
-    """The league's pages in the language of a page, relative to it."""
-    return f"{place.top}{league.name}/{place.file.removesuffix(place.path)}"
+            page = site.page(place)
+            if page is not None:
+                yield place.file, page
 
 
 def _place(league: LeagueResults, agent: str) -> str:

@@ -1,6 +1,7 @@
 """Verifies an exported cup: its manifest, the export of each league, and the results that follow from them."""
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -8,23 +9,27 @@ from judge.base.durable_files import read_bounded
 from judge.base.errors import InputError
 from judge.base.parsing import parse_foreign
 from judge.base.progress import Tracker, untracked
-from judge.cup.results import CUP_DOCUMENT, CupDocument, results_of
+from judge.contest_games import AttemptState
+from judge.cup.results import CUP_DOCUMENT, CupDocument, CupResults, LeagueResults, advancing, results_of
 from judge.publish.manifest import PUBLIC_KEY, ManifestCheck, check_manifest
 from judge.verify.export import VerificationReport, verify_export
 from judge.verify.sample import Sample
 
 MAX_DOCUMENT_BYTES = 4 << 20
 
+_CHANGES_PLACES = frozenset({AttemptState.ACCEPTED, AttemptState.ANNULLED, "disqualified"})
+
 
 @dataclass(frozen=True, slots=True)
 class CupReport:
-    """The result of a verification. `waiting`: leagues that had not begun."""
+    """The result of a verification. `waiting`: leagues that had not begun. `decisions` cannot be verified."""
 
     name: str
     manifest: ManifestCheck
     problems: Sequence[str]
     leagues: Mapping[str, VerificationReport]
     waiting: Sequence[str]
+    decisions: Sequence[str]
 
 
 def verify_cup(
@@ -41,6 +46,13 @@ def verify_cup(
     problems = list(manifest.problems)
     if manifest.contest not in (document.name, None):
         problems.append(f"the manifest is of {manifest.contest!r}, the cup is {document.name!r}")
+    names = Counter([*(each.name for each in document.leagues), *(each.contest for each in begun)])
+    problems += [f"{CUP_DOCUMENT}: two leagues have the name {name!r}" for name, count in names.items() if count > 1]
+    problems += [
+        f"{each.name}: its contest {each.contest!r} is not named after the league"
+        for each in begun
+        if not each.contest.endswith(f"-{each.name}")
+    ]
     reports: dict[str, VerificationReport] = {}
     for league in begun:
         try:
@@ -59,7 +71,45 @@ def verify_cup(
             problems.append(f"{league.name}: its manifest is not the one in {CUP_DOCUMENT}")
         if report.manifest.fingerprint != league.key:
             problems.append(f"{league.name}: not signed with the key in {CUP_DOCUMENT}")
-    if not problems and results_of(document, directory).encoded() != data:
-        problems.append(f"{CUP_DOCUMENT}: places and medals do not follow from the leagues")
+    decisions: list[str] = []
+    if not problems:
+        results = results_of(document, directory)
+        signed = {each.name: (each.manifest, each.key) for each in document.leagues}
+        if results.document(signed).encoded() != data:
+            problems.append(f"{CUP_DOCUMENT}: places and medals do not follow from the leagues")
+        decisions += _different_files(results)
+        for each in results.leagues:
+            _check_promotion(results, each, problems, decisions)
     waiting = [league.name for league in document.leagues if not league.contest]
-    return CupReport(document.name, manifest, problems, reports, waiting)
+    return CupReport(document.name, manifest, problems, reports, waiting, decisions)
+
+
+def _different_files(results: CupResults) -> Iterator[str]:
+    for agent in results.agents:
+        first, *others = [
+            (league.name, contest.snapshot.by_name()[agent].seat.digest) for league, contest in results.of_agent(agent)
+        ]
+        for name, digest in others:
+            if digest != first[1]:
+                yield f"{agent} takes part with different files in {first[0]} and {name}"
+
+
+def _check_promotion(results: CupResults, league: LeagueResults, problems: list[str], decisions: list[str]) -> None:
+    below = next((each for each in results.leagues if each.name == league.after), None)
+    if league.contest is None or not league.promoted:
+        return
+    if below is None or below.contest is None:
+        problems.append(f"{league.name}: {league.after} has not begun, so no agent advances from it")
+        return
+    created = [line.at for line in league.contest.journal if line.event == "created"]
+    changed = [line.at for line in below.contest.journal if line.event in _CHANGES_PLACES]
+    if not below.is_over or max(changed, default="") > min(created, default=""):
+        decisions.append(f"{league.name} was locked in before the last change of {league.after}")
+        return
+    order = [line.agent for line in below.places]
+    best = advancing(order, below.contest.snapshot, league.promoted, promotes_new=league.promotes_new)
+    problems += [
+        f"{league.name}: {agent} advances from {league.after}, but does not take part"
+        for agent in best
+        if agent not in league.contest.by_name
+    ]

@@ -25,6 +25,7 @@ from judge.publish.load import CHANCE, DOCUMENT, Revealed, load_store, read_join
 from judge.publish.manifest import write_manifest
 from judge.publish.model import PublishedContest
 from judge.publish.tables import tables
+from judge.records.evaluations import EvaluatedGame
 from judge.site.game_files import StoredPages, publish_game, read_stored, write_private, write_public
 from judge.site.game_page import GamePageContext
 from judge.site.pages import PagePlace
@@ -128,6 +129,7 @@ def _write(
     if published.joined is not None:
         (target / JOINED).write_bytes(published.joined.encoded())
     conditions: dict[int, GameConditions] = {}
+    evaluated: dict[int, EvaluatedGame | None] = {}
     about: dict[str, Mapping[str, str]] = {}
     home = contest.planned.folder
     with (target / PGN).open("wb") as pgn, closing(PagesFile(home)) as pages:
@@ -142,12 +144,14 @@ def _write(
             pgn.write(stored.pgn.encode())
             about |= says
             conditions[context.game.number] = measured
+            evaluated[context.game.number] = stored.evaluated
             if code:
                 pages.add(name, stored)
         pages.finish()
     published = replace(
         published,
         games=[replace(game, conditions=conditions.get(game.number)) for game in published.games],
+        evaluated=evaluated,
     )
     for name, data in tables(published).items():
         (target / "data" / name).write_bytes(data)
@@ -213,6 +217,7 @@ def _contexts(contest: PublishedContest, options: PageOptions) -> Sequence[GameP
             languages=options.languages,
             stage=contest.stage_of(game),
             above=options.above,
+            titles=(contest.by_name[game.first].title, contest.by_name[game.second].title),
         )
         for game, before, after in zip(contest.played, stems, stems[2:], strict=False)
     ]

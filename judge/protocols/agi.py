@@ -291,7 +291,7 @@ def _discarded(lines: Sequence[bytes]) -> Sequence[Effect]:
     if not said:
         return ()
     first = decode(said[0][:80])
-    return [Note(sentence(f"discarded: {len(said)} line(s) that nobody asked for, first {first!r}"))]
+    return [Note(sentence(f"discarded: {len(said)} line(s) without a request, first {first!r}"))]
 
 
 _STEPS: dict[AgiPhase, dict[AgiWord, Callable[[Agi, bytes], Sequence[Effect]]]] = {

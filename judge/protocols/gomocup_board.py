@@ -46,8 +46,8 @@ class BrainBoard:
         if not self._known:
             return Way.THINK
         self._play_as(own)
-        before = list(stones[:-1])
-        is_told_one = bool(stones) and stones[-1][2] != own
+        before = [*stones]
+        is_told_one = bool(before) and before.pop()[2] != own
         if is_told_one and self._known == before:
             self._known = before
             return Way.THINK

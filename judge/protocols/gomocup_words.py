@@ -64,6 +64,7 @@ _SQUARES = re.compile(rb"\s*" + _PAIR + rb"(?:\s+" + _PAIR + rb")+\s*")
 _NUMBER = re.compile(rb"([+-]?)0*(\d+)")
 _LIKE_A_MOVE = re.compile(rb"\s*[+-]?\d+\s*,")
 _KEYWORD = re.compile(rb"\s*(OK|ERROR|UNKNOWN|MESSAGE|DEBUG|SUGGEST|SWAP)(?![A-Za-z0-9_])\s*", re.IGNORECASE)
+_DEBUG = re.compile(rb"\s*DEBUG(?![A-Za-z0-9_])", re.IGNORECASE)
 _ABOUT_PAIR = re.compile(r'([A-Za-z]+)\s*=\s*"([^"]*)"')
 
 
@@ -84,6 +85,9 @@ def classify(line: bytes) -> tuple[GomocupWord, bytes]:
 
 def squares_in(text: bytes) -> tuple[Square, ...]:
     """Squares of a MOVE or SQUARES line, FAR for more than nine digits."""
+    if len(text) <= FAR_DIGITS and text.count(b",") == 1:
+        x, y = text.split(b",")
+        return ((int(x), int(y)),)
     numbers = [
         (-1 if sign == b"-" else 1) * (int(digits) if len(digits) <= FAR_DIGITS else FAR)
         for sign, digits in _NUMBER.findall(text)
@@ -98,7 +102,7 @@ def suggested(rest: bytes) -> Stone | None:
 
 def say_squares(squares: Sequence[Square], line: bytes = b"") -> str:
     """`7,7 8,8`, or the start of a `line` with longer numbers."""
-    if line and any(abs(number) == FAR for square in squares for number in square):
+    if len(line) > FAR_DIGITS and any(abs(number) == FAR for square in squares for number in square):
         return decode(line[:200]).strip()
     return " ".join(f"{x},{y}" for x, y in squares)
 
@@ -111,7 +115,7 @@ def parse_about(text: str) -> dict[str, str]:
 
 def is_private(line: bytes) -> bool:
     """DEBUG is for the author only (Gomoku AI protocol)."""
-    return classify(line)[0] is GomocupWord.DEBUG
+    return _DEBUG.match(line) is not None
 
 
 def start_line(game: Mapping[str, Any]) -> str:

@@ -5,6 +5,7 @@ A store is trusted. An export's results are claims; `judge.verify.export` recomp
 
 import hashlib
 import json
+import os
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import astuple, replace
@@ -23,9 +24,9 @@ from judge.games.types import Verdict
 from judge.publish.joined import JOINED, MAX_JOINED_BYTES, FormerContest, Joined
 from judge.publish.manifest import MANIFEST, MAX_MANIFEST_BYTES
 from judge.publish.model import PublishedContest
-from judge.publish.tables import AttemptRow, DisqualifiedRow, GameRow, JournalRow, PairingRow
+from judge.publish.tables import AttemptRow, DisqualifiedRow, EnteredRow, GameRow, JournalRow, PairingRow, WithdrawnRow
 from judge.referee.seeds import Key
-from judge.store.types import JournalLine
+from judge.store.types import WITHDRAWN, JournalLine
 from judge.tournament.comparable import policy_difference
 from judge.tournament.schedule import Tournament
 from judge.tournament.seeds import commitment_to
@@ -75,7 +76,7 @@ def load_store(contest: Contest) -> PublishedContest:
         pairings = store.pairings(name)
         scheduled = store.games(name)
         journal = store.journal(name)
-        out = {entry.name: entry.disqualified for entry in store.entries(name) if entry.disqualified is not None}
+        entries = store.entries(name)
         document = store.document(name)
     uncounted: dict[str, list[Attempt]] = {}
     for attempt in attempts:
@@ -83,12 +84,19 @@ def load_store(contest: Contest) -> PublishedContest:
         if attempt.record is not None and (result is None or result.attempt != attempt.number):
             uncounted.setdefault(attempt.game, []).append(attempt)
     games = [PublishedGame.of(game, results.get(game.id), uncounted.get(game.id, ())) for game in scheduled]
-    published = PublishedContest(contest.snapshot, document, pairings, games, _in_order(out, journal), journal)
+    snapshot = contest.first.with_late(each.entry for each in entries if each.name not in contest.first.by_name())
+    out = {entry.name: entry.disqualified for entry in entries if entry.disqualified is not None}
+    published = PublishedContest(snapshot, document, pairings, games, _in_order(out, journal), journal)
+    withdrawn = {entry.name: entry.withdrawn for entry in entries if entry.withdrawn is not None}
+    known = contest.first.by_name()
+    texts = {line.text.partition(": ")[0]: line.text.partition(": ")[2] for line in journal if line.event == "entered"}
+    entered = {each.name: (texts.get(each.name, ""), each.entry) for each in entries if each.name not in known}
+    published = replace(published, withdrawn=_in_order(withdrawn, journal), entered=entered)
     return replace(published, secret=contest.secret) if published.is_over else published
 
 
 def _in_order(out: Mapping[str, str], journal: Sequence[JournalLine]) -> Mapping[str, str]:
-    lines = [line.text for line in journal if line.event == "disqualified"]
+    lines = [line.text for line in journal if line.event in ("disqualified", WITHDRAWN)]
 
     def place(agent: str) -> int:
         line = f"{agent}: {out[agent]}"
@@ -106,6 +114,17 @@ def load_export(directory: Path) -> tuple[PublishedContest, list[str]]:
     Raises InputError with the invalid file.
     """
     document, snapshot = _read_document(directory)
+    entered: dict[str, tuple[str, str]] = {}
+    if os.path.lexists(directory / "data" / "entered.json"):
+        late = _read_table(directory, "entered", EnteredRow)
+        if any(len(row.entry) > MAX_PART_BYTES or _depth(row.entry) > MAX_DEPTH for row in late):
+            raise InputError(
+                f"entered.json: an entry has more than {MAX_PART_BYTES} characters, or is nested too deeply"
+            )
+        snapshot = snapshot.with_late(row.entry for row in late)
+        entered = {row.agent: (row.why, row.entry) for row in late}
+        if list(entered) != [entry.name for entry in snapshot.entries[-len(late) :]]:
+            raise InputError("entered.json: the names differ from those of the entries")
     secret = _read_secret(directory / CHANCE, snapshot)
     pairings = [
         Pairing(row.first, row.second, row.round, row.table, row.meeting, row.group)
@@ -138,7 +157,10 @@ def load_export(directory: Path) -> tuple[PublishedContest, list[str]]:
     if path.is_symlink() or path.exists():
         data = read_bounded(path, MAX_JOINED_BYTES)
         joined = parse_foreign(Joined, data, f"{path.name}: not a valid file of joined contests")
-    return replace(contest, joined=joined), problems
+    if os.path.lexists(directory / "data" / "withdrawn.json"):
+        rows_of_withdrawn = _read_table(directory, "withdrawn", WithdrawnRow)
+        contest = replace(contest, withdrawn={row.agent: row.why for row in rows_of_withdrawn})
+    return replace(contest, joined=joined, entered=entered), problems
 
 
 def _read_document(directory: Path) -> tuple[str, Snapshot]:

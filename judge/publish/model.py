@@ -1,13 +1,14 @@
 """A published contest: its terms, games, and computed tables."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
 
 from judge.base.text import sentence
 from judge.contest_games import AttemptState, GameResult, GameState, Pairing, PublishedGame, ScheduledGame
 from judge.publish.joined import Joined
+from judge.records.evaluations import EvaluatedGame
 from judge.referee.seeds import Key
 from judge.statistics.candidates import Candidate, compare_candidates
 from judge.statistics.cycles import RatingsCheck, check_ratings
@@ -16,7 +17,7 @@ from judge.statistics.joined_ratings import RatedContest, Version, join_contests
 from judge.statistics.rating_model import RatingModel
 from judge.statistics.ratings import Rating, RatingList, rate
 from judge.statistics.sprt import SprtState
-from judge.store.types import JournalLine
+from judge.store.types import WITHDRAWN, JournalLine
 from judge.tournament.certain_places import StageCertainty, certain_places
 from judge.tournament.formats.base import skip_of
 from judge.tournament.formats.sequential import Sequential
@@ -26,16 +27,19 @@ from judge.tournament.schedule import PendingPairing, Table, Tournament
 from judge.tournament.snapshot import Snapshot, SnapshotEntry
 from judge.tournament.standings import TableLine
 
+_CHANGES = frozenset({"disqualified", WITHDRAWN, "entered"})
+
 OPEN = (GameState.PENDING, GameState.RUNNING, GameState.HELD)
 
 
 @dataclass(frozen=True, slots=True)
 class Participant:
-    """An agent. `number` counts from 1; `out` is the reason of disqualification, or empty."""
+    """An agent. `number` counts from 1. `out`: why its results do not count; `withdrawn`: why it withdrew; or empty."""
 
     number: int
     entry: SnapshotEntry
     out: str = ""
+    withdrawn: str = ""
 
     @property
     def name(self) -> str:
@@ -86,7 +90,7 @@ def _minute(at: str) -> str:
 class PublishedContest:
     """A contest from a store or an export; all else is computed from these fields.
 
-    `document` is the JSON of `snapshot`. `pairings` include byes. `out`: reasons of disqualification, in order.
+    `document` is the JSON of `snapshot`. `pairings` include byes. `disqualified` and `withdrawn`: reasons.
     `secret` is None until the contest is over.
     """
 
@@ -94,7 +98,7 @@ class PublishedContest:
     document: str
     pairings: Sequence[Pairing]
     games: Sequence[PublishedGame]
-    out: Mapping[str, str]
+    disqualified: Mapping[str, str]
     journal: Sequence[JournalLine]
     secret: Key | None = None
     moments: Sequence[tuple[str, datetime]] = ()
@@ -104,11 +108,45 @@ class PublishedContest:
     joined: Joined | None = None
     above: str = ""
     """Name of the cup with its pages in the folder above; empty: no cup."""
+    withdrawn: Mapping[str, str] = field(default_factory=dict)
+    entered: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    """Agents that entered after the start, with reason and JSON of the entry."""
+    evaluated: Mapping[int, EvaluatedGame | None] = field(default_factory=dict)
+    """By game number, if known."""
 
     @property
     def name(self) -> str:
         """The contest's name."""
         return self.snapshot.name
+
+    @cached_property
+    def out(self) -> Mapping[str, str]:
+        """Agents whose results do not count, and reasons."""
+        annulled = self.withdrawn if self.snapshot.format.withdrawal == "annuls" else {}
+        return {**annulled, **self.disqualified}
+
+    @cached_property
+    def changes(self) -> Sequence[tuple[str, str]]:
+        """Event and agent of each disqualification, withdrawal and late entry, in the order of the decisions."""
+        texts = [f"{line.event} {line.text}" for line in self.journal if line.event in _CHANGES]
+        found = [
+            *(("disqualified", agent, why) for agent, why in self.disqualified.items()),
+            *((WITHDRAWN, agent, why) for agent, why in self.withdrawn.items()),
+            *(("entered", agent, why) for agent, (why, _) in self.entered.items()),
+        ]
+        places = {text: number for number, text in reversed([*enumerate(texts)])}
+        found.sort(key=lambda each: places.get(f"{each[0]} {each[1]}: {each[2]}", len(texts)))
+        return [(event, agent) for event, agent, _ in found]
+
+    def absent(self, changes: int | None = None) -> frozenset[str]:
+        """Agents that are not paired after this number of changes; None: all."""
+        absent = set(self.entered)
+        for event, agent in self.changes[:changes]:
+            if event == "entered":
+                absent.discard(agent)
+            else:
+                absent.add(agent)
+        return frozenset(absent)
 
     # --- the schedule ------------------------------------------------------------------------------------------------
 
@@ -121,7 +159,10 @@ class PublishedContest:
     def participants(self) -> Sequence[Participant]:
         """All agents, in order of entry."""
         entries = enumerate(self.snapshot.entries, 1)
-        return [Participant(number, entry, self.out.get(entry.name, "")) for number, entry in entries]
+        return [
+            Participant(number, entry, self.out.get(entry.name, ""), self.withdrawn.get(entry.name, ""))
+            for number, entry in entries
+        ]
 
     @cached_property
     def by_name(self) -> Mapping[str, Participant]:
@@ -192,7 +233,7 @@ class PublishedContest:
     @cached_property
     def to_come(self) -> PendingPairing:
         """Games to be scheduled later."""
-        return self.tournament.to_come(self.pairings, self.results, self.out)
+        return self.tournament.to_come(self.pairings, self.results, self.absent())
 
     @property
     def all_games(self) -> int:
@@ -202,7 +243,7 @@ class PublishedContest:
     @cached_property
     def is_over(self) -> bool:
         """Whether all games are finished and no round follows."""
-        return not self.unfinished and not self.tournament.next(self.pairings, self.results, self.out).games
+        return not self.unfinished and not self.tournament.goes_on(self.pairings, self.results, self.absent())
 
     @cached_property
     def ending(self) -> Ending | None:

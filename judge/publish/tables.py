@@ -125,6 +125,23 @@ class DisqualifiedRow(_Row):
 
 
 @dataclass(frozen=True, slots=True)
+class WithdrawnRow(_Row):
+    """An agent that withdrew after the start."""
+
+    agent: Annotated[str, "the agent's name, in the order of the decisions; this table is there if an agent withdrew"]
+    why: Annotated[str, "the reason"]
+
+
+@dataclass(frozen=True, slots=True)
+class EnteredRow(_Row):
+    """An agent that entered after the start."""
+
+    agent: Annotated[str, "the agent's name, in the order of entry; this table is there if an agent entered late"]
+    why: Annotated[str, "the reason"]
+    entry: Annotated[str, "its entry as in `contest.json`, as JSON; the log has its SHA-256"]
+
+
+@dataclass(frozen=True, slots=True)
 class AttemptRow(_Row):
     """An attempt that has a record and does not count."""
 
@@ -200,6 +217,8 @@ COLUMNS: Mapping[str, Mapping[str, str]] = {
     "games": _columns(GameRow),
     "pairings": _columns(PairingRow),
     "disqualified": _columns(DisqualifiedRow),
+    "withdrawn": _columns(WithdrawnRow),
+    "entered": _columns(EnteredRow),
     "attempts": _columns(AttemptRow),
     "journal": _columns(JournalRow),
     "fairness": _columns(FairnessRow),
@@ -219,7 +238,7 @@ def tables(contest: PublishedContest) -> Mapping[str, bytes]:
             PairingRow(pair.round, pair.table, pair.first, pair.second, pair.meeting, pair.group)
             for pair in contest.pairings
         ],
-        "disqualified": [DisqualifiedRow(agent, why) for agent, why in contest.out.items()],
+        "disqualified": [DisqualifiedRow(agent, why) for agent, why in contest.disqualified.items()],
         "attempts": [
             AttemptRow(game.number, attempt.number, attempt.state, attempt.why, game.attempt_path(attempt.number))
             for game in contest.games
@@ -227,6 +246,10 @@ def tables(contest: PublishedContest) -> Mapping[str, bytes]:
         ],
         "journal": [JournalRow(line.at, line.event, line.game, line.attempt, line.text) for line in contest.journal],
     }
+    if contest.withdrawn:
+        rows_by_table["withdrawn"] = [WithdrawnRow(agent, why) for agent, why in contest.withdrawn.items()]
+    if contest.entered:
+        rows_by_table["entered"] = [EnteredRow(agent, *rest) for agent, rest in contest.entered.items()]
     if contest.joined is not None:
         rows_by_table["histories"] = [
             _history(agent, version) for agent, versions in sorted(contest.histories.items()) for version in versions

@@ -193,7 +193,7 @@ def _time_words(what: str) -> Callable[[Evidence], str]:
 def _ran_on_words(evidence: Evidence) -> str:
     used = "?" if evidence.ran_on_cpu_ms is None else f"{evidence.ran_on_cpu_ms:.0f}"
     return sentence(
-        f"did not stand still when its turn was over: in {evidence.ran_on_ms or 0:.0f} ms of its opponent's time "
+        f"did not stop when its turn was over: in {evidence.ran_on_ms or 0:.0f} ms of its opponent's time "
         f"it used {used} ms of processor time"
     )
 

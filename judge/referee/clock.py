@@ -12,7 +12,7 @@ from judge.referee.policy import ClockPolicy
 
 MS = 1_000_000
 
-PAID = (Wait.START, Wait.SYNC, Wait.TURN, Wait.ROW)
+PAID = (Wait.TURN, Wait.START, Wait.SYNC, Wait.ROW)
 
 
 class Deadline(NamedTuple):
@@ -47,6 +47,7 @@ class SeatClock:
         self._period_left_ns = self._period_ns
         self._period_moves = control.period_moves
         self._moves = control.moves
+        self._has_byo_yomi = bool(control.period_ms or control.period_moves)
         self._turn_ns = 0
         turn_ms = UNLIMITED_MS if control.turn_ms is None else control.turn_ms
         turn = Limit(turn_ms * MS, policy.tolerance_ms * MS, Verdict.TURN_TIME)
@@ -65,8 +66,10 @@ class SeatClock:
 
     @property
     def _bank_ns(self) -> int:
-        overtime = self._period_left_ns if self._period_moves else self._periods * self._period_ns
-        return self._main_ns + self._delay_ns + overtime
+        bank_ns = self._main_ns + self._delay_ns
+        if not self._has_byo_yomi:
+            return bank_ns
+        return bank_ns + (self._period_left_ns if self._period_moves else self._periods * self._period_ns)
 
     def left_ns(self) -> int | None:
         """Negative if overrun, None if unlimited."""
@@ -77,23 +80,30 @@ class SeatClock:
 
     def shown(self, wait: Wait | None = None, elapsed_ns: int = 0) -> Clock:
         """The clock to send to an agent, less `elapsed_ns` if `wait` is charged."""
-        left = self.left_ns()
-        if left is None:
+        if not self._has_limit:
             return Clock(self._told_turn_ms, UNLIMITED_MS)
-        elapsed_ns = elapsed_ns if self._is_paid(wait) else 0
+        if elapsed_ns and not self._is_paid(wait):
+            elapsed_ns = 0
         used = self._turn_ns + elapsed_ns
-        main = self._main_ns - max(0, used - self._delay_ns)
+        main = self._main_ns - (used - self._delay_ns if used > self._delay_ns else 0)
+        left = self._bank_ns - used
         control = self.control
+        increment_ms, delay_ms = control.increment_ms, control.delay_ms
+        if not self._has_byo_yomi:
+            # Of most controls, and called three times for each answer.
+            return Clock(
+                self._told_turn_ms, left // MS, main // MS, increment_ms, delay_ms, self._moves or None, self._periods
+            )
         in_byo_yomi = control.period_ms > 0 and main <= 0
         period = self._period_ns
         if control.period_moves:
             period = self._period_left_ns + min(0, main)
         return Clock(
             self._told_turn_ms,
-            (left - elapsed_ns) // MS,
+            left // MS,
             main_ms=0 if in_byo_yomi else main // MS,
-            increment_ms=control.increment_ms,
-            delay_ms=control.delay_ms,
+            increment_ms=increment_ms,
+            delay_ms=delay_ms,
             moves_to_go=(self._moves if control.moves else self._period_moves if in_byo_yomi else 0) or None,
             periods_left=self._periods,
             period_ms=period // MS,

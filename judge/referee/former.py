@@ -21,6 +21,14 @@ from judge.referee.side import Dialogue
 
 FORMER_FORMAT = 2
 
+REWORDED = (
+    ("stones, and nobody won", "stones and no winner"),
+    ("did not stand still when its turn was over", "did not stop when its turn was over"),
+    ("; it said ", "; it sent "),
+    ("; before that it said ", "; before that it sent "),
+)
+"""Former words in reasons of records, and those of today."""
+
 
 class FormerReferee(Referee):
     """The referee of record format 2."""

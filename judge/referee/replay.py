@@ -113,26 +113,27 @@ class ReplayWire:
     def fail(self, why: str) -> None: ...
 
     def _is_next(self, seat: int, kind: EntryKind) -> bool:
-        return self._has(self._next) and (self._entries[self._next].seat, self._entries[self._next].kind) == (
-            seat,
-            kind,
-        )
+        if not self._has(self._next):
+            return False
+        entry = self._entries[self._next]
+        return entry.kind is kind and entry.seat == seat
 
     def _has(self, number: int) -> bool:
         return number < len(self._entries)
 
     def _take(self) -> Entry:
-        if not self._has(self._next):
+        number = self._next
+        if not self._has(number):
             raise InputError("the record departs from the rules: it ends before the game is over")
-        self._next += 1
-        entry = self._entries[self._next - 1]
+        self._next = number + 1
+        entry = self._entries[number]
         if entry.kind is EntryKind.FAILED:
             raise HostError(entry.data.decode(errors="replace"))
         return entry
 
     def _expect(self, seat: int, kind: EntryKind) -> Entry:
         entry = self._take()
-        if (entry.seat, entry.kind) != (seat, kind):
+        if entry.kind is not kind or entry.seat != seat:
             raise self._departs(
                 f"the judge would do {kind.name} of seat {seat}, the record has {entry.kind.name} of seat {entry.seat}"
             )
@@ -147,6 +148,8 @@ def rejoined(entries: Sequence[Entry]) -> list[Entry]:
 
     Their parts share a time, which no other read of the seat has, and alternate between private and public.
     """
+    if not any(entry.private for entry in entries):
+        return list(entries)
     joined: list[Entry] = []
     for entry in entries:
         last = joined[-1] if joined else None

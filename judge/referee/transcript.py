@@ -112,7 +112,7 @@ class Block(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    entries: list[tuple[Nanoseconds, Seat, EntryKind, Latin1 | Withheld]]
+    entries: list[tuple[Nanoseconds, Seat, EntryKind, Annotated[Latin1 | Withheld, Field(union_mode="left_to_right")]]]
     private: list[Latin1] | None
     private_sha256: Sha256
 
@@ -368,7 +368,8 @@ def _entries(block: Block) -> Iterator[Entry]:
 
 
 def _public_digest(block: Block) -> bytes:
-    digest = hashlib.sha256()
+    pack = _HEADER.pack
+    parts: list[bytes] = []
     for ns, seat, kind, text in block.entries:
         if isinstance(text, str):
             tag, data = b"o", text.encode("latin-1")
@@ -377,8 +378,8 @@ def _public_digest(block: Block) -> bytes:
             tag, data, length = b"p", b"", text
         else:
             tag, (length, data) = b"e", _parts(text)
-        digest.update(_HEADER.pack(ns, seat, kind.encode(), length) + data + tag)
-    return digest.digest()
+        parts += (pack(ns, seat, kind.encode(), length), data, tag)
+    return hashlib.sha256(b"".join(parts)).digest()
 
 
 def _private_digest(texts: Sequence[str]) -> str:

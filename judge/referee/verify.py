@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from judge.base.errors import InputError
 from judge.games.types import SEATS, Verdict
 from judge.referee.builds import build_problems
-from judge.referee.make_record import clock_record_of, plies_of, result_line_of, verdict_of, winner_of
+from judge.referee.former import REWORDED
+from judge.referee.make_record import clock_record_of, has_plies, plies_of, result_line_of, verdict_of, winner_of
 from judge.referee.replay import ReplayWire, replaying
 from judge.referee.setup import build_replay
 from judge.referee.side import Side
@@ -81,13 +82,14 @@ def _replay(file: RecordFile) -> list[str]:
     for what, again, stands in (
         ("verdict", verdict_of(end), record.verdict),
         ("winner", winner_of(end), record.winner),
-        ("reason", end.reason, record.reason),
+        ("reason", _in_words_of_today(end.reason), _in_words_of_today(record.reason)),
         ("result", result_line_of(referee), record.result),
-        ("plies", plies_of(referee), record.plies),
         ("unclosed", referee.unclosed, record.unclosed),
     ):
         if again != stands:
             problems.append(f"{what}: the replay gives {again!r}, the record has {stands!r}")
+    if not has_plies(record, referee):
+        problems.append(f"plies: the replay gives {plies_of(referee)!r}, the record has {record.plies!r}")
     for seat, side in enumerate(referee.sides):
         stated = record.seats[seat]
         fault = None if side.fault is None else side.fault.verdict
@@ -97,7 +99,7 @@ def _replay(file: RecordFile) -> list[str]:
             problems.append(f"seat {seat}: the replay finds other evidence of its fault: {_other(side, stated)}")
         why = "" if side.fault is None else side.fault.reason
         for what, made, written in (
-            ("why", why, stated.why),
+            ("why", _in_words_of_today(why), _in_words_of_today(stated.why)),
             ("about", dict(side.about), stated.about),
         ):
             if made != written:
@@ -112,6 +114,12 @@ def _replay(file: RecordFile) -> list[str]:
     if not wire.is_finished:
         problems.append("the record continues after the end of the game")
     return problems
+
+
+def _in_words_of_today(reason: str) -> str:
+    for former, today in REWORDED:
+        reason = reason.replace(former, today)
+    return reason
 
 
 def _other(side: Side, stated: SeatRecord) -> str:

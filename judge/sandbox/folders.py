@@ -102,7 +102,7 @@ def note_on_others(folder: Folder, others: int) -> tuple[str, ...]:
     """Note on files next to the kept folder."""
     if not others:
         return ()
-    return (f"not kept: {others} files or directories beside ./{folder.name}, which alone is kept",)
+    return (f"not kept: {others} files or directories outside ./{folder.name}; only that folder is kept",)
 
 
 class LocalKeeper(Keeper):

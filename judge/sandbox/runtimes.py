@@ -210,7 +210,7 @@ def load_runtime(name: str, path: Path) -> ImageRecipe:
             raise InputError(f"{path}: extends: there is no {file.extends!r} to extend; {suggest(file.extends, fit)}")
         packages = (*base.packages, *packages)
     if file.wheels and not any(package.startswith("python3") for package in packages):
-        raise InputError(f'{path}: wheels: they are for Python 3: say extends = "python"')
+        raise InputError(f'{path}: wheels: they are for Python 3: add extends = "python"')
     programs = {Path(program).name: path.parent / program for program in file.programs}
     built = BuiltRuntime(
         programs={key: _file_digest(program, path) for key, program in programs.items()},

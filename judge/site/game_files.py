@@ -18,8 +18,10 @@ from judge.contest_games import GameConditions
 from judge.games.types import SEATS, Verdict
 from judge.publish.conditions import conditions_of
 from judge.publish.redaction import private_part
+from judge.records.evaluations import EvaluatedGame, evaluate_game
 from judge.records.gomoku.pgn import write_pgn
 from judge.records.gomoku.record import WINNERS, FiveRecord, Outcome
+from judge.records.search_figures import search_figures
 from judge.records.steps import Stepped
 from judge.referee.spec import RecordFile, public_part
 from judge.referee.transcript import EntryKind
@@ -39,6 +41,7 @@ class StoredPages(BaseModel):
 
     files: Mapping[str, str]
     pgn: str
+    evaluated: EvaluatedGame | None = None
 
 
 def publish_game(
@@ -65,10 +68,12 @@ def publish_game(
         replay = steps_of(public)
         rendered = [*game_pages(replay, public.record, context, places)]
         if context.address:
-            rendered.append(game_picture(replay, public.record, context.contest))
+            rendered.append(game_picture(replay, public.record, context))
         pages, pgn = dict(zip(names, rendered, strict=True)), _pgn(public, replay, context)
+        figures = [(step.seat, search_figures(step.search, step.messages, step.ms).evaluation) for step in replay.steps]
+        evaluated = evaluate_game([(seat, value) for seat, value in figures if seat is not None], public.record.winner)
         digests = {name: hashlib.sha256(data).hexdigest() for name, data in pages.items()}
-        stored = StoredPages(files=digests, pgn=pgn.decode())
+        stored = StoredPages(files=digests, pgn=pgn.decode(), evaluated=evaluated)
     for name, data in pages.items():
         (target / name).write_bytes(data)
     about = {seat.name: dict(seat.about) for seat in file.record.seats}

@@ -66,15 +66,18 @@ class GamePageContext:
     languages: Sequence[str] = ("en",)
     stage: str = ""
     above: str = ""
+    titles: tuple[str, str] = ("", "")
+    """Display names."""
 
 
-def game_picture(replay: Stepped, record: GameRecord, contest: str) -> bytes:
+def game_picture(replay: Stepped, record: GameRecord, context: GamePageContext) -> bytes:
     """Return the last position as PNG. Raises InputError without Pillow."""
     from judge.render.gif import write_png
 
     scores = score_text(record.verdict, record.winner, "\n").split("\n")
-    names = (short_name(record.seats[0].name), short_name(record.seats[1].name))
-    return write_png(draw_card(replay.steps[-1].view, names, (scores[0], scores[-1]), short_name(contest)))
+    first, second = map(short_name, replay.titled(context.titles).names)
+    card = draw_card(replay.steps[-1].view, (first, second), (scores[0], scores[-1]), short_name(context.contest))
+    return write_png(card)
 
 
 def game_page(
@@ -103,7 +106,8 @@ def game_pages(
 
     `template` of `package` extends the page's template and shows the values `more`.
     """
-    names = (short_name(record.seats[0].name), short_name(record.seats[1].name))
+    replay = replay.titled(context.titles)
+    names = (short_name(replay.names[0]), short_name(replay.names[1]))
     figures = [search_figures(step.search, step.messages, step.ms) for step in replay.steps]
     film = write_film([step.view for step in replay.steps], " - ".join(names))
     view = replay.steps[-1].view
@@ -141,7 +145,7 @@ def game_pages(
             "moves": rows.written(language),
             "facts": _facts(record, context.game, language),
             "technical": _technical(record, context.game, language),
-            "seats": [_seat(record, seat, language) for seat in SEATS],
+            "seats": [{**_seat(record, seat, language), "name": replay.names[seat]} for seat in SEATS],
         }
         yield render(template, place, {**values, **in_language, **more}, context.stream, package)
 
@@ -300,7 +304,6 @@ def _technical(record: GameRecord, game: PublishedGame, language: Language) -> S
 def _seat(record: GameRecord, number: int, language: Language) -> Mapping[str, Any]:
     seat = record.seats[number]
     return {
-        "name": seat.name,
         "replies": sum(ply.seat == number for ply in record.plies),
         "charged": language.measure(duration(seat.charged_ms)),
         "cpu": "" if seat.cpu_ms is None else language.measure(duration(seat.cpu_ms)),

@@ -1,5 +1,6 @@
 """Pages of a contest's journal."""
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -10,7 +11,7 @@ from judge.publish.model import PublishedContest
 from judge.records.outcome import outcome_sentence
 from judge.site.pages import PagePlace, render_for
 from judge.store.submission_types import State
-from judge.store.types import ANNOUNCED, FROZEN, UNWITNESSED, JournalLine
+from judge.store.types import ANNOUNCED, FROZEN, UNWITNESSED, WITHDRAWN, JournalLine
 
 PER_PAGE = 300
 """Entries on one page."""
@@ -64,6 +65,15 @@ def journal_entries(contest: PublishedContest) -> Sequence[JournalEntry]:
 
 def _describe(line: JournalLine) -> str:
     event, text = _EVENTS.get(line.event, line.event), line.text
+    if counted := _COUNTED.fullmatch(text):
+        count, why = counted[1], counted[2]
+        match line.event:
+            case "created":
+                return sentence(f"Contest created, entries: {count}")
+            case "scheduled":
+                return sentence(f"Scheduled, games: {count}")
+            case "released":
+                return sentence(f"Tried again, games: {count}: {why}")
     return sentence(f"{event}: {text}") if text else event
 
 
@@ -89,14 +99,28 @@ def _describe_game(line: JournalLine, game: PublishedGame) -> str:
     return sentence(f"{first} - {second}: {what}")
 
 
+_COUNTED = re.compile(r"([0-9]+) (?:entries|games)(?:: (.*))?", re.DOTALL)
+
 _EVENTS = {
     "created": sentence("Contest created"),
     "scheduled": sentence("Scheduled"),
     "disqualified": sentence("Disqualified"),
+    WITHDRAWN: sentence("Withdrawn"),
+    "entered": sentence("Entered after the start"),
     UNWITNESSED: sentence("Drawn without a witness"),
     "open": sentence("Contest resumed"),
     "paused": sentence("Contest paused"),
     "stopped": sentence("Contest stopped"),
     "set-aside": sentence("Set aside"),
     "released": sentence("Tried again"),
+    "ratings": sentence("Ratings"),
+    "folders": sentence("Persistent folders"),
+    "settings": sentence("Settings changed"),
+    "images": sentence("Runtime images"),
+    "worker": sentence("Machine"),
+    "late": sentence("Late submission permitted"),
+    "window": sentence("Schedule"),
+    "opened": sentence("Submissions opened"),
+    "closed": sentence("Submissions closed"),
+    "begins": sentence("Start"),
 }

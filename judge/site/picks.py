@@ -13,16 +13,19 @@ MIN_GAMES = 6
 
 MIN_UPSET_ELO = 50
 
+MIN_SWING = 0.5
+"""See `EvaluatedGame.swing`."""
+
 
 def picks(contest: PublishedContest, language: Language) -> Sequence[tuple[str, PublishedGame]]:
-    """Return up to three different games with the reason for each, without games lost by a failure.
+    """Return up to five different games with the reason for each, without games lost by a failure.
 
     Of equal games the first is chosen.
     """
     played = [game for game in contest.played if game.result is not None and game.result.verdict not in FAILURES]
     if len(played) < MIN_GAMES:
         return []
-    _, limit_ms = language.gettext, contest.snapshot.policy.clock.match_ms
+    gettext, limit_ms = language.gettext, contest.snapshot.policy.clock.match_ms
     elo = {name: rating.elo for name, rating in contest.rated.items()}
 
     def moves(result: GameResult) -> float:
@@ -37,24 +40,42 @@ def picks(contest: PublishedContest, language: Language) -> Sequence[tuple[str, 
     def used(result: GameResult) -> float:
         return max(result.charged_ms)
 
+    def swing(result: GameResult) -> float:
+        found = contest.evaluated.get(result.number)
+        return 0.0 if found is None else found.swing
+
+    def decided(result: GameResult) -> float:
+        found = contest.evaluated.get(result.number)
+        return 0.0 if found is None else float(found.decided_at or 0)
+
     chosen: list[tuple[str, PublishedGame]] = []
 
-    def choose(value: Callable[[GameResult], float], least: float, reason: Callable[[float], str]) -> None:
+    def choose(value: Callable[[GameResult], float], least: float, reason: Callable[[float, GameResult], str]) -> None:
         left = [game for game in played if all(game is not other for _, other in chosen)]
-        values = [(value(game.result), game) for game in left if game.result is not None]
+        values = [(value(game.result), game, game.result) for game in left if game.result is not None]
         if not values:
             return
-        best, game = max(values, key=lambda each: each[0])
+        best, game, result = max(values, key=lambda each: each[0])
         if best >= least:
-            chosen.append((reason(best), game))
+            chosen.append((reason(best, result), game))
 
-    choose(upset, MIN_UPSET_ELO, lambda by: _("biggest upset, by {elo} Elo").format(elo=round(by)))
-    choose(moves, 1, lambda count: _("longest game, {count} moves").format(count=round(count)))
+    def swing_text(_: float, result: GameResult) -> str:
+        found = contest.evaluated[result.number]
+        words = gettext("largest swing, both programs saw the lead change by move {number}")
+        return words.format(number=0 if found is None else found.turned_at)
+
+    def decided_text(move: float, _: GameResult) -> str:
+        words = gettext("decided latest, both programs saw the winner ahead only from move {number} on")
+        return words.format(number=round(move))
+
+    def left_text(ms: float, _: GameResult) -> str:
+        time = language.measure(duration(max(0.0, (limit_ms or 0) - ms)))
+        return gettext("closest on the clock, {time} left").format(time=time)
+
+    choose(upset, MIN_UPSET_ELO, lambda by, _: gettext("biggest upset, by {elo} Elo").format(elo=round(by)))
+    choose(swing, MIN_SWING, swing_text)
+    choose(decided, 1, decided_text)
+    choose(moves, 1, lambda count, _: gettext("longest game, {count} moves").format(count=round(count)))
     if limit_ms:
-
-        def left_text(ms: float) -> str:
-            time = language.measure(duration(max(0.0, limit_ms - ms)))
-            return _("closest on the clock, {time} left").format(time=time)
-
         choose(used, limit_ms / 2, left_text)
     return chosen

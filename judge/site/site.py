@@ -14,6 +14,7 @@ from judge.base.text import plain_text
 from judge.contest_games import PublishedGame
 from judge.publish.model import Participant, PublishedContest, chance_words
 from judge.site.charts import history_chart, interval_text, ratings_chart, results_chart
+from judge.site.feed import agent_feed
 from judge.site.journal_page import journal_pages
 from judge.site.pages import ASSETS, Page, PagePlace, asset, render_for
 from judge.site.pairs import MAX_AGENTS, pair_file, pair_pages
@@ -104,6 +105,11 @@ class _LanguagePages:
             for participant in contest.participants
         ]
         pairs = [self._page(path, "pair.html", "crosstable", values) for path, values in pair_pages(contest)]
+        feeds = contest.participants if contest.stream is not None else ()
+        agents += [
+            (self._place(f"agents/{each.stem}.xml").file, partial(agent_feed, contest, each, language))
+            for each in feeds
+        ]
         return {**dict([*tables, *lists, *rounds, *agents, *pairs]), **journal_pages(contest, self._place)}
 
     def _page(
@@ -135,7 +141,8 @@ def _index(contest: PublishedContest, language: Language) -> Mapping[str, Any]:
             agent: bracket for stage in contest.certainty for bracket in stage.brackets for agent in bracket.agents
         },
         "most_reversed": MAX_REVERSED_GAMES,
-        "out": [participant for participant in contest.participants if participant.out],
+        "out": [contest.by_name[agent] for agent in contest.disqualified],
+        "withdrawn": [contest.by_name[agent] for agent in contest.withdrawn],
         "results": results_chart(contest, language),
         "ratings": ratings_chart(contest, language),
         "interval_of": partial(interval_text, language=language),

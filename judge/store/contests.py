@@ -25,7 +25,7 @@ from judge.store.lease import Lease
 from judge.store.orders import DoneOrder, OrganiserOrder, once
 from judge.store.queries import Reader, announced_row, contest_row, pairings_of
 from judge.store.tables import attempts, contests, entries, files, games, journal, pairings, results
-from judge.store.types import ANNOUNCED, FROZEN, EntryRow, FileKind
+from judge.store.types import ANNOUNCED, FROZEN, WITHDRAWN, EntryRow, FileKind, cancellation
 
 
 class Store(Reader):
@@ -163,10 +163,50 @@ class Store(Reader):
             _cancel(connection, contest)
             self._tell(connection, contest, "disqualified", f"{agent}: {why}")
 
-    def schedule(self, contest: str, new: Sequence[ScheduledGame], pairs: Sequence[Pairing] = ()) -> None:
-        """Add games and pairings; existing ones stay unchanged."""
+    def withdraw(self, contest: str, agent: str, why: str, *, is_annulled: bool) -> None:
+        """It is not paired again. `is_annulled`: as after a disqualification, its other games are cancelled.
+
+        Raises InputError if it does not take part, or no longer.
+        """
         with self._writing() as connection:
             contest_row(connection, contest, locked=True)
+            is_own = (entries.c.contest == contest, entries.c.name == agent)
+            changed = connection.execute(
+                update(entries)
+                .where(*is_own, entries.c.disqualified.is_(None), entries.c.withdrawn.is_(None))
+                .values(withdrawn=why, is_annulled=is_annulled)
+            )
+            if not changed.rowcount:
+                raise InputError(f"{agent!r} does not take part in {contest!r}, or no longer")
+            _cancel(connection, contest)
+            self._tell(connection, contest, WITHDRAWN, f"{agent}: {why}")
+
+    def enter(self, contest: str, row: EntryRow, why: str) -> None:
+        """Add an entry after the start. Raises InputError if its name takes part already."""
+        with self._writing() as connection:
+            contest_row(connection, contest, locked=True)
+            taken = select(entries.c.name).where(entries.c.contest == contest)
+            if row.name.casefold() in map(str.casefold, connection.scalars(taken)):
+                raise InputError(f"{row.name!r} takes part in {contest!r} already")
+            connection.execute(insert(entries).values(contest=contest, **asdict(row)))
+            digest = hashlib.sha256(row.entry.encode()).hexdigest()
+            self._tell(connection, contest, "entered", f"{row.name}: {why}", digest=digest)
+
+    def schedule(
+        self,
+        contest: str,
+        new: Sequence[ScheduledGame],
+        pairs: Sequence[Pairing] = (),
+        after: int | None = None,
+    ) -> bool:
+        """Add games and pairings; existing ones stay unchanged. Does nothing and returns False if `after` is given and
+        is not the number of the journal's last line.
+        """
+        with self._writing() as connection:
+            contest_row(connection, contest, locked=True)
+            lines = select(journal.c.id).where(journal.c.contest == contest).order_by(journal.c.id.desc())
+            if after is not None and connection.scalar(lines.limit(1)) != after:
+                return False
             known = {(row.round, row.table) for row in connection.execute(pairings_of(contest))}
             pair_rows = [
                 {"contest": contest, **asdict(pair)} for pair in pairs if (pair.round, pair.table) not in known
@@ -179,6 +219,7 @@ class Store(Reader):
                 connection.execute(insert(games), [{"contest": contest, **asdict(game)} for game in added])
                 digest = schedule_digest(added)
                 self._tell(connection, contest, "scheduled", f"{len(added)} games", digest=digest)
+            return True
 
     # --- issue, accept, roll back ------------------------------------------------------------------------------------
 
@@ -253,7 +294,7 @@ class Store(Reader):
                 self._end(connection, row, attempt, superseded, outcome.reason, outcome.record, outcome.public)
                 return superseded
             if outcome.winner is None:
-                story = f"{row.first} - {row.second}: nobody won: {outcome.reason}"
+                story = f"{row.first} - {row.second}: no winner: {outcome.reason}"
             else:
                 story = f"{row.first if outcome.winner == 0 else row.second} won: {outcome.reason}"
             self._end(connection, row, attempt, AttemptState.ACCEPTED, story, outcome.record, outcome.public)
@@ -268,7 +309,7 @@ class Store(Reader):
         self, game: str, attempt: int, why: str, record: str | None, allowed: int, public: str | None = None
     ) -> GameState:
         """Mark an attempt as void; return the game's state: pending, held after `allowed` voids in a row, or cancelled
-        if an agent is disqualified.
+        if an agent is out.
 
         `record` and `public` are digests. If the attempt is not current, only its own row changes.
         """
@@ -302,7 +343,7 @@ class Store(Reader):
             return len(running)
 
     def annul(self, game: str, why: str, attempt: int | None = None) -> GameState:
-        """Withdraw a result: the game is pending, or cancelled if an agent is disqualified.
+        """Withdraw a result: the game is pending, or cancelled if an agent is out.
 
         Raises InputError if it is neither played nor running, or `attempt` is not current.
         """
@@ -364,7 +405,8 @@ def _game(connection: Connection, game: str) -> Row[Any]:
 
 
 def _cancel(connection: Connection, contest: str) -> None:
-    out = select(entries).where(entries.c.contest == contest, entries.c.disqualified.is_not(None))
+    is_out = entries.c.disqualified.is_not(None) | entries.c.is_annulled
+    out = select(entries).where(entries.c.contest == contest, is_out)
     for entry in connection.execute(out).all():
         connection.execute(
             update(games)
@@ -373,7 +415,7 @@ def _cancel(connection: Connection, contest: str) -> None:
                 games.c.state.in_((GameState.PENDING, GameState.HELD)),
                 (games.c.first == entry.name) | (games.c.second == entry.name),
             )
-            .values(state=GameState.CANCELLED, why=f"{entry.name} is disqualified: {entry.disqualified}")
+            .values(state=GameState.CANCELLED, why=cancellation(entry.name, entry.disqualified, entry.withdrawn))
         )
 
 

@@ -18,6 +18,9 @@ RESULT_COLUMNS = (
     *(games.c[name] for name in ("round", "table", "leg", "id", "number")),
     *(results.c[name] for name in ("attempt", "record", "seconds")),
 )
+_FAILED = games.c.id.in_(
+    select(results.c.game).where(or_(results.c.fault_0.is_not(None), results.c.fault_1.is_not(None)))
+)
 WITHOUT_SPEC = [literal("").label("spec") if column.name == "spec" else column for column in games.c]
 
 
@@ -87,12 +90,12 @@ class Reader(Database):
         row = self._first(query)
         return None if row is None else (row.record, int(row.first != agent))
 
-    def results(self, contest: str) -> list[GameResult]:
-        """Results in schedule order, without specs: there may be 100,000."""
+    def results(self, contest: str, *, failed: bool = False) -> list[GameResult]:
+        """Results in schedule order, without specs: there may be 100,000. `failed`: only games with a fault."""
         query = (
             select(*RESULT_COLUMNS)
             .join(results, results.c.game == games.c.id)
-            .where(games.c.contest == contest)
+            .where(games.c.contest == contest, *([_FAILED] if failed else []))
             .order_by(games.c.number)
         )
         with self._reading() as connection:
@@ -179,8 +182,7 @@ class Reader(Database):
         if agent:
             query = query.where(or_(games.c.first == agent, games.c.second == agent))
         if failed:
-            has_fault = or_(results.c.fault_0.is_not(None), results.c.fault_1.is_not(None))
-            query = query.where(games.c.id.in_(select(results.c.game).where(has_fault)))
+            query = query.where(_FAILED)
         if repeated:
             query = query.where(games.c.attempt > 1)
         return [value_of(ScheduledGame, row) for row in self._rows(query.order_by(games.c.number).limit(limit))]

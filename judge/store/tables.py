@@ -39,6 +39,7 @@ from sqlalchemy import (
     Table,
     Text,
     UniqueConstraint,
+    false,
 )
 
 from judge.contest_games import AttemptState, GameState
@@ -83,6 +84,9 @@ entries = Table(
     Column("rank", Integer, nullable=False),
     Column("entry", Text, nullable=False),
     Column("disqualified", Text),
+    Column("withdrawn", Text),
+    # Whether the results of a withdrawn agent do not count.
+    Column("is_annulled", Boolean, nullable=False, server_default=false()),
 )
 
 pairings = Table(

@@ -23,6 +23,14 @@ class EntryRow:
     rank: int
     entry: str
     disqualified: str | None = None
+    withdrawn: str | None = None
+    is_annulled: bool = False
+    """Whether its results do not count because it withdrew."""
+
+    @property
+    def out(self) -> str | None:
+        """Why its results do not count; None if they count."""
+        return self.withdrawn if self.is_annulled and self.disqualified is None else self.disqualified
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +62,14 @@ class JournalLine:
         }
         return json.dumps(values, sort_keys=True, separators=(",", ":")).encode()
 
+
+def cancellation(agent: str, disqualified: str | None, withdrawn: str | None) -> str:
+    """Why a game of an agent is cancelled."""
+    return f"{agent} withdrew: {withdrawn}" if disqualified is None else f"{agent} is disqualified: {disqualified}"
+
+
+WITHDRAWN = "agent-withdrawn"
+"""Event of an agent that withdrew after the start; `withdrawn` is an event of submissions."""
 
 ANNOUNCED = "announced"
 """State of a contest that has not begun, and first event of its log."""

@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from threading import Lock
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
+from judge.base.text import sentence
 from judge.store.submission_types import NotNowError
 
 OPENED, CLOSED, BEGINS, WINDOW = "opened", "closed", "begins", "window"
@@ -36,14 +37,16 @@ class Windows:
     @property
     def words(self) -> str:
         """A text such as `submissions open at …, close at …; the contest starts at …`."""
-        ends = [
-            f"{verb} at {moment_text(moment)}"
-            for verb, moment in (("open", self.opens), ("close", self.closes))
-            if moment is not None
-        ]
-        parts = [f"submissions {', '.join(ends)}"] if ends else []
-        if self.starts is not None:
-            parts.append(f"the contest starts at {moment_text(self.starts)}")
+        opens, closes, starts = (each and moment_text(each) for each in (self.opens, self.closes, self.starts))
+        parts = []
+        if opens and closes:
+            parts.append(sentence(f"submissions open at {opens}, close at {closes}"))
+        elif opens:
+            parts.append(sentence(f"submissions open at {opens}"))
+        elif closes:
+            parts.append(sentence(f"submissions close at {closes}"))
+        if starts:
+            parts.append(sentence(f"the contest starts at {starts}"))
         return "; ".join(parts)
 
 

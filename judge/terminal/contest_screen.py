@@ -14,6 +14,7 @@ from judge.broadcast.events import (
     StateChanged,
     TableChanged,
     Unscored,
+    Withdrawn,
 )
 from judge.broadcast.state import Live, LiveGame
 from judge.games.types import SEATS
@@ -29,10 +30,10 @@ def line_of(event: AnyEvent, live: Live) -> str:
     match event:
         case GameStarted():
             again = f", attempt {event.attempt}" if event.attempt > 1 else ""
-            return f"game {event.game}: {_name(event.first)} - {_name(event.second)}{again}"
+            return f"game {event.game}: {_name(live.shown(event.first))} - {_name(live.shown(event.second))}{again}"
         case MoveMade():
             game = live.games.get(event.game)
-            name = "" if game is None else f" {_name(game.names[event.seat])}"
+            name = "" if game is None else f" {_name(game.titles[event.seat])}"
             return f"game {event.game}: {event.ply}. {printable(event.notation, 80)}{name} {event.charged_ms:.1f} ms"
         case Ended():
             return f"game {event.game}: {event.score}, {printable(event.outcome, 300)}"
@@ -42,8 +43,12 @@ def line_of(event: AnyEvent, live: Live) -> str:
             return f"state: {event.state} {printable(event.reason, 300)}".rstrip()
         case Disqualified():
             return f"disqualified: {printable(event.reason, 300)}"
+        case Withdrawn():
+            return f"withdrawn: {printable(event.reason, 300)}"
         case TableChanged():
-            lines = ", ".join(f"{line.place}. {_name(line.agent)} {points_text(line.points)}" for line in event.lines)
+            lines = ", ".join(
+                f"{line.place}. {_name(live.shown(line.agent))} {points_text(line.points)}" for line in event.lines
+            )
             return f"table: {lines}"
         case _:
             return ""
@@ -68,16 +73,17 @@ def overview(live: Live, now_ms: float) -> RenderableType:
             ms = game.charged_ms(seat) + ran if left is None else left - ran
             minutes, seconds = divmod(max(0.0, ms) / 1000, 60)
             clock = Text(f"{minutes:.0f}:{seconds:04.1f}", "bold green" if runs else "")
-            cells += [Text(_name(game.names[seat], 24)), clock]
+            cells += [Text(_name(game.titles[seat], 24)), clock]
         games.add_row(*cells, Text(_last(game), "dim"))
     table = Table(box=None, padding=(0, 1))
     for head in ("", "agent", "points", "games"):
         table.add_column(head, justify="left" if head == "agent" else "right", no_wrap=True)
     for line in live.table[:MAX_AGENTS]:
-        table.add_row(str(line.place), Text(_name(line.agent)), points_text(line.points), str(line.games))
+        table.add_row(str(line.place), Text(_name(live.shown(line.agent))), points_text(line.points), str(line.games))
     results = [
         Text(
-            f"game {end.game}: {_name(names[0], 24)} - {_name(names[1], 24)} {end.score}, {printable(end.outcome, 100)}"
+            f"game {end.game}: {' - '.join(_name(live.shown(name), 24) for name in names)} {end.score}, "
+            f"{printable(end.outcome, 100)}"
         )
         for end, names in live.ended
     ]
@@ -111,7 +117,7 @@ def _seat(live: Live, game: LiveGame, seat: int, now_ms: float) -> SeatShown:
     ran = _ran(game, now_ms) if runs else None
     left, opened = game.left_ms[seat], live.opened
     return SeatShown(
-        game.names[seat],
+        game.titles[seat],
         is_asked=runs,
         turn_ms=ran if ran is not None else None if last is None else last.charged_ms,
         turn_limit_ms=(opened.turn_ms or None) if opened else None,
@@ -132,7 +138,7 @@ def _last(game: LiveGame) -> str:
     if not game.moves:
         return "is being prepared" if not game.is_playing else "begins"
     move = game.moves[-1]
-    return f"{move.ply}. {printable(move.notation, 40)} {_name(game.names[move.seat], 24)} {move.charged_ms:.1f} ms"
+    return f"{move.ply}. {printable(move.notation, 40)} {_name(game.titles[move.seat], 24)} {move.charged_ms:.1f} ms"
 
 
 def _name(text: str, most: int = 48) -> str:

@@ -101,6 +101,11 @@ class Tournament:
         seed = self.seed if self.seed is not None else lots or 0
         return self.snapshot.format.next_rounds(self.entries(out), self.played(earlier, results), seed)
 
+    def goes_on(self, earlier: Sequence[Pairing], results: Iterable[GameResult], out: Collection[str] = ()) -> bool:
+        """Whether games follow after all of `earlier`."""
+        seed = self.seed if self.seed is not None else 0
+        return self.snapshot.format.goes_on(self.entries(out), self.played(earlier, results), seed)
+
     def to_come(
         self, pairings: Sequence[Pairing], results: Iterable[GameResult], out: Collection[str] = ()
     ) -> PendingPairing:

@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
@@ -60,6 +60,8 @@ class SnapshotEntry(_Value):
     """SHA-256 of its initial persistent folder; None: empty."""
     title: str = ""
     """Display name; empty: `name`."""
+    author: int = Field(default=0, exclude_if=lambda author: not author)
+    """Number of its author in a ladder, from 1; 0: unknown."""
 
 
 class SnapshotWitness(_Value):
@@ -144,6 +146,16 @@ class Snapshot(_Value):
     def by_name(self) -> Mapping[str, SnapshotEntry]:
         """Entries by name."""
         return {entry.name: entry for entry in self.entries}
+
+    def with_late(self, texts: Iterable[str]) -> "Snapshot":
+        """With entries after the start, as JSON in the order of entry. Raises InputError for an invalid one."""
+        late = [parse_json(SnapshotEntry, text, "not an entry of a contest") for text in texts]
+        found = self.model_copy(update={"entries": (*self.entries, *late)})
+        if [entry.rank for entry in late] != list(range(len(self.entries) + 1, len(found.entries) + 1)):
+            raise InputError("ranks of late entries do not follow the others")
+        if len(found.by_name()) < len(found.entries) or any(each.seat.runtime not in self.images for each in late):
+            raise InputError("a late entry has the name of another one, or a runtime that the contest does not use")
+        return found
 
 
 def read_snapshot(document: str) -> Snapshot:

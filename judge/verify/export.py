@@ -27,12 +27,14 @@ from judge.publish.manifest import ManifestCheck, check_manifest, file_names
 from judge.publish.model import OPEN, PublishedContest, chance_words
 from judge.publish.tables import CERTIFICATE, HISTORIES, README, tables, write_csv, write_rows
 from judge.statistics.fairness import FairnessTest
+from judge.store.types import cancellation
 from judge.tournament.seeds import Freeze
 from judge.tournament.snapshot import ranks_of
 from judge.transparency.checkpoint import MAX_CHECKPOINT_BYTES, Checkpoint, read_checkpoint
 from judge.transparency.log import LOG
 from judge.transparency.receipt import Receipt, read_receipt
 from judge.transparency.tiles import CHECKPOINT
+from judge.verify.ladder import ladder_problems
 from judge.verify.log import (
     ReadLog,
     draw_problems,
@@ -118,15 +120,18 @@ def verify_export(
             problems.insert(0, f"manifest.json names the contest {manifest.contest!r}, contest.json {contest.name!r}")
         finished = [game.number for game in contest.games if game.state == GameState.DONE]
         chosen = None if sample is None else sample.choose(finished)
-        jobs = list(_jobs(directory, contest, chosen))
-        records = list(track(in_parallel(check_record, jobs), len(jobs), "replaying games"))
+        checked = in_parallel(check_record, _jobs(directory, contest, chosen))
+        count = len(finished) + sum(len(game.uncounted) for game in contest.games)
+        records = list(track(checked, count, "replaying games"))
         problems += [problem for record in records for problem in record.problems]
         if sample is None:
             problems += _chain_problems(contest, records)
         claims = {} if sample is None else claimed_results(directory, contest)
         counted = [record for record in records if record.state == AttemptState.ACCEPTED]
         contest = _with_results(contest, counted, claims)
-        problems += [*_state_problems(contest), *_pairing_problems(contest)]
+        problems += _state_problems(contest)
+        if not contest.snapshot.format.draws_when_free:
+            problems += _pairing_problems(contest)
         # Problems make the state of the contest unreliable.
         is_over = not problems and contest.is_over
         if is_over:
@@ -137,9 +142,12 @@ def verify_export(
             log = read_log(directory, contest, manifest.key)
             digests = {(record.number, record.attempt): record.digest for record in records}
             problems += [*log.problems, *log_problems(contest, log, digests), *draw_problems(contest, log)]
+            problems += ladder_problems(contest, log, records)
             problems += witness_problems(directory, contest.snapshot, log, manifest.key, named, witnesses)
         elif contest.snapshot.freeze is not None:
             problems.append("the export has no log, but its draw depends on one")
+        if log is None and contest.snapshot.format.draws_when_free:
+            problems.append("the export has no log, so the choice of the pairs cannot be verified")
         if log is None and named:
             problems.append("the export has no log, so no witness has signed it")
         if old is not None:
@@ -158,7 +166,9 @@ def verify_export(
         unfinished=len(contest.unfinished),
         is_over=is_over,
         decisions=[
-            *(f"{agent} disqualified: {why}" for agent, why in contest.out.items()),
+            *(f"{agent} disqualified: {why}" for agent, why in contest.disqualified.items()),
+            *(f"{agent} withdrew: {why}" for agent, why in contest.withdrawn.items()),
+            *(f"{agent} entered after the start: {why}" for agent, (why, _) in contest.entered.items()),
             *(() if log is None else undecided(contest, log)),
             *(() if log is None else uncounted_attempts(contest, log)),
             *(() if log is None else drawn_without(contest.snapshot, log, old)),
@@ -178,9 +188,11 @@ def verify_export(
 
 
 def _jobs(directory: Path, contest: PublishedContest, chosen: Collection[int] | None) -> Iterator[VerifiedRecord]:
-    """`chosen`: games to replay; None: all."""
+    """`chosen`: games to replay; None: all. Pairs of a ladder also depend on withdrawn results."""
     entries = contest.snapshot.by_name()
     openings = contest.tournament.openings(contest.pairings)
+
+    always = {AttemptState.ANNULLED} if contest.snapshot.format.draws_when_free else set()
 
     def job(game: PublishedGame, attempt: int, path: str, state: str) -> VerifiedRecord:
         return VerifiedRecord(
@@ -194,7 +206,7 @@ def _jobs(directory: Path, contest: PublishedContest, chosen: Collection[int] | 
             names=(entries[game.first].calls_itself, entries[game.second].calls_itself),
             seed=contest.tournament.seed_of(game, attempt),
             openings=openings[game.number],
-            is_replayed=chosen is None or game.number in chosen,
+            is_replayed=chosen is None or game.number in chosen or state in always,
         )
 
     for game in contest.games:
@@ -238,14 +250,16 @@ def _state_problems(contest: PublishedContest) -> Iterator[str]:
             yield f"game {game.number}: {game.state!r} is not a state of a game"
         out = [agent for agent in (game.first, game.second) if agent in contest.out]
         if game.state == GameState.CANCELLED and not out:
-            yield f"game {game.number}: cancelled, but no agent is disqualified"
-        why = [f"{agent} is disqualified: {contest.out[agent]}" for agent in out]
+            yield f"game {game.number}: cancelled, but no agent is disqualified or withdrawn"
+        gone = [(agent, contest.disqualified.get(agent), contest.withdrawn.get(agent)) for agent in out]
+        why = [cancellation(agent, why, None) for agent, why, _ in gone if why is not None]
+        why += [cancellation(agent, None, why) for agent, _, why in gone if why is not None]
         if game.state not in OPEN and game.why not in ([""] if game.state == GameState.DONE else why):
             yield f"game {game.number}: {game.why!r:.80} is not a valid reason for {game.state}"
 
 
 def _pairing_problems(contest: PublishedContest) -> Iterator[str]:
-    """Rounds must follow from earlier results and the agents disqualified by then."""
+    """Rounds must follow from earlier results and the agents absent by then."""
     pairings, gone = list(contest.pairings), 0
     paired: list[Pairing] = []
     while len(paired) < len(pairings):
@@ -261,13 +275,13 @@ def _pairing_problems(contest: PublishedContest) -> Iterator[str]:
 def _next_pairings(
     contest: PublishedContest, paired: Sequence[Pairing], left: Sequence[Pairing], gone: int
 ) -> tuple[int, Sequence[Pairing]] | None:
-    """Number of agents disqualified when `left` was paired, and its first pairings; None if they do not follow."""
-    tournament, out = contest.tournament, list(contest.out)
+    """Number of changes when `left` was paired, and its first pairings; None if they do not follow."""
+    tournament = contest.tournament
     rounds = {pairing.round for pairing in paired}
     results = [result for result in contest.results if result.round in rounds]
-    for count in range(gone, len(out) + 1):
+    for count in range(gone, len(contest.changes) + 1):
         for lots in _LOTS if tournament.seed is None else (None,):
-            pairs = tournament.follows(paired, results, out[:count], lots)
+            pairs = tournament.follows(paired, results, contest.absent(count), lots)
             if pairs and list(left[: len(pairs)]) == pairs:
                 return count, pairs
     return None
@@ -283,7 +297,7 @@ def _chance_problems(contest: PublishedContest) -> Iterator[str]:
         yield f"the contest is over, but {CHANCE} does not reveal the secret seed"
     if snapshot.commitment is not None and seed is not None and not contest.is_over:
         yield f"{CHANCE} reveals the secret seed before the last game"
-    ranks = [entry.rank for entry in snapshot.entries]
+    ranks = [entry.rank for entry in snapshot.entries if entry.name not in contest.entered]
     if snapshot.seeding == "drawn" and seed is None:
         if sorted(ranks) != list(range(1, len(ranks) + 1)):
             yield "the agents' ranks are not 1, 2, 3, ..."

@@ -17,7 +17,7 @@ from judge.contest_games import AttemptState, GameState, PublishedGame, schedule
 from judge.publish.load import DOCUMENT
 from judge.publish.model import PublishedContest
 from judge.store.submission_types import ENTERS, State
-from judge.store.types import ANNOUNCED, FROZEN, JournalLine
+from judge.store.types import ANNOUNCED, FROZEN, WITHDRAWN, JournalLine
 from judge.tournament.snapshot import terms_digest
 from judge.transparency.checkpoint import MAX_CHECKPOINT_BYTES, Checkpoint, origin_of, read_checkpoint
 from judge.transparency.log import LOG
@@ -172,7 +172,9 @@ def _agent(line: JournalLine) -> str:
 # --- the log and the tables ------------------------------------------------------------------------------------------
 
 
-_OF_CONTEST = frozenset({"scheduled", "started", "accepted", "disqualified", "open", "paused", "stopped"})
+_OF_CONTEST = frozenset(
+    {"scheduled", "started", "accepted", "disqualified", WITHDRAWN, "entered", "open", "paused", "stopped"}
+)
 
 ATTEMPT_EVENTS = frozenset({"started", "accepted", "void", "abandoned", "superseded", "annulled"})
 
@@ -232,6 +234,8 @@ class _SubmissionHistory:
         self._created = False
         self._is_open = True
         self._out: list[str] = []
+        self._withdrawn: set[str] = set()
+        self._coming = set(contest.entered)
         self._running: dict[str, int] = {}
         self._done: dict[str, int] = {}
         self._last: dict[str, int] = {}
@@ -258,8 +262,29 @@ class _SubmissionHistory:
                 if schedule_digest(new) != line.digest:
                     yield "the games of the schedule differ"
                 self._scheduled |= {game.id for game in new}
+                gone = {agent for game in new for agent in (game.first, game.second) if agent in self._withdrawn}
+                if gone:
+                    yield f"a game of {min(gone)}, which had withdrawn"
+                early = self._coming & {agent for game in new for agent in (game.first, game.second)}
+                if early:
+                    yield f"a game of {min(early)}, which had not entered"
             case "disqualified":
                 self._out.append(line.text)
+            case "entered":
+                agent, _, why = line.text.partition(": ")
+                known, entry = self._contest.entered.get(agent, ("", ""))
+                if (
+                    agent not in self._coming
+                    or known != why
+                    or hashlib.sha256(entry.encode()).hexdigest() != line.digest
+                ):
+                    yield "the tables do not contain this entry"
+                self._coming.discard(agent)
+            case "agent-withdrawn":
+                agent, _, why = line.text.partition(": ")
+                if agent in self._withdrawn or self._contest.withdrawn.get(agent) != why:
+                    yield "the tables do not contain this withdrawal"
+                self._withdrawn.add(agent)
             case "open" | "paused" | "stopped":
                 self._is_open = line.event == "open"
 
@@ -317,15 +342,22 @@ class _SubmissionHistory:
         ]
         if gone:
             yield f"{gone[0]} was disqualified"
+        left = self._withdrawn & {found.first, found.second} & self._contest.out.keys()
+        if left:
+            yield f"{min(left)} had withdrawn"
 
     def end(self, records: Attempts) -> Iterator[str]:
         if not self._created:
             yield "the log does not contain the creation of the contest"
         if len(self._scheduled) != len(self._schedule):
             yield f"the log schedules {len(self._scheduled)} games, the tables have {len(self._schedule)}"
-        out = [f"{agent}: {why}" for agent, why in self._contest.out.items()]
+        out = [f"{agent}: {why}" for agent, why in self._contest.disqualified.items()]
         if sorted(out) != sorted(self._out):
             yield "the log and the tables disqualify different agents"
+        for agent in sorted(self._coming):
+            yield f"the log does not contain the entry of {agent}"
+        if self._withdrawn != self._contest.withdrawn.keys():
+            yield "the log and the tables have different withdrawals"
         for game in self._schedule:
             yield from self._of_game(game, self._ended[game.id], records)
             is_running = game.state == GameState.RUNNING

@@ -67,7 +67,7 @@ def check_record(expected: VerifiedRecord) -> VerifiedRecord:
         return replace(expected, problems=[f"{expected.name}: no record: {error}"])
     checked = _replayed(expected, data) if expected.is_replayed else expected
     # Saves memory and transfers.
-    return replace(checked, spec="", digest=hashlib.sha256(data).hexdigest())
+    return replace(checked, spec="", openings=(), digest=hashlib.sha256(data).hexdigest())
 
 
 def _replayed(expected: VerifiedRecord, data: bytes) -> VerifiedRecord:
@@ -140,16 +140,21 @@ def _measurement_problems(file: RecordFile) -> Iterator[str]:
         for kind, folder in seat.folders.items():
             measured += [(f"{kind} folder", folder.used_bytes), (f"{kind} folder", folder.used_inodes)]
     for place, ply in enumerate(record.plies):
-        measured += [(f"ms of ply {place}", ply.ms), (f"memory_bytes of ply {place}", ply.memory_bytes)]
+        if not _is_possible(ply.ms) or not _is_possible(ply.memory_bytes):
+            measured += [(f"ms of ply {place}", ply.ms), (f"memory_bytes of ply {place}", ply.memory_bytes)]
     placement = record.placement
     cores = (*placement.judge_cores, *placement.slot_cores, *sum(placement.seat_cores, ()))
     measured += [("a core", core) for core in cores]
     measured += [("a time", entry[0]) for block in file.transcript.blocks for entry in block.entries[-1:]]
     for name, value in measured:
-        if value is not None and not 0 <= value <= MAX_MEASURED_VALUE:
+        if not _is_possible(value):
             yield f"impossible: {name} is {value}"
     if not _TIME.fullmatch(record.started_at):
         yield f"impossible: started_at {record.started_at!r:.40} is no time"
+
+
+def _is_possible(value: float | None) -> bool:
+    return value is None or 0 <= value <= MAX_MEASURED_VALUE
 
 
 # --- voids -----------------------------------------------------------------------------------------------------------

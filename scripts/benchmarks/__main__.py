@@ -33,6 +33,7 @@ from scripts.benchmarks.against import compare, read_figures, show_changes
 from scripts.benchmarks.cluster import cluster
 from scripts.benchmarks.contest import contest
 from scripts.benchmarks.crowd import crowd
+from scripts.benchmarks.ladder import ladder
 from scripts.benchmarks.large import large
 from scripts.benchmarks.live import live
 from scripts.benchmarks.measuring import GOMOKU, RUNS, SHORT, Bench, Figure, clock_errors_ms, figure_of, share_of
@@ -209,6 +210,7 @@ MEASURES = {
     "contest": contest,
     "crowd": crowd,
     "large": large,
+    "ladder": ladder,
     "live": live,
     "service": service,
     "cluster": cluster,
@@ -219,7 +221,8 @@ def bench(
     names: Annotated[
         list[str] | None,
         typer.Argument(
-            help="relay, clock, start, reuse, freeze, contest, crowd, large, live, service, cluster; all if none."
+            help="relay, clock, start, reuse, freeze, contest, crowd, large, ladder, live, service, cluster; "
+            "all if none."
         ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")] = False,

@@ -7,6 +7,7 @@ import pytest
 
 from judge.agents.recipe import BuildRecipe, BuildTable, Sources, recipe_for
 from judge.base.errors import InputError
+from judge.translations.language import CODES, languages
 
 MAIN = "class {} {{ public static void main(String[] words) {{}} }}"
 
@@ -185,8 +186,11 @@ def test_the_table_decides_where_there_is_one(tmp_path: Path) -> None:
 def test_ambiguous_input_is_refused_with_the_fix(
     tmp_path: Path, files: dict[str, str], table: dict[str, object], why: str
 ) -> None:
-    with pytest.raises(InputError, match=why):
+    with pytest.raises(InputError, match=why) as refused:
         recipe(tmp_path, files, **table)
+    if why != "Cargo.toml":  # the parser's own words
+        for language in languages(CODES):
+            assert all(is_own for _, is_own in language.explanation(str(refused.value))), language.code
 
 
 @pytest.mark.parametrize(

@@ -70,7 +70,7 @@ def test_seat_whose_helpers_exit_in_the_opponents_time_loses(played: Play, seat:
     file = played(HELPERS, seat)
 
     assert (Verdict.TURN_TIME, 1 - seat) == (file.record.verdict, file.record.winner)
-    assert "did not stand still when its turn was over" in file.record.reason
+    assert "did not stop when its turn was over" in file.record.reason
     assert file.record.seats[1 - seat].fault is None
     assert not verify(file).problems
 

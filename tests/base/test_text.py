@@ -133,4 +133,4 @@ def test_a_word_that_is_not_known_is_answered_with_the_nearest_or_with_all() -> 
     assert ["swiss"] == nearest("swis", ["swiss", "groups"])
     assert "did you mean 'swiss'?" == suggest("swis", ["swiss", "groups"])
     assert "there are groups, swiss" == suggest("x", ["swiss", "groups"])
-    assert "there are none" == suggest("x", [])
+    assert "the list is empty" == suggest("x", [])

@@ -265,9 +265,14 @@ def test_organiser_decisions_are_published(cup: Cup) -> None:
     with recorder(cup) as log:
         cup.store.set_state(cup.contest.name, "paused", "lunch")
         cup.store.disqualify(cup.contest.name, "bert", "<b>it</b>\n cheats")
+        cup.store.withdraw(cup.contest.name, "anna", "it is ill", is_annulled=True)
         log.read_store()
     told = events(cup)
 
+    withdrawn = [event for event in told if event["type"] == "withdrawn"]
+    assert [("anna", True, "anna: it is ill")] == [
+        (each["agent"], each["is_annulled"], each["reason"]) for each in withdrawn
+    ]
     assert [("paused", "lunch")] == [(event["state"], event["reason"]) for event in told if event["type"] == "state"]
     assert ["bert: <b>it</b>  cheats"] == [event["reason"] for event in told if event["type"] == "disqualified"]
 

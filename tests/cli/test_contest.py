@@ -122,6 +122,7 @@ def test_from_nothing_to_final_standings(judge: Judge, tmp_path: Path) -> None:
     assert 2 == judge("contest", "disqualify", "nobody", "cup", "--why", "x").code
     final = judge("contest", "standings", "cup")
     assert "disqualified: house-stamp: it stamps" in final.out
+    assert 2 == judge("contest", "withdraw", "house-stamp", "cup", "--why", "x").code
     assert 0 == judge("verify", *map(str, _records(tmp_path / "cup"))).code
 
 

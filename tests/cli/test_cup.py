@@ -15,12 +15,15 @@ from typing import Any
 import pytest
 
 from judge.contest.contest import Contest, open_store
+from judge.contest.executor import slots_on_host
 from judge.contest.plan import load_plan
 from judge.contest.run_lock import player_of
 from judge.cup.plan import load_cup
 from judge.host.build_images import build_images
 from judge.publish.manifest import write_manifest
+from judge.referee.spec import RecordFile
 from judge.sandbox.machine.procfs import started_ticks
+from judge.store.files import Files
 from judge.transparency.keys import load_key
 from tests.cli.conftest import SMALL, Judge
 from tests.cli.contests import left, workers
@@ -252,9 +255,17 @@ def test_ctrl_c_finishes_the_running_games_of_all_leagues(judge: Judge, tmp_path
     with running(tmp_path) as process:
         while not sum(done(judge).values()):
             assert process.poll() is None
+        slot = slots_on_host(1)[0]
+        assert set(slot.judge_cores) == os.sched_getaffinity(process.pid)
         os.kill(process.pid, signal.SIGINT)
         assert 0 == process.wait()
 
+    with closing(open_store(planned := load_plan(tmp_path / "cup/fast"))) as store:
+        results = store.results(planned.name)
+    records = [RecordFile.model_validate_json(Files(planned.files).get(result.record)).record for result in results]
+    assert {slot.cores} == {record.placement.slot_cores for record in records}
+    table = judge("cup", "standings", "cup").out.rpartition("provisional")[2]
+    assert "fast" in table, table
     leagues = document(judge, "status", "cup")["leagues"]
     assert 0 == sum(league["games"]["running"] for league in leagues.values() if "games" in league)
     assert 0 < sum(done(judge).values()) < sum(GAMES.values())
@@ -303,6 +314,21 @@ def test_submitted_agent_is_promoted_with_its_files(judge: Judge, tmp_path: Path
         with closing(open_store(planned := load_plan(tmp_path / "cup" / name))) as store:
             digests.append(Contest(store, planned).snapshot.by_name()["newcomer"].seat.digest)
     assert digests[0] == digests[1]
+
+
+def test_all_new_agents_are_promoted_if_no_old_one_is_better(judge: Judge, tmp_path: Path) -> None:
+    (tmp_path / "cup").mkdir()
+    (tmp_path / "cup/last.csv").write_text("agent,rating\nhouse-stamp,0\n")
+    text = CUP.replace("games = 2 }\nmedals", 'games = 2, skip = { ratings = "last.csv" } }\nmedals')
+    (tmp_path / "cup/cup.toml").write_text(text.replace("promoted = 1", "promoted = 1\npromotes_new = true"))
+    planned = judge("cup", "plan", "cup")
+    assert (0, True) == (planned.code, "about 2" in planned.out), planned.out
+
+    ran = judge("cup", "run", "cup", "--workers", "1")
+
+    assert 0 == ran.code, ran.err
+    first = {league["name"]: league for league in document(judge, "standings", "cup")["leagues"]}["first"]
+    assert {"holder", "house-instant", "house-stamp"} == {agent for _, agent in first["places"]}
 
 
 def test_league_waits_for_its_moment_while_another_one_plays(judge: Judge, tmp_path: Path) -> None:

@@ -207,7 +207,7 @@ def test_errors_are_reported(run: Run, upload: Callable[[str], str], tmp_path: P
         (["submissions", "retry", "1"], "only a failed or refused one"),
         (["submissions", "token", "a\x1bb"], "printable characters"),
         (["submissions", "token", "ada", "--url", "example.org"], "not an address"),
-        (["serve-intake", "--listen", "0.0.0.0:0"], "behind a server with TLS"),
+        (["serve-intake", "--listen", "0.0.0.0:0"], "let a server with TLS forward"),
         (["serve-intake", "--proxy", "*"], "use one IP address"),
         (["serve-intake", "--listen", "nowhere"], "use an IP address and a port"),
         (["serve-intake", "--listen", "192.0.2.1:0", "--beyond-loopback"], "Cannot assign"),

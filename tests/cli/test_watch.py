@@ -12,7 +12,9 @@ from rich.console import Console, RenderableType
 from judge.broadcast.state import Live
 from judge.catalog.steps import steps_of
 from judge.cli.contest.watch import Followed
-from judge.terminal.contest_screen import game_screen, overview
+from judge.records.evaluations import evaluate_game
+from judge.records.search_figures import search_figures
+from judge.terminal.contest_screen import game_screen, line_of, overview
 from tests.broadcast.logs import PAIR, accept, play_next, recorder
 from tests.forked import ForkedProcess
 from tests.patience import PATIENCE_S
@@ -124,11 +126,38 @@ def test_contest_is_not_over_while_its_log_lags_behind_the_store(cup: Cup) -> No
         assert followed.is_over()
 
 
-def test_a_contest_is_over_though_a_disqualified_agent_has_games_that_are_not_played(cup: Cup) -> None:
+@pytest.mark.parametrize("event", ["disqualified", "withdrawn"])
+def test_a_contest_is_over_though_an_absent_agent_has_games_that_are_not_played(cup: Cup, event: str) -> None:
     with recorder(cup) as log, closing(Followed(cup.contest)) as followed:
         accept(cup, *play_next(cup))
-        cup.store.disqualify(cup.contest.name, "bert", "cheats")
+        if event == "withdrawn":
+            cup.store.withdraw(cup.contest.name, "bert", "cheats", is_annulled=True)
+        else:
+            cup.store.disqualify(cup.contest.name, "bert", "cheats")
         log.finish()
-        list(followed.news())
+        assert f"{event}: bert: cheats" in [line_of(each, followed.live) for each in followed.news()]
         assert 0 == followed.live.waiting
         assert followed.is_over()
+
+
+def test_live_games_are_evaluated_as_their_records(cup: Cup) -> None:
+    with recorder(cup) as log, closing(Followed(cup.contest)) as followed:
+        files = []
+        for _ in range(2):
+            game, file, told = told_by(cup, log)
+            for _ in told:
+                pass
+            accept(cup, game, file)
+            files.append(file)
+        log.finish()
+        list(followed.news())
+        for number, file in enumerate(files, 1):
+            replay = steps_of(file)
+            values = [
+                (step.seat, search_figures(step.search, step.messages, step.ms).evaluation)
+                for step in replay.steps
+                if step.seat is not None
+            ]
+            expected = evaluate_game(values, file.record.winner)
+            assert expected is not None
+            assert expected == followed.live.evaluated[number]

@@ -1,5 +1,6 @@
 """The moments of a contest's file: read or refused, and what happens at them, once, whatever clocks do."""
 
+import os
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
@@ -11,7 +12,8 @@ import pytest
 from judge.base.errors import InputError
 from judge.contest.contest import announce, open_store
 from judge.contest.plan import load_plan
-from judge.contest.window_keeper import WindowKeeper, remembered
+from judge.contest.window_keeper import WindowKeeper, remembered, start_run
+from judge.sandbox.machine.cores import available
 from judge.store.submission_types import NotNowError, ProcessingResult, Upload
 from judge.store.submissions import Register
 from judge.submissions.windows import SubmissionGate
@@ -188,3 +190,13 @@ def test_the_start_waits_for_submissions_that_came_before_it(desk: Desk) -> None
     desk.register.finish(taken.id, taken.attempt, ProcessingResult("it is slow", "five", None, None, "0" * 64, None))
     keeper.look()
     assert [21] == desk.started
+
+
+def test_contest_that_a_service_on_one_processor_starts_may_use_all(tmp_path: Path) -> None:
+    given = available()
+    os.sched_setaffinity(0, {min(given)})
+    try:
+        with start_run(tmp_path / "contest.toml") as process:
+            assert given == os.sched_getaffinity(process.pid)
+    finally:
+        os.sched_setaffinity(0, given)

@@ -25,12 +25,12 @@ FOLDERS = "folders.round=first"
 
 LEAGUES = {
     "2": ("gomocup-freestyle", ""),
-    "1": ("gomocup-freestyle:finals", 'after = "2"'),
+    "1": ("gomocup-freestyle:finals", 'after = "2"\npromotes_new = true'),
     "p": ("gomocup-freestyle-15", ""),
-    "o": ("gomocup-freestyle-15:finals", 'after = "p"'),
+    "o": ("gomocup-freestyle-15:finals", 'after = "p"\npromotes_new = true'),
     "f": ("gomocup-fastgame", ""),
     "t": ("gomocup-standard", ""),
-    "s": ("gomocup-standard:finals", 'after = "t"'),
+    "s": ("gomocup-standard:finals", 'after = "t"\npromotes_new = true'),
     "r": ("renju-15:finals", ""),
     "c": ("gomocup-caro:finals", ""),
 }

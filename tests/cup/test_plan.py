@@ -40,6 +40,11 @@ def plan(folder: Path, text: str) -> PlannedCup:
         (HEAD + ONE + "medal = false\n", "line 6: unknown key 'leagues.0.medal'; did you mean 'medals'?"),
         (HEAD + ONE + 'order = "lowest"\n', 'line 4: leagues.one.order = "lowest"'),
         (HEAD + ONE + "promoted = 2\n", "promoted needs after"),
+        (HEAD + ONE + "promotes_new = true\n", "promotes_new needs after"),
+        (
+            HEAD + ONE + TWO + 'after = "one"\npromotes_new = true\n',
+            "line 11: leagues.two.promotes_new: leagues.one needs format.skip: agents without a rating there are new",
+        ),
         (HEAD + ONE + 'agents = [{ path = "a" }]\n', "agents of a cup are in [[entries]]"),
         (HEAD + ONE + 'after = "two"\n' + TWO, "line 6: leagues.one.after: no earlier league 'two'"),
         (HEAD + ONE + entry("a"), "line 9: entries.0.leagues: Tuple should have at least 1 item"),

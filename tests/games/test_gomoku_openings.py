@@ -324,4 +324,4 @@ def test_agent_complaint_is_quoted_in_the_reason_of_its_fault() -> None:
     game = swap2()
     answer(game, stones(*THREE))
     game.apply(Reply(ReplyKind.DECIDED, "7,7", Stone(7, 7), "ERROR Color is not a valid value"))
-    assert_illegal(game, 1, "taken by stone 1 (black); before that it said 'ERROR Color is not a valid value'")
+    assert_illegal(game, 1, "taken by stone 1 (black); before that it sent 'ERROR Color is not a valid value'")

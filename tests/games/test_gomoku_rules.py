@@ -112,7 +112,7 @@ def full_board_order(size: int) -> list[tuple[int, int]]:
 def test_renju_is_drawn_at_200_stones_and_the_rest_on_a_full_board(rule: str, stones: int) -> None:
     """Gomocup's managers end renju 25 stones before the board is full."""
     game = play(board(rule=rule, continuous=False), full_board_order(15))
-    reason = "the board is full" if stones == 225 else "200 stones, and nobody won"
+    reason = "the board is full" if stones == 225 else "200 stones and no winner"
     assert game.end == RuleResult(Verdict.DRAW, None, reason)
     assert stones == len(game.stones)
 
@@ -120,7 +120,7 @@ def test_renju_is_drawn_at_200_stones_and_the_rest_on_a_full_board(rule: str, st
 def test_a_policy_may_draw_earlier() -> None:
     """`draw_at` counts the stones of the opening too."""
     game = play(board(draw_at=4, opening=[(0, 0), (2, 0)]), [(4, 0), (6, 0)])
-    assert game.end == RuleResult(Verdict.DRAW, None, "4 stones, and nobody won")
+    assert game.end == RuleResult(Verdict.DRAW, None, "4 stones and no winner")
 
 
 def test_a_five_with_the_last_stone_wins_before_the_draw() -> None:

@@ -34,6 +34,8 @@ CREATE TABLE entries (
 	rank INTEGER NOT NULL,
 	entry TEXT NOT NULL,
 	disqualified TEXT,
+	withdrawn TEXT,
+	is_annulled BOOLEAN DEFAULT 0 NOT NULL,
 	PRIMARY KEY (contest, name),
 	FOREIGN KEY(contest) REFERENCES contests (name)
 );
@@ -300,6 +302,8 @@ CREATE TABLE entries (
 	rank INTEGER NOT NULL,
 	entry TEXT NOT NULL,
 	disqualified TEXT,
+	withdrawn TEXT,
+	is_annulled BOOLEAN DEFAULT false NOT NULL,
 	PRIMARY KEY (contest, name),
 	FOREIGN KEY(contest) REFERENCES contests (name)
 );

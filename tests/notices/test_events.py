@@ -48,6 +48,9 @@ def test_authors_are_notified_of_results_third_failures_and_disqualification(tmp
             assert any(text.startswith("game 1: crasher lost against anna: ") for text in texts)
             assert "crasher has failed by itself in 3 games in a row, last in game 3" in texts
             assert "crasher is disqualified: it only crashes" in texts
+            cup.store.withdraw("spring-cup", AUTHORS["ada"], "it is ill", is_annulled=True)
+            assert ["withdrawn", *["result"] * 4] == told("ada")
+            assert f"{AUTHORS['ada']} withdrew: it is ill" in [each.text for each in notices.of("ada", 99)]
 
 
 def test_results_by_mail_come_together_at_the_end_of_a_round_or_after_a_while(tmp_path: Path) -> None:

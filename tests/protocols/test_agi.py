@@ -522,9 +522,9 @@ def test_rest_of_a_turns_output_does_not_answer_the_next() -> None:
         """
         < BESTMOVE 78\\nBESTMOVE 67\\nBESTM\\
         = 7,7
-        = note discarded: 1 line(s) that nobody asked for, first 'BESTMOVE 67'
+        = note discarded: 1 line(s) without a request, first 'BESTMOVE 67'
         < OVE 66\\nREADYOK\\nBEST\\
-        = note discarded: 2 line(s) that nobody asked for, first 'OVE 66'
+        = note discarded: 2 line(s) without a request, first 'OVE 66'
         """
     )
     talk.feed(Ask(place("7868"), CLOCK))
@@ -544,7 +544,7 @@ def test_a_move_before_go_is_no_answer_to_it() -> None:
         < READYOK\\nBESTMOVE 66\\nBEST\\
         > POSITION MOVES 78
         > GO TIME 30000
-        = note discarded: 1 line(s) that nobody asked for, first 'BESTMOVE 66'
+        = note discarded: 1 line(s) without a request, first 'BESTMOVE 66'
         < MOVE 65
         = note ignored: 'MOVE 65'
         < BESTMOVE 64
@@ -560,7 +560,7 @@ def test_agent_writing_all_answers_ahead_is_not_ready() -> None:
         > SETOPTION PONDER OFF
         > SETRULE FORBIDDEN
         > ISREADY
-        = note discarded: 3 line(s) that nobody asked for, first 'READYOK'
+        = note discarded: 3 line(s) without a request, first 'READYOK'
         """
     )
 

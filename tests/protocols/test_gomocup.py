@@ -464,7 +464,7 @@ def test_a_board_that_a_brain_does_not_know_is_refused_and_the_rest_is_discarded
         < UNKNOWN\\nUNKNOWN\\nUNKNOWN\\nUNKNOWN
         = wake after 1000
         = refused UNKNOWN
-        = note discarded: 2 line(s) that nobody asked for, first 'UNKNOWN'
+        = note discarded: 2 line(s) without a request, first 'UNKNOWN'
         """
     )
 
@@ -472,8 +472,8 @@ def test_a_board_that_a_brain_does_not_know_is_refused_and_the_rest_is_discarded
 def test_a_second_move_in_one_go_is_not_the_answer_to_the_next_turn() -> None:
     """Stale output is accepted as a move by other managers; here it is discarded and noted."""
     conversation = thinking()
-    conversation.goes("< 7,7\\n8,8\n= 7,7\n= note discarded: 1 line(s) that nobody asked for, first '8,8'")
-    conversation.goes("< 9,9\n= note discarded: 1 line(s) that nobody asked for, first '9,9'")
+    conversation.goes("< 7,7\\n8,8\n= 7,7\n= note discarded: 1 line(s) without a request, first '8,8'")
+    conversation.goes("< 9,9\n= note discarded: 1 line(s) without a request, first '9,9'")
     conversation.goes("< 1,\\")
     ask(conversation, (7, 7, 0), (11, 10, 1))
     conversation.goes("> INFO time_left 90000\n> TURN 11,10\n< 2,2\n= 2,2")
@@ -549,7 +549,7 @@ def test_late_output_of_a_replaced_brain_is_no_answer() -> None:
         = respawn
         > START 20
         = await start
-        = note discarded: 3 line(s) that nobody asked for, first 'OK'
+        = note discarded: 3 line(s) without a request, first 'OK'
         < OK
         {INFOS}
         > INFO time_left 90000

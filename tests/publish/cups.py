@@ -254,20 +254,28 @@ class Cup:
         secret: str = CHANCE,
         submissions: Mapping[str, int] | None = None,
         name: str = "spring-cup",
+        version: str = "",
+        titles: Mapping[str, str] | None = None,
+        first: int | None = None,
     ) -> None:
-        """`openings` are played in their order; without them three are, in an order that chance decides.
+        """`titles`: display names. `first`: number of agents that take part from the start; None: all. `openings` are
+        played in their order; without them three are, in an order that chance decides.
 
-        `drawn`: begun as `judge contest run` does, with what happens between the announcement and the freeze.
+        `version` is added to the agents' files. `drawn`: begun as `judge contest run` does, with what happens between
+        the announcement and the freeze.
         """
         folder.mkdir(parents=True, exist_ok=True)
-        agents = "".join(f'[[agents]]\npath = "{name}"\n' for name in cast)
+        self._entered = list(cast)[:first]
+        agents = "".join(f'[[agents]]\npath = "{name}"\n' for name in self._entered)
         fixed = "" if seed is None else f"seed = {seed}"
         plan = PLAN.format(name=name, about=about, format=form, agents=agents, more=more, seed=fixed)
         (folder / "contest.toml").write_text(plan)
         self.folder = folder
         self.cast = cast
         self.openings = tuple(openings)
+        self._version = version
         self._submissions = submissions or {}
+        self._titles = titles or {}
         self.planned = load_plan(folder / "contest.toml")
         self.store = Store(self.planned.store_url)
         commitment = commitment_to(secret) if seed is None else None
@@ -292,7 +300,7 @@ class Cup:
                 rank=rank,
                 seat=SeatSpec(
                     name=name,
-                    digest=self._files_of(name),
+                    digest=self.store_files(name),
                     command=("./a",),
                     runtime="native",
                     protocol="gomocup",
@@ -301,8 +309,9 @@ class Cup:
                 calls_itself=name,
                 description="A script.",
                 submission=self._submissions.get(name),
+                title=self._titles.get(name, ""),
             )
-            for rank, name in enumerate(self.cast, 1)
+            for rank, name in enumerate(self._entered, 1)
         )
         return Snapshot(
             judge="0.1.0",
@@ -324,11 +333,11 @@ class Cup:
             host={"cpu": "a processor", "cores": 2, "kernel": "6.1"},
         )
 
-    def _files_of(self, name: str) -> str:
+    def store_files(self, name: str) -> str:
         """Store the files of an agent, which are never run; their digest."""
         place = self.planned.agents / "staged"
         place.mkdir(parents=True)
-        (place / "a").write_text(name)
+        (place / "a").write_text(name + self._version)
         digest = program_digest(place)
         place.rename(self.planned.agents / digest)
         return digest

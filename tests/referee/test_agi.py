@@ -93,7 +93,7 @@ def test_reason_of_a_forbidden_answer_quotes_the_engine(said: str, reason: str) 
     played = play(engine(said), engine(*OTHER_ROW))
 
     assert (Verdict.ILLEGAL, 1) == (played.verdict, played.winner)
-    assert played.end.reason.endswith(f"; it said '{reason}'") is bool(reason)
+    assert played.end.reason.endswith(f"; it sent '{reason}'") is bool(reason)
 
 
 def test_search_information_is_stored_with_its_move() -> None:

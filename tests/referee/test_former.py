@@ -1,10 +1,15 @@
-"""The Gomocup conversation of records of format 2."""
+"""The Gomocup conversation of records of format 2, and former words."""
+
+import pytest
 
 from judge.games.gomoku.requests import Placed, PlaceStone
 from judge.protocols import FormerBuilds, new_protocol
 from judge.protocols.types import Ask, Clock, Open, ToldLimits
 from judge.referee.former import FORMER_PROTOCOLS
+from judge.referee.verify import verify
+from judge.testing import Agent, Say
 from judge.testing.conversation import Conversation
+from tests.referee.games import a_file, brain, play, spec
 
 
 def thinking(former: FormerBuilds = FORMER_PROTOCOLS) -> Conversation:
@@ -54,3 +59,26 @@ def test_newer_records_do_not() -> None:
     conversation.goes("< UNKNOWN a\n= wake after 1000")
     conversation.alarm()
     conversation.goes("= refused UNKNOWN a")
+
+
+DRAWN = spec(game={"name": "gomoku", "options": {"width": 15, "height": 15, "draw_at": 4}})
+
+
+@pytest.mark.parametrize(
+    ("black", "former"),
+    [
+        (brain("0,0", "5,5"), "4 stones, and nobody won"),
+        (
+            brain("0,0", TURN=[Say(b"ERROR no\r\n"), Say(b"0,0\r\n")]),
+            "0,0 (a1) is taken by stone 1 (black); before that it said 'ERROR no'",
+        ),
+    ],
+)
+def test_a_reason_in_former_words_verifies_and_another_reason_does_not(black: Agent, former: str) -> None:
+    file = a_file(play(black, brain("9,9", "8,8"), DRAWN), DRAWN)
+    assert [] == verify(file).problems
+    assert former != file.record.reason
+    for reason, is_right in ((former, True), (former + ".", False), (file.record.reason[1:], False)):
+        record = file.record.model_copy(update={"reason": reason})
+        problems = verify(file.model_copy(update={"record": record})).problems
+        assert is_right is (not problems), (file.record.reason, problems)

@@ -139,7 +139,7 @@ def test_the_temporary_folder_is_where_the_agent_makes_it(live: Live) -> None:
     )
 
     assert {"file": b"now\n"} == contents(left[TEMPORARY])
-    beside = f"not kept: 1 files or directories beside ./{NAME}, which alone is kept"
+    beside = f"not kept: 1 files or directories outside ./{NAME}; only that folder is kept"
     assert ((beside,), ()) == (left[TEMPORARY].notes, left[PERSISTENT].notes)
     assert {NAME: None, f"{NAME}/file": b"ever\n"} == contents(left[PERSISTENT])
 

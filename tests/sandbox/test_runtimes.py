@@ -75,7 +75,7 @@ def test_organiser_file_declares_the_contents_of_its_runtime(tmp_path: Path) -> 
         ("runs_built = true", "line 1: unknown key 'runs_built'"),
         ('extends = "wine"', r"extends: there is no 'wine' to extend; .*native.*python"),
         ('extends = "base"', "there is no 'base' to extend"),
-        (WHEEL, r'wheels: they are for Python 3: say extends = "python"'),
+        (WHEEL, r'wheels: they are for Python 3: add extends = "python"'),
         ('wheels = ["numpy==1.0"]', r"line 1: wheels\.0: "),
         (f'wheels = ["numpy>=1 --hash=sha256:{ZEROS}"]', r"line 1: wheels\.0: "),
         ('seccomp = "none"', "line 1: seccomp: "),

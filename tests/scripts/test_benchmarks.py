@@ -18,6 +18,7 @@ from judge.sandbox.machine.cores import available
 from scripts.benchmarks import cluster as bench_cluster
 from scripts.benchmarks import contest as bench_contest
 from scripts.benchmarks import crowd as bench_crowd
+from scripts.benchmarks import ladder as bench_ladder
 from scripts.benchmarks import large as bench_large
 from scripts.benchmarks import service as bench_service
 from scripts.benchmarks import start as bench_start
@@ -226,3 +227,16 @@ def test_the_scheduling_of_many_workers_is_measured(
     assert 16 == games.limit
     assert 3 == len(costs)
     assert all(cost.value > 0 for cost in (*costs, share))
+
+
+def test_ladder_measures_choices_and_results() -> None:
+    figures = {figure.name: figure for figure in bench_ladder.measure(20, 500, 30)}
+
+    assert set(figures) == {
+        "ladder, choice of a pair, median",
+        "ladder, choice of a pair, p99",
+        "ladder, update after a result, median",
+        "ladder, update after a result, p99",
+        "ladder, exact fit of all games",
+    }
+    assert figures["ladder, choice of a pair, median"].limit == bench_ladder.LIMIT_MS

@@ -54,7 +54,12 @@ def test_a_game_is_issued_once_and_its_result_counts_once(store: Store) -> None:
     assert AttemptState.ACCEPTED is store.accept(first.id, 1, ended())
     (result,) = store.results("cup")
     assert ended().row(game(1), 1) == result
-    assert {"pending": 1, "running": 1, "done": 1, "held": 0, "cancelled": 0} == store.counts("cup")
+    assert [result] == store.results("cup", failed=True)
+    assert AttemptState.ACCEPTED is store.accept(
+        game(2).id, 1, replace(ended("draw", None), seats=ended().seats[:1] * 2)
+    )
+    assert [result] == store.results("cup", failed=True)
+    assert {"pending": 1, "running": 0, "done": 2, "held": 0, "cancelled": 0} == store.counts("cup")
 
 
 @pytest.mark.parametrize("alone", [(), ("a", "b")])

@@ -41,6 +41,10 @@ def order_of(records: Path, league: str) -> Sequence[str]:
     return list(dict.fromkeys(names))
 
 
+LEADING_NEW = {"2021_2": 2, "2021_t": 2, "2026_p": 4}
+"""Number of new programs before the first old one, of leagues with more than one. So more than four never advanced."""
+
+
 def test_promotions_and_seats_of_the_records() -> None:
     """A successor has the family of the former program, from the list of nicknames."""
     root = results().parent
@@ -59,6 +63,10 @@ def test_promotions_and_seats_of_the_records() -> None:
         new = set(lower) - set(earlier) if earlier else set()
         risen = lower[: promoted_count(lower, int(row["upper_size"]) - int(row["seeded"]), new)]
         assert row["promoted"].split() == risen, row
+        assert LEADING_NEW.get(row["lower"], 1) == promoted_count(lower, 1, new), row
+        used = root / f"expected/ratings-used/{row['lower']}.csv"
+        if previous and used.exists():
+            assert new == {each["program"] for each in rows_of(used) if each["rating_used"] == "0"}, row
         if previous:  # Freestyle-15 was first played in 2024
             by_family = {family(name): name for name in upper if name not in risen}
             successors = {name: by_family[family(name)] for name in previous if family(name) in by_family}

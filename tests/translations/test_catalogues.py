@@ -121,9 +121,9 @@ SENTENCES = [
         "步时超时：用时 6000 毫秒，允许 5000 毫秒（含容差）",
     ),
     (
-        "7,7 (h8) is taken by stone 1 (black); before that it said 'ERROR <b>; before that it said'",
-        "na 7,7 (h8) už leží kámen 1 (černý); předtím ohlásil 'ERROR <b>; before that it said'",
-        "7,7 (h8) 已有第 1 手的棋子（黑方）；此前曾输出 'ERROR <b>; before that it said'",
+        "7,7 (h8) is taken by stone 1 (black); before that it sent 'ERROR <b>; before that it sent'",
+        "na 7,7 (h8) už leží kámen 1 (černý); předtím ohlásil 'ERROR <b>; before that it sent'",
+        "7,7 (h8) 已有第 1 手的棋子（黑方）；此前曾输出 'ERROR <b>; before that it sent'",
     ),
 ]
 
@@ -169,7 +169,7 @@ def test_foreign_sentence_is_not_translated(text: str) -> None:
 
 def test_no_text_of_a_stranger_is_slow_to_compare() -> None:
     """Each name in a message games once: this would take minutes if the names could be tried anew."""
-    for hostile in ("; " * 300, " wins" * 120, "; before that it said " * 27, ": (" * 199, " - " * 200, " - : " * 120):
+    for hostile in ("; " * 300, " wins" * 120, "; before that it sent " * 27, ": (" * 199, " - " * 200, " - : " * 120):
         for code in OTHERS:
             language(code).sentence(hostile[:MAX_SENTENCE_CHARACTERS])
             language(code).explanation(hostile[:MAX_SENTENCE_CHARACTERS])

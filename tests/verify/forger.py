@@ -83,9 +83,8 @@ VOID = 2
 
 
 @contextmanager
-def steady_clock() -> Iterator[None]:
+def steady_clock(moment: datetime = datetime(2013, 3, 2, 18, tzinfo=UTC)) -> Iterator[None]:
     """A second for every look at it."""
-    moment = datetime(2013, 3, 2, 18, tzinfo=UTC)
 
     def now() -> str:
         nonlocal moment

@@ -34,8 +34,8 @@ RATINGS = '[ratings]\nwith = ["../last-year"]\nanchors = { bert = 1600 }\n'
 class NewAnna(Cup):
     """Whose Anna has other files than in other cups."""
 
-    def _files_of(self, name: str) -> str:
-        return super()._files_of("anna, the second" if name == "anna" else name)
+    def store_files(self, name: str) -> str:
+        return super().store_files("anna, the second" if name == "anna" else name)
 
 
 def exported_of(cup: Cup, folder: Path) -> Public:

@@ -204,9 +204,9 @@ def test_a_bye_in_another_round_is_found(tmp_path: Path) -> None:
 # --- in a browser ----------------------------------------------------------------------------------------------------
 
 
-def said_by(browser: Browser, public: Public) -> list[str]:
-    """What the page of the export says of its own directory, opened from disk."""
-    browser.open(public.directory / "verify.html")
+def said_by(browser: Browser, public: Public, page: Path | None = None) -> list[str]:
+    """What the page of the export, or another one, says of the directory, opened from disk."""
+    browser.open(page or public.directory / "verify.html")
     browser.choose("directory", public.directory)
     browser.choose("key", public.public_key)
     said = browser.ask("""new Promise((resolve) => {

@@ -173,7 +173,7 @@ def test_lost_game_marked_unplayed_shows_as_open(copy: Public) -> None:
 def test_an_agent_that_is_cancelled_without_a_decision_is_found(copy: Public) -> None:
     change(copy.directory / "data/games.json", lambda rows: rows[4].update(state="cancelled"))
 
-    assert "game 5: cancelled, but no agent is disqualified" in signed_again(copy).problems
+    assert "game 5: cancelled, but no agent is disqualified or withdrawn" in signed_again(copy).problems
 
 
 def test_other_pairings_than_those_that_follow_are_found(copy: Public) -> None:

@@ -65,6 +65,14 @@ app = lazy_group(
             "judge.cli.contest.admin:disqualify",
             "Disqualify an agent: its games do not count, and its future games are not played.",
         ),
+        "withdraw": (
+            "judge.cli.contest.admin:withdraw",
+            "Withdraw an agent after the start. Swiss: its games count; round robins and groups: they do not.",
+        ),
+        "enter": (
+            "judge.cli.contest.admin:enter",
+            "Enter an agent in a Swiss after the start. It plays from the next round, with 0 points for missed rounds.",
+        ),
         "folders": (
             "judge.cli.contest.folders:app",
             "List, export and import the agents' persistent folders.",

@@ -1,4 +1,4 @@
-"""Organiser commands: announce, pause, resume, void and disqualify."""
+"""Organiser commands: announce, pause, resume, void, disqualify, withdraw and enter."""
 
 from contextlib import closing
 from functools import partial
@@ -34,6 +34,8 @@ folder it prints a signed checkpoint.
 """,
     "void": "Example: judge contest void 17 cup --why 'the wrong opening file'",
     "disqualify": "Example: judge contest disqualify mybrain cup --why 'two entries of one author'",
+    "withdraw": "Example: judge contest withdraw mybrain cup --why 'the author asked for it'",
+    "enter": "Example: judge contest enter mybrain cup --why 'the mail server was down'",
 }
 
 
@@ -113,6 +115,26 @@ def disqualify(
     """Disqualify an agent: its games do not count, and its future games are not played."""
     with opened(contest) as found:
         print(orders.disqualify(found, _order("disqualify", agent, why)).done)
+
+
+def withdraw(
+    agent: Annotated[str, typer.Argument(help="The agent's name, as the tables show it.")],
+    contest: ContestArgument = HERE,
+    why: WhyOption = "",
+) -> None:
+    """Withdraw an agent after the start. Swiss: its games count; round robins and groups: they do not."""
+    with opened(contest) as found:
+        print(orders.withdraw(found, _order("withdraw-agent", agent, why)).done)
+
+
+def enter(
+    agent: Annotated[str, typer.Argument(help="The name of an agent with a passed submission.")],
+    contest: ContestArgument = HERE,
+    why: WhyOption = "",
+) -> None:
+    """Enter an agent in a Swiss after the start. It plays from the next round, with 0 points for missed rounds."""
+    with opened(contest) as found:
+        print(orders.enter(found, _order("enter", agent, why)).done)
 
 
 def _order(action: str, target: str, why: str) -> OrganiserOrder:

@@ -50,13 +50,15 @@ def game(
         played = _attempt(found, found_game, attempt)
         path = found.files.path(played.record or "")
         file = read_stored(found.planned.files, played.record or "")
+        entries = found.snapshot.by_name()
+        titles = (entries[found_game.first].title, entries[found_game.second].title)
     if record:
         _write(record, (file if private else public_part(file)).to_json(as_read=True))
     if evidence:
         print_evidence(file, str(path))
     if record or evidence:
         return
-    steps = steps_of(file)
+    steps = steps_of(file).titled(titles)
     if steps.problem:
         note(f"judge: game {found_game.number}: shown only up to an error: {printable(steps.problem, 300)}")
     show_game(steps)

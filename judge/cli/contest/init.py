@@ -18,7 +18,7 @@ from judge.base.text import printable
 from judge.base.toml_files import toml_quoted
 from judge.cli.contest.init_options import InitOptions, ask_options, policy_of_game
 from judge.cli.contest.next_file import next_text
-from judge.cli.options import ClockOption, PolicyOption, SetOption, operator
+from judge.cli.options import ClockOption, PolicyOption, SetOption, operator, print_next_steps
 from judge.contest.carry_over import carry_over
 from judge.contest.entries import intake_directory
 from judge.contest.plan import NAME, PLAN_FILE, Planned, load_plan
@@ -49,6 +49,8 @@ _FORMATS = {
     "groups": "groups = 2\npromoted = 2     # number from each group that reach the final\n",
     "sprt": "rounds = 100     # maximum; after it the test is undecided\n"
     'test = { elo0 = 0, elo1 = 10, alpha = 0.05, beta = 0.05, model = "logistic" }   # or "normalized", "bayesian"\n',
+    "ladder": "total_games = 1000   # the season ends after this number\n"
+    "matchmaking = { open_games = 2, author_share = 0.1 }   # limits per agent\n",
     "leagues": "sizes = [6, 6, 6]\npromoted = 3     # number from each league that are promoted\n",
 }
 
@@ -226,9 +228,7 @@ def init(
         if is_new:
             folder.rmdir()
         raise
-    print(f"{path}: edit it, then")
-    print(f"  judge contest plan {path}       checks it: games, duration, missing items")
-    print(f"  judge contest run {path}        plays it; after a stop the same command continues")
+    print_next_steps(path, "contest", "games, duration")
 
 
 def _init_from(name: str, last: Planned, options: InitOptions, changes: Sequence[str]) -> None:
@@ -310,7 +310,7 @@ def _text(
         schedule=options.schedule or _NO_SCHEDULE,
         format=toml_quoted(options.format_),
         formats=", ".join(_FORMATS),
-        games=options.games,
+        games=1 if options.format_ == "ladder" else options.games,
         options=_FORMATS[options.format_],
         agents=entered or _NOBODY,
     )

@@ -70,6 +70,8 @@ def status(
         print(f"  core {core:<8} {printable(holder, 200)} has it")
     for agent, why in document["disqualified"].items():
         print(f"  disqualified  {printable(agent)}: {printable(why)}")
+    for agent, why in document["withdrawn"].items():
+        print(f"  withdrawn     {printable(agent)}: {printable(why)}")
     for agent, count in document["failures"].items():
         print(f"  failures      {printable(agent)}: {count}")
     if document["again_at"]:
@@ -173,9 +175,10 @@ def _time_left(left: timedelta) -> str:
 def status_of(contest: Contest, games: bool = False, tested: bool = False) -> dict[str, Any]:
     """The state of a contest; `games`: with all games, `tested`: with the tests of its hosts."""
     tests = _fairness(contest) if tested else ()
-    # There may be 100,000 results, so they are read once.
-    results = contest.results()
+    # There may be 100,000 results. The schedule of some formats does not depend on them.
+    results = contest.store.results(contest.name, failed=contest.snapshot.format.in_advance)
     standing, to_come, is_over = contest.standing(results), contest.to_come(results), contest.is_over(results)
+    failures = {line.agent: line.done.failures for line in standing.table.lines if line.done.failures}
     counts = contest.store.counts(contest.name)
     listed = contest.store.games(contest.name) if games or counts[GameState.HELD] else []
     held = {game.id for game in listed if game.state == GameState.HELD}
@@ -190,8 +193,9 @@ def status_of(contest: Contest, games: bool = False, tested: bool = False) -> di
         "folders": contest.folders_notice,
         "hosts": [dataclasses.asdict(host) for host in contest_hosts(contest.store, contest.name, tests)],
         "cores": {} if is_over else {core: who for core, who in holders_here().items() if who},
-        "disqualified": dict(standing.out),
-        "failures": {line.agent: line.done.failures for line in standing.table.lines if line.done.failures},
+        "disqualified": dict(standing.disqualified),
+        "withdrawn": dict(standing.withdrawn),
+        "failures": dict(sorted(failures.items(), key=lambda found: (-found[1], found[0]))),
         "again_at": again_at(contest.store, contest.name) if held else None,
     }
     shown = [game for game in listed if games or game.id in held]
@@ -254,8 +258,10 @@ def standings(contest: ContestArgument = HERE, as_json: JsonOption = False) -> N
     print_certainty_words(certainty)
     if words:
         print(words)
-    for agent, why in standing.out.items():
+    for agent, why in standing.disqualified.items():
         print(f"disqualified: {printable(agent)}: {printable(why)}")
+    for agent, why in standing.withdrawn.items():
+        print(f"withdrawn: {printable(agent)}: {printable(why)}")
     if test is not None:
         print(f"sequential test: LLR {test.llr:.2f} ({test.lower:.2f} to {test.upper:.2f}): {test.decision}")
 

@@ -24,7 +24,7 @@ app = lazy_group(
         "status": ("judge.cli.cup.tables:status", "Show the progress of each league of a cup."),
         "standings": (
             "judge.cli.cup.tables:standings",
-            "Print the standings of each league that has begun, and the medals of those that are over.",
+            "Print the standings of each league that has begun, the provisional leaders, and the medals.",
         ),
         "export": (
             "judge.cli.cup.publish:export",

@@ -98,6 +98,8 @@ def verify(
         print(f"league   {name}: {league.replayed} games replayed, {state}, {len(league.problems)} problems")
         for decision in league.decisions:
             print(f"note     {name}: {printable(decision, 500)}")
+    for decision in report.decisions:
+        print(f"note     {printable(decision, 500)}")
     for name in report.waiting:
         print(f"league   {name}: had not begun")
     if report.problems:

@@ -12,6 +12,7 @@ from judge.base.errors import HostError, InputError
 from judge.base.text import printable
 from judge.cli.cup.options import CUP_HERE, CupArgument
 from judge.cli.options import SLOTS_HELP, TlsOption, require_dask
+from judge.contest.host_setup import place_on_host
 from judge.cup.plan import load_cup
 from judge.cup.run import CupRun, LeagueEnd, alone
 from judge.terminal.output import note
@@ -53,6 +54,8 @@ def run(
     def report(text: str) -> None:
         note(f"judge: {printable(text, 600)}")
 
+    if not cluster:
+        place_on_host()
     with alone(planned), CupRun(planned, arguments, report) as running, _interrupts(running):
         ends = running.run()
     if failed := [name for name, end in ends.items() if end is LeagueEnd.FAILED]:

@@ -13,7 +13,7 @@ from judge.base.durable_files import read_bounded
 from judge.base.errors import InputError
 from judge.base.text import quote, suggest
 from judge.cli.cup.options import CUP_HERE, CupArgument
-from judge.cli.options import checked_address, operator
+from judge.cli.options import AuthorOption, NameOption, SubmissionArgument, checked_address, operator
 from judge.cli.submissions import authors_in
 from judge.cli.submit import open_intake, submit
 from judge.cup.plan import load_cup
@@ -41,11 +41,11 @@ MAX_LINKS_BYTES = 1 << 20
 
 
 def submit_to_leagues(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="An archive of programs or sources, or one program.")],
+    file: SubmissionArgument,
     cup: CupArgument = CUP_HERE,
     league: Annotated[list[str] | None, typer.Option(help="A league that the agent enters. Repeatable.")] = None,
-    name: Annotated[str, typer.Option(help="The agent's name; default: the name in its manifest.")] = "",
-    author: Annotated[str, typer.Option(help="The author's name; default: the organiser.")] = "",
+    name: NameOption = "",
+    author: AuthorOption = "",
     links: Annotated[
         Path | None, typer.Option(help="Instead of CUP: your links to the leagues, from the organiser.")
     ] = None,

@@ -57,7 +57,7 @@ def _words(planned: PlannedCup, league: str, document: Mapping[str, Any]) -> tup
 
 
 def standings(cup: CupArgument = CUP_HERE, as_json: JsonOption = False) -> None:
-    """Print the standings of each league that has begun, and the medals of those that are over."""
+    """Print the standings of each league that has begun, the provisional leaders, and the medals."""
     planned = load_cup(cup)
     results = load_results(planned)
     if as_json:
@@ -67,7 +67,24 @@ def standings(cup: CupArgument = CUP_HERE, as_json: JsonOption = False) -> None:
         if league.contest is not None:
             contest_standings(planned.file_of(league.name))
             print()
+    _print_leaders(results)
     _print_medals(results)
+
+
+def _print_leaders(results: CupResults) -> None:
+    rows = [
+        (
+            league.name,
+            *(
+                ", ".join(printable(line.agent, 32) for line in league.leaders if line.place == place)
+                for place in (1, 2, 3)
+            ),
+        )
+        for league in results.leagues
+        if league.is_provisional
+    ]
+    if rows:
+        Console(highlight=False).print(make_table(("provisional", "place 1", "place 2", "place 3"), rows))
 
 
 def _print_medals(results: CupResults) -> None:

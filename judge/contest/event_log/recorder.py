@@ -36,6 +36,7 @@ from judge.broadcast.events import (
     StateChanged,
     TableChanged,
     Unscored,
+    Withdrawn,
     read_event,
 )
 from judge.broadcast.log import LOG_FILE, EventLog
@@ -68,6 +69,8 @@ CONNECT_INTERVAL_S = 0.05
 
 FINISH_S = 30.0
 """Maximum time to complete a log."""
+
+MAX_TITLE_CHARACTERS = 48
 
 RESTART_S = 10.0
 """Minimum time between restarts."""
@@ -171,10 +174,15 @@ class Recorder:
         at = moment(datetime.fromisoformat(line.at).timestamp() * 1000)
         reason = plain_text(line.text, MAX_REASON_CHARACTERS)
         match line.event:
-            case "created":
+            case "created" | "entered":
+                self._contest.refresh()
                 agents = tuple(
                     EnteredAgent(
-                        agent=place, name=entry.name, author=plain_text(entry.seat.author, 80), rank=entry.rank or 0
+                        agent=place,
+                        name=entry.name,
+                        author=plain_text(entry.seat.author, 80),
+                        rank=entry.rank or 0,
+                        title=plain_text(entry.title, MAX_TITLE_CHARACTERS),
                     )
                     for place, entry in enumerate(self._contest.snapshot.entries, 1)
                 )
@@ -189,6 +197,15 @@ class Recorder:
             case "disqualified":
                 self._is_table_due = True
                 yield Disqualified(journal=number, at=at, agent=reason.partition(": ")[0], reason=reason)
+            case "agent-withdrawn":
+                self._is_table_due = True
+                yield Withdrawn(
+                    journal=number,
+                    at=at,
+                    agent=reason.partition(": ")[0],
+                    is_annulled=self._contest.snapshot.format.withdrawal == "annuls",
+                    reason=reason,
+                )
             case _ if line.game is not None and line.attempt is not None:
                 yield from self._events_of_attempt(number, at, reason, line.event, line.game, line.attempt)
 
@@ -247,7 +264,9 @@ class Recorder:
         if file is None:
             return ended
         record = file.record
-        names = (plain_text(record.seats[0].name, 48), plain_text(record.seats[1].name, 48))
+        titles = {entry.name: entry.title for entry in self._contest.snapshot.entries}
+        first, second = (titles.get(seat.name) or seat.name for seat in record.seats)
+        names = (plain_text(first, MAX_TITLE_CHARACTERS), plain_text(second, MAX_TITLE_CHARACTERS))
         return ended.model_copy(
             update={
                 "verdict": record.verdict.value,

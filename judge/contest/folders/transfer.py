@@ -24,6 +24,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 from judge.agents.kept_folders import Heads, owner_of
 from judge.base.durable_files import exchange_durably, is_file, move_durably, write_durably
 from judge.base.errors import HostError, InputError
+from judge.base.text import sentence
 from judge.contest.plan import PLAN_FILE, Planned, load_plan
 from judge.contest_games import GameState
 from judge.referee.policy import Policy
@@ -93,13 +94,13 @@ class ImportedFolders:
 def folder_words(names: Sequence[str], begun: Collection[str], source: str, strangers: Sequence[str] = ()) -> str:
     """Describe the initial folders; `begun`: agents with non-empty ones."""
     if not source:
-        return "the agents' persistent folders begin empty"
-    words = [f"the agents' persistent folders begin with those of {source}"]
+        return sentence("the agents' persistent folders begin empty")
+    words = [sentence(f"the agents' persistent folders begin with those of {source}")]
     words.append(", ".join(name for name in names if name in begun) or "none")
     if empty := [name for name in names if name not in begun]:
-        words.append(f"empty: {', '.join(empty)}")
+        words.append(sentence(f"empty: {', '.join(empty)}"))
     if strangers:
-        words.append(f"without an agent here: {', '.join(strangers)}")
+        words.append(sentence(f"without an agent here: {', '.join(strangers)}"))
     return "; ".join(words)
 
 

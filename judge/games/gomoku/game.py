@@ -66,6 +66,7 @@ class Gomoku:
         self._offers: list[Square] = []
         self._opening = 0
         self._drawn_at = options.drawn_at
+        self._request: StonesRequest | None = None
         for x, y in options.opening:
             self._open(x, y)
 
@@ -134,6 +135,11 @@ class Gomoku:
         return self._offers if len(self.stones) == FIFTH_AT else ()
 
     def pending(self) -> StonesRequest:
+        if self._request is None:
+            self._request = self._next_request()
+        return self._request
+
+    def _next_request(self) -> StonesRequest:
         stones = self._board.stones
         colour = len(stones) & 1
         step = self._steps.get(len(stones))
@@ -161,12 +167,13 @@ class Gomoku:
         if self._end is not None:
             raise RuntimeError("the game is over: nothing is pending")
         events = self._take(self.pending(), reply)
-        end = self.end
+        self._request = None
+        end = self.end  # `_take` sets it
         if isinstance(end, AgentFault) and reply.spoken:
-            reason = sentence(f"{end.reason}; it said {quote(reply.spoken)}")
+            reason = sentence(f"{end.reason}; it sent {quote(reply.spoken)}")
             self._end = end = AgentFault(end.verdict, end.seat, reason)
         if isinstance(end, AgentFault) and reply.complaint:
-            reason = sentence(f"{end.reason}; before that it said {quote(reply.complaint)}")
+            reason = sentence(f"{end.reason}; before that it sent {quote(reply.complaint)}")
             self._end = AgentFault(end.verdict, end.seat, reason)
         return events
 
@@ -327,7 +334,7 @@ class Gomoku:
         elif self._board.is_full:
             self._end = RuleResult(Verdict.DRAW, None, sentence("the board is full"))
         else:
-            self._end = RuleResult(Verdict.DRAW, None, sentence(f"{self._drawn_at} stones, and nobody won"))
+            self._end = RuleResult(Verdict.DRAW, None, sentence(f"{self._drawn_at} stones and no winner"))
 
     def _say_row(self, row: WinningRow) -> str:
         first, last = self._board.say(row.first), self._board.say(row.last)

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from functools import lru_cache
+from threading import local
 
 from judge.base.errors import InputError
 from judge.games.gomoku import Gomoku
@@ -16,24 +17,26 @@ from judge.records.views import BoardView, Mark, Surface, Token
 def stones_view(game: Gomoku) -> BoardView:
     """Numbered stones; winning row and offered fifth stones are marked."""
     marks = {**dict.fromkeys(game.offers, Mark.OFFER), **_winning_row(game)}
-    return _view(game.width, game.height, game.stones, game.dead, (game.black, 1 - game.black), marks)
+    tokens = _tokens_of_game(game.stones)
+    return _view(game.width, game.height, game.stones, tokens, game.dead, (game.black, 1 - game.black), marks)
 
 
 def bare_stones_view(width: int, height: int, stones: Sequence[Placed]) -> BoardView:
     """Stones in play order, without rules."""
-    return _view(width, height, stones, (), SEATS, {})
+    return _view(width, height, stones, _tokens(stones, {}), (), SEATS, {})
 
 
 def _view(
     width: int,
     height: int,
     stones: Sequence[Placed],
+    tokens: dict[Square, Token],
     dead: Collection[Square],
     seats: tuple[int, int],
     marks: Mapping[Square, Mark],
 ) -> BoardView:
-    live = _live_stones(len(stones) | 63)
-    tokens = {(x, y): live[colour][number] for number, (x, y, colour) in enumerate(stones, 1)}
+    if dead:
+        tokens = tokens.copy()
     for square in dead:
         stone = tokens[square]
         tokens[square] = Token(stone.side, stone.number, is_dead=True)
@@ -46,6 +49,26 @@ def _view(
         marks=marks,
         caption=f"{len(stones)}. {square_name(*stones[-1][:2])}" if stones else "",
     )
+
+
+_last_game = local()
+
+
+def _tokens_of_game(stones: Sequence[Placed]) -> dict[Square, Token]:
+    """A game only adds stones, so the next position extends the last one."""
+    last, tokens = getattr(_last_game, "known", (None, {}))
+    tokens = _tokens(stones, tokens.copy() if last is stones else {})
+    _last_game.known = stones, tokens
+    return tokens
+
+
+def _tokens(stones: Sequence[Placed], first: dict[Square, Token]) -> dict[Square, Token]:
+    """`first` has those of the first stones."""
+    live = _live_stones(len(stones) | 63)
+    for number in range(len(first), len(stones)):
+        x, y, colour = stones[number]
+        first[x, y] = live[colour][number + 1]
+    return first
 
 
 @lru_cache(maxsize=64)

@@ -2,17 +2,19 @@
 //
 //     node verify.mjs DIRECTORY [KEY.pem] [--since CHECKPOINT] [--witness KEYS]
 //
-// verify.html runs it in a browser on a directory that the reader chooses. It checks the signature and digest of every
-// file, the results against the records, the tables against the results, and that the log has all results and extends an
-// old checkpoint. It replays no game: `judge contest verify` checks that records follow from the rules. The report lists
-// what was not checked, and decisions that no verifier can judge.
+// verify.html runs it in a browser on a directory that the reader chooses: an export, or a cup with an export of each
+// league. It checks the signature and digest of every file, the results against the records, the tables against the
+// results, and that the log has all results and extends an old checkpoint. It replays no game: `judge contest verify`
+// checks that records follow from the rules. The report lists what was not checked, and decisions that no verifier can
+// judge.
 "use strict";
 (() => {
   const MANIFEST = "manifest.json", SIGNATURE = "manifest.sig", KEY = "organiser.pem";
   const WRITTEN_BY_FIRST_VERSION =
     "judge 0.1.0 (commit 08c8ff3) wrote this, and this version cannot read it; use judge 0.1.0 (commit 08c8ff3)";
-  const DOCUMENT = "contest.json", CHANCE = "chance.json", CHECKPOINT = "log/checkpoint";
+  const DOCUMENT = "contest.json", CUP = "cup.json", CHANCE = "chance.json", CHECKPOINT = "log/checkpoint";
   const TABLES = ["standings", "crosstable", "pairs", "games", "pairings", "disqualified", "attempts", "journal"];
+  const OPTIONAL = ["withdrawn", "entered"];
   const MOST_PROBLEMS = 50;
 
   // Bytes, as the judge bounds them; a larger file is not read.
@@ -256,7 +258,7 @@
 
   /** Reports unexpected files. Pages are recognised only by their names. */
   function checkNames({ files, tables, report }, tiles) {
-    const data = [...TABLES, "fairness", "histories"].flatMap((name) => [`data/${name}.csv`, `data/${name}.json`]);
+    const data = [...TABLES, ...OPTIONAL, "fairness", "histories"].flatMap((name) => [`data/${name}.csv`, `data/${name}.json`]);
     const records = [...tables.games, ...tables.attempts].map(({ record }) => record);
     const known = new Set([...data, "data/README.md", ...records, ...tiles, ...(tiles.length ? [CHECKPOINT] : [])]);
     for (const name of [...files.keys()].sort()) {
@@ -370,7 +372,7 @@
   const FAILURES = new Set([
     "illegal", "unreadable", "start-time", "turn-time", "match-time", "memory", "output", "crash", "refused",
   ]);
-  const BY_RESULTS = new Set(["round-robin", "double-round-robin", "gauntlet", "swiss", "sprt"]);
+  const BY_RESULTS = new Set(["round-robin", "double-round-robin", "gauntlet", "swiss", "sprt", "ladder"]);
   const OF_PAIR = ["points", "games", "wins", "draws", "losses"];
   const OF_AGENT = [...OF_PAIR, "byes", "failures", "replies", "charged_ms"];
   const SLACK = 1e-9; // rounding depends on the order of a sum
@@ -387,6 +389,8 @@
       "first_charged_ms:f? second_charged_ms:f? seconds:f? attempt:i? id record:t?",
     pairings: "round:i table:i first second:t? meeting:i group",
     disqualified: "agent why",
+    withdrawn: "agent why",
+    entered: "agent why entry",
     attempts: "number:i attempt:i state why record",
     journal: "at event game:t? attempt:i? text",
   };
@@ -636,9 +640,25 @@
     return [...tiers.keys()].sort((one, other) => other - one).flatMap((value) => ranked(all, tiers.get(value), rest));
   }
 
+  /** Agents whose results do not count. Only a Swiss tournament counts the games of an agent that withdrew. */
+  function outOf({ contest, tables }) {
+    const annulled = contest.format.name === "swiss" ? [] : tables.withdrawn;
+    return new Set([...tables.disqualified, ...annulled].map((row) => row.agent));
+  }
+
+  /** Adds entries after the start. */
+  function addLate({ contest, tables }) {
+    for (const { agent, entry } of tables.entered) {
+      const late = parse(utf8(entry), "entered.json"), isNew = contest.entries.every(({ name }) => name !== agent);
+      const isRight = isNew && late.name === agent && late.rank === contest.entries.length + 1;
+      if (!isRight) throw new Error(`entered.json: the entry of ${agent} has another name or rank`);
+      contest.entries.push(late);
+    }
+  }
+
   function checkTables(it) {
     const { contest, tables, report } = it;
-    const out = new Set(tables.disqualified.map((row) => row.agent));
+    const out = outOf(it);
     const all = linesOf(it, out);
     if (hasOwnPoints(contest.policy)) {
       report.unchecked.push("the points of each game: the policy defines its own, which follow from the result line");
@@ -668,10 +688,11 @@
   }
 
   /** Checks that pairs that the format leaves out do not meet, and that all others of the same group do. */
-  function checkLeftOut({ contest, tables, report }) {
+  function checkLeftOut(it) {
+    const { contest, tables, report } = it;
     const { name, skip, cycles = name === "double-round-robin" ? 2 : 1 } = contest.format;
     if (!skip) return;
-    const out = new Set(tables.disqualified.map((row) => row.agent));
+    const out = outOf(it);
     const ratingOf = (agent) => (Object.hasOwn(skip.agents, agent) ? skip.agents[agent].rating : 0);
     const isRoundRobin = BY_RESULTS.has(name);
     const groups = grouped(tables.pairings.filter(({ second }) => second !== null), (row) => row.group);
@@ -733,7 +754,7 @@
   // --- log -----------------------------------------------------------------------------------------------------------
 
   const ORGANISER = 1, WITNESS = 4; // kinds of signatures (C2SP): of the checkpoint, and of it with the time
-  const OF_CONTEST = new Set(["scheduled", "started", "accepted", "disqualified", "open", "paused", "stopped"]);
+  const OF_CONTEST = new Set(["scheduled", "started", "accepted", "disqualified", "agent-withdrawn", "entered", "open", "paused", "stopped"]);
   const OF_ATTEMPT = new Set(["started", "accepted", "void", "abandoned", "superseded", "annulled"]);
   const WIDTH = 256;
   const MOST_NAMED = 20;
@@ -870,6 +891,10 @@
       this.known = new Map(contest.entries.map(({ name }) => [name, false]));
       this.scheduled = new Set();
       this.out = [];
+      this.withdrawn = new Set();
+      this.absences = [];
+      this.coming = new Map(tables.entered.map((row) => [row.agent, row]));
+      this.isAnnulled = contest.format.name !== "swiss";
       this.running = new Map();
       this.done = new Map();
       this.last = new Map();
@@ -889,11 +914,26 @@
       if (OF_ATTEMPT.has(event)) this.attempt(line, expect);
       else if (event === "created") this.isCreated = true;
       else if (event === "disqualified") this.out.push(text);
+      else if (event === "entered") {
+        const [agent] = text.split(": ", 1), found = this.coming.get(agent);
+        const isThere = found !== undefined && `${agent}: ${found.why}` === text && found.digest === line.digest;
+        expect(isThere, "the tables do not contain this entry");
+        this.coming.delete(agent);
+      } else if (event === "agent-withdrawn") {
+        this.withdrawn.add(text.split(": ", 1)[0]);
+        this.absences.push(text);
+      }
       else if (["open", "paused", "stopped"].includes(event)) this.isOpen = event === "open";
       else if (event === "scheduled") {
         const [, count = "0"] = /^([0-9]{1,9})( |$)/.exec(text) ?? [];
         const size = this.scheduled.size;
-        for (const { id } of this.schedule.slice(size, size + Number(count))) this.scheduled.add(id);
+        for (const { id, first, second } of this.schedule.slice(size, size + Number(count))) {
+          const gone = [first, second].find((agent) => this.withdrawn.has(agent));
+          expect(gone === undefined, `a game of ${gone}, which had withdrawn`);
+          const early = [first, second].find((agent) => this.coming.has(agent));
+          expect(early === undefined, `a game of ${early}, which had not entered`);
+          this.scheduled.add(id);
+        }
       }
     }
 
@@ -938,6 +978,8 @@
       expect(!this.running.has(game), `attempt ${this.running.get(game)} of the game has not ended`);
       expect(!this.done.has(game), `the game already has a result, of attempt ${this.done.get(game)}`);
       expect(gone === undefined, `${gone} was disqualified`);
+      const left = [first, second].find((agent) => this.isAnnulled && this.withdrawn.has(agent));
+      expect(left === undefined, `${left} had withdrawn`);
     }
 
     /** Compares the final state with the tables. */
@@ -949,6 +991,10 @@
       const out = tables.disqualified.map(({ agent, why }) => `${agent}: ${why}`);
       const isSame = [...out].sort().join("\0") === [...this.out].sort().join("\0");
       report.expect(isSame, "the log and the tables disqualify different agents");
+      for (const agent of this.coming.keys()) report.expect(false, `the log does not contain the entry of ${agent}`);
+      const absences = tables.withdrawn.map(({ agent, why }) => `${agent}: ${why}`);
+      const hasLeft = [...absences].sort().join("\0") === [...this.absences].sort().join("\0");
+      report.expect(hasLeft, "the log and the tables have different withdrawals");
       for (const { number, id: game, state } of schedule) {
         const attempt = this.running.get(game) ?? 0;
         const found = attempt ? `attempt ${attempt} is running` : "no attempt is running";
@@ -976,6 +1022,7 @@
     const { read, tables, report } = it;
     const created = lines.filter(({ event }) => event === "created").map(({ digest }) => digest);
     report.compare(`${DOCUMENT} in the log`, created, [await sha256(await read(DOCUMENT, LARGEST_DOCUMENT))]);
+    for (const row of tables.entered) row.digest = await sha256(utf8(row.entry));
     const history = new History(it);
     for (const [number, line] of lines.entries()) history.take(line, number);
     history.end(it);
@@ -1016,6 +1063,8 @@
   async function checkLog(it, since, named) {
     const { files, contest, tables, report } = it;
     for (const { agent, why } of tables.disqualified) report.notes.push(`${agent} disqualified: ${why}`);
+    for (const { agent, why } of tables.withdrawn) report.notes.push(`${agent} withdrew: ${why}`);
+    for (const { agent, why } of tables.entered) report.notes.push(`${agent} entered after the start: ${why}`);
     if (!files.has(CHECKPOINT)) {
       report.expect(!named.length, "the export has no log, so no witness has signed it");
       report.expect(!contest.freeze, "the export has no log, but its draw depends on one");
@@ -1159,6 +1208,122 @@
     }
   }
 
+  // --- cup -----------------------------------------------------------------------------------------------------------
+
+  const LEAGUE = /^[A-Za-z0-9_][A-Za-z0-9_-]{0,30}$/, PODIUM = 3;
+  const OPEN = new Set(["pending", "running", "held"]);
+  const DRAWN_AT_START = new Set(["round-robin", "double-round-robin", "gauntlet"]);
+
+  /** Checks an exported cup: its manifest, the export of each league, places and medals. */
+  async function checkCup(it) {
+    const { files, read, report } = it, data = await read(CUP, LARGEST_DOCUMENT), cup = parse(data, CUP);
+    const areAll = (type, ...values) => values.every((value) => typeof value === type);
+    const isLeague = ({ name, about, after, contest, medals, is_over }) =>
+      LEAGUE.test(name) && areAll("string", about, after, contest) && areAll("boolean", medals, is_over);
+    if (cup?.format !== "judge-cup-1" || !Array.isArray(cup.leagues) || !cup.leagues.every(isLeague)) {
+      throw new Error(`${CUP}: not the results of a cup`);
+    }
+    const begun = cup.leagues.filter(({ contest }) => contest !== "");
+    const folders = grouped([...files.keys()], (path) => (path.includes("/") ? path.split("/")[0] : ""));
+    const parts = new Map(begun.map(({ name }) => [name, folders.get(name) ?? []]));
+    const inParts = new Set([...parts].flatMap(([name, paths]) => paths.filter((path) => path !== `${name}/${MANIFEST}`)));
+    await checkFiles({ ...it, files: new Map([...files].filter(([path]) => !inParts.has(path))) });
+    report.compare(`${MANIFEST}, cup`, report.contest, cup.name);
+    const names = [...cup.leagues.map(({ name }) => name), ...begun.map(({ contest }) => contest)];
+    for (const [name, same] of grouped(names, (each) => each)) {
+      report.expect(same.length === 1, `${CUP}: two leagues have the name ${name}`);
+    }
+    const exports = new Map();
+    for (const league of begun) exports.set(league.name, await checkLeague(it, league, parts.get(league.name)));
+    report.unchecked = [...new Set([...exports.values()].flatMap((each) => each.report.unchecked))];
+    if (report.problems.length) return;
+    checkFilesOfAgents(exports, report);
+    for (const league of begun) checkPromotion(league, cup, exports, report);
+    const leagues = cup.leagues.map((league) => leagueOf(league, exports.get(league.name), report));
+    const right = { format: cup.format, name: cup.name, about: cup.about, leagues, medals: medalsOf(leagues) };
+    const isRight = `${JSON.stringify(right, null, 1)}\n` === decoded(data);
+    report.expect(isRight, `${CUP}: places and medals do not follow from the leagues`);
+    report.checked.push(`places and medals of ${begun.length} leagues`);
+  }
+
+  /** Checks the export of a league, signed with the key that the cup names. */
+  async function checkLeague({ files, report }, { name, contest, manifest, key }, paths) {
+    const own = new Map(paths.map((path) => [path.slice(name.length + 1), files.get(path)]));
+    const found = await checked(own, null, (it) => checkContest(it, null, []));
+    for (const kind of ["problems", "checked", "notes"]) {
+      report[kind].push(...found.report[kind].map((text) => `${name}: ${text}`));
+    }
+    report.compare(`${name}, contest`, found.report.contest, contest);
+    report.compare(`${name}, manifest`, found.report.manifest, manifest);
+    report.compare(`${name}, key`, found.report.key, key);
+    report.expect(contest.endsWith(`-${name}`), `${name}: its contest ${contest} is not named after the league`);
+    return found;
+  }
+
+  /** Notes agents with different files in two leagues. */
+  function checkFilesOfAgents(exports, report) {
+    const first = new Map();
+    for (const [league, { contest }] of exports) {
+      for (const { name, seat: { digest } } of contest.entries) {
+        if (!first.has(name)) first.set(name, { league, digest });
+        const { league: other, digest: known } = first.get(name);
+        if (known !== digest) report.notes.push(`${name} takes part with different files in ${other} and ${league}`);
+      }
+    }
+  }
+
+  /** Checks that the best agents of the league below take part. */
+  function checkPromotion({ name, after = "", promoted = 0, promotes_new = false }, cup, exports, report) {
+    if (!promoted) return;
+    const below = cup.leagues.find((league) => league.name === after), [own, its] = [exports.get(name), exports.get(after)];
+    if (!its) return void report.problems.push(`${name}: ${after} has not begun, so no agent advances from it`);
+    const times = (journal, ...wanted) => journal.filter(({ event }) => wanted.includes(event)).map(({ at }) => at).sort();
+    const changed = times(its.tables.journal, "accepted", "annulled", "disqualified").at(-1) ?? "";
+    if (!below.is_over || changed > (times(own.tables.journal, "created")[0] ?? "")) {
+      return void report.notes.push(`${name} was locked in before the last change of ${after}`);
+    }
+    const { skip } = its.contest.format, order = placesOf(its).map(([, agent]) => agent);
+    const isOld = (agent) => Object.hasOwn(skip.agents, agent) && skip.agents[agent].rating > 0;
+    const oldest = promotes_new && skip ? order.findIndex(isOld) : 0;
+    const count = Math.max(promoted, oldest < 0 ? order.length : oldest);
+    const members = new Set(own.contest.entries.map((entry) => entry.name));
+    for (const agent of order.slice(0, count)) {
+      report.expect(members.has(agent), `${name}: ${agent} advances from ${after}, but does not take part`);
+    }
+  }
+
+  /** Place and agent, best first, without disqualified agents. */
+  function placesOf({ tables }) {
+    const out = new Set(tables.disqualified.map(({ agent }) => agent));
+    return tables.standings.filter(({ agent }) => !out.has(agent)).map(({ place, agent }) => [place, agent]);
+  }
+
+  /** A league of the document with the places of its export. */
+  function leagueOf({ name, about, after, promoted, promotes_new, medals, contest, manifest, key, is_over }, found, report) {
+    const more = { ...(promoted ? { promoted } : {}), ...(promotes_new ? { promotes_new } : {}) };
+    if (found) {
+      const isOpen = found.tables.games.some(({ state }) => OPEN.has(state)), { format } = found.contest;
+      report.expect(!(is_over && isOpen), `${name}: not over, because games are open`);
+      if (DRAWN_AT_START.has(format.name)) report.expect(is_over || isOpen, `${name}: over, because no game is open`);
+      else report.unchecked.push(`${name}: whether another round follows depends on the format ${format.name}`);
+    } else report.expect(!is_over, `${name}: not over, because it has not begun`);
+    return { name, about, after, ...more, medals, contest, manifest, key, is_over, places: found ? placesOf(found) : [] };
+  }
+
+  /** Agents with medals, most gold medals first. */
+  function medalsOf(leagues) {
+    const counts = new Map();
+    for (const { places } of leagues.filter(({ is_over, medals }) => is_over && medals)) {
+      for (const [place, agent] of places.filter(([each]) => each <= PODIUM)) {
+        if (!counts.has(agent)) counts.set(agent, { agent, gold: 0, silver: 0, bronze: 0 });
+        counts.get(agent)[["gold", "silver", "bronze"][place - 1]] += 1;
+      }
+    }
+    const inOrder = (one, other) =>
+      other.gold - one.gold || other.silver - one.silver || other.bronze - one.bronze || (one.agent < other.agent ? -1 : 1);
+    return [...counts.values()].sort(inOrder);
+  }
+
   // --- all of it -----------------------------------------------------------------------------------------------------
 
   async function checkChance({ files, read, contest, report }) {
@@ -1175,11 +1340,28 @@
     report.checked.push("the secret seed against the commitment");
   }
 
-  /**
-   * Checks an export. `files` maps names to readers. `pem` is the organiser's public key from another source, `since` an
-   * old checkpoint, `keys` a file of witnesses' keys, one per line: bytes, or null. Never throws: errors are problems.
-   */
-  async function verify(files, pem, since, keys) {
+  /** Checks the export of a contest. */
+  async function checkContest(it, since, named) {
+    const { files, read, report } = it;
+    await checkFiles(it);
+    it.contest = parse(await read(DOCUMENT, LARGEST_DOCUMENT), DOCUMENT);
+    if (!Object.hasOwn(it.contest, "freeze")) throw new Error(WRITTEN_BY_FIRST_VERSION);
+    report.compare(`${MANIFEST}, contest`, report.contest, it.contest.name);
+    for (const name of Object.keys(COLUMNS)) {
+      const isThere = !OPTIONAL.includes(name) || files.has(`data/${name}.json`);
+      it.tables[name] = isThere ? await readTable(it, name) : [];
+    }
+    addLate(it);
+    it.tables.crosstable = await readCrosstable(it);
+    await checkRecords(it);
+    checkTables(it);
+    checkLeftOut(it);
+    await checkChance(it);
+    await checkLog(it, since, named);
+  }
+
+  /** Runs a check, and returns what it has read, with its report. Errors are problems. */
+  async function checked(files, pem, check) {
     const report = new Report();
     const read = async (name, most) => {
       if (!files.has(name)) throw new Error(`${name}: missing; choose a directory that judge contest export wrote`);
@@ -1187,23 +1369,28 @@
       if ((await file.size()) > most) throw new Error(`${name}: larger than ${most} bytes`);
       return new Uint8Array(await file.bytes());
     };
+    const it = { files, read, report, tables: {} };
     try {
-      const it = { files, read, report, key: rawKey(pem ?? (await read(KEY, LARGEST_CHECKPOINT))), tables: {} };
-      await checkFiles(it);
-      it.contest = parse(await read(DOCUMENT, LARGEST_DOCUMENT), DOCUMENT);
-      if (!Object.hasOwn(it.contest, "freeze")) throw new Error(WRITTEN_BY_FIRST_VERSION);
-      report.compare(`${MANIFEST}, contest`, report.contest, it.contest.name);
-      for (const name of Object.keys(COLUMNS)) it.tables[name] = await readTable(it, name);
-      it.tables.crosstable = await readCrosstable(it);
-      await checkRecords(it);
-      checkTables(it);
-      checkLeftOut(it);
-      await checkChance(it);
-      const named = decoded(keys ?? new Uint8Array()).split("\n").map((line) => line.trim());
-      await checkLog(it, since, named.filter((line) => line));
+      it.key = rawKey(pem ?? (await read(KEY, LARGEST_CHECKPOINT)));
+      await check(it);
     } catch (error) {
       report.problems.push(`the export cannot be checked: ${error.message}`);
     }
+    return it;
+  }
+
+  /**
+   * Checks an export or a cup. `files` maps names to readers. `pem` is the organiser's public key from another source,
+   * `since` an old checkpoint, `keys` a file of witnesses' keys, one per line: bytes, or null. Never throws: errors are
+   * problems.
+   */
+  async function verify(files, pem, since, keys) {
+    const { report } = await checked(files, pem, async (it) => {
+      const named = decoded(keys ?? new Uint8Array()).split("\n").map((line) => line.trim()).filter((line) => line);
+      if (!files.has(CUP)) return checkContest(it, since, named);
+      if (since !== null || named.length) throw new Error("checkpoints and witnesses are of one league: choose its folder");
+      await checkCup(it);
+    });
     if (pem === null) {
       report.unchecked.push("who signed it: the key is from this directory; get the key from another source");
     }

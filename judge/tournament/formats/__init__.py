@@ -9,12 +9,13 @@ from judge.tournament.formats.base import TournamentFormat, all_rounds
 from judge.tournament.formats.gauntlet import Gauntlet
 from judge.tournament.formats.groups import Groups, Leagues
 from judge.tournament.formats.knockout import Knockout
+from judge.tournament.formats.ladder import Ladder
 from judge.tournament.formats.round_robin import DoubleRoundRobin, RoundRobin
 from judge.tournament.formats.sequential import Sequential
 from judge.tournament.formats.swiss import Swiss
 
 AnyFormat = Annotated[
-    RoundRobin | DoubleRoundRobin | Gauntlet | Swiss | Knockout | Groups | Leagues | Sequential,
+    RoundRobin | DoubleRoundRobin | Gauntlet | Swiss | Knockout | Groups | Leagues | Sequential | Ladder,
     Field(discriminator="name"),
 ]
 
@@ -27,6 +28,7 @@ FORMATS: Mapping[str, type[TournamentFormat]] = {
     "groups": Groups,
     "leagues": Leagues,
     "sprt": Sequential,
+    "ladder": Ladder,
 }
 
 __all__ = ["FORMATS", "AnyFormat", "TournamentFormat", "all_rounds"]

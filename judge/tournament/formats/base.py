@@ -5,7 +5,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -25,6 +25,9 @@ class TournamentFormat(BaseModel, ABC):
     in_advance: ClassVar[bool] = False
     """Whether pairings do not depend on results."""
 
+    draws_when_free: ClassVar[bool] = False
+    """Whether a pairing is drawn whenever a slot is free (`judge.tournament.ladder`)."""
+
     agents: ClassVar[tuple[int, int | None]] = (2, None)
     """Minimum and maximum."""
 
@@ -33,6 +36,10 @@ class TournamentFormat(BaseModel, ABC):
 
     places_by: ClassVar[str] = ""
     """A sentence; empty: the points of all games decide."""
+
+    withdrawal: ClassVar[Literal["refused", "annuls", "keeps"]] = "refused"
+    """Effect of a withdrawal on the agent's results: they no longer count, or they are kept and only later rounds are
+    without the agent."""
 
     games: int = Field(default=2, ge=1)
     """Games of a pairing. Seats alternate."""
@@ -54,6 +61,11 @@ class TournamentFormat(BaseModel, ABC):
             return all_rounds(self, entries, seed)
         pairings = self.next_round(entries, played, seed)
         return [pairings] if pairings else []
+
+    def goes_on(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing], seed: Seed) -> bool:
+        """Whether pairings follow after all scheduled games."""
+        rounds = self.next_rounds(entries, played, seed)
+        return any(pairing.second is not None for pairings in rounds for pairing in pairings)
 
     @property
     def counts_games(self) -> bool:

@@ -16,6 +16,7 @@ class RoundRobin(SkippingFormat):
     """All agents meet. Withdrawals do not change other pairings."""
 
     in_advance: ClassVar[bool] = True
+    withdrawal: ClassVar[Literal["refused", "annuls", "keeps"]] = "annuls"
 
     name: Literal["round-robin"] = "round-robin"
     cycles: int = Field(default=1, ge=1)
@@ -35,6 +36,7 @@ class DoubleRoundRobin(SkippingFormat):
     """A round robin of two cycles."""
 
     in_advance: ClassVar[bool] = True
+    withdrawal: ClassVar[Literal["refused", "annuls", "keeps"]] = "annuls"
 
     name: Literal["double-round-robin"] = "double-round-robin"
 

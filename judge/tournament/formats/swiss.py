@@ -14,7 +14,7 @@ A round is the matching of least cost. Costs are compared in this order, so late
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Literal
+from typing import ClassVar, Literal
 
 from pydantic import Field
 
@@ -34,6 +34,8 @@ _LEAN = 2
 
 class Swiss(TournamentFormat):
     """With an odd number of agents one has a bye, which scores like all wins."""
+
+    withdrawal: ClassVar[Literal["refused", "annuls", "keeps"]] = "keeps"
 
     name: Literal["swiss"] = "swiss"
     rounds: int = Field(ge=1)

@@ -72,7 +72,9 @@ def author_game_page(
     """Return the page of a game or attempt. Raises as `private_file`."""
     file = _record(files, game.record_of(attempt))
     stems = {entry.name: f"{number:03d}" for number, entry in enumerate(contest.entries, 1)}
-    context = GamePageContext(contest.name, game, (stems[game.first], stems[game.second]))
+    entries = contest.by_name()
+    titles = (entries[game.first].title, entries[game.second].title)
+    context = GamePageContext(contest.name, game, (stems[game.first], stems[game.second]), titles=titles)
     values = {"has_authors": True, "attempt": attempt, "others": game.uncounted}
     return _page(file, _own_seats(game, agents), context, place, "author_game.html", values)
 

@@ -78,7 +78,7 @@ def listening(address: ListenAddress, *, beyond_loopback: bool, option: str = "-
     if not address.is_loopback and not beyond_loopback:
         raise InputError(
             f"{option} {address}: other machines could reach it, and would send tokens without encryption: "
-            "listen on 127.0.0.1 behind a server with TLS, or use --beyond-loopback"
+            "listen on 127.0.0.1 and let a server with TLS forward to it, or use --beyond-loopback"
         )
     family = socket.AF_INET6 if ":" in address.host else socket.AF_INET
     try:

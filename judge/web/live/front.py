@@ -2,20 +2,22 @@
 
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any
-from xml.etree import ElementTree
 
 from anyio import to_thread
 from fastapi import APIRouter, FastAPI, Request
 from fastapi.responses import PlainTextResponse, RedirectResponse, Response
 
 from judge.base.errors import InputError
-from judge.base.text import plain_text
 from judge.contest.plan import Planned
+from judge.cup.plan import PlannedCup
+from judge.cup.results import current_results
+from judge.cup.site import CupSite
 from judge.publish.model import PublishedContest
+from judge.site.feed import FeedEntry, write_feed
 from judge.site.pages import LIVE_POLICY, STYLE, PagePlace, asset, render
 from judge.translations.language import CODES, languages
 from judge.web.kit.errors import new_app
@@ -24,8 +26,6 @@ from judge.web.live.app import NO_PAGE, Site
 from judge.web.live.page import kind_of
 
 FEED, INDEX = "feed.xml", "index.html"
-
-ATOM = "http://www.w3.org/2005/Atom"
 
 RESERVED = frozenset({FEED, INDEX, STYLE, "health", *CODES})
 """Paths of the front page, which no contest may have as its name."""
@@ -95,8 +95,17 @@ _TITLES = {"coming": "{name} is announced", "running": "{name} has begun", "past
 class FrontPage:
     """The application: it passes requests below the name of a contest to that contest's service."""
 
-    def __init__(self, title: str, contests: Sequence[HostedContest], requests_per_minute: int) -> None:
-        """Raises InputError if two contests have the same name, or one has the name of a page."""
+    def __init__(
+        self,
+        title: str,
+        contests: Sequence[HostedContest],
+        requests_per_minute: int,
+        cup: PlannedCup | None = None,
+    ) -> None:
+        """With a `cup` the pages are those of the cup. Its leagues are the contests.
+
+        Raises InputError if two contests have the same name, or one has the name of a page.
+        """
         names = [hosted.name for hosted in contests]
         for number, name in enumerate(names):
             if name in names[:number]:
@@ -104,6 +113,7 @@ class FrontPage:
             if name in RESERVED:
                 raise InputError(f"a contest named {name} cannot be served with others; rename it")
         self._title = title
+        self._cup = cup
         self._contests = {hosted.name: hosted for hosted in contests}
         app = new_app("judge front page", "Several contests.", lifespan=self._running)
         app.include_router(self._router())
@@ -143,14 +153,27 @@ class FrontPage:
                 data = asset(STYLE)
             elif path == FEED:
                 data = _feed(self._title, await self._shown())
+            elif self._cup is not None:
+                found = await self._page_of_cup(self._cup, place)
+                if found is None:
+                    return PlainTextResponse(NO_PAGE, 404)
+                data = found
             elif place.path == INDEX:
                 data = _index(self._title, await self._shown(), place)
             else:
                 return PlainTextResponse(NO_PAGE, 404)
-            kind = "application/atom+xml" if path == FEED else kind_of(place.file)
-            return Response(data, media_type=kind, headers={"cache-control": "no-cache"})
+            return Response(data, media_type=kind_of(place.file), headers={"cache-control": "no-cache"})
 
         return router
+
+    async def _page_of_cup(self, cup: PlannedCup, place: PagePlace) -> bytes | None:
+        paths = {hosted.planned.path.resolve(): hosted for hosted in self._contests.values()}
+        leagues = {name: paths.get(cup.file_of(name).resolve()) for name in cup.cup.by_name}
+        hosted = {name: each for name, each in leagues.items() if each is not None}
+        contests = {name: await each.contest() for name, each in hosted.items()}
+        names = {name: each.name for name, each in hosted.items()}
+        site = CupSite(cup, replace(current_results(cup.cup, contests), name=self._title), names)
+        return await to_thread.run_sync(site.page, place)
 
     async def _shown(self) -> list[_Shown]:
         return [_Shown(hosted, await hosted.contest()) for hosted in self._contests.values()]
@@ -166,23 +189,14 @@ def _index(title: str, shown: Sequence[_Shown], place: PagePlace) -> bytes:
 def _feed(title: str, shown: Sequence[_Shown]) -> bytes:
     events = [(at, state, each) for each in shown for state, at in each.events()]
     events = sorted(events, key=lambda event: (event[0], event[2].hosted.name), reverse=True)[:MAX_FEED_EVENTS]
-    feed = ElementTree.Element("feed", xmlns=ATOM)
-    _add(feed, "title", plain_text(title))
-    _add(feed, "id", f"urn:judge:{plain_text(title)}")
-    _add(feed, "updated", events[0][0] if events else datetime.fromtimestamp(0, UTC).isoformat())
-    ElementTree.SubElement(feed, "link", rel="self", href=FEED)
-    for at, state, each in events:
-        entry = ElementTree.SubElement(feed, "entry")
-        _add(entry, "title", plain_text(_TITLES[state].format(name=each.name)))
-        _add(entry, "id", f"urn:judge:{each.hosted.name}:{state}")
-        _add(entry, "updated", at)
-        ElementTree.SubElement(entry, "link", href=f"{each.hosted.name}/")
-        author = ElementTree.SubElement(entry, "author")
-        _add(author, "name", "judge")
-        _add(entry, "summary", plain_text(each.hosted.planned.plan.about))
-    data: bytes = ElementTree.tostring(feed, "utf-8", xml_declaration=True)
-    return data
-
-
-def _add(parent: ElementTree.Element, name: str, text: str) -> None:
-    ElementTree.SubElement(parent, name).text = text
+    entries = [
+        FeedEntry(
+            f"{each.hosted.name}:{state}",
+            at,
+            _TITLES[state].format(name=each.name),
+            f"{each.hosted.name}/",
+            each.hosted.planned.plan.about,
+        )
+        for at, state, each in events
+    ]
+    return write_feed(title, title, FEED, entries)

@@ -45,6 +45,7 @@ _KINDS = {
     "json": "application/json",
     "csv": "text/csv; charset=utf-8",
     "md": "text/markdown; charset=utf-8",
+    "xml": "application/atom+xml",
 }
 
 

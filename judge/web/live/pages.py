@@ -258,6 +258,7 @@ class LivePages:
             moments=self._file.windows().moments,
             stream=self._stream(live, loaded),
             joined=self._joined,
+            evaluated=live.evaluated,
         )
         writers = dict(pages(contest, {}, self._languages))
         writers[DOCUMENT] = lambda: f"{contest.document}\n".encode()
@@ -305,6 +306,7 @@ class LivePages:
                 after,
                 stream=stream,
                 stage=edition.contest.stage_of(game),
+                titles=(by_name[game.first].title, by_name[game.second].title),
             )
             page = game_page(steps_of(public), public.record, context, place)
         self._stored[key] = page

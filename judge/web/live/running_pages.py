@@ -118,6 +118,7 @@ class RunningPages:
             "moments": self._windows().moments,
             "table": live.table,
             "agents": live.agents,
+            "shown": live.shown,
             "ended": [each for each in live.ended if not agent or agent in each[1]],
             "upcoming": [
                 each for each in live.next_games(slots) if not agent or agent in (each[0].first, each[0].second)
@@ -145,7 +146,7 @@ class RunningPages:
 
     def _shown(self, game: LiveGame, live: Live, language: Language) -> Mapping[str, Any]:
         painter, _ = self._painter, language.gettext
-        names = game.names
+        names = game.titles
         sides = [language.word(painter.sides[game.seats.index(seat)]) for seat in (0, 1)]
         swatches = [_SWATCHES[painter.surface][game.seats.index(seat)] for seat in (0, 1)]
         last = game.moves[-1] if game.moves else None
@@ -208,7 +209,7 @@ def _row(game: LiveGame, move: MoveMade, room: int, language: Language) -> Mappi
         "ply": move.ply,
         "number": number,
         "seat": move.seat,
-        "name": game.names[move.seat],
+        "name": game.titles[move.seat],
         "said": said,
         "time": language.measure(duration(move.charged_ms)),
         "left": "" if left is None else language.measure(duration(left)),

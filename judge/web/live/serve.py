@@ -14,6 +14,7 @@ from judge.base.scheduling import lower_priority
 from judge.contest.event_log.store_changes import stamp_of
 from judge.contest.plan import Planned, load_plan
 from judge.contest.window_keeper import ContestProcess, PlanFile, WindowKeeper, remembered
+from judge.cup.plan import PlannedCup
 from judge.store.queries import Reader
 from judge.submissions.intake import IntakePolicy
 from judge.tournament.snapshot import read_snapshot
@@ -86,17 +87,21 @@ def serve_several(
     contests: Sequence[tuple[Planned, intake.AppState | None]],
     listener: socket.socket,
     *,
+    cup: PlannedCup | None = None,
     proxy: str = "",
     root_path: str = "",
     ready: Callable[[], None] = lambda: None,
 ) -> None:
-    """Serve several contests under one address, each in a folder with its name. Raises as `serve`, and InputError."""
+    """Serve several contests under one address, each in a folder with its name; with the pages of a `cup`, if given.
+
+    Raises as `serve`, and InputError.
+    """
     with ExitStack() as stack:
         hosted = [stack.enter_context(opened_service(planned, state, Metrics())) for planned, state in contests]
         limits = [_limits(planned) for planned, _ in contests]
         widest = max(limits, key=lambda each: each.connections)
         requests = max(planned.plan.broadcast.requests_per_minute for planned, _ in contests)
-        front = FrontPage(title, hosted, requests)
+        front = FrontPage(title, hosted, requests, cup)
         has_intake = any(state is not None for _, state in contests)
         _run(front, widest, listener, proxy, root_path, ready, has_intake=has_intake)
 

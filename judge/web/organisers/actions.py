@@ -81,6 +81,16 @@ def _preview_disqualify(console: Console, target: str) -> Preview:
     return Preview(sentence(f"Disqualify {target}"), found.words, found.note, found.changes)
 
 
+def _preview_withdraw(console: Console, target: str) -> Preview:
+    found = orders.effect_of_withdraw(console.begun(), target)
+    return Preview(sentence(f"Withdraw {target}"), found.words, found.note, found.changes)
+
+
+def _preview_enter(console: Console, target: str) -> Preview:
+    found = orders.effect_of_enter(console.begun(), target)
+    return Preview(sentence(f"Enter {target}"), found.words, found.note)
+
+
 # --- files -----------------------------------------------------------------------------------------------------------
 
 
@@ -193,6 +203,10 @@ ACTIONS: Mapping[str, Action] = {
     "disqualify": Action(
         sentence("Disqualify"), _preview_disqualify, lambda console, order, _: orders.disqualify(console.begun(), order)
     ),
+    "withdraw-agent": Action(
+        sentence("Withdraw"), _preview_withdraw, lambda console, order, _: orders.withdraw(console.begun(), order)
+    ),
+    "enter": Action(sentence("Enter"), _preview_enter, lambda console, order, _: orders.enter(console.begun(), order)),
     "export": Action(sentence("Export"), _preview_export, lambda console, order, _: export(console, order)),
     "publish": Action(sentence("Publish"), _preview_publish, lambda console, order, _: publish_pages(console, order)),
     "message": Action(

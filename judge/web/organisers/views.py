@@ -11,6 +11,7 @@ from urllib.parse import urlencode
 
 from judge.contest.contest import Contest
 from judge.contest.hosts import contest_hosts
+from judge.contest.orders import late_agents
 from judge.contest.plan import load_plan
 from judge.contest.run_lock import player_of
 from judge.contest.settings import Settings, settings_of
@@ -71,6 +72,9 @@ def overview(console: Console) -> Mapping[str, Any]:
         "voids": _with_games(contest, store.last_lines(name, LAST, "void")),
         "lines": standing.table.lines,
         "out": standing.out,
+        "withdrawn": standing.withdrawn,
+        "late": late_agents(contest),
+        "can_withdraw": contest.snapshot.format.withdrawal != "refused" and not is_over,
     }
 
 

@@ -521,7 +521,7 @@ def test_engine_error_is_shown_as_the_fix(examined: Examine, tmp_path: Path) -> 
 
     opening = finding(report, "opening")
     assert FAIL is opening.grade
-    assert "; before that it said 'ERROR Color is not a valid value'" in opening.evidence
+    assert "; before that it sent 'ERROR Color is not a valid value'" in opening.evidence
     assert "'ERROR Color is not a valid value'" in opening.fix
 
 

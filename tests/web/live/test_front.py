@@ -1,6 +1,7 @@
 """Several contests under one address: the page that lists them, its feed, and each contest in its folder."""
 
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -15,6 +16,7 @@ from tests import forked
 from tests.broadcast.logs import PAIR, accept, play_next, recorder
 from tests.forked import ForkedProcess
 from tests.publish.cups import Cup
+from tests.site.browser import Browser
 from tests.web.live.serving import serving_all
 from tests.web.live.watching import free_port
 
@@ -110,6 +112,117 @@ def test_each_contest_is_complete_in_its_folder(front: str) -> None:
     assert 404 == httpx.get(f"{front}/last-cup/../../etc/passwd").status_code
     with httpx.stream("GET", f"{front}/this-cup/events", timeout=60) as stream:
         assert "data: " in next(text for text in stream.iter_text() if "data:" in text)
+
+
+SERVED_CUP = """
+name = "spring"
+about = "All leagues"
+[[machines]]
+name = "one"
+cores = 2
+[[leagues]]
+name = "fast"
+about = "Fast games"
+policy = "gomocup-fastgame"
+format = { name = "round-robin" }
+contest = { starts = 2013-03-01T18:00:00Z }
+[[leagues]]
+name = "standard"
+policy = "gomocup-standard"
+format = { name = "round-robin" }
+[[leagues]]
+name = "finals"
+policy = "gomocup-standard"
+format = { name = "round-robin" }
+after = "standard"
+"""
+
+
+@pytest.fixture(scope="module")
+def served_cup(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a cup: one league is over, one is played, one waits for it."""
+    folder = tmp_path_factory.mktemp("cup")
+    (folder / "cup.toml").write_text(SERVED_CUP)
+    with ExitStack() as stack:
+        for league, games in (("fast", 2), ("standard", 1)):
+            form = 'name = "round-robin"\ngames = 2'
+            cup = stack.enter_context(Cup(folder / league, PAIR, form=form, name=f"spring-{league}"))
+            log = stack.enter_context(recorder(cup))
+            for _ in range(games):
+                accept(cup, *play_next(cup))
+            log.finish()
+        port = free_port()
+        process = serve(folder, "cup.toml", port=port)
+        stack.callback(process.wait)
+        stack.callback(process.kill)
+        assert process.stderr is not None
+        stack.callback(process.stderr.close)
+        said = process.stderr.readline()
+        assert f"spring, 2 contests on http://127.0.0.1:{port}" in said, said + process.stderr.read()
+        yield f"http://127.0.0.1:{port}"
+
+
+def text_of(address: str) -> str:
+    answer = httpx.get(address, timeout=60)
+    assert 200 == answer.status_code, address
+    assert "default-src 'none'" in answer.headers["content-security-policy"]
+    return answer.text
+
+
+def row_of(page: str, league: str) -> str:
+    return next(row for row in page.split("<tr>") if f"<bdi>{league}</bdi>" in row and 'scope="row"' in row)
+
+
+@pytest.mark.parametrize(
+    ("folder", "medals", "provisional", "note"),
+    [
+        ("", "Medals", "provisional", "Places of running leagues are provisional."),
+        ("cs/", "Medaile", "předběžně", "Umístění v probíhajících ligách je předběžné."),
+        ("zh/", "奖牌", "暂定", "进行中的联赛的名次是暂定的。"),
+    ],
+)
+def test_front_page_of_a_cup_has_medals_and_marks_provisional_leaders(
+    folder: str, medals: str, provisional: str, note: str, served_cup: str
+) -> None:
+    page = text_of(f"{served_cup}/{folder}index.html")
+
+    assert f'<h2 id="medals">{medals}</h2>' in page
+    assert note in page
+    assert [False, True, False] == [f"({provisional})" in row_of(page, name) for name in ("fast", "standard", "finals")]
+    top = "../" if folder else ""
+    assert f'href="{top}spring-fast/{folder}index.html"' in row_of(page, "fast")
+    assert f'href="{top}spring-standard/{folder}live.html"' in row_of(page, "standard")
+    assert "href" not in row_of(page, "finals")
+    assert f'href="{top}feed.xml"' in page
+    assert "cup.json" not in page
+
+
+def test_agent_of_a_served_cup_has_a_page_with_all_its_leagues(served_cup: str) -> None:
+    pages = [text_of(f"{served_cup}/agents/{number:03d}.html") for number in (1, 2)]
+
+    for page in pages:
+        assert "over" in row_of(page, "fast")
+        assert "running" in row_of(page, "standard")
+        assert "Places of running leagues are provisional." in page
+        for path in re.findall(r'href="\.\./(spring-[^"]+)"', page):
+            text_of(f"{served_cup}/{path}")
+    assert any("<dt>Gold</dt><dd>1</dd>" in page for page in pages)
+    assert "2013-03-01, 18:00" in text_of(f"{served_cup}/schedule.html")
+    assert 404 == httpx.get(f"{served_cup}/agents/003.html").status_code
+    assert 404 == httpx.get(f"{served_cup}/cup.json").status_code
+
+
+@pytest.mark.parametrize("folder", ["", "cs/", "zh/"])
+@pytest.mark.parametrize("width", [1280, 390])
+def test_axe_finds_nothing_wrong_with_the_pages_of_a_served_cup(
+    browser: Browser, served_cup: str, folder: str, width: int
+) -> None:
+    browser.look(width)
+    for path in ("index.html", "agents.html", "agents/001.html", "schedule.html"):
+        browser.visit(f"{served_cup}/{folder}{path}")
+        assert [] == browser.violations(), path
+        assert browser.ask("document.documentElement.scrollWidth") <= width, path
+    assert [] == browser.errors
 
 
 CUP = """

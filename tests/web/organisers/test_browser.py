@@ -60,6 +60,45 @@ def test_a_link_signs_in_and_an_order_is_shown_given_and_done(browser: Browser, 
         browser.look(1000)
 
 
+def test_agent_is_withdrawn_by_keyboard_and_pages_show_it(browser: Browser, cup: Cup) -> None:
+    tokens = Tokens(open_intake(cup.folder).store_url, open_intake(cup.folder).contest)
+    with closing(tokens), serving_all(cup.folder) as service:
+        browser.leave()
+        browser.visit(f"{service.url}/organiser/index.html#{tokens.make('Olga', 'test', TokenRole.ACT)}")
+        browser.wait_for("document.getElementById('state')?.textContent === 'open'")
+        browser.ask("[...document.links].find(a => a.href.includes('withdraw-agent&target=anna')).focus()")
+        browser.press("Enter")
+        browser.wait_for("document.querySelector('input[name=why]') !== null")
+        assert "Played games of anna that no longer count" in browser.ask("document.querySelector('main').innerText")
+        for language in ("", "cs/", "zh/"):
+            browser.visit(f"{service.url}/{language}organiser/order.html?action=withdraw-agent&target=anna")
+            for width in (390, 1280):
+                browser.look(width)
+                assert [] == browser.violations(), language
+        browser.visit(f"{service.url}/organiser/order.html?action=withdraw-agent&target=anna")
+        browser.ask("document.querySelector('input[name=why]').value = 'the author asked for it'")
+        browser.ask("document.querySelector('input[name=why]').focus()")
+        browser.press("Enter")
+        browser.wait_for("document.querySelector('h1')?.textContent === 'Done'")
+        assert "anna is withdrawn; its games do not count" in browser.ask("document.querySelector('main').innerText")
+        for page in ("organiser/index.html", "index.html", "agents/001.html"):
+            for language in ("", "cs/", "zh/"):
+                browser.visit(f"{service.url}/{language}{page}")
+                for width in (390, 1280):
+                    browser.look(width)
+                    assert browser.ask("document.documentElement.scrollWidth") <= width, page
+                    assert [] == browser.violations(), (language, page)
+                assert "the author asked for it" in browser.ask("document.querySelector('main').innerText"), page
+        assert "Its games do not count" in _text(browser, f"{service.url}/agents/001.html")
+        assert [] == browser.errors
+        browser.look(1000)
+
+
+def _text(browser: Browser, address: str) -> str:
+    browser.visit(address)
+    return str(browser.ask("document.querySelector('main').innerText"))
+
+
 def test_link_of_a_mail_works_by_keyboard_without_script(browser: Browser, cup: Cup) -> None:
     with closing(open_intake(cup.folder).notices()) as notices, serving_all(cup.folder) as service:
         notices.set_email("ada", "ada@example.org")

@@ -1,0 +1,66 @@
+"""Draws the pairs of a running ladder."""
+
+from collections.abc import Callable
+
+from judge.contest.attempts import outcome_of
+from judge.contest_games import GameResult, Pairing, ScheduledGame
+from judge.referee.spec import RecordFile
+from judge.store.contests import Store
+from judge.tournament.ladder import LadderHistory, follow
+from judge.tournament.schedule import Tournament
+from judge.tournament.snapshot import Snapshot, SnapshotEntry
+
+
+class LadderScheduler:
+    """Follows the journal of a contest and schedules one game at a time."""
+
+    def __init__(
+        self, store: Store, first: Snapshot, now: Callable[[], Tournament], record: Callable[[str], RecordFile]
+    ) -> None:
+        """`first` has the entries of the start, `now` returns all. `record` returns a record by its digest."""
+        seed, name = now().seed, first.name
+        if seed is None:
+            raise ValueError("a ladder that is played needs its secret")
+        self._store = store
+        self._name = name
+        self._now = now
+        self._record = record
+        self._last = 0
+        self._pairings: list[Pairing] = store.pairings(name)
+        self._games: list[ScheduledGame] = store.schedule_of(name)
+        self._by_id = {game.id: game for game in self._games}
+        # At the start there may be many results. Later ones are read one by one.
+        self._results = {result.id: result for result in store.results(name)}
+        self._history = LadderHistory(first, seed, self._result_of, self._entry_of)
+
+    def schedule_next(self) -> bool:
+        """Schedule the next game; False if no pair is allowed now."""
+        while True:
+            lines = self._store.journal_since(self._name, self._last)
+            if lines:
+                self._last = lines[-1][0]
+            follow(self._history, [line for _, line in lines], self._pairings, self._games)
+            pairing = self._history.next()
+            if pairing is None:
+                return False
+            (game,) = self._now().games([pairing], len(self._pairings))
+            if self._store.schedule(self._name, [game], [pairing], after=self._last):
+                self._pairings.append(pairing)
+                self._games.append(game)
+                self._by_id[game.id] = game
+                return True
+
+    def _entry_of(self, agent: str) -> SnapshotEntry:
+        return self._now().snapshot.by_name()[agent]
+
+    def _result_of(self, game: str, attempt: int) -> GameResult:
+        row = self._by_id[game]
+        result = self._results.pop(game, None)
+        if result is None:
+            result = self._store.results_by_number(self._name, [row.number]).get(row.number)
+        if result is not None and result.attempt == attempt:
+            return result
+        withdrawn = self._store.attempt(game, attempt)
+        if withdrawn is None or withdrawn.record is None:
+            raise ValueError(f"game {row.number}: attempt {attempt} has no record")
+        return outcome_of(self._record(withdrawn.record), withdrawn.record).row(row, attempt)

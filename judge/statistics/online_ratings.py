@@ -1,0 +1,330 @@
+"""Ratings that are updated after each result: Bradley-Terry with draws and a first-seat advantage
+(docs/decisions/0013-matchmaking-of-ladders.md).
+"""
+
+from dataclasses import dataclass
+from math import sqrt
+
+import numpy as np
+
+from judge.contest_games import GameResult
+from judge.statistics.portable_math import Matrix, Vector, exp, inverse, log, product, share, subtract_square
+from judge.statistics.rating_model import RatingModel
+from judge.statistics.scales import CONFIDENCE_95
+
+_ELO = 173.71779276130073
+"""Elo per logistic unit, 400 / ln 10."""
+
+_CLOSE = 1e-10
+"""Largest last step of an exact fit, in logistic units."""
+
+_MAX_STEPS = 200
+_MIN_REFIT_RESULTS = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Prior:
+    """An agent's rating before its first game, in Elo. Deviation 0 fixes the rating: an anchor."""
+
+    mean: float = 0.0
+    deviation: float = 500.0
+
+
+@dataclass(frozen=True, slots=True)
+class OnlineRating:
+    """An agent's rating and standard error, in Elo."""
+
+    elo: float
+    deviation: float
+
+    @property
+    def reach(self) -> float:
+        """Half-width of the 95 % interval, in Elo."""
+        return CONFIDENCE_95 * self.deviation
+
+
+class OnlineRatings:
+    """Ratings of agents. Each has a place, from 0 in the order of admission."""
+
+    def __init__(self, model: RatingModel | None = None, refit_results: int | None = None) -> None:
+        """`refit_results` is the number of results between exact fits; None: half the number of agents, at least 10."""
+        self._model = model or RatingModel()
+        self._refit_results = refit_results
+        self._places: dict[str, int] = {}
+        self._pairs: dict[tuple[int, int], list[int]] = {}
+        self._since_refit = 0
+        # Coordinate 0 is the advantage; an agent's coordinate is its place plus 1.
+        variance = 4 / self._model.prior_draws if self._model.advantage is None else 0.0
+        self._size = 1
+        self._at: Vector = np.zeros(16)
+        self._at[0] = (self._model.advantage or 0.0) / _ELO
+        self._mean: Vector = self._at.copy()
+        self._variance: Vector = np.zeros(16)
+        self._variance[0] = variance
+        self._covariance: Matrix = np.zeros((16, 16))
+        self._covariance[0, 0] = variance
+        self._is_davidson = self._model.draws == "davidson"
+        # Strength of draws: exp(d) of Davidson's model, d of Rao and Kupper's.
+        self._draw = 0.0 if self._is_davidson else (self._model.draw_elo or 0.0) / _ELO
+
+    @property
+    def agents(self) -> tuple[str, ...]:
+        """The agents by place."""
+        return tuple(self._places)
+
+    @property
+    def ratings(self) -> Vector:
+        """Ratings by place, in logistic units."""
+        return self._at[1 : self._size]
+
+    @property
+    def covariance(self) -> Matrix:
+        """Covariance of the ratings by place, in squared logistic units."""
+        return self._covariance[1 : self._size, 1 : self._size]
+
+    @property
+    def advantage(self) -> float:
+        """First-seat advantage, in Elo."""
+        return float(self._at[0]) * _ELO
+
+    @property
+    def draw(self) -> float:
+        """Draw parameter: d of Rao and Kupper's model, exp(d) of Davidson's."""
+        return self._draw
+
+    def place(self, agent: str) -> int:
+        """Return the agent's place. Raises KeyError if it was not admitted."""
+        return self._places[agent]
+
+    def rating(self, agent: str) -> OnlineRating:
+        """Return the agent's rating. Raises KeyError if it was not admitted."""
+        at = self._places[agent] + 1
+        deviation = sqrt(max(0.0, float(self._covariance[at, at])))
+        return OnlineRating(float(self._at[at]) * _ELO, deviation * _ELO)
+
+    def version_prior(self, parent: str, widening: float) -> Prior:
+        """Return the prior of a new version: its parent's rating, whose variance grows by `widening` squared (Elo)."""
+        rating = self.rating(parent)
+        return Prior(rating.elo, sqrt(rating.deviation * rating.deviation + widening * widening))
+
+    def admit(self, agent: str, prior: Prior | None = None) -> None:
+        """Add an agent. Raises ValueError if it was added before."""
+        if agent in self._places:
+            raise ValueError(f"agent {agent} is already rated")
+        prior = prior or Prior(self._model.mean)
+        at = self._size
+        if at == len(self._at):
+            self._grow()
+        self._places[agent] = at - 1
+        deviation = prior.deviation / _ELO
+        self._at[at] = self._mean[at] = prior.mean / _ELO
+        self._variance[at] = self._covariance[at, at] = deviation * deviation
+        self._size += 1
+
+    def add_result(self, result: GameResult) -> None:
+        """Update the ratings. A game that both lost by faults is ignored."""
+        ending = _ending(result)
+        if ending is not None:
+            self.add(result.first, result.second, ending)
+
+    def count_result(self, result: GameResult) -> None:
+        """Count a result for the next refit, as `count`."""
+        ending = _ending(result)
+        if ending is not None:
+            self.count(result.first, result.second, ending)
+
+    def add(self, first: str, second: str, ending: int) -> None:
+        """Update the ratings with a game of two agents. `ending`: 0 if the first won, 1 for a draw, 2 if it lost."""
+        i, j = self._places[first] + 1, self._places[second] + 1
+        self.count(first, second, ending)
+        size = self._size
+        covariance = self._covariance[:size, :size]
+        column = covariance[i] - covariance[j] + covariance[0]
+        variance = float(column[i] - column[j] + column[0])
+        lead = float(self._at[i] - self._at[j] + self._at[0])
+        counts = tuple(np.array([float(ending == each)]) for each in range(3))
+        move, bend = self._solve(lead, variance, *counts)
+        self._at[:size] += column * move
+        subtract_square(covariance, column * sqrt(bend / (1 + variance * bend)))
+        self._since_refit += 1
+        if self._since_refit >= (self._refit_results or max(_MIN_REFIT_RESULTS, len(self._places) // 2)):
+            self.refit()
+
+    def count(self, first: str, second: str, ending: int) -> None:
+        """Count a game for the next refit, without an update. For many results at once."""
+        pair = self._places[first] + 1, self._places[second] + 1
+        self._pairs.setdefault(pair, [0, 0, 0])[ending] += 1
+
+    def refit(self) -> None:
+        """Fit all results exactly."""
+        self._since_refit = 0
+        if not self._pairs:
+            return
+        first, second = np.array(list(self._pairs), dtype=np.intp).T
+        wins, draws, losses = np.array(list(self._pairs.values()), dtype=np.float64).T
+        games = _Games(first, second, wins, draws, losses)
+        for _ in range(_MAX_STEPS):
+            before = self._draw
+            self._climb(games)
+            self._fit_draws(games)
+            if abs(self._draw - before) <= _CLOSE:
+                break
+        _, bend = self._slopes(self._leads(games, self._at), wins, draws, losses)
+        self._covariance[: self._size, : self._size] = self._inverse(games, bend)
+
+    def _grow(self) -> None:
+        size = 2 * len(self._at)
+        for name in ("_at", "_mean", "_variance"):
+            longer = np.zeros(size)
+            longer[: self._size] = getattr(self, name)[: self._size]
+            setattr(self, name, longer)
+        larger = np.zeros((size, size))
+        larger[: self._size, : self._size] = self._covariance[: self._size, : self._size]
+        self._covariance = larger
+
+    def _solve(self, lead: float, variance: float, wins: Vector, draws: Vector, losses: Vector) -> tuple[float, float]:
+        low, high, move = -1.0, 1.0, 0.0
+        for _ in range(_MAX_STEPS):
+            slope, bend = self._slopes(np.array([lead + variance * move]), wins, draws, losses)
+            miss = move - float(slope[0])
+            low, high = (low, move) if miss > 0 else (move, high)
+            step = miss / (1 + variance * float(bend[0]))
+            nearer = move - step
+            if abs(step) <= _CLOSE:
+                break
+            move = nearer if low < nearer < high else (low + high) / 2
+        return move, float(bend[0])
+
+    def _slopes(self, u: Vector, wins: Vector, draws: Vector, losses: Vector) -> tuple[Vector, Vector]:
+        if self._is_davidson:
+            won, lost = self._davidson(u)
+            lead = (won - lost) / 2
+            games = wins + draws + losses
+            return (wins - losses) / 2 - games * lead, games * ((won + lost) / 4 - lead * lead)
+        short_of_win, short_of_loss = share(self._draw - u), share(self._draw + u)
+        for_first, for_second = wins + draws, losses + draws
+        slope = for_first * short_of_win - for_second * short_of_loss
+        bend = for_first * short_of_win * (1 - short_of_win) + for_second * short_of_loss * (1 - short_of_loss)
+        return slope, bend
+
+    def _davidson(self, u: Vector) -> tuple[Vector, Vector]:
+        root = exp(u / 2)
+        total = root + 1 / root + self._draw
+        won: Vector = root / total
+        return won, 1 / root / total
+
+    # --- exact fit -------------------------------------------------------------------------------------------------
+
+    def _leads(self, games: "_Games", at: Vector) -> Vector:
+        leads: Vector = at[games.first] - at[games.second] + at[0]
+        return leads
+
+    def _climb(self, games: "_Games") -> None:
+        size = self._size
+        at, covariance, last = self._at[:size].copy(), self._covariance[:size, :size], float("inf")
+        gradient, bend = self._gradient(games, at)
+        for _ in range(_MAX_STEPS):
+            step = product(covariance, gradient)
+            length = float(np.abs(step).max())
+            if length <= _CLOSE:
+                break
+            if length > last / 2:
+                covariance = self._inverse(games, bend)
+                step = product(covariance, gradient)
+                last = float("inf")
+            else:
+                last = length
+            rise = float(np.add.accumulate(gradient * step)[-1])
+            for _ in range(_MAX_STEPS):
+                moved = at + step
+                ahead, bend = self._gradient(games, moved)
+                # The slope along the step: much below zero after a step beyond the maximum.
+                if float(np.add.accumulate(ahead * step)[-1]) >= -rise / 2:
+                    break
+                step, rise = step / 2, rise / 2
+            at, gradient = moved, ahead
+        self._at[:size] = at
+
+    def _gradient(self, games: "_Games", at: Vector) -> tuple[Vector, Vector]:
+        slope, bend = self._slopes(self._leads(games, at), games.wins, games.draws, games.losses)
+        size = self._size
+        gradient: Vector = np.zeros(size)
+        gradient += np.bincount(games.first, slope, size)
+        gradient -= np.bincount(games.second, slope, size)
+        gradient[0] += np.add.accumulate(slope)[-1]
+        variance = self._variance[:size]
+        is_free = variance > 0
+        gradient[is_free] -= (at - self._mean[:size])[is_free] / variance[is_free]
+        gradient[~is_free] = 0.0
+        return gradient, bend
+
+    def _inverse(self, games: "_Games", bend: Vector) -> Matrix:
+        size, first, second = self._size, games.first, games.second
+        advantage = np.zeros_like(first)
+        curvature = np.zeros(size * size)
+        for rows, columns, sign in (
+            *((first, first, 1), (second, second, 1), (first, second, -1), (second, first, -1)),
+            *((first, advantage, 1), (advantage, first, 1), (second, advantage, -1), (advantage, second, -1)),
+            (advantage, advantage, 1),
+        ):
+            curvature += sign * np.bincount(rows * size + columns, bend, size * size)
+        free = np.flatnonzero(self._variance[:size] > 0)
+        among_free = np.ix_(free, free)
+        square = curvature.reshape(size, size)[among_free]
+        square[np.diag_indices(len(free))] += 1 / self._variance[free]
+        result = np.zeros((size, size))
+        result[among_free] = inverse(square)
+        return result
+
+    def _fit_draws(self, games: "_Games") -> None:
+        drawn = float(np.add.accumulate(games.draws)[-1])
+        if self._model.draw_elo is not None or not drawn:
+            return
+        u = np.append(self._leads(games, self._at), 0.0)
+        half = self._model.prior_draws / 2
+        wins, losses = np.append(games.wins, half), np.append(games.losses, half)
+        draws = np.append(games.draws, 0.0)
+        if not self._draw:
+            portion = min(drawn / float(np.add.accumulate(wins + draws + losses)[-1]), 0.9)
+            odds = (1 + portion) / (1 - portion)
+            self._draw = 2 * portion / (1 - portion) if self._is_davidson else float(log(odds))
+        for _ in range(_MAX_STEPS):
+            slope, bend = self._draw_slopes(u, wins, draws, losses, drawn)
+            step = slope / bend
+            if self._is_davidson:
+                step = self._draw * (float(exp(max(-1.0, min(1.0, step)))) - 1)
+            step = max(step, -self._draw / 2)
+            self._draw += step
+            if abs(step) <= _CLOSE / 10:
+                break
+
+    def _draw_slopes(self, u: Vector, wins: Vector, draws: Vector, losses: Vector, drawn: float) -> tuple[float, float]:
+        if self._is_davidson:
+            won, lost = self._davidson(u)
+            expected = 1 - won - lost
+            games = wins + draws + losses
+            slope, bend = draws - games * expected, games * expected * (1 - expected)
+            return float(np.add.accumulate(slope)[-1]), float(np.add.accumulate(bend)[-1])
+        d = self._draw
+        a, b = share(d - u), share(d + u)
+        by_game = (wins + draws) * a + (losses + draws) * b
+        bend = (wins + draws) * a * (1 - a) + (losses + draws) * b * (1 - b)
+        grown = float(exp(d))
+        twice_sinh = grown - 1 / grown
+        slope_d = 2 * drawn * grown / twice_sinh - float(np.add.accumulate(by_game)[-1])
+        return slope_d, float(np.add.accumulate(bend)[-1]) + 4 * drawn / (twice_sinh * twice_sinh)
+
+
+def _ending(result: GameResult) -> int | None:
+    if result.is_draw:
+        return 1
+    return None if result.winner is None else 2 * (result.winner != result.first)
+
+
+@dataclass(frozen=True, slots=True)
+class _Games:
+    first: np.ndarray[tuple[int], np.dtype[np.intp]]
+    second: np.ndarray[tuple[int], np.dtype[np.intp]]
+    wins: Vector
+    draws: Vector
+    losses: Vector

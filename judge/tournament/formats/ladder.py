@@ -1,0 +1,76 @@
+"""Ladder: no rounds. A matchmaker chooses each pair from the ratings when a slot is free."""
+
+from collections.abc import Mapping, Sequence
+from typing import ClassVar, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from judge.base.text import sentence
+from judge.contest_games import Pairing
+from judge.referee.seeds import Seed
+from judge.tournament.formats.base import TournamentFormat
+from judge.tournament.pairings import Competitor
+from judge.tournament.results import PlayedPairing
+from judge.tournament.standings import Ranking
+
+
+class Matchmaking(BaseModel):
+    """How a ladder chooses its pairs (`judge.tournament.matchmaker`)."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    anchor_share: float = Field(default=0.05, ge=0, le=1)
+    """Share of games between an anchor and another agent, if the ladder has anchors."""
+    minimum_games: int = Field(default=1, ge=0, le=100)
+    """Minimum number of games of each agent per period."""
+    period: float = Field(default=1.5, ge=1, le=1000)
+    """Length of a period: number of games per agent and per `minimum_games`."""
+    open_games: int = Field(default=2, ge=1, le=1000)
+    """Maximum number of an agent's open games."""
+    author_share: float = Field(default=0.1, ge=0, le=1)
+    """Maximum share of an agent's games against agents of its author."""
+    neighbours: int = Field(default=16, ge=1, le=10_000)
+    """Number of stronger opponents, and of weaker ones, that are compared per agent."""
+
+
+class Ladder(TournamentFormat):
+    """A season of games without rounds. `judge.tournament.ladder` chooses the pairs, because they depend on the order
+    of events.
+    """
+
+    withdrawal: ClassVar[Literal["refused", "annuls", "keeps"]] = "keeps"
+
+    places_by = sentence("Places depend on the ratings of all games.")
+
+    name: Literal["ladder"] = "ladder"
+    games: int = Field(default=1, ge=1, le=1)
+    """Always 1. Agents that meet again change seats, and two consecutive games of a pair share an opening."""
+    ranking: Ranking = ("rating",)
+    total_games: int = Field(default=1000, ge=1, le=1_000_000)
+    """Number of games of the season."""
+    deviation: float = Field(default=500, gt=0, le=2000)
+    """Standard deviation of a new agent's rating, in Elo."""
+    anchors: Mapping[str, float] = Field(default_factory=dict)
+    """Agents with a fixed rating, in Elo."""
+    matchmaking: Matchmaking = Matchmaking()
+
+    draws_when_free: ClassVar[bool] = True
+
+    def next_round(
+        self,
+        entries: Sequence[Competitor],  # noqa: ARG002
+        played: Sequence[PlayedPairing],  # noqa: ARG002
+        seed: Seed,  # noqa: ARG002
+    ) -> list[Pairing]:
+        """Empty: there are no rounds."""
+        return []
+
+    def goes_on(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing], seed: Seed) -> bool:  # noqa: ARG002
+        """Until the last game of the season, or fewer than two agents can meet."""
+        active = [entry.id for entry in entries if entry.active]
+        can_pair = len(active) > 1 and not self.anchors.keys() >= set(active)
+        return can_pair and len(played) < self.total_games
+
+    def to_come(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing]) -> int:
+        """The other games of the season."""
+        return self.total_games - len(played) if self.goes_on(entries, played, 0) else 0

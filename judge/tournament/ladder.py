@@ -1,0 +1,188 @@
+"""Chooses the pairs of a ladder from the events of its log.
+
+Each choice depends only on the entries and on the lines of the log before it, so it can be computed again.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from enum import Enum, auto
+from statistics import fmean
+from typing import Protocol
+
+from judge.contest_games import GameResult, Pairing, ScheduledGame
+from judge.referee.seeds import Seed
+from judge.statistics.online_ratings import OnlineRatings, Prior
+from judge.tournament.formats.ladder import Ladder
+from judge.tournament.matchmaker import LadderGames, next_pair
+from judge.tournament.snapshot import Snapshot, SnapshotEntry
+
+
+class LogLine(Protocol):
+    """A line of a contest's log."""
+
+    @property
+    def event(self) -> str:
+        """Kind of the event."""
+
+    @property
+    def game(self) -> str | None:
+        """Id of its game."""
+
+    @property
+    def attempt(self) -> int | None:
+        """Number of the game's attempt."""
+
+    @property
+    def text(self) -> str:
+        """Details."""
+
+
+FindResult = Callable[[str, int], GameResult]
+"""Returns the result of an accepted attempt, by the game's id and the attempt."""
+
+
+class _State(Enum):
+    WAITING = auto()
+    RUNNING = auto()
+    DONE = auto()
+    CANCELLED = auto()
+
+
+class LadderHistory:
+    """Agents, games and ratings after the lines of the log so far."""
+
+    def __init__(
+        self, snapshot: Snapshot, seed: Seed, result_of: FindResult, entry_of: Callable[[str], SnapshotEntry]
+    ) -> None:
+        """Start with the agents of a ladder's document, without those that `entry_of` returns for later lines. `seed`
+        decides between equal pairs. Agents with kept folders have one open game at most.
+
+        Raises TypeError for another format.
+        """
+        form, folders = snapshot.format, snapshot.policy.folders
+        if not isinstance(form, Ladder):
+            raise TypeError(f"{form.name} is no ladder")
+        rules = form.matchmaking
+        if folders.kept and folders.round != "first":
+            rules = rules.model_copy(update={"open_games": 1})
+        self._unanchored = Prior(fmean(form.anchors.values()) if form.anchors else 0.0, form.deviation)
+        self._form = form
+        self._seed = seed
+        self._result_of = result_of
+        self._entry_of = entry_of
+        self.games = LadderGames(rules)
+        self.ratings = OnlineRatings()
+        self._priors: dict[str, Prior] = {}
+        self._out: set[str] = set()
+        self._drawn: list[tuple[str, str]] = []
+        self._ids: dict[str, int] = {}
+        """Place in `_drawn` by game id."""
+        self._states: list[_State] = []
+        self._results: dict[int, GameResult] = {}
+        for entry in snapshot.entries:
+            self.admit(entry)
+
+    def admit(self, entry: SnapshotEntry) -> None:
+        """Add an agent."""
+        anchor = self._form.anchors.get(entry.name)
+        prior = self._unanchored if anchor is None else Prior(anchor, 0)
+        self._priors[entry.name] = prior
+        self.ratings.admit(entry.name, prior)
+        self.games.admit(entry.name, str(entry.author or ""), anchor=anchor is not None)
+
+    def next(self) -> Pairing | None:
+        """Return the next pairing; None at the end of the season, or if no pair is allowed now."""
+        if self.games.drawn >= self._form.total_games:
+            return None
+        return next_pair(self.ratings, self.games, self._seed)
+
+    @property
+    def drawn(self) -> int:
+        """Number of games that were drawn."""
+        return len(self._drawn)
+
+    def draw(self, pairing: Pairing, game: ScheduledGame) -> None:
+        """Count a scheduled game."""
+        self.games.draw(pairing)
+        self._ids[game.id] = len(self._drawn)
+        self._drawn.append((game.first, game.second))
+        self._states.append(_State.WAITING)
+
+    def take(self, line: LogLine) -> None:
+        """Take a line of the log, except those that schedule games."""
+        agent = line.text.partition(": ")[0]
+        if line.event == "entered":
+            self.admit(self._entry_of(agent))
+        elif line.event == "withdrawn":
+            self.games.withdraw(agent)
+        elif line.event == "disqualified":
+            self._remove(agent)
+        elif line.game in self._ids:
+            self._take_attempt(line, line.game or "")
+
+    def _take_attempt(self, line: LogLine, game: str) -> None:
+        at, event = self._ids[game], line.event
+        state = self._states[at]
+        if event == "started":
+            self._states[at] = _State.RUNNING
+        elif event == "accepted":
+            self._states[at] = _State.DONE
+            self.games.finish(*self._drawn[at])
+            result = self._results[at] = self._result_of(game, line.attempt or 0)
+            if self._out.isdisjoint(result.agents):
+                self.ratings.add_result(result)
+        elif event in ("void", "abandoned") or (event == "annulled" and state is _State.RUNNING):
+            self._states[at] = _State.WAITING
+            self._cancel_waiting([at])
+        elif event == "annulled":
+            self._states[at] = _State.WAITING
+            del self._results[at]
+            self.games.reopen(*self._drawn[at])
+            self._rate_again()
+            self._cancel_waiting([at])
+
+    def _remove(self, agent: str) -> None:
+        if agent not in self._priors or agent in self._out:
+            return
+        self._out.add(agent)
+        self.games.withdraw(agent)
+        self._cancel_waiting(range(len(self._drawn)))
+        self._rate_again()
+
+    def _cancel_waiting(self, places: Iterable[int]) -> None:
+        for at in places:
+            if self._states[at] is _State.WAITING and not self._out.isdisjoint(self._drawn[at]):
+                self._states[at] = _State.CANCELLED
+                self.games.finish(*self._drawn[at])
+
+    def _rate_again(self) -> None:
+        """Without results that were withdrawn, or of agents that are out."""
+        self.ratings = OnlineRatings()
+        for agent, prior in self._priors.items():
+            self.ratings.admit(agent, prior)
+        for at in sorted(self._results):
+            result = self._results[at]
+            if self._out.isdisjoint(result.agents):
+                self.ratings.count_result(result)
+        self.ratings.refit()
+
+
+def follow(
+    history: LadderHistory,
+    lines: Sequence[LogLine],
+    pairings: Sequence[Pairing],
+    games: Sequence[ScheduledGame],
+    scheduled: Callable[[Pairing], None] = lambda _: None,
+) -> None:
+    """Take lines of a log.
+
+    `pairings` and `games` are those of the contest in order. `scheduled` is called before each draw.
+    """
+    for line in lines:
+        if line.event == "scheduled":
+            count = int(line.text.partition(" ")[0])
+            start = history.drawn
+            for pairing, game in zip(pairings[start : start + count], games[start : start + count], strict=False):
+                scheduled(pairing)
+                history.draw(pairing, game)
+        else:
+            history.take(line)

@@ -1,0 +1,289 @@
+"""The next pair of a ladder (docs/decisions/0013-matchmaking-of-ladders.md).
+
+The same ratings, games and seed give the same pair on each machine.
+"""
+
+from enum import IntEnum
+from math import ceil
+
+import numpy as np
+import numpy.typing as npt
+
+from judge.contest_games import Pairing
+from judge.referee.seeds import Seed, numbers
+from judge.statistics.online_ratings import OnlineRatings
+from judge.statistics.portable_math import Vector, exp, log, share
+from judge.tournament.formats.ladder import Matchmaking
+
+Places = npt.NDArray[np.intp]
+Flags = npt.NDArray[np.bool_]
+
+_NORMAL_SLOPE = 1.702
+"""Makes the logistic function approximate the normal distribution, with an error of at most 0.01."""
+
+
+class _Row(IntEnum):
+    ACTIVE = 0
+    ANCHOR = 1
+    OPEN = 2
+    GAMES = 3
+    AUTHOR_GAMES = 4
+    PERIOD_GAMES = 5
+    FIRST_SEATS = 6
+    AUTHOR = 7
+    """Number of the author; -1: unknown."""
+    FIRST_PERIOD = 8
+    """Number of the first period in which the agent has a minimum."""
+
+
+class LadderGames:
+    """The agents of a ladder and the numbers of their games. Agents have the same places as in `OnlineRatings`."""
+
+    def __init__(self, rules: Matchmaking) -> None:
+        """Start without agents and games."""
+        self.rules = rules
+        self.drawn = 0
+        """Number of games that were drawn."""
+        self.anchor_games = 0
+        self.period = 0
+        self.period_left = 0
+        """Number of games until the next period."""
+        self._names: list[str] = []
+        self._places: dict[str, int] = {}
+        self._authors: dict[str, int] = {}
+        self._meetings: dict[tuple[int, int], int] = {}
+        self._last_first: dict[tuple[int, int], int] = {}
+        self._open_pairs: dict[tuple[int, int], int] = {}
+        self._table: npt.NDArray[np.int64] = np.zeros((len(_Row), 16), dtype=np.int64)
+
+    @property
+    def active(self) -> Flags:
+        """Whether each agent plays."""
+        return self._row(_Row.ACTIVE) > 0
+
+    @property
+    def anchors(self) -> Flags:
+        """Whether each agent is an anchor."""
+        return self._row(_Row.ANCHOR) > 0
+
+    @property
+    def open_games(self) -> npt.NDArray[np.int64]:
+        """Number of open games per agent."""
+        return self._row(_Row.OPEN)
+
+    @property
+    def games(self) -> npt.NDArray[np.int64]:
+        """Number of drawn games per agent."""
+        return self._row(_Row.GAMES)
+
+    @property
+    def author_games(self) -> npt.NDArray[np.int64]:
+        """Number of games per agent against agents of its author."""
+        return self._row(_Row.AUTHOR_GAMES)
+
+    @property
+    def missing(self) -> npt.NDArray[np.int64]:
+        """Number of games per agent until its minimum of this period; 0 for anchors and inactive agents."""
+        due = (self._row(_Row.FIRST_PERIOD) <= self.period) & self.active & ~self.anchors
+        return np.where(due, np.maximum(self.rules.minimum_games - self._row(_Row.PERIOD_GAMES), 0), 0)
+
+    def name(self, place: int) -> str:
+        """Return the agent at a place."""
+        return self._names[place]
+
+    def admit(self, agent: str, author: str = "", *, anchor: bool = False) -> None:
+        """Add an agent. An empty `author` is unknown. Raises ValueError if it was added before."""
+        if agent in self._places:
+            raise ValueError(f"agent {agent} is already in the ladder")
+        place = self._places[agent] = len(self._names)
+        if place == self._table.shape[1]:
+            self._table = np.concatenate([self._table, np.zeros_like(self._table)], axis=1)
+        number = self._authors.setdefault(author, len(self._authors)) if author else -1
+        # An agent that joins within a period has its first minimum in the next one.
+        self._names.append(agent)
+        rows = [_Row.ACTIVE, _Row.ANCHOR, _Row.AUTHOR, _Row.FIRST_PERIOD]
+        self._table[rows, place] = 1, anchor, number, self.period + (self.drawn > 0)
+
+    def withdraw(self, agent: str) -> None:
+        """Pair the agent no more. Its open games still count."""
+        self._table[_Row.ACTIVE, self._places[agent]] = 0
+
+    def draw(self, pairing: Pairing) -> None:
+        """Count a drawn game as open. Raises ValueError for a bye."""
+        if pairing.second is None:
+            raise ValueError("a ladder has no byes")
+        first, second = self._places[pairing.first], self._places[pairing.second]
+        if not self.period_left:
+            self._begin_period()
+        pair = _pair(first, second)
+        self.drawn += 1
+        self.period_left -= 1
+        places = [first, second]
+        self.anchor_games += bool(self._table[_Row.ANCHOR, places].any())
+        for row in (_Row.OPEN, _Row.GAMES, _Row.PERIOD_GAMES):
+            self._table[row, places] += 1
+        self._table[_Row.FIRST_SEATS, first] += 1
+        if self._table[_Row.AUTHOR, first] == self._table[_Row.AUTHOR, second] >= 0:
+            self._table[_Row.AUTHOR_GAMES, places] += 1
+        self._meetings[pair] = self._meetings.get(pair, 0) + 1
+        self._last_first[pair] = first
+        self._open_pairs[pair] = self._open_pairs.get(pair, 0) + 1
+        if not self.period_left:
+            self._begin_period()
+
+    def count(self, first: str, second: str) -> None:
+        """Count a game that is already finished, such as one of an earlier season."""
+        self.draw(Pairing(first, second, 1, self.drawn + 1))
+        self.finish(first, second)
+
+    def finish(self, first: str, second: str) -> None:
+        """Count an open game as finished. Raises ValueError if it is not open."""
+        places = self._places[first], self._places[second]
+        pair = _pair(*places)
+        if pair not in self._open_pairs:
+            raise ValueError(f"{first} and {second} have no open game")
+        self._table[_Row.OPEN, list(places)] -= 1
+        self._open_pairs[pair] -= 1
+        if not self._open_pairs[pair]:
+            del self._open_pairs[pair]
+
+    def reopen(self, first: str, second: str) -> None:
+        """Count a finished game as open: its result was withdrawn."""
+        places = self._places[first], self._places[second]
+        self._table[_Row.OPEN, list(places)] += 1
+        self._open_pairs[_pair(*places)] = self._open_pairs.get(_pair(*places), 0) + 1
+
+    def meetings(self, pair: tuple[int, int]) -> tuple[int, int | None]:
+        """Return a pair's number of games, and the first seat's agent in the last one. The lower place is first."""
+        return self._meetings.get(pair, 0), self._last_first.get(pair)
+
+    def first_seat_surplus(self, place: int) -> int:
+        """Return how many more first seats than second ones an agent had."""
+        return int(2 * self._table[_Row.FIRST_SEATS, place] - self._table[_Row.GAMES, place])
+
+    def open_in(self, low: Places, high: Places) -> Vector:
+        """Return the number of open games of each pair."""
+        count = len(self._names)
+        keys = np.array(sorted(a * count + b for a, b in self._open_pairs), dtype=np.intp)
+        if not len(keys):
+            return np.zeros(len(low))
+        values = np.array([self._open_pairs[divmod(int(key), count)] for key in keys], dtype=np.float64)
+        wanted = low * count + high
+        at = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+        return np.where(keys[at] == wanted, values[at], 0.0)
+
+    def allowed(self, low: Places, high: Places) -> Flags:
+        """Return whether the author's share allows each pair."""
+        authors, portion = self._row(_Row.AUTHOR), self.rules.author_share
+        playing = authors[self.active]
+        if len(playing) and playing[0] >= 0 and (playing == playing[0]).all():
+            return np.ones(len(low), dtype=np.bool_)  # there is no other author
+        full = self.author_games + 1 > portion * (self.games + 1)
+        is_full: Flags = (authors[low] == authors[high]) & (authors[low] >= 0) & (full[low] | full[high])
+        return ~is_full
+
+    def _row(self, number: int) -> npt.NDArray[np.int64]:
+        return self._table[number, : len(self._names)]
+
+    def _begin_period(self) -> None:
+        self.period += 1
+        self._table[_Row.PERIOD_GAMES] = 0
+        playing = int((self.active & ~self.anchors).sum())
+        self.period_left = max(1, ceil(playing * self.rules.period * max(1, self.rules.minimum_games)))
+
+
+def next_pair(ratings: OnlineRatings, games: LadderGames, seed: Seed) -> Pairing | None:
+    """Return the next game, or None if no pair is allowed now.
+
+    `meeting` is the number of the pair's earlier games, the table the game's number from 1. `minimum_games` and
+    `anchor_share` yield if no pair fits.
+    """
+    rules = games.rules
+    can_play = games.active & (games.open_games < rules.open_games)
+    missing = games.missing
+    anchors = can_play & games.anchors
+    others = can_play & ~games.anchors
+    is_anchor_due = games.anchor_games < rules.anchor_share * (games.drawn + 1)
+    kinds = [anchors, others] if is_anchor_due else [others, anchors]
+    is_late = 0 < games.period_left <= missing.sum()
+    for agents in [others & (missing > 0), others] if is_late else [others]:
+        for opponents in kinds:
+            pair = _best_pair(ratings, games, np.flatnonzero(agents), np.flatnonzero(opponents), seed)
+            if pair is not None:
+                return _seated(games, pair, seed)
+    return None
+
+
+def _pair(first: int, second: int) -> tuple[int, int]:
+    return (first, second) if first < second else (second, first)
+
+
+def _best_pair(
+    ratings: OnlineRatings, games: LadderGames, agents: Places, opponents: Places, seed: Seed
+) -> tuple[int, int] | None:
+    if not len(agents) or not len(opponents):
+        return None
+    pairs = _Neighbours(ratings.ratings, agents, opponents)
+    width = games.rules.neighbours
+    while True:
+        low, high = pairs.within(width)
+        allowed = games.allowed(low, high)
+        low, high = low[allowed], high[allowed]
+        if len(low):
+            break
+        if width >= len(opponents):
+            return None
+        width *= 8
+    values = _values(ratings, games, low, high)
+    best = np.flatnonzero(values == values.max())
+    ties = sorted({(int(low[at]), int(high[at])) for at in best})
+    if len(ties) == 1:
+        return ties[0]
+    return ties[numbers(seed, "pair", games.drawn).randrange(len(ties))]
+
+
+class _Neighbours:
+    def __init__(self, ratings: Vector, agents: Places, opponents: Places) -> None:
+        self._opponents = opponents[np.argsort(ratings[opponents], kind="stable")]
+        self._agents = agents
+        self._is_one_set = np.array_equal(agents, opponents)
+        if self._is_one_set:
+            self._agents = self._opponents
+            self._middle: Places = np.arange(len(agents)) + 1
+        else:
+            self._middle = np.searchsorted(ratings[self._opponents], ratings[agents])
+
+    def within(self, width: int) -> tuple[Places, Places]:
+        width = min(width, len(self._opponents))
+        # Within one set, the weaker side has the same pairs. The agent itself is in neither list.
+        steps = np.arange(0 if self._is_one_set else -width, width + (not self._is_one_set))
+        at = self._middle[:, None] + steps
+        inside = (at >= 0) & (at < len(self._opponents))
+        first = np.broadcast_to(self._agents[:, None], at.shape)[inside]
+        second = self._opponents[at[inside]]
+        distinct = first != second
+        first, second = first[distinct], second[distinct]
+        return np.minimum(first, second), np.maximum(first, second)
+
+
+def _values(ratings: OnlineRatings, games: LadderGames, low: Places, high: Places) -> Vector:
+    elo, covariance = ratings.ratings, ratings.covariance
+    own = covariance.diagonal()
+    lead = np.abs(elo[low] - elo[high])
+    variance = np.maximum(own[low] + own[high] - 2 * covariance[low, high], 1e-12)
+    p = share(lead)
+    x = 2 * p * (1 - p) * variance
+    gain: Vector = log(1 + x / (1 + games.open_in(low, high) * x))
+    return gain * 2 / (1 + exp(_NORMAL_SLOPE * lead / np.sqrt(variance)))
+
+
+def _seated(games: LadderGames, pair: tuple[int, int], seed: Seed) -> Pairing:
+    meetings, last_first = games.meetings(pair)
+    if last_first is None:
+        surplus = games.first_seat_surplus(pair[0]) - games.first_seat_surplus(pair[1])
+        at = int(surplus > 0) if surplus else numbers(seed, "seats", games.drawn).randrange(2)
+        first = pair[at]
+    else:
+        first = pair[0] + pair[1] - last_first
+    second = pair[0] + pair[1] - first
+    return Pairing(games.name(first), games.name(second), 1, games.drawn + 1, meeting=meetings)

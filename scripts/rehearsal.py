@@ -1,0 +1,298 @@
+"""`./scripts/rehearse`: the nine leagues of the Gomocup cup of 2026 in small, from cup.toml to both verifiers.
+
+A first cup gives ratings. The second cup leaves out pairs by them, and plays on a scheduler and two workers of this
+host, one of which is killed. Clocks are a hundredth of the real ones.
+"""
+
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from judge.base.errors import HostError, InputError
+from judge.base.toml_files import toml_value
+from judge.referee.policy import load_policy
+
+DIVISOR = 100
+"""Of the real clocks."""
+
+PATIENCE_S = 3600
+"""Seconds after which a cup is stopped."""
+
+POLL_INTERVAL_S = 1.0
+
+LOST_AFTER_S = 5
+"""Seconds without a message after which a worker is lost; dask's minimum."""
+
+WORKERS = ("one", "two")
+
+FOREIGN = ("rapfi", "SlowRenju16", "sWINe15", "Tito14", "Yixin16", "wine", "figrid", "PentaZen", "calvet", "johan")
+"""Public programs: folders of --programs. Nothing of them is part of judge."""
+
+
+@dataclass(frozen=True, slots=True)
+class RehearsedLeague:
+    """A league of the cup. `below`: the league whose best agents advance to it; `is_sparse`: pairs are left out."""
+
+    name: str
+    policy: str
+    below: str = ""
+    is_sparse: bool = False
+    above: str = ""
+    """The first league of the same game, whose relegated agents play here."""
+    has_medals: bool = True
+
+
+LEAGUES = (
+    RehearsedLeague("freestyle-2", "gomocup-freestyle", is_sparse=True, above="freestyle-1", has_medals=False),
+    RehearsedLeague("freestyle15-2", "gomocup-freestyle-15", is_sparse=True, above="freestyle15-1", has_medals=False),
+    RehearsedLeague("standard-2", "gomocup-standard", is_sparse=True, above="standard-1", has_medals=False),
+    RehearsedLeague("fastgame", "gomocup-fastgame", is_sparse=True),
+    RehearsedLeague("renju", "renju-15:finals"),
+    RehearsedLeague("caro", "gomocup-caro:finals"),
+    RehearsedLeague("freestyle-1", "gomocup-freestyle:finals", "freestyle-2"),
+    RehearsedLeague("freestyle15-1", "gomocup-freestyle-15:finals", "freestyle15-2"),
+    RehearsedLeague("standard-1", "gomocup-standard:finals", "standard-2"),
+)
+
+SECOND = ("freestyle-2", "freestyle15-2", "standard-2")
+FIRST = ("freestyle-1", "freestyle15-1", "standard-1")
+
+ENTRIES: Mapping[str, tuple[str, Sequence[str]]] = {
+    "renju": ("house-renju", ("fastgame", "renju", "caro", *FIRST)),
+    "python-a": ("house-python", ("fastgame", "renju", *SECOND)),
+    "python-b": ("house-python", ("fastgame", "caro", *SECOND)),
+    "instant-a": ("house-instant", ("fastgame", "renju", *SECOND)),
+    "instant-b": ("house-instant", ("fastgame", "caro", *FIRST)),
+    "stamp-a": ("house-stamp", ("fastgame", "renju", *SECOND)),
+    "stamp-b": ("house-stamp", ("fastgame", "caro")),
+}
+
+NEW_ENTRIES: Mapping[str, tuple[str, Sequence[str]]] = {
+    "new-a": ("house-python", ("fastgame", *SECOND)),
+    "new-b": ("house-instant", ("fastgame", *SECOND)),
+}
+"""Agents of the second cup only: without a rating, so they meet all others."""
+
+SMALL_ENTRIES: Mapping[str, tuple[str, Sequence[str]]] = {
+    "instant-a": ("house-instant", ("fastgame", "renju", *FIRST)),
+    "python-a": ("house-python", ("fastgame", "renju", "caro", *SECOND)),
+    "python-b": ("house-python", ("caro", *SECOND)),
+}
+
+app = typer.Typer(add_completion=False)
+
+
+@app.command()
+def rehearse(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A new folder for both cups and the export.")],
+    programs: Annotated[Path | None, typer.Option(help="A folder with public programs, each in its folder.")] = None,
+    games: Annotated[int, typer.Option(min=1, help="Games of each pair in the second cup.")] = 4,
+    is_busy: Annotated[
+        bool, typer.Option("--busy-host", help="Other work takes the cores: count games of starved agents.")
+    ] = False,
+    is_small: Annotated[bool, typer.Option("--small", help="Three agents instead of nine, without programs.")] = False,
+) -> None:
+    """Play the cup of 2026 in small, kill a worker, export once, run both verifiers, and print a summary."""
+    if folder.exists():
+        raise InputError(f"{folder} exists: name a new folder")
+    if shutil.which("node") is None:
+        raise HostError("node is missing: install Node.js, which runs the second verifier")
+    folder.mkdir(parents=True)
+    found = [] if programs is None or is_small else [name for name in FOREIGN if (programs / name).is_dir()]
+    for name in FOREIGN:
+        print(f"{name}: {'plays' if name in found else 'not here, skipped'}", flush=True)
+    foreign = {name: (str((programs or Path()).resolve() / name), ("fastgame", "freestyle15-2")) for name in found}
+    entries = {**(SMALL_ENTRIES if is_small else ENTRIES), **foreign}
+    promoted = 1 if is_small else 2
+    more = ["clock.starved_share=1"] if is_busy else []
+    write_cup(folder / "2025", entries, 1, promoted, more)
+    all_entries = {**entries, **({} if is_small else NEW_ENTRIES)}
+    write_cup(folder / "2026", all_entries, games, promoted, more, folder / "2025")
+    summary = Rehearsal(folder).run()
+    print(json.dumps(summary, indent=1))
+    if not summary["is_good"]:
+        raise SystemExit(1)
+
+
+def write_cup(
+    folder: Path,
+    entries: Mapping[str, tuple[str, Sequence[str]]],
+    games: int,
+    promoted: int,
+    more: Sequence[str],
+    last: Path | None = None,
+) -> None:
+    """Write a cup.toml with all leagues. `more`: changes of all policies. Ratings of the `last` cup leave out pairs."""
+    text = f'name = "cup-{folder.name}"\nabout = "A rehearsal"\n'
+    for league in LEAGUES:
+        clock = load_policy(league.policy).clock
+        change = [f"clock.turn_ms={clock.turn_ms // DIVISOR}", f"clock.match_ms={clock.match_ms // DIVISOR}"]
+        form: dict[str, Any] = {"name": "round-robin", "games": games, "ranking": ["rating"]}
+        if last is not None and league.is_sparse:
+            above = {"above": f"../{last.name}/{league.above}"} if league.above else {}
+            form["skip"] = {"ratings": f"../{last.name}/{league.name}", **above}
+        text += f'[[leagues]]\nname = "{league.name}"\npolicy = "{league.policy}"\n'
+        text += f"change = {toml_value([*change, 'folders.round=first', *more])}\nformat = {toml_value(form)}\n"
+        if league.below:
+            text += f'after = "{league.below}"\npromoted = {promoted}\n'
+            text += "promotes_new = true\n" if last is not None else ""
+        text += "" if league.has_medals else "medals = false\n"
+    for name, (path, leagues) in entries.items():
+        text += f"[[entries]]\npath = {toml_value(path)}\nname = {toml_value(name)}\nleagues = {toml_value(leagues)}\n"
+    folder.mkdir()
+    (folder / "cup.toml").write_text(text)
+
+
+class Rehearsal:
+    """Both cups in their folder, with the processes of a cluster."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self.address = f"tcp://127.0.0.1:{free.getsockname()[1]}"
+        self.kills = 0
+
+    def run(self) -> Mapping[str, Any]:
+        """Play, export and verify; return the summary."""
+        began = time.monotonic()
+        judge(self.folder, "contest", "key", "2026/organiser.key")
+        with self._started("scheduler", "--listen", self.address, "--lost-after", str(LOST_AFTER_S)):
+            workers = {name: self._start(*self._worker(name)) for name in WORKERS}
+            try:
+                self._play("2025", {})
+                self._play("2026", workers)
+            finally:
+                for process in workers.values():
+                    _stop(process)
+        played = time.monotonic() - began
+        counts = {cup: self._counts(cup) for cup in ("2025", "2026")}
+        exported = judge(self.folder, "cup", "export", "public", "2026")
+        verified = [
+            run(self.folder, [sys.executable, "-m", "judge.cli", "cup", "verify", "public", "--key", KEY]),
+            run(self.folder, ["node", "public/verify.mjs", "public", KEY]),
+        ]
+        leagues = json.loads(judge(self.folder, "cup", "status", "2026", "--json"))["leagues"]
+        plan = json.loads(run(self.folder, [sys.executable, "-m", "judge.cli", "cup", "plan", "2026", "--json"])[1])
+        is_over = len(leagues) == len(LEAGUES) and all(league["is_over"] for league in leagues.values())
+        return {
+            "is_good": is_over and self.kills == 1 and not any(code for code, _ in verified),
+            "games": {cup: each["accepted"] for cup, each in counts.items()},
+            "pairs_left_out": sum(league["left_out"] for league in plan["leagues"]),
+            "voids": sum(each["void"] for each in counts.values()),
+            "abandoned": sum(each["abandoned"] for each in counts.values()),
+            "disqualified": sum(each["disqualified"] for each in counts.values()),
+            "kills": self.kills,
+            "hosts": {
+                name: {each["name"]: each["played"] for each in league["hosts"]} for name, league in leagues.items()
+            },
+            "medals": json.loads((self.folder / "public/cup.json").read_bytes())["medals"],
+            "exported": exported.splitlines()[-3:],
+            "judge cup verify": [verified[0][0], verified[0][1].splitlines()[-1]],
+            "verify.mjs": [verified[1][0], verified[1][1].splitlines()[-1]],
+            "seconds": {"games": round(played), "all": round(time.monotonic() - began)},
+        }
+
+    def _play(self, cup: str, workers: dict[str, subprocess.Popen[bytes]]) -> None:
+        """Play a cup to its end. Of `workers` the last is killed after some games, and started again."""
+        total = sum(each["games"] for each in json.loads(judge(self.folder, "cup", "plan", cup, "--json"))["leagues"])
+        print(f"{cup}: about {total} games", flush=True)
+        deadline, doomed = time.monotonic() + PATIENCE_S, WORKERS[-1] if workers else ""
+        with self._started("cup", "run", cup, "--cluster", self.address, log=f"{cup}.log") as process:
+            while process.poll() is None:
+                if time.monotonic() > deadline:
+                    raise HostError(f"{cup} is not over after {PATIENCE_S} s; see {self.folder / cup}.log")
+                if doomed and self._is_playing(cup, doomed, total):
+                    workers[doomed].kill()
+                    workers[doomed].wait()
+                    self.kills += 1
+                    print(f"{cup}: worker {doomed} was killed", flush=True)
+                    workers[doomed] = self._start(*self._worker(doomed))
+                    doomed = ""
+                time.sleep(POLL_INTERVAL_S)
+        if process.returncode:
+            raise HostError(f"{cup} failed; see {self.folder / cup}.log and {self.folder / cup}/*/run.log")
+
+    def _is_playing(self, cup: str, worker: str, total: int) -> bool:
+        """Whether the worker plays a game, after a tenth of all games."""
+        leagues = json.loads(judge(self.folder, "cup", "status", cup, "--json"))["leagues"].values()
+        counts = [league["games"] for league in leagues if "games" in league]
+        is_late = sum(count["done"] for count in counts) * 10 >= total
+        hosts = [host for league in leagues for host in league.get("hosts", ())]
+        return is_late and any(host["name"] == worker and host["running"] for host in hosts)
+
+    def _counts(self, cup: str) -> Counter[str]:
+        found: Counter[str] = Counter()
+        for league in LEAGUES:
+            lines = json.loads(judge(self.folder, "contest", "log", f"{cup}/{league.name}", "--json"))
+            found.update(line["event"] for line in lines)
+        return found
+
+    def _worker(self, name: str) -> Sequence[str]:
+        return "worker", "--scheduler", self.address, "--name", name, "--folder", name, "--slots", "1"
+
+    @contextmanager
+    def _started(self, *words: str, log: str = "") -> Iterator[subprocess.Popen[bytes]]:
+        process = self._start(*words, log=log)
+        try:
+            yield process
+        finally:
+            _stop(process)
+
+    def _start(self, *words: str, log: str = "") -> subprocess.Popen[bytes]:
+        with (self.folder / (log or f"{words[0]}.log")).open("ab") as file:
+            command = [sys.executable, "-m", "judge.cli", *words]
+            return subprocess.Popen(command, cwd=self.folder, stdout=file, stderr=file, env=_environment())
+
+
+KEY = "2026/organiser.pem"
+
+
+def _played(league: Mapping[str, Any]) -> Mapping[str, int]:
+    return {host["name"]: host["played"] for host in league["hosts"]}
+
+
+def _stop(process: subprocess.Popen[bytes]) -> None:
+    process.terminate()
+    with suppress(subprocess.TimeoutExpired):
+        process.wait(60)
+    process.kill()
+    process.wait()
+
+
+def _environment() -> Mapping[str, str]:
+    """This checkout's judge, also from another folder."""
+    return os.environ | {"PYTHONPATH": str(Path(__file__).parents[1])}
+
+
+def run(folder: Path, command: Sequence[str]) -> tuple[int, str]:
+    """Run a command in a folder; return exit code and output."""
+    done = subprocess.run(command, cwd=folder, stdout=subprocess.PIPE, text=True, check=False, env=_environment())
+    return done.returncode, done.stdout
+
+
+def judge(folder: Path, *words: str) -> str:
+    """Run a judge command in a folder; return its output. Raises HostError if it fails."""
+    code, text = run(folder, [sys.executable, "-m", "judge.cli", *words])
+    if code:
+        raise HostError(f"judge {' '.join(words)} failed with {code}: {text.strip()[-300:]}")
+    return text
+
+
+if __name__ == "__main__":
+    try:
+        app()
+    except (InputError, HostError) as error:
+        sys.exit(f"rehearse: {error}")

@@ -1,0 +1,172 @@
+"""Ratings updated after each result: equal to a full fit, anchors, versions and the same bits."""
+
+import hashlib
+import math
+import random
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from judge.contest_games import GameResult
+from judge.games.types import Verdict
+from judge.statistics.draw_models import Davidson, RaoKupper
+from judge.statistics.online_ratings import OnlineRatings, Prior
+from judge.statistics.rating_model import RatingModel
+from tests.statistics.full_fits import Game, full_fit, rate_online
+
+MODELS = (
+    RatingModel(),
+    RatingModel(advantage=0, draw_elo=0.01),
+    RatingModel(advantage=30, draw_elo=80),
+    RatingModel(draws="davidson"),
+)
+
+EXACT = 1e-8
+"""Tolerance after a refit, in logistic units and their squares."""
+
+MAX_SHIFT = 2.0
+"""Tolerance of a rating between two refits, in standard errors."""
+
+MAX_RATIO = 2.0
+"""Tolerance of a standard error between two refits, a factor."""
+
+
+@st.composite
+def sequences(draw: st.DrawFn) -> tuple[list[Game], list[Prior]]:
+    priors = draw(
+        st.lists(st.builds(Prior, st.sampled_from([0, -300, 400]), st.sampled_from([0, 100, 350, 500])), min_size=2)
+    )
+    places = st.integers(0, len(priors) - 1)
+    games = draw(
+        st.lists(st.tuples(places, places, st.integers(0, 2)).filter(lambda game: game[0] != game[1]), max_size=80)
+    )
+    return games, priors
+
+
+def fitted_draw(ratings: OnlineRatings, model: RatingModel) -> float:
+    if model.draws == "davidson":
+        return math.log(ratings.draw) if ratings.draw else -math.inf
+    return ratings.draw
+
+
+@given(sequences(), st.sampled_from(MODELS))
+@settings(max_examples=60, deadline=None)
+def test_refit_equals_a_full_fit(sequence: tuple[list[Game], list[Prior]], model: RatingModel) -> None:
+    games, priors = sequence
+    ratings = rate_online(games, priors, model)
+
+    ratings.refit()
+
+    at, covariance = full_fit(games, priors, model, fitted_draw(ratings, model))
+    assert np.abs(ratings.ratings - at).max() < EXACT
+    assert np.abs(ratings.covariance - covariance).max() < EXACT
+
+
+@given(sequences(), st.sampled_from(MODELS))
+@settings(max_examples=60, deadline=None)
+def test_updates_are_near_a_full_fit(sequence: tuple[list[Game], list[Prior]], model: RatingModel) -> None:
+    games, priors = sequence
+    ratings = rate_online(games, priors, model)
+
+    at, covariance = full_fit(games, priors, model, fitted_draw(ratings, model))
+    error = np.sqrt(covariance.diagonal())
+    free = error > 0
+    ratio = np.sqrt(ratings.covariance.diagonal())[free] / error[free]
+    assert (np.abs(ratings.ratings - at)[free] <= MAX_SHIFT * error[free]).all()
+    assert ((ratio < MAX_RATIO) & (ratio > 1 / MAX_RATIO)).all()
+
+
+@given(sequences(), st.sampled_from(MODELS))
+@settings(max_examples=40, deadline=None)
+def test_covariance_stays_symmetric_and_anchors_fixed(
+    sequence: tuple[list[Game], list[Prior]], model: RatingModel
+) -> None:
+    games, priors = sequence
+    ratings = rate_online(games, priors, model)
+
+    assert (ratings.covariance == ratings.covariance.T).all()
+    for at, prior in enumerate(priors):
+        if not prior.deviation:
+            assert math.isclose(ratings.rating(str(at)).elo, prior.mean, abs_tol=1e-9)
+            assert ratings.rating(str(at)).deviation == 0
+
+
+@pytest.mark.parametrize("model", MODELS[:1] + MODELS[3:])
+def test_draw_parameter_is_at_its_maximum(model: RatingModel) -> None:
+    games = random_games(8, 600)
+    priors = [Prior()] * 8
+    ratings = rate_online(games, priors, model)
+
+    ratings.refit()
+
+    draws = Davidson() if model.draws == "davidson" else RaoKupper()
+    strength = ratings.ratings
+    advantage = ratings.advantage / 173.71779276130073
+    half = model.prior_draws / 2
+    u = np.array([strength[first] - strength[second] + advantage for first, second, _ in games] + [0.0])
+    counts = [[float(ending == each) for *_, ending in games] + [half * (each != 1)] for each in range(3)]
+    slopes = draws.slopes(u, fitted_draw(ratings, model), *map(np.array, counts))
+    assert abs(slopes.by_d.sum()) < 1e-6
+    assert ratings.draw > 0
+
+
+def random_games(agents: int, games: int) -> list[Game]:
+    chance = random.Random(3)
+    played = []
+    for _ in range(games):
+        first, second = chance.sample(range(agents), 2)
+        lead = 0.4 * (second - first)
+        played.append((first, second, 1 if chance.random() < 0.2 else 2 * int(chance.random() > 1 / (1 + 2.7**-lead))))
+    return played
+
+
+def test_same_results_give_known_bits() -> None:
+    """Computed once. Other bits on a machine mean that it can neither choose nor verify pairs."""
+    ratings = rate_online(random_games(12, 300), [Prior(deviation=0)] + [Prior()] * 11, RatingModel())
+
+    digest = hashlib.sha256(ratings.ratings.tobytes() + ratings.covariance.tobytes()).hexdigest()
+    assert digest == "af9a8c1116c7ee13e4ad5de87db314b38ce7c1d51312509b6caba2336611b7fa"
+
+
+def test_new_version_starts_at_its_parents_rating_with_a_wider_interval() -> None:
+    ratings = rate_online(random_games(5, 100), [Prior()] * 5, RatingModel())
+    parent = ratings.rating("4")
+
+    ratings.admit("4.1", ratings.version_prior("4", 150))
+
+    version = ratings.rating("4.1")
+    assert math.isclose(version.elo, parent.elo)
+    assert math.isclose(version.deviation, math.hypot(parent.deviation, 150))
+    assert version.reach > 1.95 * version.deviation
+
+
+def test_advantage_of_the_first_seat_is_found() -> None:
+    games: list[Game] = [(at % 2, 1 - at % 2, 0 if at % 10 < 7 else 2) for at in range(1000)]
+
+    ratings = rate_online(games, [Prior()] * 2, RatingModel())
+
+    assert 120 < ratings.advantage < 175
+
+
+def test_results_of_games_are_read() -> None:
+    ratings = OnlineRatings()
+    for agent in "ab":
+        ratings.admit(agent)
+
+    ratings.add_result(GameResult("a", "b", None, Verdict.CRASH))
+    assert ratings.rating("a").elo == 0
+    ratings.add_result(GameResult("a", "b", "b", Verdict.WIN))
+    assert ratings.rating("b").elo > 50 > -50 > ratings.rating("a").elo
+    ratings.add_result(GameResult("b", "a", None, Verdict.DRAW))
+    assert ratings.agents == ("a", "b")
+    assert ratings.place("b") == 1
+
+
+def test_agent_is_admitted_once() -> None:
+    ratings = OnlineRatings()
+    ratings.admit("a")
+
+    with pytest.raises(ValueError, match="agent a is already rated"):
+        ratings.admit("a")

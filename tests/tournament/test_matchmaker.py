@@ -1,0 +1,285 @@
+"""The next pair of a ladder: limits for any sequence of results, value, seats, ties."""
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from judge.contest_games import Pairing
+from judge.statistics.online_ratings import OnlineRatings, Prior
+from judge.statistics.rating_model import RatingModel
+from judge.tournament.formats.ladder import Matchmaking
+from judge.tournament.matchmaker import LadderGames, next_pair
+from judge.tournament.pairings import opening_number
+
+RULES = st.builds(
+    Matchmaking,
+    anchor_share=st.sampled_from([0, 0.05, 0.3, 1]),
+    minimum_games=st.integers(0, 3),
+    period=st.sampled_from([1, 1.5, 3]),
+    open_games=st.integers(1, 3),
+    author_share=st.sampled_from([0, 0.1, 0.5, 1]),
+    neighbours=st.sampled_from([1, 4, 16]),
+)
+
+
+@dataclass
+class Field:
+    """A ladder, and its own count of everything that is limited."""
+
+    rules: Matchmaking
+    ratings: OnlineRatings = field(default_factory=lambda: OnlineRatings(RatingModel(advantage=0)))
+    authors: dict[str, str] = field(default_factory=dict)
+    anchors: set[str] = field(default_factory=set)
+    active: set[str] = field(default_factory=set)
+    drawn: list[Pairing] = field(default_factory=list)
+    running: list[Pairing] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.games = LadderGames(self.rules)
+
+    def admit(self, author: str = "", *, anchor: bool = False, mean: float = 0) -> str:
+        agent = f"agent-{len(self.authors)}"
+        self.ratings.admit(agent, Prior(mean, 0 if anchor else 500))
+        self.games.admit(agent, author, anchor=anchor)
+        self.authors[agent] = author
+        self.active.add(agent)
+        if anchor:
+            self.anchors.add(agent)
+        return agent
+
+    def choose(self, seed: int = 1) -> Pairing | None:
+        pairing = next_pair(self.ratings, self.games, seed)
+        if pairing is not None:
+            self.check(pairing)
+            self.games.draw(pairing)
+            self.drawn.append(pairing)
+            self.running.append(pairing)
+        return pairing
+
+    def finish(self, at: int, ending: int) -> None:
+        first, second = agents_of(self.running.pop(at % len(self.running)))
+        self.games.finish(first, second)
+        self.ratings.add(first, second, ending)
+
+    def open_games(self) -> Counter[str]:
+        return Counter(agent for pairing in self.running for agent in agents_of(pairing))
+
+    def is_allowed(self, first: str, second: str) -> bool:
+        """Whether the strict limits allow a pair: open games and the share of the author."""
+        if first == second or not {first, second} <= self.active:
+            return False
+        opened = self.open_games()
+        if max(opened[first], opened[second]) >= self.rules.open_games:
+            return False
+        if not self.authors[first] or self.authors[first] != self.authors[second]:
+            return True
+        return all(
+            self.own_games(agent) + 1 <= self.rules.author_share * (self.all_games(agent) + 1)
+            for agent in (first, second)
+        )
+
+    def all_games(self, agent: str) -> int:
+        return sum(agent in pairing.agents for pairing in self.drawn)
+
+    def own_games(self, agent: str) -> int:
+        authors = [{self.authors[each] for each in pairing.agents} for pairing in self.drawn if agent in pairing.agents]
+        return sum(len(each) == 1 and "" not in each for each in authors)
+
+    def check(self, pairing: Pairing) -> None:
+        first, second = agents_of(pairing)
+        assert self.is_allowed(first, second)
+        assert pairing.agents - self.anchors
+        earlier = [each for each in self.drawn if each.agents == pairing.agents]
+        assert pairing.meeting == len(earlier)
+        assert not earlier or earlier[-1].first == second
+        self.check_anchors(pairing)
+
+    def check_anchors(self, pairing: Pairing) -> None:
+        """Too few games of anchors so far: this one has an anchor unless none is allowed or a minimum is urgent."""
+        with_anchor = sum(bool(each.agents & self.anchors) for each in self.drawn)
+        is_due = with_anchor < self.rules.anchor_share * (len(self.drawn) + 1)
+        missing = self.games.missing
+        is_late = 0 < self.games.period_left <= missing.sum()
+        agents = [agent for agent in self.active - self.anchors if not is_late or missing[self.ratings.place(agent)]]
+        possible = any(self.is_allowed(agent, anchor) for agent in agents for anchor in self.anchors)
+        if is_due and possible:
+            assert pairing.agents & self.anchors
+
+
+def agents_of(pairing: Pairing) -> tuple[str, str]:
+    assert pairing.second is not None
+    return pairing.first, pairing.second
+
+
+EVENTS = st.lists(
+    st.one_of(
+        st.tuples(st.just("choose"), st.just(0), st.just(0)),
+        st.tuples(st.just("choose"), st.just(0), st.just(0)),
+        st.tuples(st.just("finish"), st.integers(0, 5), st.integers(0, 2)),
+        st.tuples(st.just("finish"), st.integers(0, 5), st.integers(0, 2)),
+        st.tuples(st.just("admit"), st.integers(0, 3), st.integers(-800, 800)),
+        st.tuples(st.just("withdraw"), st.integers(0, 20), st.just(0)),
+    ),
+    max_size=150,
+)
+
+
+@given(RULES, EVENTS)
+@settings(max_examples=80, deadline=None)
+def test_limits_hold_for_any_sequence(rules: Matchmaking, events: list[tuple[str, int, int]]) -> None:
+    """Open games, the author's share, the anchors' share and seats; a pair is found whenever one is allowed."""
+    ladder = Field(rules)
+    for number in range(6):
+        ladder.admit("xyz"[number % 3], anchor=number == 0)
+    for kind, at, value in events:
+        if kind == "admit":
+            ladder.admit(["", "x", "y", "z"][at], mean=value)
+        elif kind == "withdraw":
+            agent = f"agent-{at % len(ladder.authors)}"
+            ladder.games.withdraw(agent)
+            ladder.active.discard(agent)
+        elif kind == "finish" and ladder.running:
+            ladder.finish(at, value)
+        elif kind == "choose" and ladder.choose() is None:
+            players = sorted(ladder.active - ladder.anchors)
+            assert not any(ladder.is_allowed(agent, other) for agent in players for other in ladder.active)
+        for agent in ladder.authors:
+            assert ladder.open_games()[agent] <= rules.open_games
+            assert ladder.own_games(agent) <= rules.author_share * ladder.all_games(agent)
+
+
+@given(RULES, st.lists(st.integers(0, 2), min_size=200, max_size=200), st.integers(2, 9), st.booleans())
+@settings(max_examples=60, deadline=None)
+def test_each_agent_has_its_minimum_in_each_period(
+    rules: Matchmaking, endings: list[int], agents: int, has_anchor: bool
+) -> None:
+    """With agents that are free. Half of them are of one author and their nearest opponents are of the same one."""
+    ladder = Field(rules)
+    for at in range(agents):
+        ladder.admit("xy"[at % 2], mean=2000 * (at % 2) + at)
+    if has_anchor:
+        ladder.admit(anchor=True, mean=2000)
+    played: Counter[str] = Counter()
+    period = None
+    for at, ending in enumerate(endings):
+        if ladder.games.period != period:
+            assert not period or min(played[agent] for agent in list(ladder.authors)[:agents]) >= rules.minimum_games
+            played, period = Counter(), ladder.games.period
+        pairing = ladder.choose()
+        assert pairing is not None
+        if period == 0:
+            period = 1
+        played.update(pairing.agents)
+        ladder.finish(at, ending)
+    assert ladder.games.period > 1
+
+
+@given(st.lists(st.integers(0, 2), min_size=100, max_size=300), st.sampled_from([0.05, 0.2, 0.5]))
+@settings(max_examples=20, deadline=None)
+def test_share_of_anchors_is_exact(endings: list[int], portion: float) -> None:
+    ladder = Field(Matchmaking(anchor_share=portion))
+    for at in range(8):
+        ladder.admit(anchor=at < 2, mean=100 * at)
+    for ending in endings:
+        ladder.choose()
+        ladder.finish(0, ending)
+
+    games = sum(bool(pairing.agents & ladder.anchors) for pairing in ladder.drawn)
+    assert abs(games - portion * len(endings)) <= 1
+
+
+def test_agent_that_loses_all_games_is_not_left_out() -> None:
+    """Nobody waits longer than three times the number of agents, in games."""
+    ladder = Field(Matchmaking())
+    agents = [ladder.admit() for _ in range(12)]
+    last = dict.fromkeys(agents, 0)
+    for number in range(1, 400):
+        first, second = agents_of(ladder.choose() or pytest.fail("no pair"))
+        for agent in (first, second):
+            assert number - last[agent] <= 3 * len(agents)
+            last[agent] = number
+        ladder.finish(0, 2 * int(int(first[6:]) < int(second[6:])))
+
+
+def test_wide_intervals_and_small_leads_are_preferred() -> None:
+    ladder = Field(Matchmaking(minimum_games=0))
+    for mean, deviation in ((0, 300), (20, 300), (0, 30), (10, 30), (1500, 300)):
+        agent = f"agent-{len(ladder.authors)}"
+        ladder.ratings.admit(agent, Prior(mean, deviation))
+        ladder.games.admit(agent)
+        ladder.authors[agent] = ""
+        ladder.active.add(agent)
+
+    assert (ladder.choose() or pytest.fail("no pair")).agents == {"agent-0", "agent-1"}
+
+
+def test_games_of_a_pair_change_seats_and_share_openings() -> None:
+    ladder = Field(Matchmaking())
+    ladder.admit()
+    ladder.admit()
+
+    for _ in range(4):
+        ladder.choose()
+        ladder.finish(0, 1)
+
+    assert [pairing.table for pairing in ladder.drawn] == [1, 2, 3, 4]
+    assert len({pairing.first for pairing in ladder.drawn[:2]}) == 2
+    assert [opening_number(pairing, 0, 1) for pairing in ladder.drawn] == [0, 0, 1, 1]
+
+
+def test_first_seats_are_balanced_over_opponents() -> None:
+    ladder = Field(Matchmaking(minimum_games=0))
+    for _ in range(30):
+        ladder.admit()
+    for at in range(300):
+        ladder.choose()
+        ladder.finish(0, at % 3)
+
+    firsts = Counter(pairing.first for pairing in ladder.drawn)
+    surplus = [abs(2 * firsts[agent] - ladder.all_games(agent)) for agent in ladder.authors]
+    assert np.mean(surplus) < 1.5
+
+
+def test_ties_are_decided_by_the_seed() -> None:
+    ladder = Field(Matchmaking())
+    for _ in range(10):
+        ladder.admit()
+
+    pairs = [next_pair(ladder.ratings, ladder.games, seed) for seed in range(40)]
+
+    assert len({pair.agents for pair in pairs if pair is not None}) > 15
+    assert pairs == [next_pair(ladder.ratings, ladder.games, seed) for seed in range(40)]
+    assert next_pair(ladder.ratings, ladder.games, "0" * 64) == next_pair(ladder.ratings, ladder.games, "0" * 64)
+
+
+def test_no_pair_without_a_free_opponent() -> None:
+    ladder = Field(Matchmaking(open_games=1))
+    assert ladder.choose() is None
+    for _ in range(3):
+        ladder.admit()
+    assert ladder.choose() is not None
+    assert ladder.choose() is None
+
+
+def test_wrong_calls_are_refused() -> None:
+    ladder = Field(Matchmaking())
+    first, second = ladder.admit(), ladder.admit()
+    with pytest.raises(ValueError, match="agent-0 is already in the ladder"):
+        ladder.games.admit(first)
+    with pytest.raises(ValueError, match="agent-0 and agent-1 have no open game"):
+        ladder.games.finish(first, second)
+    with pytest.raises(ValueError, match="no byes"):
+        ladder.games.draw(Pairing(first, None, 1, 1))
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"anchor_share": 1.5}, {"period": 0.5}, {"open_games": 0}, {"author_share": -1}, {"neighbors": 3}]
+)
+def test_wrong_numbers_are_refused(wrong: dict[str, float]) -> None:
+    with pytest.raises(ValidationError, match=next(iter(wrong))):
+        Matchmaking.model_validate(wrong)

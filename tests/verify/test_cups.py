@@ -1,0 +1,317 @@
+"""Exported cups against both verifiers: unchanged, and forged and signed again by their organiser."""
+
+import json
+import random
+import shutil
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from judge.base.errors import InputError
+from judge.contest.plan import load_plan
+from judge.cup.export import export_cup
+from judge.cup.plan import load_cup
+from judge.cup.verify import verify_cup
+from judge.export.export import PageOptions
+from judge.publish.manifest import write_manifest
+from judge.store.contests import Store
+from judge.transparency.keys import make_key
+from tests.publish.cups import STRONG_TO_WEAK, Cup
+from tests.publish.public import Public
+from tests.site.browser import Browser
+from tests.verify.forger import FORMS, Forger, hold, steady_clock
+from tests.verify.forgeries import FORGERIES, Found
+from tests.verify.test_second_verifier import notes, said_by, verify
+from tests.verify.test_second_verifier import problems as problems_by_node
+
+LEAGUE = '[[leagues]]\nname = "{}"\npolicy = "gomocup-standard"\nformat = {{ {} }}\n{}\n'
+
+CUP = (
+    'name = "spring"\n'
+    + LEAGUE.format("below", 'name = "round-robin"', "medals = false")
+    + LEAGUE.format("cup", 'name = "round-robin"', 'after = "below"\npromoted = 1')
+    + LEAGUE.format("swiss", 'name = "swiss", rounds = 2', "")
+    + LEAGUE.format("open", 'name = "round-robin"', "")
+    + LEAGUE.format("later", 'name = "round-robin"', 'after = "open"\npromoted = 2')
+)
+
+FORM = FORMS["round-robin"]
+
+BEFORE = datetime(2013, 3, 1, 18, tzinfo=UTC)
+"""The league below is played before the one above, which begins at the usual time of a forger's clock."""
+
+
+def play(folder: Path, league: str, names: str, form: str, games: int = 1000, version: str = "") -> None:
+    cast = {name: STRONG_TO_WEAK[name] for name in names.split()}
+    with Cup(folder / league, cast, form, name=f"spring-{league}", version=version) as contest:
+        contest.play(games)
+
+
+OTHER_FILES = [("anna", "cup"), ("dora", "below")]
+"""Agents of the league "swiss" that play with other files in an earlier league."""
+
+
+@pytest.fixture(scope="module")
+def published(tmp_path_factory: pytest.TempPathFactory) -> Public:
+    """A league and one above it; one with its own key and other agents' files; one that is played; one not begun."""
+    folder = tmp_path_factory.mktemp("cup")
+    key = make_key(folder / "organiser.key")
+    with steady_clock(BEFORE):
+        play(folder, "below", "bert dora", 'name = "round-robin"\ngames = 2')
+        play(folder, "swiss", "anna dora -carl", 'name = "swiss"\nrounds = 2', version="2")
+        play(folder, "open", "anna bert", 'name = "round-robin"\ngames = 4', 2)
+    hold(folder, key, FORM)
+    make_key(folder / "swiss/organiser.key")
+    shutil.rmtree(folder / "public")
+    shutil.rmtree(folder / "private")
+    public = Public(folder, key)
+    publish_cup(folder, public, CUP)
+    return public
+
+
+def publish_cup(folder: Path, public: Public, text: str) -> None:
+    """Export the leagues of a cup.toml, which were played in its folder."""
+    for path in folder.glob("*/contest.toml"):
+        path.write_text(f"# judge cup writes this file from cup.toml. Change that file instead.\n{path.read_text()}")
+    (folder / "cup.toml").write_text(text)
+    export_cup(load_cup(folder), public.directory, public.private, public.key, PageOptions(languages=("en",)))
+
+
+class CupForger:
+    """An organiser with a copy of an exported cup."""
+
+    def __init__(self, public: Public, folder: Path) -> None:
+        self.public = public.copy_to(folder)
+        self.folder = folder
+        self.directory = self.public.directory
+
+    def in_cup(self, how: Callable[[Any], object]) -> None:
+        """Change cup.json, and write it as judge does."""
+        path = self.directory / "cup.json"
+        document = json.loads(path.read_bytes())
+        how(document)
+        path.write_text(f"{json.dumps(document, indent=1, ensure_ascii=False)}\n")
+
+    def in_league(self, name: str, how: Callable[[Any], object]) -> None:
+        """Change a league in cup.json."""
+        self.in_cup(lambda cup: how(next(league for league in cup["leagues"] if league["name"] == name)))
+
+    def forge_league(self, kind: str) -> None:
+        """Forge the league "cup" as an ordinary contest, and name its new manifest in cup.json."""
+        one = self.folder / "one"
+        (one / "copy").mkdir(parents=True)
+        league = self.directory / "cup"
+        shutil.copytree(league, one / "public")
+        forger = Forger(Public(one, self.public.key), FORM, one / "copy", random.Random(kind))
+        FORGERIES[kind].how(forger)
+        FORGERIES[kind].end(forger)
+        shutil.rmtree(league)
+        shutil.copytree(forger.directory, league)
+        self.in_league("cup", lambda each: each.update(self.names(league)))
+
+    def names(self, league: Path) -> dict[str, str]:
+        """The values in cup.json that name an export."""
+        verified = verify_cup(self.directory, self.public.public_key).leagues.get(league.name)
+        return {} if verified is None else {"manifest": verified.manifest.digest}
+
+    def sign(self) -> None:
+        cup = json.loads((self.directory / "cup.json").read_bytes())
+        parts = {league["name"] for league in cup["leagues"] if league["contest"]}
+        write_manifest(self.directory, cup["name"], self.public.key, parts)
+
+    def found(self) -> tuple[Sequence[str], Sequence[str]]:
+        """The problems that both verifiers find."""
+        try:
+            by_judge = verify_cup(self.directory, self.public.public_key).problems
+        except InputError as error:
+            by_judge = [str(error)]
+        return by_judge, problems_by_node(self.directory, self.public.public_key)
+
+
+@pytest.fixture
+def forger(published: Public, tmp_path: Path) -> CupForger:
+    return CupForger(published, tmp_path)
+
+
+def test_published_cup_is_accepted_by_both_verifiers(published: Public) -> None:
+    report = verify_cup(published.directory, published.public_key)
+    code, lines = verify(published.directory, published.public_key)
+
+    different = [f"{agent} takes part with different files in {first} and swiss" for agent, first in OTHER_FILES]
+    assert ([], different) == (report.problems, report.decisions)
+    assert [f"note     {text}" for text in different] == [line for line in notes(lines) if "files" in line]
+    assert {"below": True, "cup": True, "swiss": True, "open": False} == {
+        name: league.is_over for name, league in report.leagues.items()
+    }
+    assert ["later"] == report.waiting
+    assert (0, "ok: spring") == (code, lines[-1])
+    assert "checked: places and medals of 4 leagues" in lines
+    assert "checked: cup: 6 records against the results, and their transcripts against their digests" in lines
+    assert "not checked: swiss: whether another round follows depends on the format swiss" in lines
+    assert not any("who signed" in line for line in lines)
+    assert f"manifest {report.manifest.digest}" in lines
+    assert f"key      {report.manifest.fingerprint}" in lines
+    assert (published.directory / "verify.mjs").read_bytes() == (published.directory / "cup/verify.mjs").read_bytes()
+
+
+def test_the_page_of_a_league_verifies_the_whole_cup_in_a_browser(browser: Browser, published: Public) -> None:
+    page = published.directory / "cup/verify.html"
+
+    assert verify(published.directory, published.public_key)[1] == said_by(browser, published, page)
+
+
+def test_old_checkpoint_is_for_one_league(published: Public, tmp_path: Path) -> None:
+    (problem,) = problems_by_node(
+        published.directory, published.public_key, Path("--since"), published.directory / "cup/log/checkpoint"
+    )
+    assert "checkpoints and witnesses are of one league: choose its folder" in problem
+
+
+def add_medal(forger: CupForger) -> None:
+    forger.in_cup(lambda cup: cup["medals"][0].update(gold=9))
+
+
+def swap_places(forger: CupForger) -> None:
+    forger.in_league("cup", lambda league: league["places"].reverse())
+
+
+def give_medals_twice(forger: CupForger) -> None:
+    def twice(cup: Any) -> None:
+        cup["leagues"].insert(2, cup["leagues"][1])
+        for medals in cup["medals"]:
+            for _, agent in cup["leagues"][1]["places"][:1]:
+                medals["gold"] += medals["agent"] == agent
+
+    forger.in_cup(twice)
+
+
+def end_early(forger: CupForger) -> None:
+    """A league that is played, with the medals that would follow."""
+
+    def end(cup: Any) -> None:
+        cup["leagues"][3]["is_over"] = True
+        for place, agent in cup["leagues"][3]["places"]:
+            next(each for each in cup["medals"] if each["agent"] == agent)[["gold", "silver"][place - 1]] += 1
+
+    forger.in_cup(end)
+
+
+def reopen(forger: CupForger) -> None:
+    def to_open(cup: Any) -> None:
+        cup["leagues"][1]["is_over"] = False
+
+    forger.in_cup(to_open)
+
+
+def exchange_leagues(forger: CupForger) -> None:
+    """Each of two leagues is shown under the other's name."""
+    (forger.directory / "cup").rename(forger.directory / "between")
+    (forger.directory / "swiss").rename(forger.directory / "cup")
+    (forger.directory / "between").rename(forger.directory / "swiss")
+
+    def exchange(cup: Any) -> None:
+        one, other = cup["leagues"][1:3]
+        for key in ("contest", "manifest", "key", "is_over", "places"):
+            one[key], other[key] = other[key], one[key]
+
+    forger.in_cup(exchange)
+
+
+def promote_more(forger: CupForger) -> None:
+    forger.in_league("cup", lambda league: league.update(promoted=2))
+
+
+def promote_from_nothing(forger: CupForger) -> None:
+    forger.in_league("cup", lambda league: league.update(after="later"))
+
+
+def hide_a_record(forger: CupForger) -> None:
+    (forger.directory / "open/records/00001.json").unlink()
+
+
+def take_another_export(forger: CupForger) -> None:
+    """Of the same contest, signed by the same key, but not the one that cup.json names."""
+    forger.in_league("cup", lambda league: league.update(manifest="0" * 64))
+
+
+def name_another_key(forger: CupForger) -> None:
+    forger.in_league("cup", lambda league: league.update(key="0" * 64))
+
+
+def rename_manifest(forger: CupForger) -> None:
+    forger.in_cup(lambda cup: cup.update(name="autumn"))
+    write_manifest(forger.directory, "spring", forger.public.key, {"below", "cup", "swiss", "open"})
+
+
+def add_a_key(forger: CupForger) -> None:
+    forger.in_cup(lambda cup: cup.update(winner="bert"))
+
+
+def write_a_number(forger: CupForger) -> None:
+    forger.in_league("cup", lambda league: league.update(medals=1))
+
+
+def add_a_file(forger: CupForger) -> None:
+    (forger.directory / "later").mkdir()
+    (forger.directory / "later/extra.html").touch()
+
+
+CUP_FORGERIES: Sequence[tuple[Callable[[CupForger], None], bool]] = [
+    *((how, True) for how in (add_medal, swap_places, give_medals_twice, end_early, reopen, exchange_leagues)),
+    *((how, True) for how in (promote_more, promote_from_nothing, hide_a_record, take_another_export)),
+    *((how, True) for how in (name_another_key, add_a_key, write_a_number)),
+    *((how, False) for how in (add_medal, rename_manifest, add_a_file)),
+]
+"""Forgeries of a cup, and whether the organiser signs the result."""
+
+
+@pytest.mark.parametrize(("how", "is_signed"), CUP_FORGERIES)
+def test_forged_cup_is_found_by_both_verifiers(
+    how: Callable[[CupForger], None], is_signed: bool, forger: CupForger
+) -> None:
+    how(forger)
+    if is_signed:
+        forger.sign()
+
+    by_judge, by_node = forger.found()
+    assert by_judge
+    assert by_node
+
+
+def test_cup_signed_by_another_key_is_found_by_both_verifiers(forger: CupForger, tmp_path: Path) -> None:
+    write_manifest(forger.directory, "spring", make_key(tmp_path / "other.key"), {"below", "cup", "swiss", "open"})
+
+    for found in forger.found():
+        assert ["manifest.sig: not signed by the"] == [problem.partition(" key")[0] for problem in found]
+
+
+BY_BOTH = [kind for kind, forgery in FORGERIES.items() if forgery.found is Found.BY_BOTH and forgery.suits(FORM)]
+
+
+@pytest.mark.parametrize("kind", BY_BOTH)
+def test_forged_league_of_a_cup_is_found_by_both_verifiers(kind: str, forger: CupForger) -> None:
+    forger.forge_league(kind)
+    forger.sign()
+
+    for found in forger.found():
+        assert any("cup: " in problem or "cup/" in problem for problem in found), found
+
+
+def test_agent_disqualified_after_its_promotion_is_noted_by_both_verifiers(tmp_path: Path) -> None:
+    """The next one of the league below did not advance, and that is right."""
+    public = Public(tmp_path, make_key(tmp_path / "organiser.key"))
+    play(tmp_path, "below", "bert dora", 'name = "round-robin"')
+    play(tmp_path, "cup", "anna bert", 'name = "round-robin"')
+    with closing(Store(load_plan(tmp_path / "below").store_url)) as store:
+        store.disqualify("spring-below", "bert", "it broke a rule")
+    publish_cup(tmp_path, public, "[[leagues]]".join(CUP.split("[[leagues]]")[:3]))
+
+    note = "cup was locked in before the last change of below"
+    report = verify_cup(public.directory, public.public_key)
+    assert ([], [note]) == (report.problems, report.decisions)
+    code, lines = verify(public.directory, public.public_key)
+    assert (0, True) == (code, f"note     {note}" in lines)

@@ -1,0 +1,181 @@
+"""Every pair of a ladder follows from the log before it, and an organiser who chooses other pairs is found."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+import judge.contest.ladder
+from judge.contest.contest import Contest
+from judge.contest_games import Pairing, ScheduledGame
+from judge.export.export import PageOptions, publish
+from judge.tournament.ladder import LadderHistory, LogLine
+from judge.tournament.matchmaker import next_pair
+from judge.transparency.keys import make_key
+from judge.verify.export import verify_export
+from judge.verify.sample import Sample
+from tests.publish.cups import STRONG_TO_WEAK, Cup
+from tests.publish.public import Public
+from tests.verify.log_forgeries import nothing
+from tests.verify.test_second_verifier import problems as problems_by_node
+
+FORM = 'name = "ladder"\ngames = 1\ntotal_games = 24\nanchors = { dora = 1500 }'
+FAILURES = "[failures]\nlimit = 0.5\nafter = 3"
+
+
+@pytest.fixture(scope="module")
+def key(tmp_path_factory: pytest.TempPathFactory) -> Ed25519PrivateKey:
+    return make_key(tmp_path_factory.mktemp("key") / "organiser.key")
+
+
+def season(folder: Path, key: Ed25519PrivateKey, *, is_eventful: bool = False) -> Public:
+    """A ladder from its beginning to its export."""
+    public = Public(folder, key)
+    with Cup(folder / "cup", STRONG_TO_WEAK, form=FORM, more=FAILURES, drawn=nothing) as cup:
+        if is_eventful:
+            happens(cup)
+        cup.play()
+        assert cup.contest.is_over()
+        publish(cup.contest, public.directory, public.private, key, PageOptions(languages=("en",)))
+    return public
+
+
+def happens(cup: Cup) -> None:
+    """Voids, a note, results that are withdrawn, and an agent that leaves."""
+    store, name = cup.store, cup.contest.name
+    cup.play(7, [2, 5])
+    store.remark(name, "note", "a power cut")
+    for number in (1, 4):
+        store.annul(store.games(name)[number - 1].id, "a power cut")
+        cup.play(3)
+    # A judge that continues reads the results that were withdrawn from their records.
+    cup.contest = Contest(store, cup.planned)
+    cup.play(2)
+    store.disqualify(name, "bert", "by the organiser")
+
+
+def test_an_eventful_season_verifies_by_both_verifiers(tmp_path: Path, key: Ed25519PrivateKey) -> None:
+    public = season(tmp_path, key, is_eventful=True)
+    report = verify_export(public.directory, public.public_key)
+    assert [] == list(report.problems)
+    assert report.is_over
+    assert report.uncounted >= 4
+    assert [] == problems_by_node(public.directory, public.public_key)
+    assert [] == list(verify_export(public.directory, public.public_key, sample=Sample(5, "1")).problems)
+
+
+def test_a_running_season_verifies_without_its_secret(tmp_path: Path, key: Ed25519PrivateKey) -> None:
+    public = Public(tmp_path, key)
+    with Cup(tmp_path / "cup", STRONG_TO_WEAK, form=FORM, more=FAILURES, drawn=nothing) as cup:
+        happens(cup)
+        publish(cup.contest, public.directory, public.private, key, PageOptions(languages=("en",)))
+    report = verify_export(public.directory, public.public_key)
+    assert [] == list(report.problems)
+    assert not report.is_over
+
+
+Choice = Callable[[LadderHistory, Pairing | None], Pairing | None]
+
+
+def swapped(_: LadderHistory, right: Pairing | None) -> Pairing | None:
+    return None if right is None else replace(right, first=right.second or "", second=right.first)
+
+
+def with_the_favourite(history: LadderHistory, right: Pairing | None) -> Pairing | None:
+    """One agent meets the weakest."""
+    return replace(right, first="anna", second="dora") if right and history.drawn % 5 == 4 else right
+
+
+def never_with_the_favourite(history: LadderHistory, right: Pairing | None) -> Pairing | None:
+    if right is None or "anna" not in right.agents or history.drawn < 3:
+        return right
+    others = sorted({"bert", "-carl"} - {right.first, right.second or ""})
+    return Pairing(others[0], "dora", 1, right.table, meeting=history.games.meetings((1, 3))[0])
+
+
+def of_another_secret(history: LadderHistory, right: Pairing | None) -> Pairing | None:
+    return right and next_pair(history.ratings, history.games, "5d" * 32)
+
+
+def of_another_opening(history: LadderHistory, right: Pairing | None) -> Pairing | None:
+    return None if right is None else replace(right, meeting=right.meeting + 2 * (history.drawn == 6))
+
+
+def one_game_early(history: LadderHistory, right: Pairing | None) -> Pairing | None:
+    """The season ends before its last game."""
+    return None if history.drawn == 23 else right
+
+
+@pytest.mark.parametrize(
+    "choice",
+    [swapped, with_the_favourite, never_with_the_favourite, of_another_secret, of_another_opening],
+    ids=lambda choice: choice.__name__,
+)
+def test_a_pair_that_the_organiser_chose_is_found(
+    choice: Choice, tmp_path: Path, key: Ed25519PrivateKey, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Forged(LadderHistory):
+        def next(self) -> Pairing | None:
+            return choice(self, super().next())
+
+    monkeypatch.setattr(judge.contest.ladder, "LadderHistory", Forged)
+    public = season(tmp_path, key)
+    assert has_found("the matchmaker chooses", public)
+
+
+def test_a_season_that_ends_early_is_not_over(
+    tmp_path: Path, key: Ed25519PrivateKey, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Forged(LadderHistory):
+        def next(self) -> Pairing | None:
+            return one_game_early(self, super().next())
+
+    monkeypatch.setattr(judge.contest.ladder, "LadderHistory", Forged)
+    public = Public(tmp_path, key)
+    with Cup(tmp_path / "cup", STRONG_TO_WEAK, form=FORM, more=FAILURES, drawn=nothing) as cup:
+        cup.play()
+        assert not cup.contest.is_over()
+        publish(cup.contest, public.directory, public.private, key, PageOptions(languages=("en",)))
+    assert not verify_export(public.directory, public.public_key).is_over
+
+
+@pytest.mark.parametrize(("event", "late"), [("accepted", 1), ("disqualified", 1000)])
+def test_events_that_the_organiser_ignored_for_a_while_are_found(
+    event: str, late: int, tmp_path: Path, key: Ed25519PrivateKey, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Forged(LadderHistory):
+        def __init__(self, *given: Any) -> None:
+            super().__init__(*given)
+            self.waiting: list[tuple[int, LogLine]] = []
+
+        def take(self, line: LogLine) -> None:
+            if line.event == event:
+                self.waiting.append((self.drawn + late, line))
+            else:
+                super().take(line)
+
+        def draw(self, pairing: Pairing, game: ScheduledGame) -> None:
+            super().draw(pairing, game)
+            for drawn, line in list(self.waiting):
+                if drawn <= self.drawn:
+                    super().take(line)
+                    self.waiting.remove((drawn, line))
+
+    monkeypatch.setattr(judge.contest.ladder, "LadderHistory", Forged)
+    assert has_found("the matchmaker chooses", season(tmp_path, key, is_eventful=event != "accepted"))
+
+
+def test_a_withdrawn_result_that_still_counted_for_the_pairs_is_found(
+    tmp_path: Path, key: Ed25519PrivateKey, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(LadderHistory, "_rate_again", lambda _: None)
+    public = season(tmp_path, key, is_eventful=True)
+    monkeypatch.undo()
+    assert has_found("the matchmaker chooses", public)
+
+
+def has_found(words: str, public: Public) -> bool:
+    return any(words in problem for problem in verify_export(public.directory, public.public_key).problems)
