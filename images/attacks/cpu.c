@@ -124,6 +124,8 @@ static void let_children_burn(void) {
  *
  * A helper burns all the time, the main thread is quiet. Expected: plays on, `denied pondering FREEZER`: between the
  * answer and the next request the helper had less than a tenth of the time that passed. The opponent takes its time.
+ *
+ * O12.burns  The same where agents may ponder. Expected: `got pondering`, and its opponent loses no time.
  */
 static volatile long *helper_ns; /* the helper's processor time, in memory that it shares */
 static long helper_before, answered_at;

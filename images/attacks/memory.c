@@ -122,6 +122,7 @@ static void spike(void) {
 
 const struct attack attacks[] = {
     {.name = "eat", .before = eat},
+    {.name = "eat-later", .after = eat}, /* B1.ponder, in the opponent's time */
     {.name = "children", .before = eat_in_children},
     {.name = "shared", .before = eat_shared},
     {.name = "swap", .before = eat_and_swap},

@@ -164,9 +164,13 @@ static void write_and_sync(void) {
 /* V11.syncs  Writes files, and waits until they are on the disk. */
 static void sync_often(void) { in_processes(write_and_sync); }
 
+/* O12  The same after each answer, while it ponders. Expected: plays on, and its opponent loses no time. */
 const struct attack attacks[] = {
     {.name = "thrash", .always = thrash},     {.name = "reads", .always = keep_the_disk_busy},
     {.name = "faults", .always = fault},      {.name = "vforks", .always = vfork_often},
     {.name = "threads", .always = make_threads}, {.name = "syncs", .always = sync_often},
+    {.name = "later-faults", .behind = fault},   {.name = "later-vforks", .behind = vfork_often},
+    {.name = "later-threads", .behind = make_threads}, {.name = "later-syncs", .behind = sync_often},
+    {.name = "later-reads", .behind = keep_the_disk_busy},
     {0},
 };

@@ -47,6 +47,6 @@ def check(
     with owned_directory() as staging:
         staged = stage_agent(agent, staging)
         make_ready(box, chosen, [staged.seat(chosen).runtime], notify)
-        with slot_alone(box, notify) as slot:
+        with slot_alone(box, notify, policy=chosen) as slot:
             kept = (lambda _talk, _name: None) if folder is None else folder.keep
             return examine(staged, chosen, slot, box, staging, IntakeLimits().check_s, progress, begin, kept)

@@ -112,7 +112,8 @@ class ContestFolder:
         """
         planned = self.planned
         observer, stop = observer or RunObserver(), stop or StopRequest()
-        slots = [] if cluster else slots_on_host(planned.plan.slots.cores, workers, planned.policy.box.sharing)
+        policy, cores = planned.policy, planned.plan.slots.cores
+        slots = [] if cluster else slots_on_host(cores, workers, policy.box.sharing, ponders=policy.clock.ponder)
         with (
             alone(planned),
             closing(RecorderProcess(planned)) as recorder,

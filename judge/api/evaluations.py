@@ -94,7 +94,7 @@ def evaluate(
                 "repeat games, which prove nothing; add openings to the pool"
             )
         others = _other_opponents(pool, seats[0], staging)
-        player = _Player(path.parent / RECORDS, programs, make_venue(pool.box, notify), cancel)
+        player = _Player(path.parent / RECORDS, programs, make_venue(pool.box, pool.policy, notify), cancel)
         scores, played = PairedScores(()), list[str]()
         for scores, played in evaluated(pool, *seats, rule, player.game):
             progress(scores, len(played))

@@ -75,7 +75,7 @@ def match(
         plan = MatchPlan(
             {agent.digest: agent.program for agent in agents}, chosen, games, openings, turns, shuffle, seed, box, out
         )
-        venue = make_venue(box, notify)
+        venue = make_venue(box, chosen, notify)
         check_cancelled(cancel)
         observer.open(seats, games)
         return play_match(plan, venue, kept, observer, watch_until(cancel, observer.watch))

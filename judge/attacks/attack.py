@@ -180,3 +180,7 @@ class Attack:
     """Only then the policy's starvation share and replays apply; otherwise a busy host could be mistaken for a defence.
     """
     is_quick: bool = True
+
+    @property
+    def ponders(self) -> bool:
+        return bool(self.policy.get("clock", {}).get("ponder"))

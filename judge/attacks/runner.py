@@ -108,13 +108,15 @@ class Suite:
     The opponent's box is reused in the next trial; `close` removes it.
     """
 
-    def __init__(self, policy: Policy, slot: Slot, slower: float = 1) -> None:
-        """`policy` is an organiser's. Clocks and attacks are `slower` times as long."""
+    def __init__(self, policy: Policy, slot: Slot, slower: float = 1, pair: Slot | None = None) -> None:
+        """`policy` is an organiser's. Clocks and attacks are `slower` times as long. Agents that ponder need a `pair`
+        of cores.
+        """
         self._slower = slower
         self._policy = self._changed(suite_policy(policy), {"clock": {name: getattr(CLOCK, name) for name in SCALED}})
         self._starved_share = policy.clock.starved_share
         self._has_engine_profile = policy.box.seccomp == seccomp.ENGINE
-        self._slot = slot
+        self._slot, self._pair = slot, pair
         self._programs = build_attacks()
         self._opponent = build_house_agents()[OPPONENT]
         self._opponents_digest = program_digest(self._opponent)
@@ -250,7 +252,7 @@ class Suite:
         if control is not None and (control.weaken or control.renewal or control.shares_files):
             weaken, renewal = control.weaken or as_always, control.renewal or Renewal
             build = weak_builder(weaken, names, renewal, shares_files=control.shares_files)
-        slot = self._slot
+        slot = self._slot if self._pair is None or not spec.policy.clock.ponder else self._pair
         venue = Venue(slot, shelf, build=self._keeping_opponents(build))
         if control is not None:
             venue = replace(venue, wire=control.wire, referee=control.referee)

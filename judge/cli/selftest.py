@@ -18,7 +18,7 @@ from judge.attacks.table import ATTACKS
 from judge.base.errors import HostError, InputError
 from judge.base.text import printable
 from judge.cli.options import JsonOption, PolicyOption, SetOption
-from judge.contest.host_setup import make_ready, slot_alone
+from judge.contest.host_setup import make_ready, pair_alone
 from judge.referee.policy import load_policy
 from judge.terminal.output import note, print_json, print_notice
 from judge.terminal.tables import make_table
@@ -92,9 +92,13 @@ def selftest(
     with ExitStack() as stack:
         tried = []
         if games:
-            slot = stack.enter_context(slot_alone("docker", print_notice))
-            suite = stack.enter_context(closing(Suite(chosen, slot, slower)))
-            tried.append(_tried(suite, games, controls))
+            slot, pair = stack.enter_context(pair_alone(print_notice))
+            suite = stack.enter_context(closing(Suite(chosen, slot, slower, pair)))
+            possible = [attack for attack in games if pair or not attack.ponders]
+            for attack in games:
+                if attack not in possible:
+                    note(f"skipped: {attack.id}: pondering needs two cores")
+            tried.append(_tried(suite, possible, controls))
         for line in chain(*tried, _tried_services(services, controls)):
             lines.append(line)
             kind = "control of " if line.control else ""

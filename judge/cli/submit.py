@@ -128,7 +128,7 @@ def processor(
     answers.
     """
     clean_up(tell)
-    workplace = UploadHost(placement or place_on_host(), tell)
+    workplace = UploadHost(placement or place_on_host(directory.policy), tell)
     return partial(
         process_upload,
         workplace=workplace,
@@ -139,7 +139,7 @@ def processor(
 
 def hosting(directory: IntakeDirectory, tell: Tell) -> tuple[Processor, PracticeHost]:
     """Like `processor`, with the host for practice games."""
-    placement = place_on_host()
+    placement = place_on_host(directory.policy)
     host = PracticeHost(partial(free_slot, placement, tell), partial(build_missing_image, tell=tell))
     return processor(directory, tell, placement), host
 

@@ -116,6 +116,7 @@ class Machine:
         self.name = name
         self.folder = folder
         self.slots = len(slots)
+        self._each_slot = tuple(slots)
         self._allows_processes = allows_processes
         self._lock_file = _locked(folder)
         self._agents = AgentStore(folder / "agents")
@@ -178,6 +179,9 @@ class Machine:
             raise HostError(f"the judge on {self.name} differs from the contest's: install the same version on both")
         if not self._allows_processes and order.spec.box == "process":
             raise HostError(f"{self.name} plays in containers only")
+        for slot in self._each_slot:
+            if why := slot.unfit_reason(order.spec.policy):
+                raise HostError(f"{self.name}: {why}; start judge worker with more --cores or fewer --slots")
 
     def _lacking_images(self, wanted: Mapping[str, str]) -> tuple[str, ...]:
         found = image_contents(wanted) if wanted else {}

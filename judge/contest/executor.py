@@ -140,12 +140,19 @@ def _name(number: int, slot: Slot) -> str:
     return f"core{'s' if len(slot.cores) > 1 else ''} {', '.join(map(str, slot.cores))}"
 
 
-def slots_on_host(cores: int, count: int = 0, sharing: int = 1) -> list[Slot]:
+def slots_on_host(cores: int, count: int = 0, sharing: int = 1, *, ponders: bool = False) -> list[Slot]:
     """Return `count` slots of `cores` cores, up to `sharing` on the same cores; count 0: as many as fit.
 
-    Cores that no other judge uses come first. Raises InputError if the slots do not fit.
+    Cores that no other judge uses come first. Raises InputError if the slots do not fit, or if one needs the judge's
+    core although agents ponder.
     """
     available = whole_cores()
+    if ponders and cores >= len(available):
+        # An agent that ponders on the judge's core would delay the reading of the opponent's answer.
+        raise InputError(
+            f"clock.ponder = true: a game needs {cores} cores and the judge one, and this process may use "
+            f"{len(available)}: play on a host with more cores, or remove clock.ponder"
+        )
     most = max(1, (len(available) - 1) // cores) * sharing
     if count > most:
         raise InputError(

@@ -3,8 +3,10 @@
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import cache, partial
 
+from judge.base.errors import InputError
 from judge.host.build_images import build_images
 from judge.referee.play import Slot, Venue
 from judge.referee.policy import Policy
@@ -12,7 +14,7 @@ from judge.sandbox.box import BoxKind
 from judge.sandbox.docker import images, requirements
 from judge.sandbox.docker.reaper import alone_on, reap
 from judge.sandbox.machine.core_locks import CoreLocks, Tell, take_one
-from judge.sandbox.machine.cores import CorePlacement, place_slots, whole_cores
+from judge.sandbox.machine.cores import CorePlacement, place_slots, split_cores, whole_cores
 
 KEEPER = "keeper"
 
@@ -47,35 +49,57 @@ def build_missing_image(name: str, tell: Tell) -> None:
     build_missing_images([name], tell)
 
 
-def place_on_host() -> CorePlacement:
-    """Return one slot for each core except the judge's, and move this process to the judge's core."""
+def place_on_host(policy: Policy | None = None) -> CorePlacement:
+    """Return slots for games under the policy, and move this process to the judge's core. Raises InputError."""
     cores = whole_cores()
-    placement = place_slots(cores, max(1, len(cores) - 1))
+    each = 1 if policy is None else policy.slot_cores
+    if policy is not None and each > len(cores):
+        raise InputError(
+            f"policy {policy.name}: {policy.slot_reason}: a game needs {each} cores, and this process may use "
+            f"{len(cores)}: change the policy with --set, or use another host"
+        )
+    placement = place_slots(cores, max(1, (len(cores) - 1) // each), each)
     os.sched_setaffinity(0, placement.judge)
     return placement
 
 
-def make_venue(kind: BoxKind, tell: Tell) -> Venue:
+def make_venue(kind: BoxKind, policy: Policy, tell: Tell) -> Venue:
     """Return a venue whose slot holds its core locks until its first game is over; each further game waits again."""
     if kind == "process":
         return Venue()
-    slot, locks = _take_slot(place_on_host(), tell)
+    slot, locks = _take_slot(place_on_host(policy), tell)
     return Venue(slot, turn=partial(alone_on, locks))
 
 
 @contextmanager
-def slot_alone(kind: BoxKind, tell: Tell, placement: CorePlacement | None = None) -> Iterator[Slot]:
+def slot_alone(
+    kind: BoxKind, tell: Tell, placement: CorePlacement | None = None, policy: Policy | None = None
+) -> Iterator[Slot]:
     """Hold a slot in which no other judge of this host plays. Process boxes have no reserved cores.
 
-    Waits for a free slot, and passes the process that holds it to the callback. Raises HostError if the leftovers of a
-    killed judge cannot be removed.
+    `placement` is by default `place_on_host(policy)`. Waits for a free slot, and passes the process that holds it to
+    the callback. Raises HostError if the leftovers of a killed judge cannot be removed.
     """
     if kind == "process":
         yield Slot()
         return
-    slot, locks = _take_slot(placement or place_on_host(), tell)
+    slot, locks = _take_slot(placement or place_on_host(policy), tell)
     with alone_on(locks):
         yield slot
+
+
+@contextmanager
+def pair_alone(tell: Tell) -> Iterator[tuple[Slot, Slot | None]]:
+    """Like `slot_alone`: a slot of one core, and one of two."""
+    cores = whole_cores()
+    pairs = place_slots(cores, max(1, (len(cores) - 1) // 2), 2) if len(cores) > 1 else None
+    placement = pairs or place_on_host()
+    os.sched_setaffinity(0, placement.judge)
+    with slot_alone("docker", tell, placement) as slot:
+        if pairs is None:
+            yield slot, None
+        else:
+            yield replace(slot, cores=split_cores(slot.cores)[1]), slot
 
 
 @contextmanager

@@ -152,7 +152,7 @@ class SlotsPlan(_Table):
     """The processors of a game."""
 
     cores: int = Field(default=1, ge=1)
-    """Whole cores reserved for each game."""
+    """Whole cores reserved for each game. With `clock.ponder` each seat has half of them."""
 
 
 class Plan(_Table):
@@ -375,14 +375,25 @@ def load_plan(path: Path) -> Planned:
     text = read_text(path, "a contest file; judge contest init NAME --policy POLICY makes one")
     plan = validated(Plan, parse(path, text), path, text)
     policy = policy_of(path, plan.policy, plan.change)
-    refuse_order(path, plan, policy)
+    refuse_contradictions(path, plan, policy)
     return Planned(path, text, plan, policy)
 
 
-def refuse_order(path: Path, plan: Plan, policy: Policy) -> None:
-    """Raise InputError, which begins with `path`, if the policy does not allow the plan's order of games."""
+def refuse_contradictions(path: Path, plan: Plan, policy: Policy) -> None:
+    """Raise InputError, which begins with `path`, if the policy excludes the plan's order of games or its slots."""
     if plan.order == "lowest" and policy.folders.kept and policy.folders.round == "each":
         raise InputError(
             f'{path}: order = "lowest": under this policy agents pass folders from game to game in schedule order; add '
             '"folders.round=first" to change, or leave order out'
+        )
+    cores, needed = plan.slots.cores, policy.slot_cores
+    if cores < needed:
+        raise InputError(
+            f"{path}: slots.cores: {policy.slot_reason} in policy {policy.name} need {needed} cores for a game, and a "
+            f"slot has {cores}: write cores = {needed} under [slots], or change the policy"
+        )
+    if policy.clock.ponder and cores % 2:
+        raise InputError(
+            f"{path}: slots.cores: clock.ponder = true gives each seat half of the slot's cores, and {cores} is odd: "
+            f"write cores = {cores + 1} under [slots]"
         )

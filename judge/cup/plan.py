@@ -24,7 +24,7 @@ from judge.contest.plan import (
     WitnessPlan,
     load_plan,
     policy_of,
-    refuse_order,
+    refuse_contradictions,
 )
 from judge.host.house_agents import house_agent_names
 from judge.referee.policy import Policy
@@ -252,7 +252,7 @@ def load_cup(path: Path) -> PlannedCup:
         where = f"{path}{f', line {line}' if line else ''}: leagues.{league.name}"
         try:
             policies[league.name] = policy_of(path, league.policy, league.change)
-            refuse_order(path, league, policies[league.name])
+            refuse_contradictions(path, league, policies[league.name])
         except InputError as error:
             raise InputError(f"{where}.{str(error).removeprefix(f'{path}: ')}") from None
     return PlannedCup(path, cup, {league["name"]: league for league in leagues or ()}, policies)

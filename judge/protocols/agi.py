@@ -67,6 +67,7 @@ from judge.protocols.types import (
     Eof,
     Note,
     Open,
+    Ponder,
     Ready,
     Search,
     Stimulus,
@@ -88,7 +89,7 @@ class AgiOptions(BaseModel):
     own_book: bool = True
     """SETOPTION OWNBOOK ON or OFF, for engines that announce a book."""
     ponder: bool = False
-    """SETOPTION PONDER ON for engines that announce it. If false, every engine gets PONDER OFF."""
+    """SETOPTION PONDER ON for engines that announce it, as with `clock.ponder`. Otherwise all engines get OFF."""
     resync: Literal["domove", "position"] = "domove"
     """Send only new stones, or the whole game with every request."""
     stop_before_ms: int = Field(default=0, ge=0)
@@ -122,7 +123,9 @@ class Agi:
         self._phase = AgiPhase.IDLE
         self._about: dict[str, str] = {}
         self._known: list[Square] | None = None
+        self._stones: list[Square] = []
         self._swap = "none"
+        self._ponders = self._is_pondering = False
 
     def feed(self, stimulus: Stimulus) -> Sequence[Effect]:
         match stimulus:
@@ -134,10 +137,16 @@ class Agi:
             case Tell(ColoursSettled()) if self._swap != "none":
                 # Otherwise engines may still answer CHANGE.
                 self._swap = "none"
-                return [self._say(self._set_rule())]
+                return [self._say(*self._stop_pondering(), self._set_rule())]
+            case Tell(StonePlaced(x=x, y=y)):
+                self._stones.append((x, y))
+                return ()
             case Tell() | Eof():
                 return ()
-            case Open(game=game):
+            case Ponder():
+                return self._ponder()
+            case Open(game=game, limits=limits):
+                self._ponders = limits.ponder
                 return self._open(game)
             case Alarm():
                 return [self._say("STOP")] if self._phase is AgiPhase.THINKING else ()
@@ -152,14 +161,26 @@ class Agi:
         self._swap = game.get("swap", "none")
         self._fifths: int = game.get("fifths", 1)
         self._lines.clear()
-        self._about, self._known = {}, None
-        self._phase = AgiPhase.GREETING
+        self._about, self._known, self._stones = {}, None, []
+        self._phase, self._is_pondering = AgiPhase.GREETING, False
         return [self._say("AGI"), Await(Wait.START)]
 
     def _ask(self, request: StonesRequest) -> Sequence[Effect]:
         self._asked = request
         self._phase = AgiPhase.SYNCING
-        return [self._say("ISREADY"), Await(Wait.SYNC)]
+        self._stones = [(x, y) for x, y, _ in request.stones]
+        return [self._say(*self._stop_pondering(), "ISREADY"), Await(Wait.SYNC)]
+
+    def _ponder(self) -> Sequence[Effect]:
+        """In the background state no BESTMOVE and no answer to STOP is due."""
+        if self._is_pondering or not self._ponders or self._about.get("ponder") != "true":
+            return ()
+        self._is_pondering = True
+        return [self._say(*self._set_position(), "GO PONDER")]
+
+    def _stop_pondering(self) -> Sequence[str]:
+        was_pondering, self._is_pondering = self._is_pondering, False
+        return ["STOP"] if was_pondering else []
 
     def _read(self, data: bytes) -> Sequence[Effect]:
         if self._phase is AgiPhase.ENDING:
@@ -206,7 +227,7 @@ class Agi:
     def _synced(self, _rest: bytes) -> Sequence[Effect]:
         request = self._asked
         self._phase = AgiPhase.THINKING
-        effects: list[Effect] = [self._say(*self._set_position(request), _go(request, self._clock)), Await(Wait.TURN)]
+        effects: list[Effect] = [self._say(*self._set_position(), _go(request, self._clock)), Await(Wait.TURN)]
         if self._options.stop_before_ms:
             effects.append(WakeAt(self._options.stop_before_ms))
         return effects
@@ -232,7 +253,7 @@ class Agi:
         lines = []
         if self._about.get("ownbook") == "true":
             lines.append(f"SETOPTION OWNBOOK {'ON' if self._options.own_book else 'OFF'}")
-        if not self._options.ponder:
+        if not (self._options.ponder or self._ponders):
             lines.append("SETOPTION PONDER OFF")
         elif self._about.get("ponder") == "true":
             lines.append("SETOPTION PONDER ON")
@@ -246,9 +267,9 @@ class Agi:
             fifths = f"FIVEMULITY {self._fifths}" if self._options.multi_count else "FIVEMULITY"
         return " ".join(filter(None, ["SETRULE", RULES[self._rule], CHANGES[self._swap], fifths]))
 
-    def _set_position(self, request: StonesRequest) -> Sequence[str]:
+    def _set_position(self) -> Sequence[str]:
         known = self._known
-        self._known = squares = [(x, y) for x, y, _ in request.stones]
+        self._known = squares = [*self._stones]
         if known is None or self._options.resync == "position" or known != squares[: len(known)]:
             return [f"POSITION MOVES {write_squares(squares)}" if squares else "POSITION"]
         return [f"DOMOVE {write_squares([square])}" for square in squares[len(known) :]]
@@ -286,6 +307,7 @@ ENTRY = ProtocolEntry(
     Agi,
     objection=objection,
     games=("gomoku",),
+    has_ponder_commands=True,
     checks=(
         START,
         Check("about", sentence("reports its name"), sentence("send ID NAME name before AGIOK")),

@@ -23,6 +23,7 @@ ABOUT = Check(
     sentence("reports its name"),
     sentence('answer ABOUT with one line: name="My brain", version="1.0", author="Me", country="XY"'),
 )
+OPTIONS = Check("options", sentence("accepts the engine options of its agent.toml"), "")
 MEMORY = Check(
     "memory",
     sentence("stays below its memory limit"),

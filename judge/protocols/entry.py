@@ -40,5 +40,7 @@ class ProtocolEntry:
     """Those that are numbers of threads, in lower case."""
     memory_options: Mapping[str, int] = field(default_factory=dict)
     """Those that are sizes of memory, in lower case, with their unit in bytes."""
+    has_ponder_commands: bool = False
+    """Takes `Ponder` stimuli. Other agents ponder without a command."""
     answer_forms: Mapping[str, str] = field(default_factory=dict)
     """Forms by the first word of a command, with an example; "": every other command."""

@@ -28,6 +28,7 @@ from judge.protocols.types import (
     Eof,
     Note,
     Open,
+    Ponder,
     Ready,
     Stimulus,
     Tell,
@@ -91,7 +92,7 @@ class Person:
             case Close(result):
                 self._phase = PersonPhase.ENDING
                 return [_say(f"the game is over {result}".rstrip()), Await(Wait.CLOSE)]
-            case Eof() | Alarm():
+            case Ponder() | Eof() | Alarm():
                 return ()
 
     def _read(self, data: bytes) -> Sequence[Effect]:

@@ -44,6 +44,8 @@ class ToldLimits:
     folder: str | None = None
     control: TimeControl = NO_LIMIT
     opponent_control: TimeControl = NO_LIMIT
+    ponder: bool = False
+    """`Ponder` stimuli follow."""
 
 
 @dataclass(slots=True)
@@ -92,6 +94,14 @@ class Ask:
 
 
 @dataclass(slots=True)
+class Ponder:
+    """The opponent is asked next. Effects: `Write` and `Note`."""
+
+    clock: Clock
+    opponent: Clock
+
+
+@dataclass(slots=True)
 class Bytes:
     """The agent's output; `clock` when it was read."""
 
@@ -118,7 +128,7 @@ class Close:
     result: str = ""
 
 
-Stimulus = Open | Tell | Ask | Bytes | Eof | Alarm | Close
+Stimulus = Open | Tell | Ask | Ponder | Bytes | Eof | Alarm | Close
 
 
 @dataclass(slots=True)

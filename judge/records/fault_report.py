@@ -125,7 +125,10 @@ def _clock_lines(case: Case, record: GameRecord) -> Iterator[str]:
     box = boxes[case.seat] if case.seat < len(boxes) else "no box"
     sharing = record.spec.policy.box.sharing
     shared = f", shared by up to {sharing} games" if sharing > 1 else ""
-    yield f"box       {box}, cores {list(record.placement.slot_cores)}{shared}"
+    own = record.placement.seat_cores
+    cores = own[case.seat] if case.seat < len(own) else record.placement.slot_cores
+    ponders = ", also in the opponent's time" if record.spec.policy.clock.ponder else ""
+    yield f"box       {box}, cores {list(cores)}{shared}{ponders}"
 
 
 def _control_lines(words: str, clock: ClockRecord) -> Iterator[str]:

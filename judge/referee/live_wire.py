@@ -54,17 +54,24 @@ class LiveWire:
         stalls: StallWatch | None = None,
         pulse: Pulse | None = None,
         *,
+        seat_cores: Sequence[Sequence[int]] = (),
         is_elsewhere: bool = False,
     ) -> None:
         """`use` reads the use of the slot's `cores`, if it is distinguishable from the judge's.
 
-        For `spin_ns` of each wait the judge polls without sleeping. `stalls` is None where an agent could influence it.
-        `is_elsewhere`: agents may run while this machine is suspended.
+        The judge polls without sleeping for `spin_ns` of each wait. `stalls` is None where an agent could influence it.
+        `seat_cores`: if agents may ponder. `is_elsewhere`: agents may run while this machine is suspended.
         """
         self._boxes = list(boxes)
         self._transcript = transcript
         self._new_box = new_box
-        self._meter = WaitMeter(self._boxes, use, cores, stalls)
+        self._meters = [WaitMeter(self._boxes, use, cores, stalls)] * len(SEATS)
+        if seat_cores:
+            self._meters = [
+                WaitMeter(self._boxes, CoreUse(own) if use else None, len(own), stalls, (seat,))
+                for seat, own in enumerate(seat_cores)
+            ]
+        self._meter = self._meters[0]
         self._spin_ns = spin_ns
         self._inbox = Inbox(stderr_bytes, least_bytes)
         self._stopped = StoppedBoxes(self._boxes, transcript, may_spin=spin_ns > 0)
@@ -91,6 +98,7 @@ class LiveWire:
         return self._late_ns
 
     def start(self, seat: int) -> int:
+        self._meter = self._meters[seat]
         self._meter.look()
         now = time.monotonic_ns()
         self._ran_at, self._has_looked = now, False
@@ -111,6 +119,7 @@ class LiveWire:
 
     def thaw(self, seat: int) -> int:
         self._stopped.may_run(seat)
+        self._meter = self._meters[seat]
         # Read the clock first: on a shared core the agent may run before the call returns.
         now = time.monotonic_ns()
         if self._meter.is_old(now):
@@ -127,7 +136,7 @@ class LiveWire:
         if self._stopped.let_rest(seat):
             self._looked_at = time.monotonic_ns()
         self._stopped.freeze(seat)
-        self._meter.end()
+        self._meters[seat].end()
         now = time.monotonic_ns()
         used = self._boxes[seat].meter.memory_bytes()
         self._transcript.add(now, seat, EntryKind.FROZEN, b"" if used is None else b"%d" % used)
@@ -173,14 +182,14 @@ class LiveWire:
 
     def measure(self, seat: int) -> Measured:
         box = self._boxes[seat]
-        shares = self._meter.shares(seat)
+        shares = self._meters[seat].shares(seat)
         measured = Measured(box.meter.readings(), held_by_others=box.is_held(), **shares._asdict())
         self._transcript.add(time.monotonic_ns(), seat, EntryKind.EVIDENCE, measured.encode())
         return measured
 
     def respawn(self, seat: int) -> int:
         self._transcript.add(time.monotonic_ns(), seat, EntryKind.RESPAWNED)
-        self._meter.end()
+        self._meters[seat].end()
         self._forget(seat)
         self._stopped.replace(seat, self._new_box)
         self._boxes[seat].prepare()
@@ -207,7 +216,8 @@ class LiveWire:
         """Stop all processes on the slot's cores; never raises. Per seat: the seconds for which they ran after the
         kill.
         """
-        self._meter.end()
+        for meter in self._meters:
+            meter.end()
         first, second = (sum(box.leave() for box in self._stopped.all_of(seat)) for seat in SEATS)
         return first, second
 

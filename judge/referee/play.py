@@ -5,7 +5,7 @@ import traceback
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, ExitStack, closing, nullcontext, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from time import monotonic
@@ -21,6 +21,7 @@ from judge.referee.builds import choose_builds, command_of
 from judge.referee.folder_shelf import Shelf, folders_of, store_states
 from judge.referee.live_wire import LiveWire
 from judge.referee.make_record import NO_READINGS, Circumstances, RefereedGame, record_of
+from judge.referee.policy import Policy
 from judge.referee.pulse import Pulse, pulse
 from judge.referee.referee import Referee
 from judge.referee.setup import build_referee
@@ -32,6 +33,7 @@ from judge.sandbox.box import Box, BoxPolicy, FolderKind, Limits, Tenant
 from judge.sandbox.folders import FolderKey, Keeper
 from judge.sandbox.host_activity.core_use import CoreUse
 from judge.sandbox.host_activity.stalls import StallWatch, watch_stalls
+from judge.sandbox.machine.cores import count_cores, split_cores
 from judge.sandbox.runtimes import path_for
 
 LOGGED_BYTES = 4096
@@ -57,15 +59,29 @@ class Slot:
     def is_apart(self) -> bool:
         return bool(self.cores) and not set(self.cores) & set(self.judge_cores)
 
+    def unfit_reason(self, policy: Policy) -> str:
+        """Why a contest cannot use the slot; empty if it can."""
+        count, needed = count_cores(self.cores), policy.slot_cores
+        if self.cores and count < needed:
+            return f"{policy.slot_reason} need {needed} cores for a game, and a slot has {count}"
+        if policy.clock.ponder and not self.is_apart:
+            return "clock.ponder = true needs a slot without the judge's core"
+        return ""
+
+    def seat_cores(self, spec: GameSpec) -> tuple[tuple[int, ...], ...]:
+        """Empty if agents do not ponder. Raises InputError if the slot cannot be divided."""
+        if not spec.policy.clock.ponder or (spec.box == "process" and not self.cores):
+            return ()
+        return split_cores(self.cores)
+
 
 @dataclass(frozen=True, slots=True)
 class Venue:
     """Where games are played, and their observers.
 
     `turn` is entered when the boxes are ready and left when the slot is free; steps outside it may overlap with another
-    game. `watch` receives each answer immediately. `follow` receives new packed parts of the transcript while the judge
-    waits (see `judge.referee.spectator`); it must not block. `build`, `wire` and `referee` are replaced by attack
-    tests.
+    game. `watch` receives each answer. `follow` receives new packed parts of the transcript (see
+    `judge.referee.spectator`); it must not block. Attack tests replace `build`, `wire` and `referee`.
     """
 
     slot: Slot = field(default_factory=Slot)
@@ -90,6 +106,7 @@ def play(
     void. Raises InputError if the spec cannot be played.
     """
     slot, shelf = venue.slot, venue.shelf
+    seat_cores, boxes_policy = slot.seat_cores(spec), spec.policy.game_box
     folders = folders_of(spec, shelf)
     transcript = Transcript(venue.follow)
     time_at_slot = _Timer()
@@ -102,15 +119,17 @@ def play(
     cores = slot.judge_cores or slot.cores
     with closing(open_keeper(spec.box, folders, spec.id, cores, spec.policy.box)) as keeper:
 
-        def new_box(seat: int, policy: BoxPolicy = spec.policy.box.once) -> Box:
+        def new_box(seat: int, policy: BoxPolicy = boxes_policy.once) -> Box:
             tenant = _tenant(spec, seat, programs, slot, keeper, builds)
+            if seat_cores:
+                tenant = replace(tenant, cores=seat_cores[seat])
             return venue.build(spec.box, tenant, spec.policy.enforced(), policy)
 
         try:
             builds = choose_builds(spec.seats)
             keeper.make()
             with ExitStack() as at_end:
-                boxes = [new_box(seat, spec.policy.box) for seat in SEATS]
+                boxes = [new_box(seat, boxes_policy) for seat in SEATS]
                 for box in boxes:
                     at_end.callback(box.close)
                 _do_at_once(keeper.load, *(box.prepare for box in boxes))
@@ -149,7 +168,12 @@ def play(
             seconds=round(time_at_slot.seconds, 3),
             judge_late_ms=round(late_ns / 1e6, 3),
             placement=Placement(
-                box=names, judge_cores=slot.judge_cores, slot_cores=slot.cores, host=slot.host, builds=builds
+                box=names,
+                judge_cores=slot.judge_cores,
+                slot_cores=slot.cores,
+                seat_cores=seat_cores,
+                host=slot.host,
+                builds=builds,
             ),
             transcript_sha256=sealed.sha256,
         ),
@@ -256,6 +280,7 @@ def _wire(
         spec.policy.bytes.least_bytes,
         stalls,
         beats,
+        seat_cores=slot.seat_cores(spec),
         is_elsewhere=not {box.name for box in boxes} <= BESIDE_US | {"process"},
     )
 

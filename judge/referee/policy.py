@@ -25,7 +25,7 @@ from judge.protocols import not_carried
 from judge.protocols.time_control import TimeControl, controls_text, parse_controls
 from judge.protocols.types import UNLIMITED_MS
 from judge.referee.bounds import MAX_RECORD_BYTES, RecordBounds, bounds
-from judge.sandbox.box import BoxPolicy, FolderKind, Limits
+from judge.sandbox.box import NO_FREEZER, BoxPolicy, FolderKind, Limits
 
 
 class _Section(BaseModel):
@@ -79,6 +79,8 @@ class ClockPolicy(_Section):
     """Processor time that an agent may use while it should be stopped; charged to the game. Above it the agent
     loses; below it `still_ms` does not apply.
     """
+    ponder: bool = Field(default=False, exclude_if=lambda ponder: not ponder)
+    """Agents also run in the opponent's time. Each seat has half of the slot's cores."""
     starved_share: float = Field(default=0.1, gt=0, le=1)
     """A turn lost on time is void if other processes took more than this share of the slot's cores, or the
     kernel stalled the judge's probe process for more than this share of the turn ...
@@ -184,7 +186,7 @@ class LimitsPolicy(_Section):
     ceiling_bytes: int = Field(default=1 << 30, ge=16 << 20)
     """The cap if `memory_bytes` is 0."""
     threads: int = Field(default=1, ge=1, le=1024, exclude_if=lambda threads: threads == 1)
-    """Maximum number of threads in an agent's `[options]`; at most the cores of a slot."""
+    """Maximum number of threads in an agent's `[options]`; at most the cores of a seat."""
     scratch_bytes: int = Limits.model_fields["scratch_bytes"].default
     scratch_inodes: int = Limits.model_fields["scratch_inodes"].default
     shm_bytes: int = Limits.model_fields["shm_bytes"].default
@@ -258,6 +260,30 @@ class Policy(_Section):
     """Scores by the outcome word of the result line: (named seat, other seat)."""
     attempts: int = Field(default=3, ge=1)
     """Maximum attempts of a void game before the organiser decides."""
+
+    @model_validator(mode="after")
+    def _ponders_alone(self) -> Self:
+        if self.clock.ponder and self.box.sharing > 1:
+            raise ValueError(
+                f"clock.ponder = true needs cores for each seat, and box.sharing = {self.box.sharing} puts several "
+                "games on the same cores: write box.sharing = 1, or remove clock.ponder"
+            )
+        return self
+
+    @property
+    def slot_cores(self) -> int:
+        """Whole cores that a game needs."""
+        return self.limits.threads * (2 if self.clock.ponder else 1)
+
+    @property
+    def slot_reason(self) -> str:
+        threads = f"limits.threads = {self.limits.threads}"
+        return f"clock.ponder = true and {threads}" if self.clock.ponder else threads
+
+    @property
+    def game_box(self) -> BoxPolicy:
+        """Without a freezer if agents may ponder."""
+        return self.box.model_copy(update={"freeze": NO_FREEZER}) if self.clock.ponder else self.box
 
     def bounds(self) -> RecordBounds:
         """Raises InputError if the game is unknown."""

@@ -25,6 +25,7 @@ from judge.protocols.types import (
     Eof,
     Note,
     Open,
+    Ponder,
     Ready,
     Respawn,
     Search,
@@ -77,6 +78,7 @@ class Referee:
         self._wire = wire
         self._faults = FaultFinder(self.sides, self.plies, wire, clock, bounds)
         self._still_ns = clock.still_ms * MS
+        self._ponders = clock.ponder
         self._chance = chance
         self._watch = watch
 
@@ -144,6 +146,7 @@ class Referee:
         self._faults.judge_stopped(seat, seat)
         self._look()
         self._faults.judge_what_happened_before(seat)
+        self._let_ponder(1 - seat)
         end, talk = self._converse(seat, Ask(request, side.clock.shown(), self.sides[1 - seat].clock.shown()))
         if not isinstance(end, Answer):
             raise TypeError(f"{type(side.protocol).__name__} ended a request with {end!r}")
@@ -154,6 +157,12 @@ class Referee:
         if self._watch is not None:
             self._watch(ply)
         return end.reply
+
+    def _let_ponder(self, seat: int) -> None:
+        side = self.sides[seat]
+        if side.opening.limits.ponder and side.is_living and not side.is_out:
+            for effect in side.protocol.feed(Ponder(side.clock.shown(), self.sides[1 - seat].clock.shown())):
+                self._carry_out_idle(seat, effect)
 
     def _prepare_start(self, seat: int) -> None:
         self._faults.await_still(1 - seat)
@@ -182,6 +191,7 @@ class Referee:
 
     def _look(self) -> None:
         """Pending output must not be read in the time of the next request."""
+        self._receive_unread()
         for _ in range(self.max_looks):
             seen = self._wire.look()
             if not seen:
@@ -190,8 +200,15 @@ class Referee:
                 self._faults.note(happening)
                 self._receive_unrequested(happening)
 
+    def _receive_unread(self) -> None:
+        for side in self.sides:
+            unread, side.unread = side.unread, []
+            for happening in unread:
+                self._receive_unrequested(happening)
+
     def _close(self) -> None:
         """Seats end one after the other, so that neither takes time from the other."""
+        self._receive_unread()
         for seat in SEATS:
             self._faults.charge_stopped(seat, NATURE)
         self._close_seats([seat for seat in SEATS if self.sides[seat].is_living])
@@ -232,9 +249,7 @@ class Referee:
                 self._end(seat)
 
     def _replace(self, seat: int, talk: Dialogue, now: int) -> int:
-        """The old process has time to save its files. It is not charged, the other agent does not run, and its output
-        is no answer. Returns the start of the new one's time.
-        """
+        """The old process has uncharged time to save its files. Returns the start of the new one's time."""
         side = self.sides[seat]
         talk.settle(side.clock, now)
         self._await_ends([seat], side.clock.deadline(Wait.CLOSE, now).ns)
@@ -285,6 +300,9 @@ class Referee:
                     talk.settle(side.clock, happening.ns)
                     return end
             self._faults.judge_death(seat, talk, happening.ns)
+        elif self._ponders and not self._faults.is_too_loud(happening.seat):
+            # Parsing it now would delay the reading of the answer.
+            self.sides[happening.seat].unread.append(happening)
         else:
             self._receive_unrequested(happening)
         if alarm_at is not None and happening.ns >= alarm_at:
@@ -302,9 +320,7 @@ class Referee:
     def _judge_lateness(self, seat: int, talk: Dialogue, now: int) -> bool:
         """Whether it is unknown if bytes read `now` were in time. Raises FaultError if they were late.
 
-        They are in time if read by the deadline, or as soon as an idle judge wakes up. They are late after the
-        agent's full time without pauses of the judge. An agent that keeps the judge busy at the deadline is
-        late.
+        They are in time if an idle judge reads them as soon as it wakes up. An agent that keeps it busy is late.
         """
         if talk.deadline.missed is None:
             return False

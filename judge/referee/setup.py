@@ -116,5 +116,6 @@ def _opening(spec: GameSpec, seat: int, game: Game, path: str | None) -> Open:
         folder,
         clock.controls[seat],
         clock.controls[1 - seat],
+        clock.ponder and protocol_entry(spec.seats[seat].protocol).has_ponder_commands,
     )
     return Open(seat, game.describe(), names, limits)

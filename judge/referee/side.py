@@ -9,6 +9,7 @@ from judge.protocols.types import AgentProtocol, Clock, Note, Open, Wait
 from judge.referee.blame import Evidence, Void
 from judge.referee.clock import Deadline, SeatClock
 from judge.referee.transcript import EntryKind
+from judge.referee.wire import Happening
 from judge.sandbox.box import ProcessReport
 
 TURNS = (Wait.TURN, Wait.ROW, Wait.PERSON)
@@ -61,6 +62,7 @@ class Side:
     is_out: bool = False
     """Has a fault: its protocol gets no more requests and output."""
     is_ended: bool = False
+    unread: list[Happening] = field(default_factory=list)
     _room_for_notes: int = MAX_NOTE_CHARACTERS
 
     @property

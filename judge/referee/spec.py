@@ -212,6 +212,8 @@ class Placement(_Value):
     """
     judge_cores: tuple[int, ...]
     slot_cores: tuple[int, ...]
+    seat_cores: tuple[tuple[int, ...], ...] = Field(default=(), max_length=2, exclude_if=lambda cores: not cores)
+    """Parts of `slot_cores`, if agents may ponder."""
     freezer: str = ""
     host: str = ""
     """Machine that played the game."""

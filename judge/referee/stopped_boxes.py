@@ -104,7 +104,6 @@ class StoppedBoxes:
         self._boxes[seat] = new_box(seat)
 
     def _note_stopped(self, seat: int) -> None:
-        """Later CPU time is charged to the seat, stopped or not."""
         box = self._boxes[seat]
         self._cpu_then[seat] = None if box.freezer == NO_FREEZER else box.meter.cpu_ns()
 

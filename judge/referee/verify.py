@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from judge.base.errors import InputError
-from judge.games.types import Verdict
+from judge.games.types import SEATS, Verdict
 from judge.referee.builds import build_problems
 from judge.referee.former import REWORDED
 from judge.referee.make_record import clock_record_of, has_plies, plies_of, result_line_of, verdict_of, winner_of
@@ -36,6 +36,7 @@ def verify(file: RecordFile) -> Verified:
             problems.append(f"seat {seat}: the record calls it {ended.name!r:.100}, the spec {begun.name!r:.100}")
     problems += _folder_problems(record)
     problems += build_problems(record)
+    problems += _core_problems(record)
     try:
         with replaying():
             problems += _replay(file)
@@ -55,6 +56,17 @@ def _folder_problems(record: GameRecord) -> list[str]:
         elif record.verdict is Verdict.VOID and starts != ends:
             problems.append(f"seat {seat}: a void game changes no folder")
     return problems
+
+
+def _core_problems(record: GameRecord) -> list[str]:
+    place, ponders = record.placement, record.spec.policy.clock.ponder
+    if not ponders:
+        return ["the record divides the slot's cores, but its agents do not ponder"] if place.seat_cores else []
+    is_divided = len(place.seat_cores) == len(SEATS) and all(place.seat_cores)
+    if is_divided and sorted(sum(place.seat_cores, ())) == sorted(set(place.slot_cores)):
+        return []
+    is_free = record.spec.box == "process" and not (place.slot_cores or place.seat_cores)
+    return [] if is_free else ["agents ponder, but the record does not divide the slot's cores between the seats"]
 
 
 def _replay(file: RecordFile) -> list[str]:

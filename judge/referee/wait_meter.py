@@ -8,6 +8,7 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from judge.games.types import SEATS
 from judge.sandbox.box import Box
 from judge.sandbox.host_activity.core_use import CoreUse
 from judge.sandbox.host_activity.stall_probe import STALL_NS
@@ -65,8 +66,17 @@ class _FormerWaits:
 class WaitMeter:
     """Measures the waits for two boxes of a slot, one at a time."""
 
-    def __init__(self, boxes: Sequence[Box], use: CoreUse | None, cores: int, stalls: StallWatch | None) -> None:
+    def __init__(
+        self,
+        boxes: Sequence[Box],
+        use: CoreUse | None,
+        cores: int,
+        stalls: StallWatch | None,
+        seats: Sequence[int] = SEATS,
+    ) -> None:
+        """`seats` are those that run on the cores."""
         self._boxes = boxes
+        self._seats = seats
         self._use = use
         self._cores = max(1, cores)
         self._stalls = stalls
@@ -99,10 +109,7 @@ class WaitMeter:
             former.stalled_ns += max(0, min(span, (after or 0) - (before or 0)))
 
     def look_closer(self, now: int, deadline: int) -> int:
-        """Read all counters for a possible verdict on this wait, once, when it is time.
-
-        Returns when to call again, or the deadline if a reading is not needed or would be too late after a pause.
-        """
+        """Read all counters for a possible verdict, once. Returns when to call again, or the deadline for never."""
         if self._closer is not None or not self._since or (self._use is None and self._stalls is None):
             return deadline
         part = (deadline - self._since) // _CLOSER_PART
@@ -159,8 +166,8 @@ class WaitMeter:
             return _Look(now)
         busy, stolen, interrupts = self._use.now() if self._use else (None, 0, None)
         cpu = self._boxes[0].meter.cpu_ns(), self._boxes[1].meter.cpu_ns()
-        known = [used for used in cpu if used is not None]
-        others = None if busy is None or len(known) < len(cpu) else busy - sum(known)
+        known = [used for seat in self._seats if (used := cpu[seat]) is not None]
+        others = None if busy is None or len(known) < len(self._seats) else busy - sum(known)
         stalled = self._stalls.stalled_ns(most=is_first) if self._stalls else None
         return _Look(now, others, stolen, cpu, stalled, interrupts)
 

@@ -138,7 +138,8 @@ class BoxPolicy(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     freeze: Literal["auto", "unified", "v1", "engine", "none"] = "auto"
-    """How agents are stopped out of turn. `auto`: the first available of unified, v1, engine. `none` allows pondering.
+    """How agents are stopped out of turn. `auto`: the first available of unified, v1, engine. `none`: they run on, on
+    the opponent's cores; `clock.ponder` gives each agent its own.
     """
     transport: Literal["auto", "pipes", "attach"] = "auto"
     """`auto`: named pipes if judge and agent share a kernel, else the Engine's stream, which is slower."""

@@ -28,7 +28,10 @@ def game_facts(policy: Policy, language: Language) -> Mapping[str, str]:
 def limit_facts(policy: Policy, language: Language) -> Mapping[str, str]:
     """Return the limits of time and memory by translated name."""
     _ = language.gettext
-    return {_("Time"): _time_words(policy.clock, language), _("Memory"): f"{policy.enforced().memory_bytes >> 20} MiB"}
+    time = _time_words(policy.clock, language)
+    if policy.clock.ponder:
+        time = _("{time}. Agents also think in the opponent's time, each on its own cores.").format(time=time)
+    return {_("Time"): time, _("Memory"): f"{policy.enforced().memory_bytes >> 20} MiB"}
 
 
 def _time_words(clock: ClockPolicy, language: Language) -> str:

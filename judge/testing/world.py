@@ -83,9 +83,10 @@ class World:
     the transcript.
     """
 
-    def __init__(self, *agents: Agent, readings: Readings | None = None) -> None:
-        """One agent per seat; `readings` are those of both boxes."""
+    def __init__(self, *agents: Agent, readings: Readings | None = None, ponders: bool = False) -> None:
+        """One agent per seat; `readings` are those of both boxes. If `ponders`, no agent is ever stopped."""
         self._agents = agents
+        self._ponders = ponders
         self.bodies = [Body(agent) for agent in agents]
         self.before: list[Body] = []
         """Replaced processes."""
@@ -135,7 +136,7 @@ class World:
 
     def freeze(self, seat: int) -> int | None:
         """Freeze the agent."""
-        self.bodies[seat].runs = False
+        self.bodies[seat].runs = self._ponders
         self.frozen[seat] = True
         used = self.memory_bytes[seat]
         self._note(seat, EntryKind.FROZEN, b"" if used is None else b"%d" % used)

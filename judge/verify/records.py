@@ -142,7 +142,8 @@ def _measurement_problems(file: RecordFile) -> Iterator[str]:
     for place, ply in enumerate(record.plies):
         if not _is_possible(ply.ms) or not _is_possible(ply.memory_bytes):
             measured += [(f"ms of ply {place}", ply.ms), (f"memory_bytes of ply {place}", ply.memory_bytes)]
-    cores = (*record.placement.judge_cores, *record.placement.slot_cores)
+    placement = record.placement
+    cores = (*placement.judge_cores, *placement.slot_cores, *sum(placement.seat_cores, ()))
     measured += [("a core", core) for core in cores]
     measured += [("a time", entry[0]) for block in file.transcript.blocks for entry in block.entries[-1:]]
     for name, value in measured:

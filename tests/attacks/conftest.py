@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 
 from judge.attacks.runner import Suite
-from judge.contest.host_setup import slot_alone
+from judge.contest.host_setup import pair_alone
 from judge.host.build_images import build_images
 from judge.referee.play import Slot
 from judge.referee.policy import load_policy
@@ -17,12 +17,18 @@ again_where_busy = pytest.mark.flaky(reruns=10, reruns_delay=15, only_rerun="Bus
 
 
 @pytest.fixture
-def slot() -> Iterator[Slot]:
-    """A core for the agents and one for this process, as far as there are two; the next test has all again."""
+def slots() -> Iterator[tuple[Slot, Slot | None]]:
+    """A core for the agents, and a pair of cores where there are two; the next test has all again."""
     before = available()
-    with slot_alone("docker", print) as slot:
-        yield slot
+    with pair_alone(print) as slots:
+        yield slots
     os.sched_setaffinity(0, before)
+
+
+@pytest.fixture
+def slot(slots: tuple[Slot, Slot | None]) -> Slot:
+    """A core for the agents and one for this process, as far as there are two."""
+    return slots[0]
 
 
 @pytest.fixture(scope="module")
@@ -36,8 +42,9 @@ def suites() -> Iterator[dict[Slot, Suite]]:
 
 
 @pytest.fixture
-def suite(slot: Slot, suites: dict[Slot, Suite]) -> Suite:
+def suite(slots: tuple[Slot, Slot | None], suites: dict[Slot, Suite]) -> Suite:
     """The suite under an official policy."""
+    slot, pair = slots
     if slot not in suites:
-        suites[slot] = Suite(load_policy("gomocup-fastgame"), slot)
+        suites[slot] = Suite(load_policy("gomocup-fastgame"), slot, pair=pair)
     return suites[slot]

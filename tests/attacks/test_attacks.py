@@ -17,9 +17,9 @@ gets too little processor time to spin."""
 
 def needs_calm(attack: Attack) -> bool:
     """Whether others disturb an attack: it kills a judge, races the Engine, its opponent is measured, or it
-    shares its core with the judge."""
+    may share its core with the judge."""
     is_racing = attack.policy.get("box", {}).get("freeze") == "engine"
-    is_measured = attack.is_tight or len(attack.seats) > 1 or attack.shares_core
+    is_measured = attack.is_tight or len(attack.seats) > 1 or attack.shares_core or attack.ponders
     return attack.scene is killed_judge or is_racing or is_measured or attack.id in NEED_CALM
 
 

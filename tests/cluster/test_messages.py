@@ -175,6 +175,18 @@ def test_worker_runs_agents_only_in_containers_by_default(order: Order, tmp_path
     assert "one plays in containers only" in answer.why
 
 
+def test_worker_without_cores_for_pondering_is_unfit(order: Order, tmp_path: Path) -> None:
+    machine = Machine("one", tmp_path, [Slot((1, 2), (0,)), Slot((3,), (0,))])
+    wanted = replace(order.game, spec=spec(clock={"ponder": True}).model_dump_json())
+    try:
+        answer = machine.play(order.model_copy(update={"game": wanted}), lambda: True)
+    finally:
+        machine.close()
+
+    assert isinstance(answer, Unfit)
+    assert "need 2 cores for a game, and a slot has 1; start judge worker with more --cores" in answer.why
+
+
 @pytest.mark.parametrize("data", [b"", b"{}", b'{"kind": "won"}', b'{"kind": "lacks", "agents": 1}', "text", None])
 def test_invalid_answer_is_refused(data: object) -> None:
     with pytest.raises(InputError, match=r"the answer (is not JSON|has an unknown or invalid form)"):

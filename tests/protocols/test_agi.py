@@ -46,6 +46,7 @@ from judge.protocols.types import (
     Eof,
     Note,
     Open,
+    Ponder,
     Ready,
     Search,
     Stimulus,
@@ -597,6 +598,49 @@ def test_a_pondering_engine_may_report_at_any_time() -> None:
     talk.feed(Ask(place("7868"), CLOCK))
     talk.goes("> ISREADY\n< TH 5\n< INFO DEPTH 6\n= note ignored: 'INFO DEPTH 6'")
     talk.goes("< READYOK\n> DOMOVE 78\n> DOMOVE 68\n> GO TIME 30000\n< INFO DEPTH 7\n= search depth=7")
+
+
+def pondering(swap: str = "none", announced: str = "TRUE") -> Conversation:
+    """An engine that has played 78, and may ponder."""
+    talk = Conversation(Agi(AgiOptions()), "\n")
+    limits = ToldLimits(30000, 180000, 367001600, ponder=True)
+    talk.feed(Open(0, {**RENJU, "swap": swap}, ("one", "two"), limits))
+    rule = "FORBIDDEN FIRSTCHANGE" if swap == "first" else "FORBIDDEN"
+    option = "> SETOPTION PONDER ON\n" if announced == "TRUE" else ""
+    greeting = f"> AGI\n< OPTION PONDER {announced}\n< AGIOK\n"
+    talk.goes(f'{greeting}{option}> SETRULE {rule}\n> ISREADY\n< READYOK\n= ready ponder="{announced.lower()}"')
+    talk.feed(Ask(place(""), CLOCK))
+    talk.goes("> ISREADY\n< READYOK\n> POSITION\n> GO TIME 30000\n< BESTMOVE 78\n= 7,7")
+    talk.feed(Tell(StonePlaced(None, 7, 7, 0, 0)))
+    talk.feed(Ponder(CLOCK, CLOCK))
+    return talk
+
+
+def test_engine_ponders_with_its_own_stone_until_its_next_request() -> None:
+    talk = pondering()
+    talk.goes("> DOMOVE 78\n> GO PONDER\n< INFO DEPTH 3")
+    talk.feed(Tell(StonePlaced(None, 8, 8, 1, 1)))
+    talk.feed(Ask(place("7868"), CLOCK))
+    talk.goes(
+        "> STOP\n> ISREADY\n< BESTMOVE 68\n= note ignored: 'BESTMOVE 68'\n< READYOK\n> DOMOVE 68\n> GO TIME 30000"
+    )
+
+
+def test_pondering_ends_before_the_rules_change_and_with_the_game() -> None:
+    talk = pondering("first")
+    talk.goes("> DOMOVE 78\n> GO PONDER")
+    talk.feed(Ponder(CLOCK, CLOCK))  # the opponent is asked again
+    talk.goes("")
+    talk.feed(Tell(ColoursSettled(None, 1)))
+    talk.goes("> STOP\n> SETRULE FORBIDDEN")
+    talk.feed(Ponder(CLOCK, CLOCK))
+    talk.goes("> GO PONDER")
+    talk.feed(Close(""))
+    talk.goes("> QUIT")
+
+
+def test_engine_that_cannot_ponder_gets_no_ponder_commands() -> None:
+    pondering(announced="FALSE").goes("")
 
 
 # --- any bytes -------------------------------------------------------------------------------------------------------

@@ -201,7 +201,7 @@ policy = "gomocup-standard"
 
 def referee(spec: GameSpec, agents: Sequence[Agent]) -> RecordFile:
     """Play a game in a world; mark the private parts of its transcript as `play` does."""
-    world = World(*agents)
+    world = World(*agents, ponders=spec.policy.clock.ponder)
     world.memory_bytes = [5 << 20, 6 << 20]
     done: Referee = build_referee(spec, world)
     end = done.play()
@@ -371,7 +371,7 @@ def play(contest: Contest, cast: Cast, most: int = 1_000_000, void: Sequence[int
         file = referee(spec, [cast[seat.name](luck(spec)) for seat in spec.seats])
         is_void = spec.number in voids
         file = voided(file) if is_void else file
-        record = file.record.model_copy(update={"attempt": issued.attempt, **where_and_when(issued.number)})
+        record = file.record.model_copy(update={"attempt": issued.attempt, **where_and_when(spec, issued.number)})
         outcome, data = outcome_and_record(RecordFile(record=record, transcript=file.transcript))
         contest.files.put(data)
         if is_void:
@@ -381,12 +381,15 @@ def play(contest: Contest, cast: Cast, most: int = 1_000_000, void: Sequence[int
         store.accept(issued.id, issued.attempt, outcome)
 
 
-def where_and_when(number: int) -> dict[str, Any]:
+def where_and_when(spec: GameSpec, number: int) -> dict[str, Any]:
     """Two slots on each of two hosts play in turns, a game a minute."""
     began = datetime(2013, 3, 2, 18, tzinfo=UTC) + timedelta(minutes=number)
     place = Placement(
         box=("world", "world"), judge_cores=(0,), slot_cores=(1 + number % 2,), host=f"host-{number // 2 % 2}"
     )
+    if spec.policy.clock.ponder:
+        seat_cores = ((1 + number % 2,), (3 + number % 2,))
+        place = place.model_copy(update={"slot_cores": sum(seat_cores, ()), "seat_cores": seat_cores})
     return {"placement": place, "started_at": began.isoformat(timespec="seconds")}
 
 

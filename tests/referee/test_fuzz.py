@@ -371,7 +371,8 @@ WILLS = st.builds(
 def recorded(spec: GameSpec, wills: Sequence[Will]) -> RecordFile:
     """A game, as `play` records it."""
     agents = [will.agent(seat.protocol) for will, seat in zip(wills, spec.seats, strict=True)]
-    world = Tardy(*agents)
+    ponders = spec.policy.clock.ponder
+    world = Tardy(*agents, ponders=ponders)
     referee = build_referee(spec, world)
     end = referee.play()
     tests = [protocol_entry(seat.protocol).is_private for seat in spec.seats]
@@ -383,7 +384,9 @@ def recorded(spec: GameSpec, wills: Sequence[Will]) -> RecordFile:
             attempt=1,
             started_at="2013-03-01T20:00:00+00:00",
             seconds=1.0,
-            placement=Placement(box=("world", "world"), judge_cores=(), slot_cores=()),
+            placement=Placement(
+                box=("world", "world"), judge_cores=(), slot_cores=(1, 2), seat_cores=((1,), (2,)) if ponders else ()
+            ),
             transcript_sha256=sealed.sha256,
         ),
     )
@@ -403,9 +406,13 @@ def test_every_policy_and_every_protocol_is_in_it() -> None:
     print_blob=True,
     derandomize=GAMES <= 300,
 )
-@given(number=st.integers(0, len(SPECS) - 1), first=WILLS, second=WILLS)
-def test_whatever_agents_do_a_game_has_an_end_and_a_record(number: int, first: Will, second: Will) -> None:
+@given(number=st.integers(0, len(SPECS) - 1), first=WILLS, second=WILLS, ponders=st.booleans())
+def test_whatever_agents_do_a_game_has_an_end_and_a_record(
+    number: int, first: Will, second: Will, ponders: bool
+) -> None:
     spec = SPECS[number]
+    clock = spec.policy.clock.model_copy(update={"ponder": ponders and spec.policy.box.sharing == 1})
+    spec = spec.model_copy(update={"policy": spec.policy.model_copy(update={"clock": clock})})
     file = recorded(spec, (first, second))
 
     data = file.to_json()

@@ -335,7 +335,7 @@ def test_a_draw_has_no_winner() -> None:
 def test_rows_that_come_after_their_deadline_are_set_aside(ms: float) -> None:
     """The other side is still asked for its rows while they are read: out of a pipe, or of a box that is not frozen."""
     late = [Say(b"FB8sB479B8\n", 2000.5), *(Say(f"{row}\n".encode(), ms) for row in FULL_RED)]
-    world = Unfrozen(agent(setup=late), agent(rows=FULL_BLUE, ms=10))
+    world = World(agent(setup=late), agent(rows=FULL_BLUE, ms=10), ponders=True)
     game_spec = spec()
     played = ScriptedGame(world, game_spec)
 
@@ -343,12 +343,3 @@ def test_rows_that_come_after_their_deadline_are_set_aside(ms: float) -> None:
     assert not [ply for ply in played.referee.plies if ply.seat == 0]
     notes = [note.text for note in played.referee.sides[0].notes]
     assert "late: 11 bytes that came after its fault" in notes
-
-
-class Unfrozen(World):
-    """A world in which nobody is ever stopped, as where a policy says `box.freeze = none`."""
-
-    def freeze(self, seat: int) -> int | None:
-        used = super().freeze(seat)
-        self.bodies[seat].runs = True
-        return used

@@ -114,7 +114,7 @@ $schedule
 # url = "https://witness.example.net/"
 
 [slots]
-cores = 1        # processors reserved for a game; both agents share them, because only one runs at a time
+cores = 1        # processors reserved for a game; both agents share them, unless clock.ponder gives each one half
 
 # Agents, best first: a house agent, an executable, a directory with an agent.toml, or an unpacked Gomocup archive.
 # name = sets the name in the tables; default: the agent's own name.

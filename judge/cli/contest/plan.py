@@ -23,7 +23,8 @@ def plan(contest: ContestArgument = HERE, as_json: JsonOption = False) -> None:
         read_joined(planned)
     except InputError as error:
         found = dataclasses.replace(found, missing=[*found.missing, str(error)])
-    slots = len(slots_on_host(planned.plan.slots.cores, sharing=planned.policy.box.sharing))
+    policy = planned.policy
+    slots = len(slots_on_host(planned.plan.slots.cores, sharing=policy.box.sharing, ponders=policy.clock.ponder))
     if as_json:
         print(
             json.dumps(
@@ -44,14 +45,15 @@ def plan(contest: ContestArgument = HERE, as_json: JsonOption = False) -> None:
 
 
 def _clock_words(clock: ClockPolicy) -> str:
+    pondering = ", agents ponder" if clock.ponder else ""
     if clock.control is None:
         turn = f"{clock.turn_ms} ms a turn" if clock.turn_ms else "as fast as possible"
         game = f"{clock.match_ms} ms a game" if clock.match_ms else "no limit of a game"
-        return f"{turn}, {game}"
+        return f"{turn}, {game}{pondering}"
     first, second = clock.controls
     if first == second:
-        return f"{first} ({first.words})"
-    return f"first seat {first} ({first.words}), second seat {second} ({second.words})"
+        return f"{first} ({first.words}){pondering}"
+    return f"first seat {first} ({first.words}), second seat {second} ({second.words}){pondering}"
 
 
 def _show(planned: Planned, found: ContestEstimate, slots: int) -> None:

@@ -53,6 +53,23 @@ def place_slots(
     return CorePlacement(judge, tuple(given[number % places] for number in range(slots)))
 
 
+def count_cores(processors: Collection[int]) -> int:
+    """Number of whole cores."""
+    return len(group_cores(processors, map(_siblings, processors)))
+
+
+def split_cores(processors: Collection[int]) -> tuple[Core, Core]:
+    """Half of the whole cores for each seat. Raises InputError for an odd number of cores."""
+    whole = group_cores(processors, map(_siblings, processors))
+    if not whole or len(whole) % 2:
+        raise InputError(
+            f"clock.ponder = true: each seat needs its own cores, and the slot has {len(whole)}: give it an even "
+            "number ([slots] cores in contest.toml, --cores of judge worker), or remove clock.ponder"
+        )
+    half = len(whole) // 2
+    return tuple(sorted(sum(whole[:half], ()))), tuple(sorted(sum(whole[half:], ())))
+
+
 def available() -> frozenset[int]:
     """Processors that this process may use."""
     return frozenset(os.sched_getaffinity(0))

@@ -317,7 +317,8 @@
       seat.charged_ms, seat.lingered_ms ?? 0, seat.cpu_ms, seat.memory_peak_bytes,
       ...Object.values(seat.folders ?? {}).flatMap(({ used_bytes, used_inodes }) => [used_bytes, used_inodes]),
     ];
-    const cores = [...placement.judge_cores, ...placement.slot_cores];
+    const own = placement.seat_cores ?? [];
+    const cores = [...placement.judge_cores, ...placement.slot_cores, ...own.flat()];
     const measured = [
       seconds, judge_late_ms, ...cores,
       ...seats.flatMap(ofSeat), ...plies.flatMap(({ ms, memory_bytes }) => [ms, memory_bytes]),
@@ -327,6 +328,10 @@
     const wrong = measured.find((value) => !isPossible(value));
     report.expect(wrong === undefined, `${name}: invalid measurement: ${wrong}`);
     report.expect(isTime(started_at), `${name}: invalid time: ${started_at}`);
+    const sorted = (numbers) => [...numbers].sort((a, b) => a - b).join();
+    const isDivided = own.length === 2 && own.every((each) => each.length) && sorted(own.flat()) === sorted(new Set(placement.slot_cores));
+    const isPossibleDivision = record.spec.policy.clock?.ponder ? isDivided : !own.length;
+    report.expect(isPossibleDivision, `${name}: the cores of the seats do not fit clock.ponder`);
   }
 
   /** The record of an attempt, compared with its digests. */

@@ -8,9 +8,10 @@ from pathlib import Path
 import judge
 from judge.agents.agents import Agent, AgentManifest
 from judge.base.text import mib, quote, sentence
+from judge.base.toml_files import toml_value
 from judge.games.types import SEATS, Verdict
 from judge.protocols import protocol_entry
-from judge.protocols.checks import ABOUT, ASKED, CHECKS, Check
+from judge.protocols.checks import ABOUT, ASKED, CHECKS, OPTIONS, Check
 from judge.referee.play import Slot
 from judge.referee.policy import Policy
 from judge.sandbox.box import BoxKind
@@ -117,6 +118,8 @@ def checks_of(examinee: Examinee) -> Sequence[Check]:
         table.setdefault(check.name, check)
     if starter_text(examinee.agent.manifest, {}):
         table.setdefault("about", ABOUT)
+    if examinee.agent.manifest.options:
+        table.setdefault("options", OPTIONS)
     for question in questions:
         table.setdefault(question.check, Check(question.check, question.what, ""))
     return tuple(table.values())
@@ -151,6 +154,7 @@ def _examined(examinee: Examinee, names: Set[str]) -> Iterator[Finding]:
         # Without questions, only the games show its times.
         if not is_asked and (turns_ms := [ms for talk in talks for ms in talk.turns_ms]):
             yield _started(examinee, talks[0])
+            yield from _options(examinee)
             limit_ms = policy.clock.answer_ms
             what = turns_text(turns_ms, limit_ms)
             yield warned("time", what) if max(turns_ms) > limit_ms else passed("time", what)
@@ -182,6 +186,7 @@ def _talked_to(examinee: Examinee, names: Set[str]) -> Iterator[Finding]:
         yield failed("start", evidence, fix, diagnosis.stderr)
         return
     yield _started(examinee, first)
+    yield from _options(examinee)
     if "about" in names and first.side.about:
         if left := starter_text(examinee.agent.manifest, first.side.about):
             yield warned("about", sentence(f"the starter's text is still there: {', '.join(left)}"), _REPLACE)
@@ -210,6 +215,15 @@ def _started(examinee: Examinee, talk: RecordedTalk) -> Finding:
     if examinee.has_window:
         return warned("start", f"{took}; {_WINDOW}", _NO_WINDOW)
     return passed("start", took)
+
+
+def _options(examinee: Examinee) -> Iterator[Finding]:
+    given = examinee.agent.manifest.options
+    if given:
+        chosen = ", ".join(f"{name} = {toml_value(value)}" for name, value in given.items())
+        limits = examinee.policy.limits
+        memory = mib(limits.memory_bytes or limits.ceiling_bytes)
+        yield passed("options", sentence(f"{chosen}; limits.threads = {limits.threads}, memory limit {memory}"))
 
 
 # --- every game ------------------------------------------------------------------------------------------------------

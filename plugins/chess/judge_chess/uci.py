@@ -6,9 +6,14 @@
     IDLE       nothing                      ignored with a note                 a request or the end
     SYNCING    readyok                      ignored                             readyok
     THINKING   bestmove                     info: search data                   bestmove
+    PONDERING  nothing                      info: kept; bestmove: discarded     a request or the end
+    STOPPING   bestmove to stop             ignored                             bestmove, which is discarded
     ENDING     the exit                     ignored                             -
 
 Each request has the complete position. `ucinewgame` and `isready` are sent before the first request of another game.
+Where the policy lets agents ponder, the option Ponder is true, and `go ponder` follows an answer that names the
+expected move. If the opponent plays it, the request is `ponderhit`; otherwise `stop`, then the position.
+
 Lines end with LF. Before `uciok` other text is ignored, because many engines print a banner.
 """
 
@@ -38,6 +43,7 @@ from judge.protocols.types import (
     Effect,
     Note,
     Open,
+    Ponder,
     Ready,
     Search,
     Stimulus,
@@ -93,6 +99,8 @@ class UciPhase(StrEnum):
     IDLE = "idle"
     SYNCING = "syncing"
     THINKING = "thinking"
+    PONDERING = "pondering"
+    STOPPING = "stopping"
     ENDING = "ending"
 
 
@@ -124,9 +132,14 @@ class Uci:
         self._known: dict[str, EngineOption] = {}
         self._limits = ToldLimits(0, 0, 0)
         self._is_chess960 = False
-        self._asked = ChooseMove(0)
+        self._asked = self._next = ChooseMove(0)
         self._opponent: Clock | None = None
         self._score_cp: int | None = None
+        self._ponders = False
+        self._expected: tuple[str, str] | None = None
+        """The engine's last move and the answer that it expects."""
+        self._figures: dict[str, str] = {}
+        """Of the current ponder search."""
         self._notes = 0
 
     def feed(self, stimulus: Stimulus) -> Sequence[Effect]:
@@ -140,12 +153,15 @@ class Uci:
             case Open(game=game, limits=limits):
                 self._is_chess960, self._limits = game.get("variant") == "chess960", limits
                 self._phase = UciPhase.GREETING
-                self._asked = ChooseMove(0)
+                self._asked, self._expected = ChooseMove(0), None
                 return [_say("uci"), Await(Wait.START)]
+            case Ponder(clock, opponent) if self._ponders and self._phase is UciPhase.IDLE and self._expected:
+                self._opponent = opponent
+                return self._ponder(self._expected, clock)
             case Alarm() if self._phase is UciPhase.THINKING:
                 return [_say("stop"), Await(Wait.TURN)]
             case Close():
-                is_thinking = self._phase is UciPhase.THINKING
+                is_thinking = self._phase in (UciPhase.THINKING, UciPhase.PONDERING, UciPhase.STOPPING)
                 self._phase = UciPhase.ENDING
                 return [_say("stop", "quit") if is_thinking else _say("quit"), Await(Wait.CLOSE)]
             case _:
@@ -154,6 +170,18 @@ class Uci:
     # --- lines to the engine -----------------------------------------------------------------------------------------
 
     def _ask(self, request: ChooseMove, clock: Clock) -> Sequence[Effect]:
+        if self._phase is not UciPhase.PONDERING:
+            return self._begin(request, clock)
+        before = self._asked
+        is_next = request.start == before.start and request.played == before.played + 2
+        if is_next and request.moves[-2:] == self._expected:
+            self._asked, self._phase = request, UciPhase.THINKING
+            figures: list[Effect] = [Search(self._figures)] if self._figures else []
+            return [*figures, _say("ponderhit"), *self._await_move()]
+        self._next, self._phase = request, UciPhase.STOPPING
+        return [_say("stop"), Await(Wait.TURN)]
+
+    def _begin(self, request: ChooseMove, clock: Clock) -> Sequence[Effect]:
         before, self._asked = self._asked, request
         if request.start == before.start and request.played >= before.played:
             return self._go(clock)
@@ -162,13 +190,22 @@ class Uci:
 
     def _go(self, clock: Clock) -> Sequence[Effect]:
         self._phase, self._score_cp = UciPhase.THINKING, None
+        return [_say(self._position(()), f"go {self._times(clock)}"), *self._await_move()]
+
+    def _ponder(self, expected: tuple[str, str], clock: Clock) -> Sequence[Effect]:
+        self._phase, self._score_cp, self._figures = UciPhase.PONDERING, None, {}
+        return [_say(self._position(expected), f"go ponder {self._times(clock)}")]
+
+    def _await_move(self) -> Sequence[Effect]:
+        self._expected = None
+        before_ms = self._options.stop_before_ms
+        return [Await(Wait.TURN), WakeAt(before_ms)] if before_ms else [Await(Wait.TURN)]
+
+    def _position(self, more: Sequence[str]) -> str:
         request = self._asked
         first = "startpos" if request.fen == START_FEN else f"fen {request.fen}"
-        moves = f" moves {' '.join(request.moves)}" if request.moves else ""
-        effects: list[Effect] = [_say(f"position {first}{moves}", self._times(clock)), Await(Wait.TURN)]
-        if self._options.stop_before_ms:
-            effects.append(WakeAt(self._options.stop_before_ms))
-        return effects
+        moves = " ".join((*request.moves, *more))
+        return f"position {first} moves {moves}" if moves else f"position {first}"
 
     def _times(self, clock: Clock) -> str:
         def shown(ms: int) -> int:
@@ -176,10 +213,10 @@ class Uci:
 
         if clock.time_left_ms >= UNLIMITED_MS:
             # Engines spend all of it, and some look at the clock rarely.
-            return f"go movetime {shown(clock.turn_ms - clock.turn_ms // MOVETIME_MARGIN)}"
+            return f"movetime {shown(clock.turn_ms - clock.turn_ms // MOVETIME_MARGIN)}"
         both = (clock, self._opponent or clock)
         white, black = map(_time_of, both if self._asked.is_white else both[::-1])
-        words = f"go wtime {shown(white[0])} btime {shown(black[0])} winc {white[1]} binc {black[1]}"
+        words = f"wtime {shown(white[0])} btime {shown(black[0])} winc {white[1]} binc {black[1]}"
         moves_to_go = (white if self._asked.is_white else black)[2]
         return words if moves_to_go is None else f"{words} movestogo {moves_to_go}"
 
@@ -191,6 +228,8 @@ class Uci:
             wanted["hash"] = chosen.hash_mb
         if chosen.threads and "threads" in self._known:
             wanted["threads"] = chosen.threads
+        if self._limits.ponder and "ponder" in self._known:
+            wanted["ponder"] = True
         names_of: dict[str, str] = {}
         for name, value in (chosen.agent_options | chosen.options).items():
             wanted[name.lower()], names_of[name.lower()] = value, name
@@ -205,6 +244,8 @@ class Uci:
             if why := self._objection(option, value):
                 return [], why
             text = str(value).lower() if isinstance(value, bool) else str(value)
+            if key == "ponder":
+                self._ponders = self._limits.ponder and text == "true"
             lines.append(f"setoption name {option.name}" if option.kind == "button" else _setting(option.name, text))
         return lines, ""
 
@@ -229,15 +270,22 @@ class Uci:
     def _read(self, data: bytes, clock: Clock) -> Sequence[Effect]:
         effects: list[Effect] = []
         figures: dict[str, str] = {}
+        searches = (UciPhase.THINKING, UciPhase.PONDERING)
         for line in self._lines.feed(data):
             words = line.split(None, 1)
             first = words[0] if words else b""
             if not words or self._phase is UciPhase.ENDING:
                 continue
-            if first == b"info" and self._phase is UciPhase.THINKING:
-                self._searched(decode(line), figures, effects)
+            if first == b"info" and self._phase in searches:
+                found = self._figures if self._phase is UciPhase.PONDERING else figures
+                self._searched(decode(line), found, effects)
             elif first == b"bestmove" and self._phase is UciPhase.THINKING:
                 effects.append(self._decided(decode(line), figures))
+            elif first == b"bestmove" and self._phase is UciPhase.PONDERING:
+                self._phase, self._expected = UciPhase.IDLE, None
+                self._note("discarded: bestmove before ponderhit or stop", effects)
+            elif first == b"bestmove" and self._phase is UciPhase.STOPPING:
+                effects += self._begin(self._next, clock)
             elif first == b"readyok" and self._phase is UciPhase.SETTING:
                 self._phase = UciPhase.IDLE
                 effects.append(Ready(self._about))
@@ -295,6 +343,7 @@ class Uci:
         move = words[1].lower() if len(words) > 1 else ""
         if len(words) > 3 and words[2] == "ponder" and _MOVE.fullmatch(words[3]):
             figures["ponder"] = words[3]
+            self._expected = move, words[3].lower()
         if move in ("(none)", "0000") or _MOVE.fullmatch(move):
             return Answer(decided(Move(move, self._score_cp), move))
         return Answer(Reply(ReplyKind.UNREADABLE, text.strip()))
@@ -332,6 +381,7 @@ ENTRY = ProtocolEntry(
     agent_options="agent_options",
     thread_options=frozenset({"threads"}),
     memory_options={"hash": 1 << 20},
+    has_ponder_commands=True,
     checks=(
         START._replace(fix="answer uci with uciok and isready with readyok, at once; flush stdout after each line"),
         Check("about", "reports its name", "print `id name NAME` before uciok"),

@@ -14,6 +14,10 @@ import judge_chess
 import pytest
 from engines import ENGINES, Engine, make_agent, program_of
 
+from judge.games.types import Verdict
+from judge.referee.spec import read_record
+from judge.referee.transcript import EntryKind, unseal
+
 pytestmark = [
     pytest.mark.engines,
     pytest.mark.skipif(os.environ.get("JUDGE_ENGINES") != "yes", reason="./scripts/test --engines runs them"),
@@ -79,3 +83,31 @@ def test_contest_of_engines_is_played_verified_and_exported(tmp_path: Path) -> N
         if board.is_checkmate():
             assert ("0-1", "1-0")[not board.turn] == game.headers["Result"]
         assert re.fullmatch(r"[0-9]{4}\.[0-9]{2}\.[0-9]{2}", game.headers["Date"])
+
+
+def test_pondering_engine_plays_a_match_that_verifies(tmp_path: Path) -> None:
+    stockfish = next(engine for engine in ENGINES if engine.program == "stockfish")
+    if program_of(stockfish) is None:
+        pytest.skip("stockfish is missing: apt-get install stockfish")
+    if len(os.sched_getaffinity(0)) < 2:
+        pytest.skip("pondering needs two cores")
+    agent = make_agent(stockfish, tmp_path)
+    options = ("--clock", "2+0.05", "--set", "clock.ponder=true", "--set", "game.options.max_moves=40")
+    judge(
+        tmp_path, "match", str(agent), str(agent), "--policy", str(POLICY), "--games", "1", "--out", "games", *options
+    )
+    (path,) = (tmp_path / "games").glob("*.json")
+    file = read_record(path)
+    written = {
+        seat: b"".join(e.data for e in unseal(file.transcript) if (e.kind, e.seat) == (EntryKind.WROTE, seat))
+        for seat in (0, 1)
+    }
+
+    assert "ok" in judge(tmp_path, "verify", str(path))
+    assert file.record.verdict in (Verdict.WIN, Verdict.DRAW), file.record.reason
+    assert len(file.record.placement.seat_cores) == 2
+    for seat, lines in written.items():
+        assert lines.count(b"\ngo ponder") > 5
+        assert lines.count(b"ponderhit\n") > 0
+        assert lines.count(b"\nstop\n") + lines.count(b"ponderhit\n") >= lines.count(b"\ngo ponder") - 1
+        assert (file.record.seats[seat].cpu_ms or 0) > file.record.seats[seat].charged_ms

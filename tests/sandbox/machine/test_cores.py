@@ -1,10 +1,12 @@
 """Who runs on which core, and how busy cores were."""
 
 import os
+from pathlib import Path
 
 import pytest
 
 from judge.base.errors import InputError
+from judge.sandbox.machine import cores
 from judge.sandbox.machine.cores import (
     Core,
     available,
@@ -12,6 +14,7 @@ from judge.sandbox.machine.cores import (
     on_all_processors,
     parse_processors,
     place_slots,
+    split_cores,
     whole_cores,
 )
 
@@ -100,3 +103,35 @@ def test_process_moved_to_a_processor_can_see_all_its_processors() -> None:
         assert {min(given)} == available()
     finally:
         os.sched_setaffinity(0, given)
+
+
+@pytest.mark.parametrize(
+    ("threads", "processors", "seats"),
+    [
+        ("0 1 2 3", (1, 2), ((1,), (2,))),
+        ("0 1 2 3 4", (4, 1, 3, 2), ((1, 2), (3, 4))),
+        ("0,4 1,5 2,6 3,7", (1, 2, 5, 6), ((1, 5), (2, 6))),
+        ("0,1 2,3", (0, 1), None),
+        ("0 1 2 3", (1, 2, 3), None),
+        ("0", (), None),
+    ],
+)
+def test_pondering_seats_get_whole_cores(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    threads: str,
+    processors: tuple[int, ...],
+    seats: tuple[tuple[int, ...], ...] | None,
+) -> None:
+    for core in parsed(threads):
+        for processor in core:
+            listing = tmp_path / f"cpu{processor}" / "topology" / "thread_siblings_list"
+            listing.parent.mkdir(parents=True)
+            listing.write_text(",".join(map(str, core)), encoding="ascii")
+    monkeypatch.setattr(cores, "SIBLINGS", tmp_path)
+
+    if seats is None:
+        with pytest.raises(InputError, match=r"clock\.ponder = true: each seat needs its own cores.*even number"):
+            split_cores(processors)
+    else:
+        assert seats == split_cores(processors)

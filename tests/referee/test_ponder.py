@@ -1,0 +1,252 @@
+"""Games of agents that may run in the opponent's time: in a simulated world, and in boxes with their own cores."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from judge.agents.agents import program_digest
+from judge.attacks.programs import build_attacks
+from judge.base.errors import InputError
+from judge.games.types import Verdict
+from judge.host.build_images import build_images
+from judge.host.house_agents import build_house_agents
+from judge.referee.play import Slot, Venue, play
+from judge.referee.policy import load_policy
+from judge.referee.setup import build_referee
+from judge.referee.side import Ply
+from judge.referee.spec import GameSpec, RecordFile, SeatSpec
+from judge.referee.transcript import EntryKind, unseal
+from judge.referee.verify import verify
+from judge.sandbox import BoxKind
+from judge.sandbox.box import ProcessReport
+from judge.sandbox.machine.cores import whole_cores
+from judge.testing import MS, Act, Agent, Do, Say, ScriptedGame, World, dies
+from tests.examples import examples
+from tests.referee.games import BLACK_ROW, WHITE_ROW, a_file, brain, spec
+
+PONDER: dict[str, Any] = {"ponder": True}
+
+
+def pondering(moves: tuple[str, ...], *acts: Act, at: int = 1) -> Agent:
+    """A brain that plays `moves`, and after the answer number `at` acts in the opponent's time."""
+    honest, answers = brain(*moves), iter(range(1, 100))
+
+    def hear(line: str) -> list[Act]:
+        said = list(honest(line))
+        is_answer = line.split()[:1] in (["BEGIN"], ["TURN"])
+        return [*said, *acts] if is_answer and next(answers) == at else said
+
+    return hear
+
+
+def game(first: Agent, second: Agent) -> tuple[ScriptedGame, GameSpec]:
+    chosen = spec(clock=PONDER)
+    return ScriptedGame(World(first, second, ponders=True), chosen), chosen
+
+
+def charged(played: ScriptedGame, seat: int) -> list[int]:
+    return [ply.charged_ns for ply in played.referee.plies if ply.seat == seat]
+
+
+def thinker() -> Agent:
+    """Answers after 50 ms, so that the other seat has time to act."""
+    return brain(*WHITE_ROW, ms=50)
+
+
+def test_time_in_the_opponents_turn_is_not_charged() -> None:
+    played, _ = game(pondering(BLACK_ROW, Say(b"DEBUG thinking\r\n", 30)), thinker())
+
+    assert (Verdict.WIN, 0) == (played.verdict, played.winner)
+    assert {MS} == set(charged(played, 0))
+    assert {50 * MS} == set(charged(played, 1))
+
+
+@pytest.mark.parametrize(
+    ("acts", "verdict"),
+    [
+        (dies(11, 20), Verdict.CRASH),
+        ([Do(EntryKind.REPORT, ProcessReport("exited", 0).encode(), 5), Say(b"", 0)], Verdict.CRASH),
+        ([Do(EntryKind.OOM, b"", 20)], Verdict.MEMORY),
+        ([Say(b"x\r\n" * 9000, 20)], Verdict.OUTPUT),
+        ([Say(b"DEBUG " + b"x" * 60000 + b"\r\n", 1)] * 20, Verdict.OUTPUT),
+    ],
+    ids=["killed", "exits", "memory", "lines", "bytes"],
+)
+@pytest.mark.parametrize("seat", [0, 1])
+def test_fault_in_the_opponents_turn_loses_at_the_next_request(acts: list[Act], verdict: Verdict, seat: int) -> None:
+    honest = brain(*(WHITE_ROW if seat == 0 else BLACK_ROW), ms=50)
+    faulty = pondering(BLACK_ROW if seat == 0 else WHITE_ROW, *acts)
+    played, chosen = game(*((faulty, honest) if seat == 0 else (honest, faulty)))
+
+    assert (verdict, 1 - seat) == (played.verdict, played.winner)
+    assert {50 * MS} == set(charged(played, 1 - seat))
+    assert 1 == len(charged(played, seat))
+    assert not verify(record_in_slot(played, chosen)).problems
+
+
+def test_opponent_wins_by_the_rules_although_the_other_seat_died_before() -> None:
+    blocked = ("0,0", "1,0", "2,0", "3,0", "9,9")
+    played, _ = game(pondering(blocked, *dies(9, 10), at=5), brain("0,1", "1,1", "2,1", "3,1", "4,1", ms=50))
+
+    assert (Verdict.WIN, 1) == (played.verdict, played.winner)
+    assert [None, None] == played.faults
+
+
+def test_move_printed_while_pondering_is_not_the_next_answer() -> None:
+    played, _ = game(pondering(BLACK_ROW, Say(b"14,14\r\n", 20)), thinker())
+
+    assert BLACK_ROW[1] == [ply.said for ply in played.referee.plies if ply.seat == 0][1]
+
+
+ACTS = st.lists(
+    st.one_of(
+        st.builds(Say, st.binary(max_size=300), st.integers(0, 40)),
+        st.builds(Say, st.sampled_from([b"SUGGEST 7,7\r\n", b"ERROR\r\n", b"MESSAGE x\r\n" * 500]), st.integers(0, 40)),
+        st.builds(Do, st.sampled_from([EntryKind.STDERR, EntryKind.OOM]), st.just(b""), st.integers(0, 40)),
+    ),
+    max_size=8,
+)
+
+
+@settings(deadline=None, max_examples=examples(200))
+@given(ACTS, st.integers(1, 4))
+def test_no_act_of_a_pondering_agent_costs_its_opponent_time_or_makes_a_void(acts: list[Act], at: int) -> None:
+    """The record of each game replays (`ScriptedGame`)."""
+    played, _ = game(pondering(BLACK_ROW, *acts, at=at), thinker())
+
+    assert Verdict.VOID is not played.verdict
+    assert played.faults[1] is None
+    assert {50 * MS} == set(charged(played, 1))
+
+
+def test_output_is_parsed_after_the_opponents_turn() -> None:
+    """Parsing many lines takes longer than reading them, and would delay the reading of the opponent's answer."""
+    world = World(pondering(BLACK_ROW, Say(b"MESSAGE one\r\n", 5)), thinker(), ponders=True)
+    seen: list[tuple[int, bool, int]] = []
+
+    def watch(ply: Ply) -> None:
+        is_read = any(entry.kind is EntryKind.READ and b"one" in entry.data for entry in world.entries)
+        seen.append((ply.seat, is_read, len(referee.sides[0].notes)))
+
+    referee = build_referee(spec(clock=PONDER), world, watch)
+    referee.play()
+
+    assert [(0, False, 0), (1, True, 0), (0, True, 1)] == seen[:3]
+
+
+# --- records ---------------------------------------------------------------------------------------------------------
+
+
+def record_in_slot(played: ScriptedGame, chosen: GameSpec) -> RecordFile:
+    file = a_file(played, chosen)
+    place = file.record.placement.model_copy(update={"slot_cores": (1, 2), "seat_cores": ((1,), (2,))})
+    return file.model_copy(update={"record": file.record.model_copy(update={"placement": place})})
+
+
+@pytest.mark.parametrize(
+    ("policy", "cores", "problem"),
+    [
+        ({}, (), ""),
+        ({}, ((1,), (2,)), "the record divides the slot's cores, but its agents do not ponder"),
+        (PONDER, ((1,), (2,)), ""),
+        *(
+            (PONDER, cores, "agents ponder, but the record does not divide the slot's cores between the seats")
+            for cores in [(), ((1, 2),), ((1,), ()), ((1,), (1,)), ((1, 2), (2,)), ((1,), (3,))]
+        ),
+    ],
+)
+def test_verify_checks_the_cores_of_the_seats(
+    policy: dict[str, Any], cores: tuple[tuple[int, ...], ...], problem: str
+) -> None:
+    chosen = spec(clock=policy)
+    file = record_in_slot(ScriptedGame(World(brain(*BLACK_ROW), brain(*WHITE_ROW)), chosen), chosen)
+    place = file.record.placement.model_copy(update={"seat_cores": cores})
+    file = file.model_copy(update={"record": file.record.model_copy(update={"placement": place})})
+
+    assert ([problem] if problem else []) == list(verify(file).problems)
+
+
+def test_record_without_pondering_has_no_new_keys() -> None:
+    chosen = spec()
+    text = a_file(ScriptedGame(World(brain(*BLACK_ROW), brain(*WHITE_ROW)), chosen), chosen).to_json()
+
+    assert b"ponder" not in text
+    assert b"seat_cores" not in text
+
+
+# --- real boxes ------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def slot() -> Slot:
+    """Two cores for agents. The judge shares the first one where there is no third."""
+    cores = whole_cores()
+    if len(cores) < 2:
+        pytest.skip("pondering needs two cores")
+    return Slot(tuple(sorted(sum(cores[-2:], ()))), cores[0])
+
+
+def played_in_boxes(
+    slot: Slot, box: BoxKind, words: tuple[str, ...], clock: dict[str, Any], opponent: tuple[str, ...]
+) -> RecordFile:
+    build_images(["native"])
+    programs = build_attacks()
+    digest = program_digest(programs)
+    seats = tuple(
+        SeatSpec(name=name, digest=digest, command=command, runtime="native", protocol="gomocup")
+        for name, command in (("ponderer", words), ("opponent", opponent))
+    )
+    chosen = spec(clock={"turn_ms": 20000, "match_ms": 0} | clock).model_copy(update={"seats": seats, "box": box})
+    return play(chosen, {digest: programs}, venue=Venue(slot))
+
+
+@pytest.mark.docker
+@pytest.mark.parametrize(("clock", "is_possible"), [(PONDER, True), ({}, False)], ids=["clock.ponder", "frozen"])
+def test_agent_in_a_container_uses_its_own_core_in_the_opponents_time(
+    slot: Slot, clock: dict[str, Any], is_possible: bool
+) -> None:
+    file = played_in_boxes(slot, "docker", ("cpu", "ponder-thread"), clock, ("honest", "think", "100"))
+    record = file.record
+
+    assert Verdict.WIN is record.verdict, record.reason
+    assert is_possible == ("got pondering" in record.seats[0].notes)
+    if is_possible:
+        assert (record.seats[0].cpu_ms or 0) > record.seats[0].charged_ms
+    assert not verify(file).problems
+    assert ((slot.cores[:1], slot.cores[1:]) if is_possible else ()) == record.placement.seat_cores
+
+
+@pytest.mark.docker
+def test_slot_with_one_core_is_refused(slot: Slot) -> None:
+    with pytest.raises(InputError, match="each seat needs its own cores, and the slot has 1"):
+        played_in_boxes(Slot(slot.cores[:1]), "docker", ("honest", "instant"), PONDER, ("honest", "instant"))
+
+
+def test_process_without_cores_may_ponder() -> None:
+    file = played_in_boxes(Slot(), "process", ("cpu", "ponder-thread"), PONDER, ("honest", "think", "100"))
+
+    assert "got pondering" in file.record.seats[0].notes
+    assert not verify(file).problems
+
+
+@pytest.mark.docker
+def test_engine_gets_ponder_commands_and_plays_on(slot: Slot) -> None:
+    """house-agi, whose protocol has such commands, against a program that has none."""
+    build_images(["native"])
+    agents = {name: build_house_agents()[name] for name in ("house-agi", "house-renju")}
+    digests = {name: program_digest(path) for name, path in agents.items()}
+    first, second = (
+        SeatSpec(name=name, digest=digests[name], command=(name,), runtime="native", protocol=protocol)
+        for name, protocol in (("house-agi", "agi"), ("house-renju", "gomocup"))
+    )
+    policy = load_policy("renju-15", ["clock.ponder=true", "clock.turn_ms=300", "clock.match_ms=20000"])
+    chosen = GameSpec(seats=(first, second), policy=policy)
+    file = play(chosen, {digests[name]: path for name, path in agents.items()}, venue=Venue(slot))
+    written = b"".join(e.data for e in unseal(file.transcript) if (e.kind, e.seat) == (EntryKind.WROTE, 0))
+
+    assert [None, None] == [seat.fault for seat in file.record.seats], file.record.reason
+    assert written.count(b"GO PONDER\n") > 2
+    assert written.count(b"STOP\nISREADY\n") >= written.count(b"GO PONDER\n") - 1
+    assert not verify(file).problems

@@ -1,0 +1,66 @@
+"""Contests in which agents ponder: pages, and both verifiers."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from judge.export.export import PageOptions, publish
+from judge.transparency.keys import make_key
+from judge.verify.export import verify_export
+from tests.publish.cups import Cup
+from tests.publish.public import Public, change
+from tests.verify.log_forgeries import PAIR, nothing
+from tests.verify.test_second_verifier import problems as problems_by_node
+
+PONDERS = 'change = ["clock.ponder=true"]\n[slots]\ncores = 2'
+
+
+@pytest.fixture(scope="module")
+def exported(tmp_path_factory: pytest.TempPathFactory) -> Public:
+    folder = tmp_path_factory.mktemp("pondering")
+    public = Public(folder, make_key(folder / "my.key"))
+    with Cup(folder / "cup", PAIR, more=PONDERS, drawn=nothing) as cup:
+        cup.play()
+        publish(cup.contest, public.directory, public.private, public.key, PageOptions(languages=("en", "cs", "zh")))
+    return public
+
+
+def found(public: Public) -> tuple[Sequence[str], Sequence[str]]:
+    return verify_export(public.directory, public.public_key).problems, problems_by_node(
+        public.directory, public.public_key
+    )
+
+
+def test_both_verifiers_accept_it(exported: Public) -> None:
+    assert ([], []) == tuple(map(list, found(exported)))
+
+
+@pytest.mark.parametrize("cores", [[], [[1], []], [[1], [1]], [[1, 3], [3]], [[1], [9]], [[1, 3]]])
+def test_both_verifiers_find_cores_that_are_not_the_seats_own(
+    exported: Public, cores: list[list[int]], tmp_path: Path
+) -> None:
+    forged = exported.copy_to(tmp_path)
+    record = min((forged.directory / "records").iterdir())
+
+    def share(file: Any) -> None:
+        file["record"]["placement"]["seat_cores"] = cores
+
+    change(record, share)
+    by_judge, by_node = found(forged)
+
+    assert any("does not divide the slot's cores between the seats" in problem for problem in by_judge), by_judge
+    assert any("the cores of the seats do not fit clock.ponder" in problem for problem in by_node), by_node
+
+
+@pytest.mark.parametrize(
+    ("page", "words"),
+    [
+        ("index.html", "Agents also think in the opponent&#39;s time, each on its own cores."),
+        ("cs/index.html", "Programy přemýšlejí i v čase soupeře, každý na vlastních jádrech."),
+        ("zh/index.html", "引擎在对手的时间内也思考，各用自己的核心。"),  # noqa: RUF001
+    ],
+)
+def test_front_page_states_it_in_each_language(exported: Public, page: str, words: str) -> None:
+    assert words in (exported.directory / page).read_text(encoding="utf-8")
