@@ -224,7 +224,7 @@ def test_a_judge_that_is_killed_after_the_entry_continues(tmp_path: Path) -> Non
 def test_an_author_has_no_more_agents_than_allowed(tmp_path: Path) -> None:
     with joins(tmp_path / "cup") as cup:
         cup.contest.planned = replace(cup.planned, plan=cup.planned.plan.model_copy(update={"agents_per_author": 1}))
-        submit(cup, "yan", "eve")
+        submit(cup, "zz", "eve")
         cup.play()
         (line,) = cup.store.last_lines(cup.contest.name, 1, "not-entered")
         assert "agents_per_author = 1" in line.text

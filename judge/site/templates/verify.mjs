@@ -373,6 +373,7 @@
     "illegal", "unreadable", "start-time", "turn-time", "match-time", "memory", "output", "crash", "refused",
   ]);
   const BY_RESULTS = new Set(["round-robin", "double-round-robin", "gauntlet", "swiss", "sprt", "ladder"]);
+  const KEEPS_WITHDRAWN = new Set(["swiss", "ladder"]);
   const OF_PAIR = ["points", "games", "wins", "draws", "losses"];
   const OF_AGENT = [...OF_PAIR, "byes", "failures", "replies", "charged_ms"];
   const SLACK = 1e-9; // rounding depends on the order of a sum
@@ -642,7 +643,7 @@
 
   /** Agents whose results do not count. Only a Swiss tournament counts the games of an agent that withdrew. */
   function outOf({ contest, tables }) {
-    const annulled = contest.format.name === "swiss" ? [] : tables.withdrawn;
+    const annulled = KEEPS_WITHDRAWN.has(contest.format.name) ? [] : tables.withdrawn;
     return new Set([...tables.disqualified, ...annulled].map((row) => row.agent));
   }
 
@@ -894,7 +895,7 @@
       this.withdrawn = new Set();
       this.absences = [];
       this.coming = new Map(tables.entered.map((row) => [row.agent, row]));
-      this.isAnnulled = contest.format.name !== "swiss";
+      this.isAnnulled = !KEEPS_WITHDRAWN.has(contest.format.name);
       this.running = new Map();
       this.done = new Map();
       this.last = new Map();
