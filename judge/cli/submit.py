@@ -167,7 +167,9 @@ def print_result(directory: IntakeDirectory, register: Register, ended: Submissi
     print_problems(directory, ended)
     print_state(ended.state, ended.name, ended.version, ended.why)
     if ended.state is State.PASSED:
-        if register.has_begun():
+        if register.has_begun() and directory.joins_later:
+            note("it joins the contest, which has begun")
+        elif register.has_begun():
             note(
                 "the contest has begun: its entries are locked in, so this agent does not take part; "
                 f"a Swiss admits it: judge contest enter {ended.name} {contest} --why …"

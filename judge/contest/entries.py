@@ -51,6 +51,7 @@ def intake_directory(planned: Planned) -> IntakeDirectory:
         planned.plan.windows,
         planned.path.resolve(),
         planned.plan.agents_per_author,
+        planned.plan.format.draws_when_free,
     )
 
 

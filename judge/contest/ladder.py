@@ -7,6 +7,7 @@ from judge.contest_games import GameResult, Pairing, ScheduledGame
 from judge.referee.spec import RecordFile
 from judge.store.contests import Store
 from judge.store.submission_types import ENTERS
+from judge.store.types import WITHDRAWN
 from judge.tournament.ladder import LadderHistory, follow
 from judge.tournament.schedule import Tournament
 from judge.tournament.snapshot import Snapshot, SnapshotEntry
@@ -48,7 +49,7 @@ class LadderScheduler:
             lines = self._store.journal_since(self._name, self._last)
             if lines:
                 self._last = lines[-1][0]
-            is_new = any(line.event in ENTERS for _, line in lines)
+            is_new = any(line.event in (*ENTERS, WITHDRAWN) for _, line in lines)
             follow(self._history, [line for _, line in lines], self._pairings, self._games)
             if is_new:
                 self._enter_passed()

@@ -104,6 +104,9 @@ def say_squares(squares: Sequence[Square], line: bytes = b"") -> str:
     """`7,7 8,8`, or the start of a `line` with longer numbers."""
     if len(line) > FAR_DIGITS and any(abs(number) == FAR for square in squares for number in square):
         return decode(line[:200]).strip()
+    if len(squares) == 1:
+        x, y = squares[0]
+        return f"{x},{y}"
     return " ".join(f"{x},{y}" for x, y in squares)
 
 

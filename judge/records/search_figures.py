@@ -5,7 +5,7 @@ Reports are keywords of the protocol or free text, such as `depth 12-20 ev 34 n 
 
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 MAX_LINE_CHARACTERS = 500
@@ -45,8 +45,10 @@ class SearchFigures:
     nodes: float | None = None
 
 
-def search_figures(search: Mapping[str, str], messages: Iterable[str], ms: float | None) -> SearchFigures:
+def search_figures(search: Mapping[str, str], messages: Collection[str], ms: float | None) -> SearchFigures:
     """`ms` converts a speed into nodes."""
+    if not search and not messages:
+        return SearchFigures()
     said: dict[str, float] = {}
     for line in (*messages, *(f"{key} {value}" for key, value in search.items())):
         for found in _FIGURE.finditer(line[:MAX_LINE_CHARACTERS]):

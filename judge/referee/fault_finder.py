@@ -61,7 +61,10 @@ class FaultFinder:
 
         `asked` is as in `StoppedCpu`; `span_ns` is the opponent's time in which it was used.
         """
-        used_ns = self.charge_stopped(seat, asked)
+        used_ns = self._wire.stopped_cpu(seat, asked)
+        if not used_ns:
+            return
+        self._charge(seat, used_ns)
         if used_ns > self._ran_on_ns and not self._sides[seat].is_out:
             raise self._ran_on(seat, RanOn(span_ns, used_ns))
 

@@ -54,6 +54,8 @@ class IntakeDirectory:
     """The contest's file; a running service applies some changes."""
     agents_per_author: int = 0
     """Per author; 0: no limit."""
+    joins_later: bool = False
+    """Whether an agent that passes after the start takes part."""
 
     @property
     def uploads(self) -> Path:

@@ -168,7 +168,7 @@ class Gomoku:
             raise RuntimeError("the game is over: nothing is pending")
         events = self._take(self.pending(), reply)
         self._request = None
-        end = self.end  # `_take` sets it
+        end = self.end
         if isinstance(end, AgentFault) and reply.spoken:
             reason = sentence(f"{end.reason}; it sent {quote(reply.spoken)}")
             self._end = end = AgentFault(end.verdict, end.seat, reason)

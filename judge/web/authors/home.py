@@ -60,6 +60,7 @@ def home_values(state: AppState, author: str, contest: Snapshot | None, language
         "closes": dict(windows.moments).get("closes"),
         "is_open": _is_open(state, author),
         "has_begun": contest is not None,
+        "is_too_late": contest is not None and not directory.joins_later,
         "agents": agents_of(register.submissions(author), entries),
         "alike": alike(entries),
         "starters": starters_of(directory.policy),

@@ -45,7 +45,7 @@ def submission_values(
         "why": shown_reason(submission.state, submission.why),
         "stages": _stages(submission, steps, "held" if is_held else "now"),
         "is_open": not summary(submission).is_over,
-        "has_begun": register.has_begun(),
+        "is_too_late": register.has_begun() and not directory.joins_later,
         "problems": problems,
         "passes": [finding for finding in findings if finding.grade is Grade.PASS],
         "untried": () if report is None else report.untried,
