@@ -1,7 +1,6 @@
 """The blame table: maps (cause, evidence) to a verdict for every game that the rules did not end.
 
-Causes are observed by the referee. Evidence comes from the kernel, PID 1 and the Engine; an agent cannot forge it. Rows
-are in order of precedence; the first match decides. See decisions 0004 and 0005.
+Rows are in order of precedence; the first match decides. See decisions 0004 and 0005.
 """
 
 import os
@@ -125,7 +124,6 @@ def _always(_evidence: Evidence, _thresholds: Thresholds) -> bool:
 
 
 def _starved(evidence: Evidence, thresholds: Thresholds) -> bool:
-    """A seat that sleeps instead of waiting for a core is not starved."""
     taken, waited = evidence.others_share, evidence.waited_share
     if taken is None or taken <= thresholds.starved_share:
         return False
@@ -137,7 +135,6 @@ def _judge_paused(evidence: Evidence, _thresholds: Thresholds) -> bool:
 
 
 def _stalled(evidence: Evidence, thresholds: Thresholds) -> bool:
-    """A seat that keeps computing is slow by itself, whatever the host does."""
     return any(
         stalled is not None
         and stalled > thresholds.starved_share
@@ -166,7 +163,6 @@ def _number_of(evidence: Evidence) -> int:
 
 
 def _killed_below_cap(evidence: Evidence, _thresholds: Thresholds) -> bool:
-    """Older records have no `reached_cap`: the kill is then the agent's fault."""
     return bool(evidence.oom_kills) and evidence.reached_cap is False
 
 

@@ -6,8 +6,6 @@ line and transcript entry counts at least `least_bytes`. Stored per byte of outp
     in the transcript   6 characters of JSON (`\u00ff`)
     in the answer       6, limited to `SAID_BYTES` per answer (the answer and the search report)
     in confirmations    12, with the same limit, if a game repeats an answer to both seats
-
-`tests/referee/test_bounds.py` compares worst-case records with these bounds.
 """
 
 from dataclasses import dataclass

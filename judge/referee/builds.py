@@ -8,7 +8,7 @@ from judge.referee.spec import Build, GameRecord, PlayedBuild, SeatSpec
 
 
 def choose_builds(seats: Sequence[SeatSpec]) -> tuple[PlayedBuild, ...]:
-    """Return the build of each seat that has builds. The last one needs nothing, so every host can start one."""
+    """Return the build of each seat that has builds."""
     flags = processor_flags() if any(seat.builds for seat in seats) else frozenset()
     return tuple(_chosen(seat, number, flags) for number, seat in enumerate(seats) if seat.builds)
 

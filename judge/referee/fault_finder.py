@@ -44,8 +44,7 @@ class FaultFinder:
     def await_still(self, seat: int) -> None:
         """Wait until a seat is stopped, before the other seat's clock starts.
 
-        The time until then is charged; too much loses the game. Without CPU use, the seat waited for the host
-        and does not lose.
+        Without CPU use, the seat waited for the host and does not lose.
         """
         side = self._sides[seat]
         while (ran := self._wire.await_still(seat, self._still_ns)) is not None:

@@ -56,7 +56,6 @@ class Inbox:
         self._unended[seat].clear()
 
     def _is_unended(self, seat: int, data: bytes) -> bool:
-        """Writing single characters must not make more entries than writing lines."""
         unended = self._unended[seat]
         if not data or b"\n" in data or b"\r" in data or len(unended) + len(data) > UNENDED_BYTES:
             return False
@@ -79,7 +78,6 @@ class Inbox:
         self._news.append(Happening(now, seat, kind, data))
 
     def _bounded(self, seat: int, data: bytes) -> bytes:
-        """The rest is read and dropped, so that the agent does not block."""
         kept = data[: max(0, self._stderr_room[seat])]
         self._stderr_room[seat] -= max(len(kept), self._least_bytes)
         return kept

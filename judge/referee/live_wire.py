@@ -94,7 +94,6 @@ class LiveWire:
 
     @property
     def late_ns(self) -> int:
-        """The longest time without a poll, or lateness at a deadline."""
         return self._late_ns
 
     def start(self, seat: int) -> int:
@@ -132,7 +131,6 @@ class LiveWire:
         return now
 
     def freeze(self, seat: int) -> int | None:
-        """Lets the box become idle first, while no clock runs."""
         if self._stopped.let_rest(seat):
             self._looked_at = time.monotonic_ns()
         self._stopped.freeze(seat)
@@ -152,7 +150,6 @@ class LiveWire:
         return self._stopped.used_cpu(seat, asked)
 
     def look(self) -> Sequence[Happening]:
-        """A second call reads only stopped seats."""
         ready = self._poll_for(0.0)
         if self._has_looked:
             ready = [(fd, mask) for fd, mask in ready if self._is_stoppable(fd)]
@@ -256,7 +253,6 @@ class LiveWire:
                 return
 
     def _is_stoppable(self, fd: int) -> bool:
-        """Other sources may write without end."""
         return fd in self._sources and self._boxes[self._sources[fd][0]].freezer != NO_FREEZER
 
     def _poll_for(self, span_s: float) -> list[tuple[int, int]]:
@@ -266,10 +262,7 @@ class LiveWire:
         return ready
 
     def _note_absence(self, began: int, until_ns: int) -> None:
-        """Report pauses and late wake-ups before data that was read after them.
-
-        Only time since `began` counts: an agent can cause work before it.
-        """
+        """Only time since `began` counts: an agent can cause work before it."""
         paused_ns = self._note_pauses(self._looked_at)
         overslept_ns = self._looked_at - max(began, until_ns) - paused_ns
         self._late_ns = max(self._late_ns, paused_ns, overslept_ns)
@@ -312,7 +305,6 @@ class LiveWire:
             self._inbox.add(now, seat, _KIND_OF_CHANNEL[channel], data)
 
     def _flush(self, fd: int, mask: int) -> None:
-        """A full pipe without a reader is reported as broken, never as writable."""
         seat = self._room[fd]
         outbox = self._outbox[seat]
         taken = self._boxes[seat].write(bytes(outbox))

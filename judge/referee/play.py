@@ -1,4 +1,4 @@
-"""`play(spec, programs) -> record`: creates boxes and runs the referee. A host failure becomes a void."""
+"""`play(spec, programs) -> record`: creates boxes and runs the referee."""
 
 import platform
 import traceback
@@ -42,7 +42,6 @@ SPIN_NS = 100_000
 """Time of polling before sleeping, for a judge with its own core."""
 
 BoxBuilder = Callable[[BoxKind, Tenant, Limits, BoxPolicy], Box]
-"""Attack tests use boxes without a defence."""
 
 log = get_logger()
 
@@ -80,8 +79,8 @@ class Venue:
     """Where games are played, and their observers.
 
     `turn` is entered when the boxes are ready and left when the slot is free; steps outside it may overlap with another
-    game. `watch` receives each answer. `follow` receives new packed parts of the transcript (see
-    `judge.referee.spectator`); it must not block. Attack tests replace `build`, `wire` and `referee`.
+    game. `watch` receives each answer. `follow` receives new packed parts of the transcript; it must not block. Attack
+    tests replace `build`, `wire` and `referee`.
     """
 
     slot: Slot = field(default_factory=Slot)

@@ -397,7 +397,6 @@ _LIMITS = ("turn_ms", "match_ms")
 
 
 def _use_control(document: Any, path: Path, text: str) -> dict[str, str]:
-    """Read `clock = "60+0.6"` as a section; return its place."""
     if not isinstance(document, dict):
         return {}
     clock = document.get("clock")

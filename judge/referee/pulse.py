@@ -80,8 +80,6 @@ class Pulse:
 
 
 class _Shared:
-    """A forked process does not inherit the pulse."""
-
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._pulse: Pulse | None = None

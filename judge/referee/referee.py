@@ -4,8 +4,7 @@
     until the game is over: ask the active player (or nature), apply the answer, send events
     close both seats
 
-A conversation feeds the protocol with events and carries out its effects until there is an answer. If none is possible,
-the blame table decides.
+If no answer is possible, the blame table decides.
 """
 
 from collections.abc import Callable, Sequence
@@ -190,7 +189,6 @@ class Referee:
             side.renew()
 
     def _look(self) -> None:
-        """Pending output must not be read in the time of the next request."""
         self._receive_unread()
         for _ in range(self.max_looks):
             seen = self._wire.look()
@@ -207,7 +205,6 @@ class Referee:
                 self._receive_unrequested(happening)
 
     def _close(self) -> None:
-        """Seats end one after the other, so that neither takes time from the other."""
         self._receive_unread()
         for seat in SEATS:
             self._faults.charge_stopped(seat, NATURE)
@@ -249,7 +246,7 @@ class Referee:
                 self._end(seat)
 
     def _replace(self, seat: int, talk: Dialogue, now: int) -> int:
-        """The old process has uncharged time to save its files. Returns the start of the new one's time."""
+        """Returns the start of the new process's time."""
         side = self.sides[seat]
         talk.settle(side.clock, now)
         self._await_ends([seat], side.clock.deadline(Wait.CLOSE, now).ns)
@@ -263,7 +260,6 @@ class Referee:
         self.sides[seat].is_ended = True
 
     def _converse(self, seat: int, stimulus: Stimulus, started: int | None = None) -> tuple[Ready | Answer, Dialogue]:
-        """Writes are queued while the agent is frozen; its clock starts at the thaw."""
         side = self.sides[seat]
         talk = Dialogue()
         end = self._carry_out(seat, side.protocol.feed(stimulus), talk)
@@ -379,7 +375,6 @@ class Referee:
                 raise TypeError(f"{effect!r} outside a conversation")
 
     def _receive_unrequested(self, happening: Happening) -> None:
-        """A seat that prints too much is no longer read, and is judged at its next request."""
         if happening.kind is EntryKind.READ and happening.data:
             if self._faults.is_too_loud(happening.seat):
                 self._wire.mute(happening.seat)

@@ -23,10 +23,8 @@ _NO_DEADLINE = Deadline(0, None, 0)
 
 
 def counted(data: bytes, least: int) -> int:
-    r"""What a read counts toward the output limits.
-
-    This is its length, or `least` per line and read if that is more, which bounds the number of entries. A
-    CR LF pair ends one line.
+    r"""What a read counts toward the output limits: its length, or `least` per line and read if that is more. A CR LF
+    pair ends one line.
     """
     return max(len(data), least * max(1, data.count(b"\n"), data.count(b"\r"))) if data else 0
 

@@ -1,7 +1,6 @@
 """Data models: `GameSpec` (input) and `GameRecord` (output).
 
-A game's id is a digest of its spec, or for a contest game its id in the schedule, which is made before its seed and
-folders are known. Attempts share it.
+A game's id is a digest of its spec, or for a contest game its id in the schedule. Attempts share it.
 """
 
 import hashlib

@@ -1,8 +1,4 @@
-"""Runs the referee again on a game's transcript, live or afterwards, without agents.
-
-The judge sends only the transcript; the spectator computes positions, clocks, requests and messages
-from it.
-"""
+"""Runs the referee again on a game's transcript, live or afterwards, without agents."""
 
 from collections import deque
 from collections.abc import Callable, Sequence

@@ -56,8 +56,7 @@ class StoppedBoxes:
     def let_rest(self, seat: int) -> bool:
         """Let an agent become idle after its answer; returns whether the judge waited.
 
-        Otherwise it would finish that work when the next request is in the pipe. Some brains end a search by
-        reading pending input, and would lose part of the request.
+        Some agents would otherwise read part of the next request while they end a search.
         """
         box = self._boxes[seat]
         if box.freezer == NO_FREEZER or not box.meter.is_busy():

@@ -1,7 +1,6 @@
 """The transcript: every byte read and written with its time, and all readings for verdicts, sealed by one digest.
 
-The public and the private part (stderr, DEBUG lines) of a block have separate digests, so a transcript without private
-parts can still be verified. See decision 0008.
+Private parts are stderr and DEBUG lines. See decision 0008.
 """
 
 import hashlib
@@ -167,7 +166,6 @@ class Transcript:
             self._followed = len(self._buffer)
 
     def _move_to_disk(self) -> None:
-        """Writes all or nothing."""
         if self._spilled is None:
             self._spilled = tempfile.TemporaryFile(buffering=0, prefix="judge-transcript-")  # noqa: SIM115 close()
         end = self._spilled.seek(0, os.SEEK_END)
@@ -257,8 +255,7 @@ def withhold(sealed: SealedTranscript) -> SealedTranscript:
 def mark_private(entries: Iterable[Entry], is_private: Callable[[int, bytes], bool]) -> Iterator[Entry]:
     """Mark stderr, and stdout lines for which `is_private(seat, line)`.
 
-    Mixed chunks are split; the parts keep their time. `entries` is iterated twice, because the end of a
-    line may decide.
+    Mixed chunks are split; the parts keep their time. `entries` is iterated twice.
     """
     spans = _private_spans(entries, is_private)
     cutters = [_Cutter(each) for each in spans]

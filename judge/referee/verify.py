@@ -46,7 +46,6 @@ def verify(file: RecordFile) -> Verified:
 
 
 def _folder_problems(record: GameRecord) -> list[str]:
-    """Final states cannot be recomputed in a replay."""
     problems = []
     for seat, (begun, ended) in enumerate(zip(record.spec.seats, record.seats, strict=True)):
         starts = begun.folders.digests if begun.folders else {}

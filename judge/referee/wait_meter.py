@@ -154,7 +154,7 @@ class WaitMeter:
         return _share_of(then.others_ns, now.others_ns, (now.ns - then.ns) * self._cores, -caused_ns)
 
     def _caused_ns(self, then: _CloserLook, now: _CloserLook) -> int:
-        """CPU time that may be work for the agent: kernel threads, and steal time for its disks."""
+        """Possible work for the agent: kernel threads, and steal time for its disks."""
         stolen = now.look.stolen_ns - then.look.stolen_ns
         return min(stolen, now.any_pressure_ns - then.any_pressure_ns) + (
             self._use.kernel_ns(then.threads) if self._use else 0
@@ -183,7 +183,6 @@ class WaitMeter:
         )
 
     def _slept_share(self, seat: int, then: _CloserLook, now: _CloserLook, span: int) -> float | None:
-        """Memory reclaim runs while the box waits for memory or a disk."""
         ran = _share_of(then.look.cpu_ns[seat], now.look.cpu_ns[seat], span * self._cores)
         if ran is None:
             return None

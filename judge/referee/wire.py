@@ -1,7 +1,4 @@
-"""The wire: the referee's only source of time and bytes. Everything it observes or does is recorded.
-
-A live wire (`judge.referee.live_wire`) polls two boxes; a replay wire (`judge.referee.replay`) reads a transcript.
-"""
+"""The wire: the referee's only source of time and bytes. Everything it observes or does is recorded."""
 
 import json
 from collections.abc import Sequence

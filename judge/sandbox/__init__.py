@@ -13,7 +13,7 @@ __all__ = ["Box", "BoxKind", "BoxPolicy", "Limits", "Tenant", "open_box", "open_
 def persistent_path(kind: BoxKind, runtime: str) -> str:
     """Path of an agent's persistent folder: equal in every game, without spaces.
 
-    Relative in a process box, whose working directory changes from game to game.
+    Relative in a process box, whose working directory changes.
     """
     path = PERSISTENT if kind == "docker" else f"../{DIRECTORIES[FolderKind.PERSISTENT]}"
     return path_for(runtime, path)

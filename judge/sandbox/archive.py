@@ -25,7 +25,6 @@ MAX_NAME = 255
 END = bytes(1024)
 
 ANY_BYTES = "surrogateescape"
-"""Preserves names that are not UTF-8."""
 
 _MALFORMED = (tarfile.TarError, EOFError, ValueError, OverflowError, RecursionError)
 

@@ -2,7 +2,7 @@
 
 Life of a box: `prepare` (no agent and no clock runs), `enter` (it gets the slot's cores), `start` (the agent runs), any
 number of `freeze` and `thaw`, `kill`, `leave` (its cores are free), `close` (all is removed). `leave` and `close` may
-be called at any time and repeatedly, and never raise.
+be called at any time and repeatedly.
 """
 
 from abc import ABC, abstractmethod
@@ -53,7 +53,6 @@ class ProcessReport:
     number: int = 0
 
     def encode(self) -> bytes:
-        """Text form in a transcript, such as `exited 3`."""
         return f"{self.kind} {self.number}".encode()
 
     @classmethod
@@ -184,8 +183,8 @@ class BoxPolicy(BaseModel):
 class Tenant:
     """The agent of a box.
 
-    `program` is mounted read-only at /agent. Words of `command` that name files of `program`, and `.`, become paths
-    that the agent can open. `runtime` is one of ours or a local image. `cores` are processor numbers.
+    `program` is mounted read-only at /agent; `judge.sandbox.layout.command_in_box` converts `command`. `runtime` is one
+    of ours or a local image. `cores` are processor numbers.
     """
 
     name: str
@@ -243,10 +242,7 @@ class Meter:
         return None
 
     def waited_ns(self) -> int | None:
-        """Time in which its processes were runnable and none ran, because others used the core.
-
-        Waiting for each other does not count.
-        """
+        """Time in which its processes were runnable and none ran, because others used the core."""
         return None
 
     def is_busy(self) -> bool | None:
@@ -261,7 +257,7 @@ class Meter:
         return None
 
     def restart(self) -> None:
-        """Reset the counters. Raises OSError if this is impossible."""
+        """Raises OSError if this is impossible."""
         raise OSError("its counters cannot be restarted")
 
     def close(self) -> None: ...
@@ -293,7 +289,7 @@ class Box(ABC):
     @property
     @abstractmethod
     def sources(self) -> Sequence[EventSource]:
-        """Event sources to poll, from `prepare` on."""
+        """Polled from `prepare` on."""
 
     @abstractmethod
     def write(self, data: bytes) -> int:
@@ -308,7 +304,7 @@ class Box(ABC):
         """The agent does not run yet."""
 
     def enter(self) -> None:
-        """Move to the slot's cores; the agent does not run yet."""
+        """Move to the slot's cores."""
 
     def start(self) -> None:
         """The agent's start and end are reported on the REPORT channel."""

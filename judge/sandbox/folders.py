@@ -1,7 +1,7 @@
 """An agent's folders (Gomoku AI protocol) before and after a game.
 
 A keeper of one game: `make` before the boxes, `load` before any agent runs, `collect` after the boxes are closed,
-`close`. `docker`: sized volumes (`judge.sandbox.docker.folder_volumes`). `process`: directories without a quota.
+`close`.
 """
 
 import subprocess
@@ -74,7 +74,7 @@ class Keeper:
         """Possibly while boxes are prepared. Raises `HostError`."""
 
     def collect(self) -> Mapping[FolderKey, CollectedFolder]:
-        """States after the boxes are closed. Never raises; unreadable folders are not stored."""
+        """Never raises; unreadable folders are not stored."""
         return {}
 
     def close(self) -> None:

@@ -49,8 +49,7 @@ class Frames:
 class EndMark:
     """Finds the secret marker that PID 1 writes after the agent's stdout.
 
-    The Engine does not report the end of one stream, nor the order of two. The marker's first byte never ends a line of
-    text, so no complete line is delayed.
+    Its first byte never ends a line of text, so no complete line is delayed.
     """
 
     LENGTH = 16
@@ -123,10 +122,7 @@ class AttachStream:
         return [*held, *self._receive()]
 
     def take_in(self, until: Future[None]) -> None:
-        """Buffer output for the next read until a call is done.
-
-        The Engine does not end a container with unread output.
-        """
+        """Buffer output for the next read until a call is done."""
         while not until.done():
             if self.ended:
                 time.sleep(PATIENCE_S)
@@ -137,7 +133,7 @@ class AttachStream:
     def finish(self, span_s: float) -> Sequence[tuple[Channel, bytes]]:
         """Remaining output of an ended container, and its end.
 
-        The Engine may fail to close the stream, especially after memory ran out.
+        The Engine may fail to close the stream.
         """
         said: list[tuple[Channel, bytes]] = []
         deadline = time.monotonic() + span_s

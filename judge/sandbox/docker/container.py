@@ -210,7 +210,7 @@ class Container:
     def died_of_memory(self) -> bool:
         """Whether the kernel killed PID 1 for memory; False if unknown.
 
-        An agent that is smaller than PID 1 can cause this with memory that no process owns. It must not gain by it.
+        An agent that is smaller than PID 1 can cause this with memory that no process owns.
         """
         deadline = time.monotonic() + OOM_TIMEOUT_S
         with suppress(HostError):

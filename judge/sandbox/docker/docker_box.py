@@ -161,7 +161,6 @@ class DockerBox(Box):
         return self._container.user.uid
 
     def _on_first_end(self) -> Sequence[tuple[Channel, bytes]]:
-        """An open stream reports the end itself and in order."""
         if self._over or not self._container.stream:
             return ()
         self.meter.readings()  # the cgroup disappears soon, and the Engine may miss the kill
@@ -230,7 +229,6 @@ class DockerBox(Box):
         return self._container.is_held()
 
     def nearby(self) -> Nearby:
-        """Disks of program and, if readable, image; with cgroup v1 also the parent cgroup."""
         if self._container.program and self._container.directory:
             files = [mark_of(self._container.directory)]  # the copy's disk; agents cannot watch it
         else:
@@ -286,7 +284,6 @@ class DockerBox(Box):
         return report
 
     def _on_end(self) -> Sequence[tuple[Channel, bytes]]:
-        """If PID 1 still runs, only the Engine is gone, and the game continues over the pipes."""
         if self._pipes:
             self._pipes.settle()
         if self._over or (self._uses_pipes and self._container.first and self._container.first.is_running()):

@@ -1,7 +1,4 @@
-"""Client of the container Engine. Every failure is a one-sentence `HostError`.
-
-docker-py is imported where it is used, because importing it is slow.
-"""
+"""Client of the container Engine. Every failure is a one-sentence `HostError`."""
 
 from __future__ import annotations
 
@@ -113,7 +110,6 @@ class Engine:
             self._client.kill(container)
 
     def pause(self, container: str) -> None:
-        """Freeze a container before returning."""
         with doing(f"pause container {container[:12]}"):
             self._client.pause(container)
 
@@ -128,7 +124,7 @@ class Engine:
     def remove(self, container: str) -> None:
         """Kill and remove a container and its volumes, if it exists.
 
-        Retries, because the Engine may write to the directory that it deletes.
+        Retries while the Engine writes to the directory.
         """
         for is_last in (*[False] * REMOVALS, True):
             try:
@@ -242,7 +238,7 @@ def _description(_host: str) -> Mapping[str, Any]:
 
 @functools.cache
 def _api_version(_host: str) -> str:
-    """A ping, because for its version the Engine runs runc, which is slow."""
+    """A ping, because a version request runs runc."""
     with closing(_client(".".join(map(str, OLDEST_API)), USUAL_TIMEOUT_S)) as client:
         answer = client.api.get(f"{client.api.base_url}/_ping", timeout=USUAL_TIMEOUT_S)
         answer.raise_for_status()

@@ -74,7 +74,7 @@ with `mark`, which no file can contain, because it was drawn after the agents' e
 
 
 class VolumeKeeper(Keeper):
-    """Keeps the folders of one game in volumes of the Engine."""
+    """A keeper with volumes of the Engine."""
 
     def __init__(self, folders: Sequence[Folder], game_id: str, cores: Sequence[int], policy: BoxPolicy) -> None:
         super().__init__()

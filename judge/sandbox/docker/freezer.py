@@ -94,7 +94,6 @@ class EnginePause(Freezer):
             self._frozen = False
 
     def is_frozen(self) -> bool:
-        """Retries what could not be frozen before."""
         if self._is_wanted and not self._frozen:
             with suppress(EngineRefusalError):
                 self._ask(self._engine.pause)
@@ -123,8 +122,7 @@ FILES = {
 }
 """Per kernel freezer: its hierarchy, then the arguments of `FileFreezer`.
 
-Hosts with v1 controllers often also have the unified hierarchy. The v1 freezer is slower, and a vfork loop can prevent
-FROZEN.
+The v1 freezer is slower, and a vfork loop can prevent FROZEN.
 """
 
 

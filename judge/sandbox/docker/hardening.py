@@ -139,7 +139,7 @@ def container_config(
 ) -> dict[str, Any]:
     """Body of the Engine's `POST /containers/create` (API 1.41 or newer).
 
-    `uid` is also the group. `program` replaces the tenant's program. `pipes` is mounted at /io. `accounts` contains the
+    `uid` is also the group. `program` replaces the tenant's. `pipes` is mounted at /io. `accounts` contains the
     `ACCOUNT_FILES`. `seccomp` is a profile's text; None: the Engine's own.
     """
     return {

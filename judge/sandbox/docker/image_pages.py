@@ -1,7 +1,6 @@
 """Loads an image's files into memory, so that agents leave no trace by loading them.
 
-Boxes share an image's files in the page cache. A file's first read would be measurable in later games. Agents cannot
-remove pages.
+Boxes share these pages, and agents cannot remove them.
 """
 
 import os
@@ -16,7 +15,7 @@ from judge.sandbox.machine.procfs import PROC
 MAX_IMAGE_BYTES = 1 << 30
 
 RELOAD_S = 60.0
-"""Load an image again after this, because a host may drop pages."""
+"""Reload interval: a host may drop pages."""
 
 log = get_logger()
 

@@ -101,10 +101,7 @@ def find_image(client: docker.DockerClient, name: str) -> Image | None:
 
 
 def find_images(client: docker.DockerClient, label: str, **filters: bool) -> list[Image]:
-    """Images with a label (`name` or `name=value`), without those removed during the call.
-
-    docker-py requests each listed image separately and fails if one is gone.
-    """
+    """Images with a label (`name` or `name=value`), without those removed during the call."""
     summaries = client.api.images(filters={"label": label, **filters})
     found = (find_image(client, summary["Id"]) for summary in summaries)
     return [image for image in found if image is not None]

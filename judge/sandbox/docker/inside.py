@@ -5,9 +5,8 @@
 FD is one end of a socket pair; the program ends with the other. A request is a line of JSON with a handle of the
 container's PID 1, and so is the answer: `{}`, or `{"error": WHY}`.
 
-Only a single-threaded process may enter a mount namespace. Process numbers are set by a child that shares its memory
-(vfork). No program of the agent runs in the container during a request, and every path used here is on a file system
-that agents cannot write to.
+Only a single-threaded process may enter a mount namespace. No program of the agent runs in the container during a
+request, and every path used here is on a file system that agents cannot write to.
 """
 
 import array  # noqa: F401 - for socket.recv_fds, which imports it when it is called
@@ -134,8 +133,7 @@ def _work_inside(request: Mapping[str, Any], handle: int, tree: int | None, last
 def _hide(files: Mapping[str, str]) -> None:
     """Hide PID 1's numbers, cgroup counters and access times from games.
 
-    `files` replace the counters for programs that read their limits. /dev becomes read-only, because times of devices
-    could be set.
+    `files` replace the counters. /dev becomes read-only, because times of devices could be set.
     """
     _set_attributes("/", NOATIME, ATIME, AT_RECURSIVE)
     _set_attributes("/dev", RDONLY)

@@ -1,8 +1,4 @@
-"""Idle containers that wait for the next game of their agents. See decision 0011.
-
-Each is renewed after a game (`judge.sandbox.docker.renewal`) and checked again before the next. After a kill the reaper
-removes them.
-"""
+"""Idle containers that wait for the next game of their agents. See decision 0011."""
 
 import os
 from collections import OrderedDict

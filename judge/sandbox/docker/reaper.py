@@ -60,7 +60,6 @@ def _reap_containers(engine: Engine) -> Iterator[str]:
 
 
 def _remove(engine: Engine, container: str) -> None:
-    """Waits for uninterruptible system calls, which use its cores."""
     deadline = time.monotonic() + REAP_TIMEOUT_S
     while True:
         try:
@@ -75,7 +74,6 @@ def _remove(engine: Engine, container: str) -> None:
 
 
 def _reap_volumes(engine: Engine) -> Iterator[str]:
-    """After the containers: volumes in use cannot be removed."""
     for volume in engine.labelled_volumes("judge.owner"):
         created = datetime.fromisoformat(volume["CreatedAt"]).timestamp()
         if is_rubbish({**volume, "Created": created, "State": "idle"}):

@@ -1,8 +1,4 @@
-"""Renews a container between two games of its agent, and verifies that it is as new. See decision 0011.
-
-Everything that an agent can change is compared with the start, from outside. Cgroup counters and PID 1's files in /proc
-cannot be reset, so they are hidden.
-"""
+"""Renews a container between two games of its agent, and verifies that it is as new. See decision 0011."""
 
 import json
 import os
@@ -287,7 +283,6 @@ class Renewal:
 
 
 def _text(path: str) -> str:
-    """Faster than `Path.read_text`."""
     fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
         parts = []

@@ -58,9 +58,8 @@ def unmet_requirements(policy: BoxPolicy, info: Mapping[str, Any]) -> Iterator[s
 def refuse_stack(label: str) -> None:
     """Raise HostError if PID 1's AppArmor label is a stack, such as `crun//&docker-default`.
 
-    The Engine's profile only allows signals to exactly its label. In a stack, an agent could not end its children, nor
-    PID 1 the agent's processes. A stack results if the runtime has a profile and sets no_new_privs before it changes to
-    the Engine's profile, as crun does.
+    The Engine's profile only allows signals to exactly its label. In a stack, PID 1 could not end the agent's
+    processes. A runtime with its own profile causes a stack if it sets no_new_privs first, as crun does.
     """
     stack, _, _ = label.partition(" ")
     if "//&" not in stack:

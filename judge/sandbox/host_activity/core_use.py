@@ -52,10 +52,9 @@ class CoreUse:
         self._own = OwnTime(self.cores)
 
     def now(self) -> Use:
-        """Use without the judge's own processes.
+        """Use without the judge's own processes, interrupts and softirq threads.
 
-        Computed from idle time, because the kernel samples busy time at its ticks. Interrupts and softirq threads are
-        excluded: an agent can cause them.
+        Computed from idle time, because the kernel samples busy time at its ticks.
         """
         stat = Path("/proc/stat").read_text(encoding="ascii")
         threads = (_run_ns(thread) for thread in _softirq_threads(self.cores))
@@ -64,10 +63,7 @@ class CoreUse:
         return Use(busy, parse_ns(stat, self.cores, STOLEN_FIELDS), interrupts)
 
     def kernel_threads(self) -> Mapping[int, int]:
-        """CPU time in nanoseconds of each kernel thread that may run there, by PID, without softirq threads.
-
-        Reading takes about 2 us per thread.
-        """
+        """CPU time in nanoseconds of each kernel thread that may run there, by PID, without softirq threads."""
         return {pid: _run_ns(pid) for pid in _kernel_threads(self.cores, int(time.monotonic() / LISTED_S))}
 
     def kernel_ns(self, before: Mapping[int, int]) -> int:
@@ -104,10 +100,7 @@ class OwnTime:
 
 
 def own_processes() -> list[int]:
-    """This process, its ancestors, and their descendants with the same program.
-
-    Processes in containers are children of the Engine.
-    """
+    """This process, its ancestors, and their descendants with the same program."""
     ours = _program_file(os.getpid())
     top = os.getpid()
     while (above := int(status_field(top, "PPid") or 0)) and _program_file(above) == ours:

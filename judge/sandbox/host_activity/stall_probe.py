@@ -27,7 +27,7 @@ STALL_NS = 50_000_000
 PAUSE_NS, LONGEST_PAUSE_NS = 20_000_000, 200_000_000
 """The first round starts after the minimum, so that quick games cost nothing."""
 PAUSES = 50
-"""Short pauses before they become longer: short stalls matter less in a long wait."""
+"""Short pauses before they become longer."""
 
 TRANSFER_NS = 20_000_000
 """Allowed per transfer: a busy disk completes at least 50 per second."""
@@ -229,7 +229,6 @@ class Probe:
         self._memory.madvise(mmap.MADV_DONTNEED)
 
     def _time(self, thing: Callable[[], None], disk: int = 0, sleep_ns: int = 0) -> None:
-        """`thing` sleeps for `sleep_ns` on purpose; excess time is a stall."""
         spent = self._disks[disk - 1].spent_ns if disk else int
         began = time.monotonic_ns() + sleep_ns
         doing = Doing(self._stalled_ns, began, waited_ns(self._schedstat), disk, spent())

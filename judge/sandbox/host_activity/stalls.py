@@ -1,7 +1,6 @@
 """Detects host stalls: intervals in which the kernel delays ordinary operations (locks, reclaim, slow disks).
 
-An agent can raise pressure figures, so they prove nothing. Only delays of a probe process
-(`judge.sandbox.host_activity.stall_probe`), on the judge's core, count as stalls.
+Only delays of a probe process (`judge.sandbox.host_activity.stall_probe`), on the judge's core, count as stalls.
 """
 
 import os
@@ -119,8 +118,8 @@ class StallWatch:
     def stalled_ns(self, *, most: bool = False) -> int | None:
         """The probe's total; None if unknown.
 
-        A probe without a core cannot be measured. It gets a short time to continue; otherwise its current operation
-        does not count. With `most` it counts immediately: use it for baseline readings.
+        A probe without a core gets a short time to continue; otherwise its current operation does not count. With
+        `most` it counts immediately: use it for baseline readings.
         """
         until = time.monotonic_ns() + PATIENCE_NS
         while self._process.poll() is None:
@@ -166,8 +165,6 @@ class _Shared:
 
 
 class _Watches:
-    """One watch for all games in the same cgroups. A forked child starts without any."""
-
     def __init__(self) -> None:
         self._lock = Lock()
         self._shared: dict[frozenset[Path], _Shared] = {}
@@ -222,10 +219,7 @@ _WATCHES = _Watches()
 
 @contextmanager
 def watch_stalls(near: Iterable[Nearby]) -> Iterator[StallWatch]:
-    """One probe serves all games of this process (starting one takes 20 ms).
-
-    Raises OSError if no process can be started.
-    """
+    """One probe serves all games of this process. Raises OSError if no process can be started."""
     places = list(near)
     shared = _WATCHES.take(places)
     try:

@@ -19,7 +19,7 @@ FULL = "full .*total="
 SOME = "some .*total="
 
 MAX_OPEN_FILES = 64
-"""Kept open between readings, one per thread."""
+"""Kept open, one per thread."""
 
 MAX_LISTING_BYTES = 1 << 16
 
@@ -125,10 +125,7 @@ class Counter:
 
 
 class Pressure:
-    """Time for which tasks waited for memory or a disk, by default while no task ran.
-
-    Tasks that cause their own waiting also raise it.
-    """
+    """Time for which tasks waited for memory or a disk, by default while no task ran."""
 
     def __init__(self, files: Iterable[Path], line: str = FULL) -> None:
         self.counters = []

@@ -1,8 +1,7 @@
 """Locks between the judges of a host: a game only runs on locked cores.
 
-A core's lock is a flock on /sys/devices/system/cpu/cpuN, which the kernel releases when the process dies. Every user
-can open that directory and none can replace it. For judges in containers, which have another sysfs, JUDGE_LOCKS names a
-shared directory with an entry cpuN per core.
+A core's lock is a flock on /sys/devices/system/cpu/cpuN. Every user can open that directory and none can replace it.
+For judges in containers, JUDGE_LOCKS names a shared directory with an entry cpuN per core.
 """
 
 import os

@@ -32,8 +32,8 @@ def place_slots(
 ) -> CorePlacement:
     """Give the judge the lowest core and the slots the highest ones, the topmost first.
 
-    Cores in `taken` are assigned last. Cores are assigned whole, because hyperthreads slow each other. If no core is
-    left, the judge uses the first hyperthread of the lowest core, and shares the core only if it has no other.
+    Cores are assigned whole, those in `taken` last. If no core is left, the judge uses the first hyperthread of the
+    lowest core, and shares the core only if it has no other.
 
     `sharing` is the number of slots on the same cores (`box.sharing`). Raises InputError if there are too few cores.
     """

@@ -89,10 +89,7 @@ class NamedPipes:
 
 
 def await_readable(fd: int, span_s: float) -> bool:
-    """Whether data or an end of file arrives within `span_s`; for a pidfd, whether the process ends.
-
-    `select.select` does not support descriptors above 1,023.
-    """
+    """Whether data or an end of file arrives within `span_s`; for a pidfd, whether the process ends."""
     poll = select.poll()
     poll.register(fd, select.POLLIN)
     return bool(poll.poll(span_s * 1000))

@@ -1,7 +1,7 @@
 """Gives each running box a separate host user, because the kernel counts signals, timers and pipes per user.
 
-A claim is a bound abstract AF_UNIX socket, visible to all judges and released when the process dies. Judges in other
-network namespaces or hosts do not see it: the search starts at random, and policies can have separate ranges.
+A claim is a bound abstract AF_UNIX socket, visible to all judges. Judges in other network namespaces or hosts do not
+see it: the search starts at random, and policies can have separate ranges.
 """
 
 import errno

@@ -1,4 +1,4 @@
-"""The box of a human player: input arrives through a pipe that another process or thread writes."""
+"""The box of a human player, who answers through a pipe."""
 
 from collections.abc import Callable, Sequence
 
@@ -8,10 +8,7 @@ from judge.sandbox.machine.process_meter import IdleMeter
 
 
 class PersonBox(Box):
-    """`answers` is the reading end of the pipe; at its end, `left` raises an error.
-
-    The pipe outlives the box: a human plays several games and can think at any time.
-    """
+    """`answers` is the reading end of the pipe; at its end, `left` raises an error. The pipe outlives the box."""
 
     name = "person"
     meter = IdleMeter()
@@ -32,8 +29,6 @@ class PersonBox(Box):
 
 
 class _Answers(PipeSource):
-    """Its end is not an agent's end of file."""
-
     def __init__(self, fd: int, left: Callable[[], None]) -> None:
         super().__init__(fd, Channel.OUT)
         self._left = left

@@ -145,7 +145,6 @@ class ProcessBox(Box):
         return all(fields[0] in "TtDZX" for fields in self._meter.family() if fields[2] == group)
 
     def kill(self) -> None:
-        """Also kills processes outside the group with the box's environment variable."""
         self._note_peak()
         self._signal(signal.SIGKILL)
         if self._directory:
@@ -178,7 +177,6 @@ class ProcessBox(Box):
             self._directory = None
 
     def reap(self, *, block: bool = False) -> ProcessReport | None:
-        """Also kills remaining processes."""
         if not (self._process and self._meter and self._runs):
             return None
         end = os.WEXITED | os.WNOWAIT | (0 if block else os.WNOHANG)
@@ -206,7 +204,6 @@ class ProcessBox(Box):
         return self._process is not None and self._process.returncode is None
 
     def _signal(self, number: int) -> None:
-        """The group's number is the first process's PID until that is reaped."""
         if self._runs and self._process:
             with suppress(ProcessLookupError, PermissionError):
                 os.killpg(self._process.pid, number)
@@ -240,7 +237,6 @@ class ReportSource:
         self._epoll.register(self._pidfd, select.EPOLLIN)
 
     def read(self) -> Sequence[tuple[Channel, bytes]]:
-        """The agent's remaining output comes before the last report."""
         if self.ended:
             return ()
         with suppress(BlockingIOError):
