@@ -1,7 +1,6 @@
 """A dask scheduler that checks every value that workers send.
 
-dask lets any peer register under any name, stop workers and submit tasks. Here a connection with a worker's certificate
-may send only `_CALLS` and `_STREAMED`, under the certificate's name.
+A connection with a worker's certificate may send only `_CALLS` and `_STREAMED`, under the certificate's name.
 """
 
 import asyncio
@@ -229,7 +228,6 @@ class BoundScheduler(Scheduler):
         setattr(comm, "read", checked)  # noqa: B010 - a method
 
     def _may_send(self, worker: str, message: Any, moves: Counter[str]) -> bool:
-        """Whether the worker plays the game, and sends moves to the game's contest."""
         if not isinstance(message, dict) or message["op"] not in {LOGGED, "task-finished", "task-erred"}:
             return True
         is_logged = message["op"] == LOGGED

@@ -1,7 +1,6 @@
 """Plays the games of a contest on the workers of a dask scheduler.
 
-dask transports tasks and answers; this module chooses workers and reassigns games of lost ones. A worker with a refused
-answer (`judge.cluster.checkers`) gets no more games.
+It chooses workers and reassigns games of lost ones. `judge.cluster.checkers` checks the answers.
 """
 
 from collections import Counter, deque
@@ -243,7 +242,6 @@ class Cluster:
         self._give_waiting()
 
     def _give_waiting(self) -> None:
-        """dask could queue a game at a busy worker while others are idle."""
         slots = self._free_slots()
         for attempt in self._all():
             if not attempt.worker and any(slots.values()):
@@ -332,14 +330,12 @@ class Cluster:
             return []
 
     def _has_scheduler(self) -> bool:
-        """No worker is to blame for the scheduler's losses."""
         try:
             return bool(self._connection.ask("identity", n_workers=-1)["id"] == self._scheduler)
         except Exception:  # noqa: BLE001 - a lost scheduler makes dask raise errors of many classes
             return False
 
     def _apply(self, attempt: _Attempt, answer: EndedAttempt | Answer, worker: WorkerFound) -> list[EndedAttempt]:
-        """Raises InputError if the worker may not give this answer."""
         if isinstance(answer, EndedAttempt):
             self._forget_task(self._attempts.pop(attempt.job.game.id))
             return [replace(answer, host=worker.name)]
@@ -378,7 +374,6 @@ class Cluster:
         return [EndedAttempt(attempt.job.game, error=error, host=host)]
 
     def _send(self, attempt: _Attempt, lacks: Lacks, worker: WorkerFound) -> None:
-        """The game waits for agents. During an image's transfer another worker plays it."""
         programs = attempt.job.programs
         agents = {digest: programs[digest] for digest in lacks.agents if digest in programs}
         images = set(lacks.images) & self._parcels.images.keys()

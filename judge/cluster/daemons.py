@@ -160,7 +160,7 @@ async def _begin(worker: Worker) -> bool:
 
 @lru_cache(maxsize=1)
 def log_refusal(why: str) -> None:
-    """Log a refusal unless it is unchanged: a worker retries every second."""
+    """Log a refusal unless it is unchanged."""
     if found := _REASON.search(why):
         why = found[1]
     log.warning("the scheduler refuses this worker", why=printable(why, 300))

@@ -1,6 +1,6 @@
 """The file with which a machine joins a cluster.
 
-Only schedulers trust the workers' authority, so its owner cannot pose as a scheduler or connect to other workers.
+Its owner cannot pose as a scheduler or connect to other workers.
 """
 
 import stat

@@ -1,7 +1,6 @@
 """Brings a running game's moves from its worker to the contest's recorder.
 
-A game's process writes to a socket of its worker (`judge.broadcast.sender`), which sends dask events. The transcript is
-untrusted until the checked record replaces it.
+The transcript is untrusted until the checked record replaces it.
 """
 
 import socket
@@ -20,7 +19,7 @@ from judge.contest.attempts import Job
 from judge.referee.bounds import MAX_RECORD_BYTES
 
 REST_S = 0.05
-"""Pause after each piece. Bytes that arrive during it form one piece."""
+"""Pause after each piece."""
 
 POLL_INTERVAL_S = 0.5
 

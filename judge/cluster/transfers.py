@@ -1,7 +1,6 @@
 """Sends missing agents and images to workers while games continue.
 
-The answer to a piece is the offset of the next one, so a transfer continues after any loss, even for another contest or
-host.
+The answer to a piece is the offset of the next one.
 """
 
 import hashlib

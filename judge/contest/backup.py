@@ -226,7 +226,6 @@ class _Backup:
         return "postgresql", self._keep(partial_copy), log, attempts, _games_in(lines)
 
     def _keep(self, partial_copy: Path) -> str:
-        """Return the SHA-256 of the stored copy."""
         digest = sha256_of(partial_copy)
         sync(partial_copy)
         partial_copy.chmod(0o600)
@@ -278,7 +277,6 @@ class _Backup:
         return FileCopy(sha256=digest, mode=mode)
 
     def _other_files(self) -> Iterator[str]:
-        """Paths of files without a special place. Private keys are noted in `_keys`."""
         home, database = self._planned.folder, database_file(self._planned)
         left_out = {self._planned.files.resolve(), self._planned.agents.resolve()}
         own = set()
@@ -306,7 +304,6 @@ class _Backup:
 
 
 def _is_derived(path: Path) -> bool:
-    """Whether judge writes the file again."""
     is_lock = path.name == "lock" or path.suffix == ".lock" or path.name == ".lock"
     return is_lock or path.name.endswith(PARTIAL) or path.name in ("events.ndjson", "export-pages.ndjson")
 

@@ -1,7 +1,6 @@
 """A contest and its store: lock in, next games, standings.
 
 The folder of contest.toml contains the database, the locked-in agents, the records and the folder states.
-PostgreSQL also has copies of these files (`judge.contest.folders.kept`).
 """
 
 import hashlib
@@ -134,7 +133,7 @@ class Contest:
 
     @cached_property
     def alone(self) -> frozenset[str]:
-        """Agents that play one game at a time, because folders pass from game to game."""
+        """Agents that play one game at a time."""
         folders = self.snapshot.policy.folders
         if not folders.kept or folders.round == "first":
             return frozenset()
@@ -363,8 +362,7 @@ def begin(
 ) -> Contest:
     """Lock in a contest and store it with its first games, or open it.
 
-    `cosign` asks the witnesses of the draw. Raises InputError before the end of submissions or the start,
-    unless `is_early`.
+    Raises InputError before the end of submissions or the start, unless `is_early`.
     """
     if not has_begun(store, planned):
         if not is_early and (waits := why_not_yet(store, planned)):

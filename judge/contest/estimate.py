@@ -44,8 +44,7 @@ class PairLeftOut:
 
 @dataclass(frozen=True, slots=True)
 class ContestEstimate:
-    """The estimated size of a contest. `is_exact`: the number of games does not depend on results. `longest_s`: see
-    `longest_game_s`. `expected_s`: see `expected_game_s`.
+    """The estimated size of a contest. `is_exact`: the number of games does not depend on results.
 
     `waves`: (parallel chains, games per chain); each wave begins after the previous one.
     """
@@ -247,7 +246,6 @@ _ANY_SEED = 0
 
 
 def _draws(planned: Planned, chosen: AnyFormat, names: Sequence[str]) -> Sequence[Sequence[Sequence[Pairing]]]:
-    """Pairings of each draw if the better seed always wins."""
     entries = [Competitor(name, number) for number, name in enumerate(names, 1)]
     seeds = {entry.id: entry.seed for entry in entries}
     if planned.lacks_agents(len(names)) is not None:

@@ -1,8 +1,8 @@
 """Evaluates a candidate against a locked-in pool, until a test is decided or the score is precise enough.
 
 At first use the pool fixes opponents, policy, openings and seed, so all candidates play the same games. Games already
-played with the same files are not repeated, so a killed evaluation resumes. A parent plays the same games and is
-compared pair by pair. No folders are kept.
+played with the same files are not repeated. A parent plays the same games and is compared pair by pair. No folders are
+kept.
 """
 
 import json
@@ -52,7 +52,6 @@ class PoolPlan(_Value):
     openings: OpeningsPlan = OpeningsPlan()
     box: BoxKind = "docker"
     agents: tuple[AgentPlan, ...] = Field(min_length=1)
-    """The opponents."""
 
 
 class Pool(_Value):
@@ -105,7 +104,7 @@ class Pool(_Value):
 
 
 def seat_of_version(seat: SeatSpec) -> SeatSpec:
-    """Append the digest's start to the seat's name, to distinguish versions."""
+    """Append the digest's start to the seat's name."""
     return seat.model_copy(update={"name": f"{seat.name}@{seat.digest[:8]}"})
 
 

@@ -1,8 +1,8 @@
 """Runs games in slots. A slot has whole cores and two processes: one plays while the other prepares its game.
 
-A killed process breaks one game only. With shared cores (`box.sharing`) one process plays all games in threads, because
-many waking processes would need a core. A file lock decides which process plays; the kernel releases it when the
-process dies. Core locks (`judge.sandbox.machine.core_locks`) keep other judges away.
+With shared cores (`box.sharing`) one process plays all games in threads, because many waking processes would need a
+core. A file lock decides which process plays; the kernel releases it when the process dies. Core locks
+(`judge.sandbox.machine.core_locks`) keep other judges away.
 """
 
 import platform
@@ -29,7 +29,6 @@ class _Slot:
     cores: Slot
     lock: Path
     holds_cores: bool
-    """Whether the judge already has the core locks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +55,7 @@ class LocalExecutor:
     _at_end: ExitStack = field(init=False, default_factory=ExitStack)
 
     def __post_init__(self) -> None:
-        """Raises HostError if the disk is full. A worker starts with its first game."""
+        """Raises HostError if the disk is full."""
         locks = self._at_end.enter_context(owned_directory())
         each = [
             _Slot(_name(number, slot), slot, locks / f"slot-{number}", self.holds_cores)
@@ -94,7 +93,7 @@ class LocalExecutor:
         return self._next().slot.name if self._idle else ""
 
     def start(self, job: Job) -> None:
-        """Play a game in the slot with the fewest. Raises IndexError if no process is free."""
+        """See `Executor`. Uses the slot with the fewest games."""
         process = self._next()
         self._idle.pop()
         slot = process.slot
@@ -107,7 +106,7 @@ class LocalExecutor:
         return self._idle[-1]
 
     def wait(self, timeout_s: float) -> list[EndedAttempt]:
-        """Return the ended games; wait for the first. Replaces dead processes."""
+        """See `Executor`. Replaces dead processes."""
         processes = {process.worker: process for process in self._running}
         ends = []
         for worker in wait(processes, timeout_s):
@@ -121,14 +120,14 @@ class LocalExecutor:
         return ends
 
     def kill(self) -> list[ScheduledGame]:
-        """Kill every process; return the running games. The reaper removes their containers."""
+        """See `Executor`. The reaper removes the containers."""
         running = list(self._running.values())
         kill(process.worker for process in self._running)
         self._running.clear()
         return running
 
     def close(self) -> None:
-        """End the processes. No game may be running."""
+        """See `Executor`."""
         for process in self._idle:
             process.worker.close()
         self._at_end.close()

@@ -28,7 +28,7 @@ class MatchObserver:
     """Receives the events of a match, in its thread; methods do nothing by default. `build` creates the boxes.
 
     `watch` receives each answer, `follow` new parts of the transcript (see `judge.referee.spectator`). They must return
-    at once. Without them a game has no additional cost.
+    at once.
     """
 
     watch: Callable[[Ply], None] | None = None
@@ -59,7 +59,6 @@ class MatchGame:
 
     record: GameRecord
     path: Path
-    """File of the record."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +97,7 @@ def openings_of_match(
 
 
 def openings_needed(games: int, *, shuffle: bool) -> int:
-    """Return the maximum number of openings to read for a match: each is played with both colours."""
+    """Return the maximum number of openings to read for a match."""
     return MAX_OPENINGS if shuffle else (games + 1) // 2
 
 

@@ -28,7 +28,7 @@ _GZIP, _ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
 def read_openings(path: Path, openings: Openings, most: int = MAX_OPENINGS) -> list[Opening]:
     """Read only the first `most` openings.
 
-    Raises InputError with file, line, token and fix, also for a repeated opening: it would count twice.
+    Raises InputError with file, line, token and fix, also for a repeated opening.
     """
     openings.parse("")  # reports a wrong board size before line 1
     found: list[Opening] = []
@@ -53,7 +53,6 @@ def read_openings(path: Path, openings: Openings, most: int = MAX_OPENINGS) -> l
 
 
 def _split(path: Path, openings: Openings) -> Generator[tuple[int, str]]:
-    """Openings of the file with line numbers."""
     try:
         with path.open("rb") as file:
             head = file.read(_HEAD_BYTES)
@@ -92,7 +91,6 @@ def _zstd(path: Path) -> Any:
 
 
 def _lines(stream: IO[bytes], source: str) -> Iterator[str]:
-    """Rare encodings need the whole file."""
     head = stream.read(_HEAD_BYTES)
     if encoding_of(head).codec not in ("utf-8", GUESS):
         data = head + stream.read(MAX_WHOLE_BYTES)
@@ -111,7 +109,6 @@ def _lines(stream: IO[bytes], source: str) -> Iterator[str]:
 
 
 def _without_surrogates(line: str, source: str, number: int) -> str:
-    """Decode a line that is not UTF-8 with the usual single-byte encoding."""
     try:
         line.encode()
     except UnicodeEncodeError:

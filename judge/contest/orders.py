@@ -72,7 +72,6 @@ def resume(contest: Contest, order: OrganiserOrder) -> DoneOrder:
 
 
 def _set_aside(contest: Contest) -> set[str]:
-    """Games of a paused contest that were set aside since its last stop."""
     if contest.store.state(contest.name) != "paused":
         return set()
     aside: set[str] = set()
@@ -319,7 +318,6 @@ def _late(contest: Contest, agent: str) -> Entrant:
 
 
 def _author_number(contest: Contest, entrant: Entrant) -> int:
-    """Raises InputError if its author has as many agents as the contest allows."""
     snapshot, author = contest.snapshot, first_author(entrant.author)
     if not snapshot.format.draws_when_free or not author:
         return 0

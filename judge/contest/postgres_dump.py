@@ -40,7 +40,6 @@ def _pg_restore(*arguments: str) -> Iterator[str]:
 
 
 def _lines(output: Iterator[str], contest: str) -> Iterator[JournalLine]:
-    """Rows of COPY's text format, by id."""
     columns: list[str] = []
     found: list[tuple[int, JournalLine]] = []
     for line in output:

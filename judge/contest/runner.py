@@ -1,7 +1,4 @@
-"""The loop that plays a contest: fill slots, wait for an end, store the result, schedule the next games.
-
-All state is in the store. After a kill, running games are rolled back and replayed.
-"""
+"""The loop that plays a contest: fill slots, wait for an end, store the result, schedule the next games."""
 
 from collections import deque
 from collections.abc import Callable, Mapping
@@ -93,8 +90,7 @@ class ContestRunner:
 
         After `attempts` voids in a row, a game is set aside if another game was played since the last set-aside or, the
         first time, if others are left. It is retried after all others, at least `pause_s` after the last set-aside.
-        Otherwise, or if it is void again, the contest stops. So one failing game stops no other, and a broken host does
-        not try all games.
+        Otherwise, or if it is void again, the contest stops.
 
         Agents that `alone` returns play one game at a time. `check`, called in each round, raises HostError if another
         process has taken over, and StoreLostError while this is unknown. Games continue for `patience_s` while the
@@ -260,7 +256,6 @@ class ContestRunner:
         return {line.game for line in self._store.journal(self._contest) if line.event == SET_ASIDE}
 
     def _try_again(self) -> bool:
-        """Wait, then release the set-aside games; False if others are held. Ends early on a pause, release or stop."""
         before = self._set_aside()
         held = [game.id for game in self._store.games(self._contest) if game.state is GameState.HELD]
         if not before.issuperset(held):

@@ -95,7 +95,7 @@ def take_snapshot(
 def entry_of(
     entrant: Entrant, rank: int, planned: Planned, persistent: str | None, policy: Policy, author: int = 0
 ) -> SnapshotEntry:
-    """Copy an agent and make its entry. Raises InputError for mistakes that would otherwise appear in a game."""
+    """Copy an agent and make its entry. Raises InputError as `take_snapshot`."""
     entry = SnapshotEntry(
         name=entrant.name,
         rank=rank,

@@ -1,7 +1,6 @@
 """Opens and closes submissions and starts a contest on schedule, in a service.
 
-Actions depend only on contest.toml, the clock and the journal, which has each action once. So a killed service resumes
-correctly.
+Actions depend only on contest.toml, the clock and the journal, which has each action once.
 """
 
 import os
@@ -106,22 +105,22 @@ def start_run(path: Path, arguments: Sequence[str] = (), *, dies_with_parent: bo
 
 
 class PlanFile:
-    """The current plan of a contest file. A file with a mistake does not change it."""
+    """The plan of a contest file, read again when the file changes. A file with a mistake does not change it."""
 
     def __init__(self, planned: Planned) -> None:
         self._planned = planned
         self._read_at = NEVER  # the file may be newer than the plan
 
     def windows(self) -> Windows:
-        """Return the schedule; read a changed file again."""
+        """Return the schedule."""
         return self.look().windows
 
     def look(self) -> Plan:
-        """Return the plan; read a changed file again."""
+        """Return the plan."""
         return self.planned().plan
 
     def planned(self) -> Planned:
-        """Return plan and policy; read a changed file again."""
+        """Return plan and policy."""
         path = self._planned.path
         try:
             changed_at = path.stat().st_mtime_ns
@@ -187,7 +186,6 @@ class WindowKeeper:
             self._lock.close()
 
     def _lock_directory(self) -> None:
-        """Mark this process as the keeper; `has_window_keeper` may delay it."""
         with suppress(OSError):
             self._lock = self._lock or try_lock_directory(self._planned.folder / KEEPER_DIRECTORY)
 

@@ -1,6 +1,4 @@
-"""Asks witnesses to sign a contest's log, and stores the latest signature of each. A slow witness never delays the
-contest.
-"""
+"""Asks witnesses to sign a contest's log, and stores the latest signature of each."""
 
 import threading
 import urllib.request

@@ -139,7 +139,7 @@ class PlannedCup:
 
     @property
     def folder(self) -> Path:
-        """The cup's folder, which has a folder for each league."""
+        """The cup's folder."""
         return self.path.parent
 
     def file_of(self, league: str) -> Path:
@@ -149,7 +149,7 @@ class PlannedCup:
     def contest(self, league: str) -> Planned:
         """Return the league's contest as cup.toml describes it, without its file.
 
-        Paths in it are absolute, because its folder may be missing.
+        Paths in it are absolute.
         """
         document = self._document(league, f"{self.folder.resolve()}/")
         return Planned(self.file_of(league), "", Plan.model_validate(document), self.policies[league])
@@ -259,7 +259,6 @@ def load_cup(path: Path) -> PlannedCup:
 
 
 def _complaints(cup: Cup) -> Iterator[tuple[list[str], str]]:
-    """The keys and a sentence for each contradiction between tables."""
     names: list[str] = []
     for number, league in enumerate(cup.leagues):
         keys = ["leagues", str(number)]

@@ -1,4 +1,4 @@
-"""Results of a cup: places of all agents in all leagues, and medals. Everything follows from the leagues' exports."""
+"""Results of a cup: places of all agents in all leagues, and medals."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import closing

@@ -1,9 +1,7 @@
 """Plays a cup: each league by its own `judge contest run`, in the order of cup.toml.
 
 A game waits for the lock of its core (`judge.sandbox.machine.core_locks`), which the kernel gives to the game that has
-waited longest. So each core plays one game of each league in turn. On a cluster the scheduler assigns the slots.
-
-The leagues' stores contain all state. After a kill, the same command continues.
+waited longest. On a cluster the scheduler assigns the slots.
 """
 
 import signal

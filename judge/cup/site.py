@@ -83,7 +83,7 @@ class CupSite:
 
 
 def cup_pages(planned: PlannedCup, results: CupResults, languages: Sequence[Language]) -> Iterator[Page]:
-    """Yield the pages in each language, style sheet and verifier. The leagues' pages are in folders next to them."""
+    """Yield the pages in each language, style sheet and verifier."""
     for name in (STYLE, VERIFIER):
         yield name, asset(name)
     site = CupSite(planned, results)

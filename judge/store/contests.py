@@ -1,7 +1,6 @@
 """A contest's games, attempts and results.
 
-Only a game's current attempt can have a result; late ones are stored for audit. Each method is one transaction, durable
-when it returns.
+Each method is one transaction, durable when it returns.
 """
 
 import hashlib
@@ -60,7 +59,7 @@ class Store(Reader):
     # --- the files of a contest --------------------------------------------------------------------------------------
 
     def keep(self, contest: str, kind: FileKind, digest: str, data: bytes) -> None:
-        """Copy a file into the database, for a host that takes over. Does nothing with SQLite."""
+        """Copy a file into the database. Does nothing with SQLite."""
         if not self.keeps_files:
             return
         with self._writing() as connection:

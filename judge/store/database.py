@@ -78,9 +78,7 @@ _migrating = Lock()
 
 @unique
 class AdvisoryLock(IntEnum):
-    """First keys of PostgreSQL's advisory locks; the second is a hash of the contest's name. SQLite has one writer and
-    needs none.
-    """
+    """First keys of PostgreSQL's advisory locks; the second is a hash of the contest's name."""
 
     MIGRATION = 5003112
     """Migration of the database; without a second key."""
@@ -115,7 +113,6 @@ class Database:
 
     @contextmanager
     def _reading(self) -> Iterator[Connection]:
-        """One snapshot, independent of writers."""
         if self._connection is not None:
             yield self._connection
             return
@@ -158,7 +155,7 @@ class Database:
         digest: str | None = None,
         who: str | None = None,
     ) -> int | None:
-        """Returns the leaf's number; None for a contest begun without logs. `announced_row` must lock the row."""
+        """`announced_row` must lock the row."""
         lines = select(journal.c.number).where(journal.c.contest == contest).order_by(journal.c.id.desc())
         last = connection.execute(lines.limit(1)).first()
         number = 0 if last is None else None if last.number is None else last.number + 1

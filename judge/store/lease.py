@@ -1,8 +1,8 @@
 """A lease: of several hosts with the same PostgreSQL, one judge runs a contest.
 
 The lease is an advisory lock of a separate session that makes all writes. PostgreSQL ends session, lock and open
-transaction when the holder dies or, after half a minute, when its host is cut off. The session's name identifies the
-holder. With SQLite, the lock of the contest's folder is enough.
+transaction when the holder dies or, after half a minute, when its host is cut off. With SQLite, the lock of the
+contest's folder is enough.
 """
 
 import threading
@@ -95,7 +95,6 @@ class Lease:
                     self._drop()
 
     def _take(self) -> str | None:
-        """Return the holder if there is another."""
         session = self._engine.connect()
         which = {"key": AdvisoryLock.LEASE.value, "contest": self._contest}
         try:

@@ -1,7 +1,6 @@
 """Queue of webhook and e-mail notices to authors.
 
-`derive` inserts notices of new journal lines and its position in one transaction. So each event produces one notice
-even after a kill. Receivers can drop repeats by id.
+`derive` inserts notices of new journal lines and its position in one transaction. Receivers can drop repeats by id.
 """
 
 import json

@@ -29,7 +29,7 @@ class Reader(Database):
 
     @property
     def keeps_files(self) -> bool:
-        """Whether the database has copies of the contest's files, because it is on another disk."""
+        """Whether the database has copies of the contest's files."""
         return self._engine.dialect.name == "postgresql"
 
     def stored_files(self, contest: str) -> list[tuple[FileKind, str]]:
@@ -91,7 +91,7 @@ class Reader(Database):
         return None if row is None else (row.record, int(row.first != agent))
 
     def results(self, contest: str, *, failed: bool = False) -> list[GameResult]:
-        """Results in schedule order, without specs: there may be 100,000. `failed`: only games with a fault."""
+        """Results in schedule order, without specs. `failed`: only games with a fault."""
         query = (
             select(*RESULT_COLUMNS)
             .join(results, results.c.game == games.c.id)
@@ -128,7 +128,7 @@ class Reader(Database):
             return [value_of(ScheduledGame, row) for row in connection.execute(query)]
 
     def schedule_of(self, contest: str) -> list[ScheduledGame]:
-        """All games in schedule order, without spec and state. An index covers this query."""
+        """All games in schedule order, without spec and state."""
         columns = [games.c[name] for name in ("id", "number", "round", "table", "leg", "first", "second")]
         query = select(*columns, literal("")).where(games.c.contest == contest).order_by(games.c.number)
         with self._reading() as connection:

@@ -5,7 +5,7 @@
        |                 |-- release: due again, not counted as a failure
        '----- fail ------'-- too many failures in a row: given up
 
-Only a row's current attempt changes it. A late attempt changes nothing.
+Only a row's current attempt changes it.
 """
 
 from collections.abc import Callable

@@ -1,6 +1,6 @@
 """Opens an SQLite database without write access: on read-only media, or of another user.
 
-In WAL mode SQLite creates two more files next to the database, and locks one of them.
+In WAL mode SQLite creates two more files next to the database.
 
     existing files          how it is opened
     neither                 `immutable=1`: it has no writer, and no file is created
@@ -44,8 +44,6 @@ def reader_of(path: Path) -> Callable[[], sqlite3.Connection]:
 
 
 class _Copies:
-    """Private copies of a database and its `-wal`, removed with this object."""
-
     def __init__(self, path: Path) -> None:
         self._path = path
         self._lock = Lock()

@@ -50,7 +50,6 @@ class Submission:
     why: str
     attempt: int
     due_at: str | None
-    """When it is retried."""
     digest: str | None
     agent: str | None
     log: str | None

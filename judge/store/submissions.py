@@ -140,7 +140,6 @@ class Register(RegisterReader, Queue[Submission]):
             raise NameTakenError(f"an agent of another author is called {name!r} already: choose another name")
 
     def _is_anothers(self, connection: Connection, author: str, name: str) -> bool:
-        """Ignoring case, another author's whose agent passed first."""
         query = self._all().where(
             func.lower(submissions.c.name) == name.lower(),
             submissions.c.author != author,
@@ -217,7 +216,6 @@ class Register(RegisterReader, Queue[Submission]):
             return value_of(Submission, finished)
 
     def _other_names(self, connection: Connection, row: Row[Any], name: str) -> list[str]:
-        """Names of the author's other agents that would play."""
         query = self._of(row.author).where(
             func.lower(submissions.c.name) != name.lower(),
             submissions.c.id != row.id,
@@ -238,7 +236,6 @@ class Register(RegisterReader, Queue[Submission]):
         )
 
     def _title(self, connection: Connection, row: Row[Any], name: str) -> str:
-        """The display name of the author's last version of an agent."""
         query = select(submissions.c.agent).where(
             submissions.c.contest == self._contest,
             submissions.c.author == row.author,
@@ -261,9 +258,7 @@ class Register(RegisterReader, Queue[Submission]):
     # --- decisions ---------------------------------------------------------------------------------------------------
 
     def carry_out(self, order: OrganiserOrder, do: Callable[["Register"], str]) -> DoneOrder:
-        """Carry out an order once (`judge.store.orders`). `do` gets this register inside the transaction and describes
-        the effect. If it raises, nothing changes.
-        """
+        """Carry out an order as `judge.store.contests.Store.carry_out`, with this register."""
         with self._writing() as connection:
             announced_row(connection, self._contest, locked=True)
             inner = self._inside(connection)

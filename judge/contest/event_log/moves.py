@@ -1,7 +1,7 @@
 """Merges the moves that workers send into the event log, best effort.
 
 After a reconnect a worker resends its play from the start; known moves are skipped. A higher play number restarts the
-attempt. At the end, the record adds missing moves and replaces wrong ones.
+attempt.
 """
 
 import time
@@ -171,7 +171,7 @@ def _ply(event: AnyEvent) -> int:
 
 
 def _hash(event: Playing | MoveMade) -> int:
-    """Independent of how the transcript was split: moments are estimates, and later time is charged later."""
+    """Independent of how the transcript was split."""
     if isinstance(event, Playing):
         return hash((event.board, event.left_ms))
     return hash((event.ply, event.seat, event.said, event.notation, event.left_ms, event.emptied, event.pieces))

@@ -1,8 +1,4 @@
-"""Writes the event log of a contest, in a separate process that the judge never waits for.
-
-All events except moves are derived from the journal, so each is written once even after a kill. Workers send moves; the
-record completes them before the game's end is written. A deleted log is rebuilt.
-"""
+"""Writes the event log of a contest, in a separate process that the judge never waits for."""
 
 import os
 import secrets
@@ -354,7 +350,6 @@ class _Loop:
         self._selector.close()
 
     def run(self) -> None:
-        """Run until END came, all workers are disconnected and the store was read again."""
         while True:
             for key, _ in self._selector.select(self._sleep_s()):
                 self._read(key)
@@ -417,7 +412,6 @@ class RecorderProcess:
         self._planned = planned
         self._directory = ExitStack()
         self.address = self._directory.enter_context(owned_directory()) / "recorder"
-        """Socket for moves."""
         self._worker: Worker[Any] = Worker(fork=True)
         self._worker.start(os.getpid)
         self._worker.result()

@@ -1,7 +1,4 @@
-"""Copies a contest's files into its database (PostgreSQL), so that another host can take over.
-
-Files are stored before the rows that name them.
-"""
+"""Copies a contest's files into its database (PostgreSQL), so that another host can take over."""
 
 from io import BytesIO
 

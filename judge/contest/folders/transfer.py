@@ -225,7 +225,7 @@ def refuse_while_running(store: Reader, planned: Planned) -> None:
 
 
 def _of_contest(path: Path) -> Sequence[AgentFolder]:
-    from judge.store.contests import Store  # the only place where a contest opens another store
+    from judge.store.contests import Store
 
     planned = load_plan(path)
     if planned.has_no_store:

@@ -53,7 +53,6 @@ def _own_seats(game: PublishedGame, agents: Collection[str]) -> Sequence[int]:
 
 
 def _private_bytes(file: RecordFile, seat: int, ending: str, own_seats: Collection[int]) -> bytes:
-    """`ending` is `json` for all, or one of `KINDS`."""
     if seat not in own_seats:
         raise UnknownSubmissionError("no agent of yours had this seat")
     part = private_part(file, seat)

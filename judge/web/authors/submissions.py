@@ -79,7 +79,6 @@ def practice_values(
 
 
 def _stages(submission: Submission, steps: Sequence[UploadStep], now: str) -> Sequence[StageView]:
-    """Mark of the running stage."""
     told = {step.stage: step for step in steps}
     has_failed = any(not step.ok for step in steps)
     shown = []

@@ -44,7 +44,6 @@ class PracticePlayers:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        """End every process; interrupted games are played again."""
         self._end.set()
         self._thread.join()
 
@@ -86,7 +85,6 @@ class PracticePlayers:
                     self._sweep()
 
     def _sweep(self) -> None:
-        """Requeue the games of dead processes of any service."""
         self._swept = time.monotonic()
         limits = self._directory.intake
         if forgotten := self._games.forget_records(limits.practice_days, self._directory.practice_records.remove):
@@ -95,7 +93,6 @@ class PracticePlayers:
             log.warning("the process that played it ended; it is played again", practice_game=number)
 
     def _settle(self, worker: Worker[PracticeGame | None]) -> PracticeGame | None:
-        """None without a game or slot, or if the worker is lost."""
         self._running.discard(worker)
         error = worker.exception()
         if error is not None:

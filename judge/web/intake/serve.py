@@ -1,4 +1,4 @@
-"""The intake as a process. A kill loses nothing."""
+"""The intake as a process."""
 
 import socket
 from collections.abc import Callable, Iterator

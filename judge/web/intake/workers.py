@@ -51,7 +51,7 @@ class Workers:
     def __init__(
         self, directory: IntakeDirectory, process: Processor, register: Register, worker: str, practice: int = 0
     ) -> None:
-        """`process` must be importable by name. `practice` is the number of practice games."""
+        """`process` must be importable by name."""
         self._practice = practice
         self._directory = directory
         self._process = process

@@ -1,6 +1,6 @@
 """Limits per client: running requests, streams, and response bytes.
 
-A client is an address (IPv6: a /64), as reported by the proxy if there is one. Connections may all come from the proxy.
+A client is an address (IPv6: a /64), as reported by the proxy if there is one.
 """
 
 import asyncio
@@ -65,7 +65,6 @@ class ClientLimits:
                 await self._app(scope, receive, self._in_pieces(client, scope, receive, send))
 
     async def _room(self, scope: Scope, path: str) -> str | None:
-        """None if all groups are full."""
         if self._requests["all"] < self._limits.connections:
             return "all"
         words = path.split("/")
@@ -79,7 +78,6 @@ class ClientLimits:
         return "sign in" if is_sign_in and self._requests["sign in"] < SIGN_IN_ROOM else None
 
     def _in_pieces(self, client: str, scope: Scope, receive: Receive, send: Send) -> Send:
-        """Splits large responses, and refuses one above the limit."""
         started: list[Message] = []
 
         async def send_on(message: Message) -> None:

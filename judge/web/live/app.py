@@ -1,7 +1,4 @@
-"""A contest's public, read-only HTTP paths.
-
-Before the contest begins, pages show its schedule, without events.
-"""
+"""A contest's public, read-only HTTP paths."""
 
 import asyncio
 import time

@@ -1,7 +1,5 @@
 """Reads, paints and encodes each event once, and writes it to all viewers.
 
-The interval of writing grows with the number of viewers.
-
 At most `MAX_UNSENT_BYTES` bytes (or one event) wait for a viewer. A slower one gets missed events in pieces. One that
 takes nothing while `MAX_MISSED_BYTES` bytes arrive is dropped, and reconnects.
 """
@@ -40,7 +38,6 @@ PIECE_BYTES = MAX_UNSENT_BYTES // 2
 FEED_S = 0.02
 
 MAX_MISSED_BYTES = 256 << 10
-"""New bytes after which an inactive viewer is dropped."""
 
 MAX_MISSED_EVENTS = 5000
 """A viewer that misses more events reloads the page."""
@@ -253,7 +250,6 @@ class Hub:
         self.told(new)
 
     def _tell(self, viewer: Viewer, first: int, chunk: bytes) -> None:
-        """Only with room and without missed events."""
         if viewer.seq == first - 1 and len(chunk) <= viewer.room:
             if chunk:
                 viewer.transport.write(chunk)
@@ -294,7 +290,6 @@ class Hub:
         self.leave(viewer)
 
     def _send_plots(self, now: float) -> None:
-        """Draw the plots of the longest waiting changed game, once for all its viewers."""
         numbers = {viewer.topic.game for viewer in self._viewers if viewer.topic.moves}
         games = [game for number in numbers if (game := self.live.games.get(number)) is not None]
         plotted = {key: self._plotted.get(key, (now, 0)) for key in ((game.game, game.attempt) for game in games)}

@@ -1,6 +1,6 @@
 """The pages of a running contest: those of the export, and those of its games.
 
-A page is rendered once per state of the contest. Its script continues from its last event (`SEQ`), so none is lost.
+A page is rendered once per state of the contest. Its script continues from its last event (`SEQ`).
 """
 
 import hashlib

@@ -139,7 +139,6 @@ class RunningPages:
         return render("live_game.html", place, values, self._stream(live), __package__)
 
     def _card(self, game: LiveGame, live: Live, least: int, language: Language) -> Mapping[str, Any]:
-        """Empty if the game began before event `least`."""
         if game.board is not None and game.seq < least:
             return {"number": game.game, "attempt": game.attempt, "is_known": True}
         return {"is_known": False, **self._shown(game, live, language)}
@@ -223,6 +222,5 @@ def _number(value: float | None) -> str:
 
 
 def _left(game: LiveGame, seat: int) -> str:
-    """Time left, or used time without a limit."""
     left = game.left_ms[seat]
     return duration(game.charged_ms(seat) if left is None else left)

@@ -118,7 +118,6 @@ class StaticSite:
             self._put(place.file, pages.games.all(live, 0, 1, place, final=final).data)
 
     def _put(self, path: str, data: bytes, *, is_always: bool = False) -> None:
-        """A page gets the number of its last event."""
         if not is_always and self._written.get(path) == data:
             return
         self._written[path] = data

@@ -360,7 +360,6 @@ def _form_values(who: Visitor, action: str, target: str, preview: Preview) -> Ma
 
 
 def _order_of(sent: Mapping[str, str], who: TokenHolder) -> tuple[OrganiserOrder, int]:
-    """Also returns the game's attempt. Raises InputError."""
     action, target, number = (sent.get(name, "") for name in ("action", "target", "id"))
     why, attempt = " ".join(sent.get("why", "").split()), sent.get("attempt", "0")
     if not _ORDER_ID.fullmatch(number):
