@@ -20,7 +20,7 @@ _AT_CWD, _EXCHANGE = -100, 2
 
 
 def write_durably(path: Path, data: bytes) -> None:
-    """Write atomically and durably. Raises OSError, without leaving a partial file."""
+    """Raises OSError, without leaving a partial file."""
     partial = path.with_name(path.name + PARTIAL)
     try:
         with partial.open("wb") as file:
@@ -53,10 +53,7 @@ def move_durably(source: Path, target: Path) -> None:
 
 
 def exchange_durably(source: Path, target: Path) -> None:
-    """Replace the directory `target` with `source` atomically. Raises OSError.
-
-    After a kill, `target` is either of the two, complete.
-    """
+    """Replace the directory `target` with `source` atomically. Raises OSError."""
     partial = target.with_name(target.name + PARTIAL)
     shutil.rmtree(partial, ignore_errors=True)
     shutil.move(source, partial)
@@ -92,7 +89,7 @@ def is_file(path: Path) -> bool:
 
 
 def is_directory(path: Path) -> bool:
-    """True also for a link to a directory; False for an invalid name."""
+    """As `is_file`, for a directory."""
     return os.path.isdir(path)  # noqa: PTH112 - as in is_file
 
 

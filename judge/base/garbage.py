@@ -39,8 +39,6 @@ def collect_rarely() -> None:
 
 
 class _Exemption:
-    """Lasts from the first thread's start to the last one's end."""
-
     def __init__(self) -> None:
         self._lock = Lock()
         self._blocks = 0

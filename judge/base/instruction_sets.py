@@ -26,7 +26,7 @@ _FLAG = re.compile(r"[a-z0-9_.]{1,32}")
 
 
 def processor_flags() -> frozenset[str]:
-    """Return the flags that all processors have; empty if they are unknown."""
+    """The flags that all processors have; empty if they are unknown."""
     return _flags_of(CPUINFO)
 
 
@@ -41,14 +41,14 @@ def _flags_of(path: Path) -> frozenset[str]:
 
 
 def parse_flags(text: str) -> frozenset[str]:
-    """Return the flags that all processors in the text of /proc/cpuinfo have."""
+    """The flags that all processors in the text of /proc/cpuinfo have."""
     lines = dict.fromkeys(_FLAGS.findall(text))
     sets = [frozenset(word for word in line.split() if _FLAG.fullmatch(word)) for line in lines]
     return frozenset.intersection(*sets) if sets else frozenset()
 
 
 def check_instruction_set(name: str) -> str:
-    """Return the name. Raises ValueError with the fix if it is unknown."""
+    """The name. Raises ValueError with the fix if it is unknown."""
     if name in INSTRUCTION_SETS:
         return name
     other = name.lower().replace(".", "_")

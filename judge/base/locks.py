@@ -1,7 +1,6 @@
 """Locks on files and directories (flock(2)), which the kernel releases when the file is closed or the process ends.
 
-Nothing is written to the file. A waiting process sleeps in the kernel, and /proc/locks shows it. Windows has no flock:
-there, records can only be read.
+Nothing is written to the file. Windows has no flock: there, records can only be read.
 """
 
 from collections.abc import Iterator
@@ -11,10 +10,7 @@ from typing import IO, Any
 
 
 def lock(file: int | IO[Any], *, shared: bool = False) -> None:
-    """Wait for the lock. Raises OSError.
-
-    Several open files can have a `shared` lock at once.
-    """
+    """Wait for the lock. Raises OSError."""
     import fcntl
 
     fcntl.flock(file, fcntl.LOCK_SH if shared else fcntl.LOCK_EX)
@@ -34,7 +30,7 @@ def try_lock(file: int | IO[Any], *, shared: bool = False) -> bool:
 def try_lock_directory(directory: Path) -> IO[bytes] | None:
     """Lock the file `lock` of a directory, which is created if missing. None if it is locked.
 
-    Closing the file releases the lock. Raises OSError.
+    Raises OSError.
     """
     directory.mkdir(parents=True, exist_ok=True)
     file = (directory / "lock").open("wb")

@@ -38,7 +38,7 @@ def parse(kind: type[T], data: object, what: str) -> T:
 
 
 def parse_json(kind: type[T], data: bytes | str, what: str) -> T:
-    """Parse JSON. Raises InputError, which begins with `what`.
+    """Raises InputError, which begins with `what`.
 
     Memory: at most 100 bytes per byte of text. Lists fail at their first wrong element.
     """
@@ -82,8 +82,6 @@ class _AmbiguousError(Exception):
 
 
 class _Scan:
-    """Limits the number of possible key errors."""
-
     constant: Callable[[str], Any] | None = None
     number: Callable[[str], Any] | None = None
 
@@ -202,7 +200,6 @@ def _tables_with(kind: object, key: str) -> list[str]:
 
 
 def _known_keys(kind: object, where: Sequence[str]) -> list[str]:
-    """`where` is pydantic's location: keys, list indexes, and kinds of a table."""
     models = _models_in(kind)
     for key in where:
         fields = [each.model_fields[key] for each in models if key in each.model_fields]

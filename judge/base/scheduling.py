@@ -48,7 +48,6 @@ def set_scheduling(pid: int, policy: int) -> None:
 
 
 def _ask_for_slices(slice_ns: int) -> bool:
-    """0 is the default. Returns whether the kernel supports it."""
     if _SYS_SCHED_SETATTR is None:
         return False
     nice = os.getpriority(os.PRIO_PROCESS, threading.get_native_id())

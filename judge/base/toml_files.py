@@ -66,7 +66,7 @@ def toml_quoted(text: str) -> str:
 
 
 def toml_value(value: object) -> str:
-    """Return a value of `parse` as TOML. Tables are inline."""
+    """A value of `parse` as TOML. Tables are inline."""
     if isinstance(value, str):
         return toml_quoted(value)
     if isinstance(value, bool):
@@ -127,7 +127,6 @@ _LONG_KEY = re.compile(rf"(?:\.[ \t]*+[A-Za-z0-9_-]++[ \t]*+){{{MAX_KEY_PARTS}}}
 
 
 def _line_of_long_key(text: str) -> int:
-    """First key with more than `MAX_KEY_PARTS` parts, or 0."""
     line = 1
     for part, lines in _outside_strings(text):
         if found := _LONG_KEY.search(part):
@@ -170,7 +169,6 @@ _CAPITALISED = {"True": "true", "False": "false", "TRUE": "true", "FALSE": "fals
 
 
 def _hint(message: str, text: str) -> str:
-    """The correction for a `tomllib` message; empty if unknown."""
     lines = text.split("\n")
     place = _PLACE.search(message)
     number, column = (int(place[1]), int(place[2])) if place else (len(text.rstrip("\n").split("\n")), 0)
@@ -265,7 +263,6 @@ def _explain(model: type[BaseModel], error: ValidationError, path: Path, text: s
 
 
 def _without_tags(where: Sequence[str], text: str) -> list[str]:
-    """As the user wrote them: without the tags of tagged unions."""
     keys: list[str] = []
     at: Any = tomllib.loads(text)
     for key in where:
@@ -283,7 +280,6 @@ def _inner(at: Any, key: str) -> Any:
 
 
 def _line_around(keys: Sequence[str], text: str) -> int:
-    """Line of the table that contains the keys; 0 if missing."""
     at: Any = tomllib.loads(text)
     for key in keys:
         at = _inner(at, key)

@@ -92,7 +92,6 @@ def unpack_stream(stream: BinaryIO, target: Path, path_of: Callable[[TreeMember]
 
 
 def _next_header(stream: BinaryIO, name_bytes: int) -> tarfile.TarInfo | None:
-    """Includes a long name from a separate block; None at the end."""
     header = _header(stream)
     if header is None or header.type != tarfile.GNUTYPE_LONGNAME:
         return header

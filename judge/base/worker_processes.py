@@ -51,7 +51,7 @@ class WorkerLostError(Exception):
 
 
 class Worker(Generic[Result]):
-    """A process for one task at a time. It starts with the first task, and restarts after it ended."""
+    """A process, which starts with the first task and restarts after it ended."""
 
     def __init__(self, initializer: Callable[..., object] | None = None, *args: Any, fork: bool = False) -> None:
         """`initializer(*args)` is called in each new process. Both must be picklable.
@@ -149,7 +149,6 @@ class Crew(Generic[Result]):
     def __init__(
         self, size: int, initializer: Callable[..., object] | None = None, *args: Any, fork: bool = False
     ) -> None:
-        """`size` workers; for the rest see `Worker`."""
         self.workers: Sequence[Worker[Result]] = [_Member(self, number) for number in range(size)]
         self._initializer = (initializer, args)
         self._fork = fork
@@ -175,8 +174,6 @@ class Crew(Generic[Result]):
 
 
 class _Member(Worker[Result]):
-    """Killing it kills the process of all."""
-
     def __init__(self, crew: Crew[Result], number: int) -> None:
         super().__init__()
         self._crew = crew
@@ -195,7 +192,6 @@ class _Member(Worker[Result]):
 def _start_process(
     pipes: int, initializer: tuple[Callable[..., object] | None, tuple[Any, ...]], *, fork: bool
 ) -> tuple[BaseProcess, Sequence[connection.Connection]]:
-    """With a thread per pipe; the pipes are the parent's ends."""
     ours, theirs = zip(*(multiprocessing.Pipe() for _ in range(pipes)), strict=True)
     # A parent that ends without `close` does not wait for a daemon.
     process: BaseProcess
@@ -238,7 +234,7 @@ def wait(workers: Collection[AnyWorker], timeout_s: float) -> list[AnyWorker]:
 
 
 def kill(workers: Iterable["Worker[Any]"], polite_s: float = 0) -> None:
-    """Kill the workers' processes, and wait until they are gone. Unfinished tasks are lost.
+    """Kill the workers' processes, and wait until they are gone.
 
     If `polite_s` is not 0, send SIGTERM first, and wait up to `polite_s` seconds for all of them together.
     """
@@ -376,7 +372,6 @@ def _serve_forked(
 
 
 def _picklable(error: Exception) -> Exception:
-    """RuntimeError with its text if it cannot be pickled."""
     try:
         pickle.loads(pickle.dumps(error))  # noqa: S301 our own
     except Exception:  # noqa: BLE001 any class of error

@@ -51,7 +51,6 @@ def evaluate_game(moves: Iterable[tuple[int, float | None]], winner: int | None)
 
 
 def _joint(first: float, second: float) -> float:
-    """The smaller advantage of the side that both see ahead; 0 if they disagree."""
     if first * second <= 0:
         return 0.0
     return min(first, second, key=abs)

@@ -14,11 +14,11 @@ HEAD = 64 << 10
 FormatGame = TypeVar("FormatGame")
 
 
-def _refuse(data: bytes, source: str) -> NoReturn:  # noqa: ARG001 a format that is only written
+def _refuse(data: bytes, source: str) -> NoReturn:  # noqa: ARG001
     raise InputError(f"{source}: this format is only written, not read")
 
 
-def _is_unknown(data: bytes) -> bool:  # noqa: ARG001 a format that is only written
+def _is_unknown(data: bytes) -> bool:  # noqa: ARG001
     return False
 
 

@@ -43,7 +43,6 @@ def replay_record(
         game = referee.game
         if not isinstance(game, kind):
             raise InputError(f"a record of {file.record.spec.policy.game.name}, not of {name}")
-        # A void game may end anywhere.
         with suppress(InputError) if file.record.verdict is Verdict.VOID else nullcontext():
             referee.play()
     return game, [ReplayedPly(*each) for each in zip(referee.plies, left_ms, strict=True)]

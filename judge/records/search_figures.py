@@ -33,7 +33,7 @@ _KEYS = {
 _FACTORS = {"k": 1e3, "m": 1e6, "g": 1e9, "b": 1e9}
 
 
-@dataclass(slots=True)  # not frozen: that takes three times as long
+@dataclass(slots=True)  # frozen takes three times as long
 class SearchFigures:
     """Figures of one answer; None: not reported.
 

@@ -60,7 +60,7 @@ def read_collection(data: bytes, source: str) -> list[list[SgfNode]]:
 
 
 def games_of(text: str, source: str) -> Iterator[list[SgfNode]]:
-    """The nodes of each game's main line. Raises InputError naming the line."""
+    """As `read_collection`. The InputError names the line."""
     return _games(_words(text, source))
 
 

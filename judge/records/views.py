@@ -54,7 +54,7 @@ class Token:
     is_dead: bool = False
 
 
-@dataclass(slots=True)  # not frozen: that takes three times as long
+@dataclass(slots=True)  # frozen takes three times as long
 class BoardView:
     """One position."""
 
@@ -91,7 +91,7 @@ class BoardView:
 
 
 def changed_squares(before: Mapping[Square, object], after: Mapping[Square, object]) -> list[Square]:
-    """Return the squares where two positions differ."""
+    """Squares where two positions differ."""
     count = len(before)
     if [*before] == [*islice(after, count)] and [*before.values()] == [*islice(after.values(), count)]:
         return [*islice(after, count, None)]  # Faster, as a position of stones extends the last one.

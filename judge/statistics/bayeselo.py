@@ -4,8 +4,8 @@ With g = 10 ** (r / 400), the draw margin e = 0.01 Elo and t = 10 ** (e / 400):
 
     P(i beats j) = g_i / (g_i + t g_j)       Rao and Kupper 1967, without a first-move advantage
 
-A draw is one win and one loss of each. Each player has two virtual draws, distributed over its opponents like its
-games. BayesElo stops up to 1 Elo before the maximum, so this module repeats its iterations:
+Each player has two virtual draws, distributed over its opponents like its games. BayesElo stops up to 1 Elo before the
+maximum, so this module repeats its iterations:
 
     g_i <- sum_j a_ij / sum_j (a_ij / (g_i + t g_j) + a_ji t / (t g_i + g_j))       Hunter 2004, MM algorithms
 
@@ -55,7 +55,7 @@ class PairResult(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class BayesRating:
-    """A rating. The 95 % interval is from `elo - minus` to `elo + plus`, with all opponents fixed.
+    """The 95 % interval is from `elo - minus` to `elo + plus`, with all opponents fixed.
 
     `plus` is negative for ratings beyond 1500 Elo above the mean, where the distribution is cut off, as in BayesElo.
     """
@@ -136,7 +136,6 @@ class _Table:
             self.opponents.append(_Opponents(numbers, together, wins + drawn, losses + drawn))
 
     def ratings(self) -> _Vector:
-        """Ratings in Elo, with mean 0."""
         batches = self._batches()
         strengths = np.ones(len(self.opponents))
         for _ in range(_MAX_ROUNDS):
@@ -179,7 +178,6 @@ class _Table:
         return batches
 
     def interval(self, player: int, ratings: _Vector) -> tuple[float, float]:
-        """2.5 % and 97.5 % quantiles of a player's rating; the mean of all ratings remains 0."""
         numbers, _, won, lost = self.opponents[player]
         step = 2 * _REACH_ELO / _POINTS
         points = -_REACH_ELO + step * (np.arange(_POINTS) + 0.5)

@@ -55,7 +55,7 @@ class PairCounts:
 
     @classmethod
     def of_scores(cls, scores: Mapping[tuple[str, str], Sequence[int]]) -> Self:
-        """Sum up wins, draws and losses of each pair's first agent. Places follow the ids."""
+        """The scores are wins, draws and losses of each pair's first agent."""
         place = {agent: at for at, agent in enumerate(sorted({agent for pair in scores for agent in pair}))}
         pairs = sorted(scores)
         places = [(place[one], place[other]) for one, other in pairs]
@@ -78,7 +78,6 @@ class Fit:
         self.tally = tally
         self._model = model
         self._agents = len(tally.place)
-        # Virtual draws are distributed like games.
         games = tally.wins + tally.draws + tally.losses
         shares = 1 / tally.games[tally.first] + 1 / tally.games[tally.second]
         self._prior: Vector = model.prior_draws / 2 * games * shares
@@ -142,7 +141,6 @@ class Fit:
         return at
 
     def _inverse(self, curvature: Matrix) -> Matrix:
-        """Inverse of the information of free parameters; zero for fixed ones."""
         inverse = np.zeros_like(curvature)
         inverse[self._moving] = np.linalg.inv((self._anchor - curvature)[self._moving])
         return inverse

@@ -1,7 +1,7 @@
 """Compares several candidates with one base.
 
-The p-value is that of Student's t: the variance is estimated from the same pairs, and with the normal distribution 5.7
-% of lists of five equals with 100 pairs each would be wrong. Holm's procedure adjusts the p-values.
+The p-value is that of Student's t, because the variance is estimated from the same pairs. Holm's procedure adjusts the
+p-values.
 """
 
 import math

@@ -1,13 +1,7 @@
-"""How certain the places of a contest are. See docs/statistics.md.
+"""How certain the places of a contest are. docs/statistics.md describes the method.
 
-Davidson's model (`judge.statistics.bradley_terry`, without first-move advantage) gives ratings and their covariance C.
-From both follow:
-
-- **Inflation** phi: the deviance of the pairs' scores, divided by its mean in simulated contests without rings.
-- **Separated agents**: i is above j if the difference, in standard errors sqrt(phi v), exceeds the 95 % quantile of
-  the maximum over all pairs. Separated pairs are removed and the quantile is computed again (step-down; Romano and
-  Wolf, Exact and Approximate Stepdown Methods for Multiple Hypothesis Testing, 2005).
-- **Groups**: a group ends where each agent so far is above each following one.
+Separated agents follow from a step-down procedure (Romano and Wolf, Exact and Approximate Stepdown Methods for Multiple
+Hypothesis Testing, 2005). A group ends where each agent so far is above each following one.
 """
 
 import itertools
@@ -119,7 +113,7 @@ class Conclusions:
 
 @dataclass(frozen=True, slots=True)
 class Certainty:
-    """How certain the places are. `gap` and the half-widths of its 95 % intervals are in Elo, draws count as halves.
+    """`gap` and the half-widths of its 95 % intervals are in Elo, draws count as halves.
 
     `strength` has the conclusions with phi, `repetition` those with phi = 1.
     """
@@ -175,7 +169,7 @@ def pair_results(games: Iterable[GameResult]) -> list[PairResult]:
 def assess_places(
     results: Iterable[PairResult], places: Mapping[str, int] | None = None, is_running: bool = False
 ) -> Certainty | None:
-    """Compute the certainty of places; None for fewer than two agents with games.
+    """None for fewer than two agents with games.
 
     `places` default to Gomocup's ratings. Agents that share a place keep their order. Disqualified agents must not be
     in `results`. With `is_running` all ranges are valid together, at any number of looks.

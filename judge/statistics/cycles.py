@@ -25,14 +25,14 @@ from judge.statistics.scales import ELO
 from judge.statistics.significance import SIGNIFICANCE, chi_square_tail, holm, normal_tail
 
 MAX_AGENTS = 100
-"""Agents, those with the most games, in the search for rings: 100 agents have 161,700 rings."""
+"""Agents in the search for rings, those with the most games."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ring:
     """Three agents; each does better against the next, and the last against the first, than ratings predict.
 
-    `elo`: sum around the ring; `p` is adjusted for the number of rings.
+    `elo`: sum around the ring; `p` is adjusted.
     """
 
     agents: tuple[str, str, str]

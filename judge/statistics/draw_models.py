@@ -38,7 +38,6 @@ class DrawModel(Protocol):
     """Arrays have one element per ordered pair: games of the first seat."""
 
     NO_DRAWS: float
-    """The d without draws."""
 
     def height(self, u: Vector, d: float, wins: Vector, draws: Vector, losses: Vector) -> float:
         """Log-likelihood; minus infinity for an impossible d."""

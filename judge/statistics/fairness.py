@@ -44,7 +44,6 @@ Matrix = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.intp]
 
 POWER = 0.9
-"""Probability of detecting an effect of the size `found`."""
 
 FEWEST = 10
 """Levels with fewer games are joined as `others`; fewer residual degrees are not tested."""
@@ -62,11 +61,10 @@ FAIRNESS_WORDS = (*LEVELS, *NUMBERS, SEAT, SCORE, TIME, OTHERS, ALONE, FEW, ALIK
 
 @dataclass(frozen=True, slots=True)
 class FairnessTest:
-    """The test of one factor. Effects are points of the first seat, or relative times per move (0.01 is 1 % more, -0.5
-    is half).
+    """Effects are points of the first seat, or relative times per move (0.01 is 1 % more, -0.5 is half).
 
     `p` is None if nothing can be compared (`why`); `adjusted` accounts for all tests. `level` has the largest `effect`,
-    with the 95 % interval `low` to `high`. `found` is the detectable effect.
+    with the 95 % interval `low` to `high`.
     """
 
     factor: str
@@ -84,12 +82,12 @@ class FairnessTest:
 
     @property
     def has_effect(self) -> bool:
-        """Whether the factor is significant; wrong in 5 % of contests on fair machines, over all tests."""
+        """Whether the factor is significant."""
         return self.adjusted is not None and self.adjusted <= SIGNIFICANCE
 
 
 def fairness_tests(results: Sequence[GameResult], conditions: Sequence[GameConditions]) -> list[FairnessTest]:
-    """Make all tests. `conditions` are those of each result's game. A game that both lost by faults has no score."""
+    """`conditions` are those of each result's game. A game that both lost by faults has no score."""
     if not results:
         return []
     games = _Games(results, conditions)
@@ -137,7 +135,7 @@ def _log_time(result: GameResult, seat: int) -> float:
 
 
 def _neighbours(conditions: Sequence[GameConditions]) -> Vector:
-    """Other games on the host when each game began. Later starts depend on the game's own duration."""
+    """Counts no later starts, which depend on the game's own duration."""
     counts = np.zeros(len(conditions))
     hosts: dict[str, list[int]] = {}
     for at, each in enumerate(conditions):
@@ -187,7 +185,7 @@ class _OfPairs(_Sweep):
 
 
 class _OfAgents(_Sweep):
-    """One unknown per agent; `sign` is the second agent's."""
+    """One unknown per agent."""
 
     def __init__(self, agents: int, first: Codes, second: Codes, sign: float) -> None:
         self._agents, self._first, self._second, self._sign = agents, first, second, sign

@@ -52,7 +52,7 @@ class JoinedRatings:
 def join_contests(
     contests: Sequence[RatedContest], anchors: Mapping[str, float], model: RatingModel | None = None
 ) -> JoinedRatings:
-    """Rate all contests at once. Raises InputError if an anchor has not played or names several programs."""
+    """Raises InputError if an anchor has not played or names several programs."""
     ordered = [
         (contest, _programs(contest)) for contest in sorted(contests, key=lambda contest: (contest.began, contest.name))
     ]
@@ -81,7 +81,6 @@ def join_contests(
 
 
 def _programs(contest: RatedContest) -> Mapping[str, str]:
-    """The name is appended if others have the same files."""
     count = Counter(contest.programs.values())
     return {name: digest if count[digest] == 1 else f"{digest} {name}" for name, digest in contest.programs.items()}
 
@@ -98,7 +97,6 @@ def _anchor_programs(names: Mapping[str, str], anchors: Mapping[str, float]) -> 
 
 
 def _anchored(rated: RatingList, anchors: Mapping[str, float]) -> RatingList:
-    """Pools with anchors get the largest one's number."""
     off: dict[int, list[float]] = {}
     for rating in rated.ratings:
         if rating.agent in anchors:

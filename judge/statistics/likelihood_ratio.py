@@ -31,7 +31,7 @@ from collections.abc import Sequence
 _UNSEEN = 1e-3
 _MAX_STEPS = 200
 _HALVE_AFTER = 30
-"""After these steps, every other step halves the interval, which ends at float precision."""
+"""After these steps, every other step halves the interval."""
 _CLOSE = 1e-5
 """Relative size of the last step, compared with the distance to a pole; the error is about its square."""
 _MAX_TANGENTS = 100
@@ -131,9 +131,8 @@ def _log_weights(
         1 + x d = (alpha + e ** y beta) / (1 + e ** y),   alpha = 1 - d / d+ >= 0,   beta = 1 - d / d- >= 0
 
     without differences of near numbers. The sums of q |d| / (alpha + e ** y beta) over positive and negative d must be
-    equal. The logarithm of their ratio is nearly linear in y near the poles, which makes Newton's method fast. 1 + x d
-    is
-    at least q, which bounds y.
+    equal. The logarithm of their ratio is nearly linear in y near the poles, so Newton's method is fast.
+    1 + x d is at least q, which bounds y.
     """
     highest, lowest = max(offsets), min(offsets)
     parts = [(1 - offset / highest, 1 - offset / lowest) for offset in offsets]

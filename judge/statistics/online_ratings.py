@@ -44,7 +44,7 @@ class OnlineRating:
 
 
 class OnlineRatings:
-    """Ratings of agents. Each has a place, from 0 in the order of admission."""
+    """Each agent has a place, from 0 in the order of admission."""
 
     def __init__(self, model: RatingModel | None = None, refit_results: int | None = None) -> None:
         """`refit_results` is the number of results between exact fits; None: half the number of agents, at least 10."""
@@ -64,7 +64,6 @@ class OnlineRatings:
         self._covariance: Matrix = np.zeros((16, 16))
         self._covariance[0, 0] = variance
         self._is_davidson = self._model.draws == "davidson"
-        # Strength of draws: exp(d) of Davidson's model, d of Rao and Kupper's.
         self._draw = 0.0 if self._is_davidson else (self._model.draw_elo or 0.0) / _ELO
 
     @property
@@ -93,17 +92,17 @@ class OnlineRatings:
         return self._draw
 
     def place(self, agent: str) -> int:
-        """Return the agent's place. Raises KeyError if it was not admitted."""
+        """The agent's place. Raises KeyError if it was not admitted."""
         return self._places[agent]
 
     def rating(self, agent: str) -> OnlineRating:
-        """Return the agent's rating. Raises KeyError if it was not admitted."""
+        """The agent's rating. Raises KeyError if it was not admitted."""
         at = self._places[agent] + 1
         deviation = sqrt(max(0.0, float(self._covariance[at, at])))
         return OnlineRating(float(self._at[at]) * _ELO, deviation * _ELO)
 
     def version_prior(self, parent: str, widening: float) -> Prior:
-        """Return the prior of a new version: its parent's rating, whose variance grows by `widening` squared (Elo)."""
+        """The prior of a new version: its parent's rating, whose variance grows by `widening` squared (Elo)."""
         rating = self.rating(parent)
         return Prior(rating.elo, sqrt(rating.deviation * rating.deviation + widening * widening))
 

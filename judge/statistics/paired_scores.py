@@ -48,9 +48,7 @@ class PairedScores:
 
     @property
     def are_even(self) -> bool:
-        """Whether the candidate always scored like its parent, or 1/2 against the pool. Such pairs show no
-        difference.
-        """
+        """Whether the candidate always scored like its parent, or 1/2 against the pool."""
         return self.pairs > 0 and self.counts[len(self.counts) // 2] == self.pairs
 
     @cached_property

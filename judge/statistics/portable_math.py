@@ -1,6 +1,6 @@
 """Exponential, logarithm and inverse with the same bits on each machine.
 
-C libraries and BLAS differ between processors. These use only operations that IEEE 754 defines, in a fixed order.
+They use only operations that IEEE 754 defines, in a fixed order.
 """
 
 import numpy as np
@@ -19,11 +19,11 @@ _LOG2_LOW = float.fromhex("0x1.a39ef35793c76p-33")
 _ROOT_HALF = 0.7071067811865476
 
 _BLOCK_ROWS = 64
-"""Rows of a matrix that are updated at once, so that they stay in the processor's cache."""
+"""Rows of a matrix that are updated at once, to stay in the processor's cache."""
 
 
 def exp(x: Vector | float) -> Vector:
-    """Return the exponential: relative error below 1e-15 for exponents from -700 to 700."""
+    """The exponential: relative error below 1e-15 for exponents from -700 to 700."""
     x = np.minimum(np.maximum(np.asarray(x, dtype=np.float64), -_LARGEST), _LARGEST)
     halves = np.rint(x / _LOG2_HIGH)
     rest = (x - halves * _LOG2_HIGH) - halves * _LOG2_LOW
@@ -34,7 +34,7 @@ def exp(x: Vector | float) -> Vector:
 
 
 def log(x: Vector | float) -> Vector:
-    """Return the natural logarithm of positive numbers: error below 1e-15 near 1, relative elsewhere."""
+    """The natural logarithm of positive numbers: error below 1e-15 near 1, relative elsewhere."""
     part, exponent = np.frexp(np.asarray(x, dtype=np.float64))
     is_low = part < _ROOT_HALF
     part = np.where(is_low, part * 2.0, part)
@@ -48,12 +48,12 @@ def log(x: Vector | float) -> Vector:
 
 
 def share(x: Vector | float) -> Vector:
-    """Return the logistic function."""
+    """The logistic function."""
     return 1.0 / (1.0 + exp(-np.asarray(x, dtype=np.float64)))
 
 
 def product(matrix: Matrix, vector: Vector) -> Vector:
-    """Return the product of a symmetric matrix and a vector. The rows are added in their order."""
+    """The product of a symmetric matrix and a vector. The rows are added in their order."""
     total: Vector = np.zeros(len(vector))
     for row, factor in zip(matrix, vector, strict=True):
         if factor:
@@ -69,7 +69,7 @@ def subtract_square(matrix: Matrix, vector: Vector) -> None:
 
 
 def inverse(matrix: Matrix) -> Matrix:
-    """Return the inverse of a symmetric positive definite matrix, with one rank-one update per row."""
+    """The inverse of a symmetric positive definite matrix, with one rank-one update per row."""
     swept = matrix.copy()
     for at in range(len(swept)):
         column = swept[at].copy()

@@ -1,6 +1,6 @@
 """Rating lists over years from records of leagues and tables of names: Gomocup's lists since 2000.
 
-A name in a record becomes a version, `RAPFI 2025`. An anchor and the reference list set the scale.
+A name in a record becomes a version, `RAPFI 2025`.
 """
 
 import re

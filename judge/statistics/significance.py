@@ -36,7 +36,7 @@ def holm(p_values: Sequence[float]) -> list[float]:
     """Adjusted p-values: the probability of any false finding below a level is at most that level (Holm, A Simple
     Sequentially Rejective Multiple Test Procedure, 1979).
 
-    The smallest of m is multiplied by m, the next by m - 1, and so on, without decreasing. Tests may be dependent.
+    Tests may be dependent.
     """
     adjusted = [1.0] * len(p_values)
     least = 0.0

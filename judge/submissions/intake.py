@@ -77,7 +77,7 @@ class BuildLimits(_Section):
     """Size of the shown log: its first and last half."""
 
     def box(self) -> Limits:
-        """Return the limits of the box."""
+        """The limits of the box."""
         return Limits(
             memory_bytes=self.memory_bytes,
             temporary_bytes=self.work_bytes,
@@ -175,7 +175,7 @@ class IntakePolicy(BaseModel):
 
     @property
     def limits(self) -> IntakeLimits:
-        """Return the processing limits of an upload."""
+        """The processing limits of an upload."""
         return IntakeLimits(
             upload_bytes=self.upload_bytes,
             check_s=min(self.check_s, self.process_s / 2),

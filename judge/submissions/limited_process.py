@@ -42,7 +42,7 @@ class LimitedProcess:
             raise HostError(f"no process to read an upload can be started: {error.strerror}") from error
 
     def run(self, task: Callable[P, Result], *args: P.args, **kwargs: P.kwargs) -> Result:
-        """Run a task. Arguments and result must pickle.
+        """Arguments and result must pickle.
 
         Raises the task's errors, RefusedError at a limit, HostError if the process fails.
         """

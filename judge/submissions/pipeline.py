@@ -301,7 +301,6 @@ class _UploadPipeline:
             )
 
     def _end_lines_so(self, report: CheckReport, ending: str, agent: Agent, tree: Path) -> CheckReport:
-        """Store the agent with the line ending that all other questions used."""
         file = tree / MANIFEST
         if file.exists():
             rest = manifest_text(file)
@@ -330,7 +329,6 @@ class _UploadPipeline:
 
     @contextmanager
     def _step(self, stage: Stage, tree: Path | None = None) -> Iterator[list[str]]:
-        """Yields the description. A fault of the upload ends the pipeline."""
         began, words = time.monotonic(), list[str]()
         try:
             yield words

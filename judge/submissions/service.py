@@ -121,7 +121,7 @@ def check_name(name: str) -> str:
 
 
 def check_title(title: str) -> str:
-    """Return a display name without outer blanks. Raises InputError."""
+    """A display name without outer blanks. Raises InputError."""
     title = title.strip()
     if len(title) > TITLE_CHARACTERS or not is_printable(title):
         raise InputError(f"name {title[:80]!r}: at most {TITLE_CHARACTERS} printable characters")
@@ -324,7 +324,7 @@ def decide(register: Register, order: OrganiserOrder) -> DoneOrder:
 
 
 def state_line(submission: Submission) -> str:
-    """Return such as `submission 3, five version 2: approved`."""
+    """Such as `submission 3, five version 2: approved`."""
     number, name, state = submission.id, printable(submission.name) or "no name yet", submission.state.value
     if submission.version:
         return sentence(f"submission {number}, {name} version {submission.version}: {state}")

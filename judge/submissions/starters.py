@@ -16,7 +16,7 @@ _EPOCH = (1980, 1, 1, 0, 0, 0)
 
 
 def starters_of(policy: Policy) -> Mapping[str, str]:
-    """Return the programming language of each starter for the policy's protocol and runtimes, by name."""
+    """The programming language of each starter for the policy's protocol and runtimes, by name."""
     found = {path.parent.name: read_manifest(path) for path in sorted(IMAGES.glob(f"{_PREFIX}*/{MANIFEST}"))}
     runtimes = {*policy.admits, *policy.runtimes}
     return {
@@ -28,7 +28,7 @@ def starters_of(policy: Policy) -> Mapping[str, str]:
 
 @cache
 def starter_zip(name: str) -> bytes:
-    """Return a starter of `starters_of` in a folder of its name. Each call returns the same bytes."""
+    """A starter of `starters_of` in a folder of its name. Each call returns the same bytes."""
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
         for path in sorted(path for path in (IMAGES / name).iterdir() if path.is_file() and not _is_built(path)):

@@ -489,7 +489,7 @@ class Extraction:
 
 
 def extract(archive: BinaryIO, out: IO[bytes], job: dict[str, Any]) -> list[str]:
-    """Return the names left out."""
+    """The names that were left out."""
     with write_stream(out) as tar:
         extraction = Extraction(archive, tar, job)
         extraction.run()

@@ -1,7 +1,4 @@
-"""Chooses the pairs of a ladder from the events of its log.
-
-Each choice depends only on the entries and on the lines of the log before it, so it can be computed again.
-"""
+"""Chooses a ladder's pairs from the events of its log (docs/decisions/0013-matchmaking-of-ladders.md)."""
 
 from collections.abc import Callable, Iterable, Sequence
 from enum import Enum, auto
@@ -90,14 +87,14 @@ class LadderHistory:
         self.games.admit(entry.name, str(entry.author or ""), anchor=anchor is not None)
 
     def next(self) -> Pairing | None:
-        """Return the next pairing; None at the end of the season, or if no pair is allowed now."""
+        """The next pairing; None at the end of the season, or if no pair is allowed now."""
         if self.games.drawn >= self._form.total_games:
             return None
         return next_pair(self.ratings, self.games, self._seed)
 
     @property
     def drawn(self) -> int:
-        """Number of games that were drawn."""
+        """Number of drawn games."""
         return len(self._drawn)
 
     def draw(self, pairing: Pairing, game: ScheduledGame) -> None:
@@ -155,7 +152,6 @@ class LadderHistory:
                 self.games.finish(*self._drawn[at])
 
     def _rate_again(self) -> None:
-        """Without results that were withdrawn, or of agents that are out."""
         self.ratings = OnlineRatings()
         for agent, prior in self._priors.items():
             self.ratings.admit(agent, prior)

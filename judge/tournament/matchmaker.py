@@ -1,7 +1,4 @@
-"""The next pair of a ladder (docs/decisions/0013-matchmaking-of-ladders.md).
-
-The same ratings, games and seed give the same pair on each machine.
-"""
+"""The next pair of a ladder (docs/decisions/0013-matchmaking-of-ladders.md)."""
 
 from enum import IntEnum
 from math import ceil
@@ -40,10 +37,9 @@ class LadderGames:
     """The agents of a ladder and the numbers of their games. Agents have the same places as in `OnlineRatings`."""
 
     def __init__(self, rules: Matchmaking) -> None:
-        """Start without agents and games."""
         self.rules = rules
         self.drawn = 0
-        """Number of games that were drawn."""
+        """Number of drawn games."""
         self.anchor_games = 0
         self.period = 0
         self.period_left = 0
@@ -68,27 +64,27 @@ class LadderGames:
 
     @property
     def open_games(self) -> npt.NDArray[np.int64]:
-        """Number of open games per agent."""
+        """Open games per agent."""
         return self._row(_Row.OPEN)
 
     @property
     def games(self) -> npt.NDArray[np.int64]:
-        """Number of drawn games per agent."""
+        """Drawn games per agent."""
         return self._row(_Row.GAMES)
 
     @property
     def author_games(self) -> npt.NDArray[np.int64]:
-        """Number of games per agent against agents of its author."""
+        """Games per agent against agents of its author."""
         return self._row(_Row.AUTHOR_GAMES)
 
     @property
     def missing(self) -> npt.NDArray[np.int64]:
-        """Number of games per agent until its minimum of this period; 0 for anchors and inactive agents."""
+        """Games per agent until its minimum of this period; 0 for anchors and inactive agents."""
         due = (self._row(_Row.FIRST_PERIOD) <= self.period) & self.active & ~self.anchors
         return np.where(due, np.maximum(self.rules.minimum_games - self._row(_Row.PERIOD_GAMES), 0), 0)
 
     def name(self, place: int) -> str:
-        """Return the agent at a place."""
+        """The agent at a place."""
         return self._names[place]
 
     def admit(self, agent: str, author: str = "", *, anchor: bool = False) -> None:
@@ -154,15 +150,15 @@ class LadderGames:
         self._open_pairs[_pair(*places)] = self._open_pairs.get(_pair(*places), 0) + 1
 
     def meetings(self, pair: tuple[int, int]) -> tuple[int, int | None]:
-        """Return a pair's number of games, and the first seat's agent in the last one. The lower place is first."""
+        """A pair's number of games, and the first seat's agent in the last one. The lower place is first."""
         return self._meetings.get(pair, 0), self._last_first.get(pair)
 
     def first_seat_surplus(self, place: int) -> int:
-        """Return how many more first seats than second ones an agent had."""
+        """How many more first seats than second ones an agent had."""
         return int(2 * self._table[_Row.FIRST_SEATS, place] - self._table[_Row.GAMES, place])
 
     def open_in(self, low: Places, high: Places) -> Vector:
-        """Return the number of open games of each pair."""
+        """Open games of each pair."""
         count = len(self._names)
         keys = np.array(sorted(a * count + b for a, b in self._open_pairs), dtype=np.intp)
         if not len(keys):
@@ -173,11 +169,11 @@ class LadderGames:
         return np.where(keys[at] == wanted, values[at], 0.0)
 
     def allowed(self, low: Places, high: Places) -> Flags:
-        """Return whether the author's share allows each pair."""
+        """Whether the author's share allows each pair."""
         authors, portion = self._row(_Row.AUTHOR), self.rules.author_share
         playing = authors[self.active]
         if len(playing) and playing[0] >= 0 and (playing == playing[0]).all():
-            return np.ones(len(low), dtype=np.bool_)  # there is no other author
+            return np.ones(len(low), dtype=np.bool_)
         full = self.author_games + 1 > portion * (self.games + 1)
         is_full: Flags = (authors[low] == authors[high]) & (authors[low] >= 0) & (full[low] | full[high])
         return ~is_full
@@ -193,10 +189,9 @@ class LadderGames:
 
 
 def next_pair(ratings: OnlineRatings, games: LadderGames, seed: Seed) -> Pairing | None:
-    """Return the next game, or None if no pair is allowed now.
+    """The next game, or None if no pair is allowed now.
 
-    `meeting` is the number of the pair's earlier games, the table the game's number from 1. `minimum_games` and
-    `anchor_share` yield if no pair fits.
+    `meeting` is the number of the pair's earlier games, the table the game's number from 1.
     """
     rules = games.rules
     can_play = games.active & (games.open_games < rules.open_games)

@@ -1,7 +1,7 @@
-"""The points of a game. Without points for every possible result word, no round starts.
+"""The points of a game.
 
-The word is in the result line (Stratego's OUTCOME, Quantum Chess' second word) or is the verdict. The policy sets
-points, `WORD = [the named side, the other]`; default: 1 for a win and 0.5 for a draw.
+The result word is in the result line (Stratego's OUTCOME, Quantum Chess' second word) or is the verdict. The policy
+sets points, `WORD = [the named side, the other]`; default: 1 for a win and 0.5 for a draw.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -2,8 +2,7 @@
 
 The commitment is the SHA-256 of the secret, stored in the contest's document. The contest's key (`contest_key`) is
 derived from the secret, the entries, the log's first checkpoint after lock-in, and the announced witnesses' signatures
-of it. So the draw cannot be chosen: the secret is older than the entries, and only witnesses know their signatures.
-Derived from the key (`judge.referee.seeds`):
+of it (docs/decisions/0009-log-and-witnesses.md). Derived from the key (`judge.referee.seeds`):
 
 - drawn ranks: `"seeds"`; lots of a Swiss: `"swiss"`;
 - the order of shuffled openings in the n-th pass, from 0: `n`;

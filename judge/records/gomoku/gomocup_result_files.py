@@ -91,7 +91,7 @@ class _Result:
 
 
 def write_result_files(contest: FinishedContest) -> Iterator[tuple[str, bytes]]:
-    """File names and contents in pieces. A repeated name continues its file."""
+    """As `judge.records.managers.ContestManager.write`."""
     numbers = {name: number for number, name in enumerate(contest.agents)}
     players = [_Player() for _ in contest.agents]
     results: list[_Result] = []

@@ -37,7 +37,6 @@ POLICIES: Mapping[int, tuple[str, Rule]] = {
     8: ("gomocup-caro:overline", Rule.CARO_OVERLINE),
     9: ("gomocup-caro", Rule.CARO),
 }
-"""Under other values of `rule` GomocupJudge recognises no win."""
 
 FAILURES = 0.1
 
@@ -198,7 +197,6 @@ def _of(plain: Mapping[str, Mapping[str, object]], key: str) -> object:
 
 
 def _is_round_robin(file: _Tournament) -> bool:
-    """GomocupJudge only tests for an empty text, so `0` means a round robin."""
     kind = file.fields["tournament"].value
     if kind == "0":
         file.remark(
@@ -270,7 +268,6 @@ def agent_name(file_name: str) -> str:
 
 
 def _ratings(file: _Tournament, agents: Sequence[ImportedAgent]) -> tuple[int, Mapping[str, int]]:
-    """From this difference on pairs are left out (0: all pairs meet)."""
     if file.fields.get("rating_diff", _Field(0, "0")).value in ("", "0"):
         return 0, {}
     difference = file.number("rating_diff", 0, 10_000, "Elo")

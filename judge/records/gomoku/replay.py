@@ -24,10 +24,7 @@ class LaidPly(NamedTuple):
 
 
 def replay_gomoku(file: RecordFile) -> tuple[Gomoku, Sequence[LaidPly]]:
-    """The game at its end. A void game stops where it broke off.
-
-    Raises InputError for another game, or a contradiction to the rules.
-    """
+    """As `judge.records.replays.replay_record`."""
     laid_before: list[int] = []
     game, plies = replay_record(file, Gomoku, "five in a row", lambda game: laid_before.append(len(game.stones)))
     spans = pairwise([*laid_before, len(game.stones)])

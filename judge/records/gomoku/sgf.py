@@ -8,8 +8,8 @@ Squares are column and row from the top left corner, `a` to `z`, then `A` to `Z`
 SZ[width:height]. The comment of a stone is `opening move` or its time, as in c-gomoku-cli. RE has the winner and T
 (time), R (resigned) or F (another fault). GC has the verdict.
 
-Everything of a record is kept. The reader accepts collections, FF[1] to FF[4], unknown properties, and set-up stones
-(AB and AW before the first move) as opening. It refuses passes and other games (GM).
+Everything of a record is kept. The reader (`judge.records.sgf`) accepts set-up stones (AB and AW before the first move)
+as opening. It refuses passes and other games (GM).
 """
 
 import re
@@ -44,10 +44,8 @@ _SUFFIXES = {
     Verdict.TURN_TIME: "T",
     Verdict.MATCH_TIME: "T",
 }
-"""Suffix after `B+` in RE; F for all others."""
 
 _VERDICTS = {"R": Verdict.RESIGNED, "T": Verdict.TURN_TIME}
-"""By the letter after `B+`, without a verdict in GC."""
 
 
 def write_sgf(record: FiveRecord) -> bytes:

@@ -63,7 +63,6 @@ def _tokens_of_game(stones: Sequence[Placed]) -> dict[Square, Token]:
 
 
 def _tokens(stones: Sequence[Placed], first: dict[Square, Token]) -> dict[Square, Token]:
-    """`first` has those of the first stones."""
     live = _live_stones(len(stones) | 63)
     for number in range(len(first), len(stones)):
         x, y, colour = stones[number]

@@ -9,7 +9,7 @@
     Game ends on RED's turn - REASON: Captured the flag
     ./red RED VICTORY 117 12 8              the result line
 
-Agents' text could imitate line ends, so by default control characters are written as blanks or question marks.
+Agents' text could imitate line ends, so by default `one_printable_line` replaces control characters.
 """
 
 import re

@@ -19,7 +19,7 @@ _BARE_NUMBER = re.compile(r"\s*(\d{1,4})\s*")
 
 
 def intended_square(said: str) -> tuple[int, int] | None:
-    """Return the square (from 0) that a line probably means."""
+    """The square (from 0) that a line probably means."""
     named = {key[0].lower(): int(number) for key, number in _NAMED.findall(said)}
     x, y = named.get("x", named.get("c")), named.get("y", named.get("r"))
     if x is not None and y is not None:

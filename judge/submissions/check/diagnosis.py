@@ -384,7 +384,7 @@ def unflushed(talk: RecordedTalk) -> str:
 
 
 def _cpu_ms(talk: RecordedTalk) -> float | None:
-    """None if unknown. The kernel counts from the agent's start, so earlier awake time is subtracted."""
+    """The kernel counts from the agent's start, so earlier awake time is subtracted."""
     evidence = talk.side.evidence
     if evidence is None or evidence.cpu_ms is None:
         return None

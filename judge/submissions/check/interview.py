@@ -115,7 +115,6 @@ def ask_all(examinee: Examinee, policy: Policy, ending: str) -> QuestionResults:
     chosen = soon(policy)
 
     def begins_again(question: Question, talk: RecordedTalk) -> bool:
-        """Restart with the other line ending if it works."""
         nonlocal results, left
         if not ending or results.ending is not None:
             return False

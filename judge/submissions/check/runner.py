@@ -277,9 +277,7 @@ class Examinee:
     box: BoxKind
     seconds: float = math.inf
     trying: Callable[[str], None] = lambda _: None
-    """Gets a description before each conversation and game."""
     keep: Callable[[RecordedTalk, str], None] = lambda _talk, _name: None
-    """Gets each conversation and game, and its check's name."""
     talks: list[RecordedTalk] = field(default_factory=list)
     line_ending: str = ""
 

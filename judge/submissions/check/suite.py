@@ -44,7 +44,6 @@ _STARTER_MANIFEST = {
     "description": re.compile(r"; to begin with$"),
 }
 _HOUSE = "house-"
-"""Names of the judge's own agents begin with it."""
 _STARTER_ABOUT = {"name": "starter", "author": "me", "country": "XY"}
 _REPLACE = sentence("write your own name, author and description; pages and results show them")
 

@@ -82,11 +82,11 @@ class TournamentFormat(BaseModel, ABC):
             all_played += [PlayedPairing(pairing, (), (0, 0)) for pairing in drawn]
         return count
 
-    def base(self, entries: Sequence[Competitor]) -> str | None:  # noqa: ARG002 unused by most formats
+    def base(self, entries: Sequence[Competitor]) -> str | None:  # noqa: ARG002
         """The agent that all others are compared with."""
         return None
 
-    def stage_name(self, group: str) -> str:  # noqa: ARG002 unused by most formats
+    def stage_name(self, group: str) -> str:  # noqa: ARG002
         """A displayed name, such as `League 2`, or ""."""
         return ""
 
@@ -95,7 +95,7 @@ class TournamentFormat(BaseModel, ABC):
         return {}
 
     def order(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing]) -> Tiers:
-        """All entries, best first; those of an inner list share a place."""
+        """All entries, best first."""
         return ranked(entries, played, self.ranking)
 
     def compared(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing]) -> Values:
@@ -156,7 +156,7 @@ def next_playable(rounds: Sequence[Sequence[Pair]], played: Sequence[PlayedPairi
 
 
 def all_rounds(chosen: TournamentFormat, entries: Sequence[Competitor], seed: Seed) -> list[list[Pairing]]:
-    """Return all rounds of an `in_advance` format."""
+    """All rounds of an `in_advance` format."""
     rounds: list[list[Pairing]] = []
     played: list[PlayedPairing] = []
     while pairings := chosen.next_round(entries, played, seed):

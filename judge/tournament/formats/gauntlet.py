@@ -25,7 +25,7 @@ class Gauntlet(TournamentFormat):
         self,
         entries: Sequence[Competitor],
         played: Sequence[PlayedPairing],
-        seed: Seed,  # noqa: ARG002 nothing is drawn
+        seed: Seed,  # noqa: ARG002
     ) -> list[Pairing]:
         """Each challenger's next opponent."""
         return next_playable(gauntlet(by_seed(entries), self.challengers), played)

@@ -93,7 +93,7 @@ class _Staged(SkippingFormat):
         self,
         entries: Sequence[Competitor],
         played: Sequence[PlayedPairing],
-        seed: Seed,  # noqa: ARG002 nothing is drawn
+        seed: Seed,  # noqa: ARG002
     ) -> list[list[Pairing]]:
         earlier = [each.pairing for each in played]
         rounds: list[list[Pairing]] = []

@@ -51,7 +51,7 @@ class Knockout(TournamentFormat):
         self,
         entries: Sequence[Competitor],
         played: Sequence[PlayedPairing],
-        seed: Seed,  # noqa: ARG002 nothing is drawn
+        seed: Seed,  # noqa: ARG002
     ) -> list[Pairing]:
         """The first undecided stage's pairings; replays are a separate round."""
         earlier = [each.pairing for each in played]

@@ -26,7 +26,7 @@ class RoundRobin(SkippingFormat):
         self,
         entries: Sequence[Competitor],
         played: Sequence[PlayedPairing],
-        seed: Seed,  # noqa: ARG002 nothing is drawn
+        seed: Seed,  # noqa: ARG002
     ) -> list[Pairing]:
         """A round of the Berger table."""
         return next_playable(self.without_skipped(berger(by_seed(entries), self.cycles)), played)
@@ -48,8 +48,7 @@ class DoubleRoundRobin(SkippingFormat):
 def berger(agents: Sequence[Competitor], cycles: int = 1) -> list[list[Pair]]:
     """Rounds of pairs (first, second). With an odd number of agents one rests in each round.
 
-    For an even number n of agents, round 1 is 1-n, 2-(n-1), 3-(n-2) and so on. Each later round adds n/2 to every
-    number except n, modulo n - 1, and n changes seats in each round. Every second cycle changes all seats.
+    Every second cycle changes all seats.
     """
     even = len(agents) + len(agents) % 2
     rounds = []

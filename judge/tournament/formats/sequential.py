@@ -36,7 +36,7 @@ class Sequential(TournamentFormat):
         self,
         entries: Sequence[Competitor],
         played: Sequence[PlayedPairing],
-        seed: Seed,  # noqa: ARG002 nothing is drawn
+        seed: Seed,  # noqa: ARG002
     ) -> list[Pairing]:
         """The pairing until the test is decided."""
         if len(entries) != 2:

@@ -156,7 +156,6 @@ class _Field:
 
 
 def _weights(costs: dict[tuple[int, int], Cost], agents: int) -> dict[tuple[int, int], int]:
-    """A unit of a part outweighs all later parts of a round."""
     tables = (agents + 1) // 2
     units = [1]
     for most in reversed([max(parts) for parts in zip(*costs.values(), strict=True)][1:]):
@@ -174,7 +173,6 @@ def _scores(played: Sequence[PlayedPairing]) -> dict[str, float]:
 
 
 def _last_floats(played: Sequence[PlayedPairing]) -> dict[str, int]:
-    """1: a bye or an opponent with fewer points, -1: with more."""
     last = next_number(each.pairing for each in played) - 1
     before = _scores([each for each in played if each.pairing.round < last])
     floats: dict[str, int] = {}
