@@ -1,6 +1,7 @@
 """Restricts unpickling in a cluster to the few types that games need.
 
-Python raises an audit event for each name; the hook refuses all but those of values and of tasks that play games.
+dask requires pickle, any peer may send one, and a pickle can call any function. Python raises an audit event for each
+name; the hook refuses all but those of values and of tasks that play games.
 """
 
 import sys

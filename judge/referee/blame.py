@@ -163,6 +163,7 @@ def _number_of(evidence: Evidence) -> int:
 
 
 def _killed_below_cap(evidence: Evidence, _thresholds: Thresholds) -> bool:
+    """Older records have no `reached_cap`: the kill is then the agent's fault."""
     return bool(evidence.oom_kills) and evidence.reached_cap is False
 
 

@@ -56,6 +56,7 @@ class Inbox:
         self._unended[seat].clear()
 
     def _is_unended(self, seat: int, data: bytes) -> bool:
+        """Writing single characters must not make more entries than writing lines."""
         unended = self._unended[seat]
         if not data or b"\n" in data or b"\r" in data or len(unended) + len(data) > UNENDED_BYTES:
             return False

@@ -305,6 +305,7 @@ class LiveWire:
             self._inbox.add(now, seat, _KIND_OF_CHANNEL[channel], data)
 
     def _flush(self, fd: int, mask: int) -> None:
+        """A full pipe without a reader is reported as broken, never as writable."""
         seat = self._room[fd]
         outbox = self._outbox[seat]
         taken = self._boxes[seat].write(bytes(outbox))

@@ -183,6 +183,7 @@ class WaitMeter:
         )
 
     def _slept_share(self, seat: int, then: _CloserLook, now: _CloserLook, span: int) -> float | None:
+        """Memory reclaim runs while the box waits for memory or a disk."""
         ran = _share_of(then.look.cpu_ns[seat], now.look.cpu_ns[seat], span * self._cores)
         if ran is None:
             return None

@@ -1,6 +1,7 @@
 """A contest's games, attempts and results.
 
-Each method is one transaction, durable when it returns.
+Only a game's current attempt can have a result; late ones are stored for audit. Each method is one transaction, durable
+when it returns.
 """
 
 import hashlib

@@ -74,6 +74,7 @@ def _remove(engine: Engine, container: str) -> None:
 
 
 def _reap_volumes(engine: Engine) -> Iterator[str]:
+    """After the containers: volumes in use cannot be removed."""
     for volume in engine.labelled_volumes("judge.owner"):
         created = datetime.fromisoformat(volume["CreatedAt"]).timestamp()
         if is_rubbish({**volume, "Created": created, "State": "idle"}):
