@@ -38,6 +38,9 @@ class NeverTrueError(Exception):
     """A condition was waited for in vain; with what the page says."""
 
 
+MOST_LOADS = 5
+
+
 class PageFailedError(Exception):
     """The page has thrown an exception, or the browser refused what it was asked for."""
 
@@ -103,11 +106,19 @@ class Browser:
             self._hear()
 
     def visit(self, url: str) -> None:
-        """Open a page of a server, and wait until it is loaded with all that it asks for at once."""
-        self._call("Page.navigate", url="about:blank")
-        self._server = "/".join(url.split("/")[:3])
-        self._call("Page.navigate", url=url)
-        self.wait_for("document.readyState == 'complete' && location.protocol == 'http:'")
+        """Open a page of a server, and wait until it is loaded with all that it asks for at once.
+
+        It is loaded again if a network interface of the host came or went meanwhile: the browser then drops requests.
+        """
+        for _ in range(MOST_LOADS):
+            errors = len(self.errors)
+            self._call("Page.navigate", url="about:blank")
+            self._server = "/".join(url.split("/")[:3])
+            self._call("Page.navigate", url=url)
+            self.wait_for("document.readyState == 'complete' && location.protocol == 'http:'")
+            if not any("ERR_NETWORK_CHANGED" in error for error in self.errors[errors:]):
+                return
+            del self.errors[errors:]
 
     def leave(self) -> None:
         """Leave the page, whose server may end now, and forget all errors so far."""

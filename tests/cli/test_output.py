@@ -71,6 +71,8 @@ CONTEST_WORDS: Mapping[str, tuple[str, ...]] = {
     "resume": ("resume", str(CONTEST)),
     "void": ("void", "1", str(CONTEST), "--why", "a test"),
     "disqualify": ("disqualify", "nobody", str(CONTEST), "--why", "a test"),
+    "withdraw": ("withdraw", "nobody", str(CONTEST), "--why", "a test"),
+    "enter": ("enter", "nobody", str(CONTEST), "--why", "a test"),
     "folders": ("folders", "list", str(CONTEST)),
     "key": ("key", "cup/organiser.key"),
     "export": ("export", str(CONTEST), "--out", "out", "--unsigned"),

@@ -18,7 +18,7 @@ from tests.publish.cups import STRONG_TO_WEAK
 from tests.publish.public import Public
 from tests.records.recorded import HOSTILE
 
-NAMES = [name for name in COLUMNS if name not in ("crosstable", "histories")]
+NAMES = [name for name in COLUMNS if name not in ("crosstable", "histories", "withdrawn", "entered")]
 
 
 def rows_of(public: Public, name: str) -> list[list[str]]:
@@ -28,6 +28,10 @@ def rows_of(public: Public, name: str) -> list[list[str]]:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_every_column_is_documented_in_both_formats(exported: Public, name: str) -> None:
+    check_columns(exported, name)
+
+
+def check_columns(exported: Public, name: str) -> None:
     documented = [column for column in COLUMNS[name] if column != CRITERION]
     heads, *rows = rows_of(exported, name)
     document = json.loads((exported.directory / f"data/{name}.json").read_bytes())

@@ -207,7 +207,7 @@ def played_in_boxes(
 def test_agent_in_a_container_uses_its_own_core_in_the_opponents_time(
     slot: Slot, clock: dict[str, Any], is_possible: bool
 ) -> None:
-    file = played_in_boxes(slot, "docker", ("cpu", "ponder-thread"), clock, ("honest", "think", "100"))
+    file = played_in_boxes(slot, "docker", ("cpu", "ponder-thread"), clock, ("honest", "think", "400"))
     record = file.record
 
     assert Verdict.WIN is record.verdict, record.reason

@@ -24,6 +24,7 @@ from judge.transparency.keys import make_key
 from judge.verify.export import verify_export
 from tests.publish.cups import STRONG_TO_WEAK, Cup, player
 from tests.publish.public import Public, change, sign_again
+from tests.publish.test_tables import check_columns
 from tests.site.browser import Browser
 from tests.verify.test_second_verifier import notes_of_both, problems
 from tests.web.live.serving import serving_all
@@ -65,6 +66,11 @@ def exported(folder: Path, *, withdraws: bool = False) -> Public:
         cup.play()
         publish(cup.contest, public.directory, public.private, public.key)
     return public
+
+
+@pytest.mark.parametrize("name", ["entered", "withdrawn"])
+def test_columns_of_changes_after_the_start_are_documented(name: str, tmp_path: Path) -> None:
+    check_columns(exported(tmp_path, withdraws=True), name)
 
 
 @pytest.mark.parametrize("withdraws", [False, True])

@@ -217,6 +217,7 @@ def test_agent_of_a_served_cup_has_a_page_with_all_its_leagues(served_cup: str) 
 def test_axe_finds_nothing_wrong_with_the_pages_of_a_served_cup(
     browser: Browser, served_cup: str, folder: str, width: int
 ) -> None:
+    browser.leave()
     browser.look(width)
     for path in ("index.html", "agents.html", "agents/001.html", "schedule.html"):
         browser.visit(f"{served_cup}/{folder}{path}")
