@@ -24,16 +24,25 @@ def imported(tree: ast.Module, file: Path, top: Path) -> Iterator[Path]:
                 base = file.parents[min(statement.level, len(file.parents)) - 1]
             module = statement.module or ""
             yield from _files_of(base, module)
-            for alias in statement.names:
-                yield from _files_of(base, f"{module}.{alias.name}".strip("."))
+            folder = base.joinpath(*module.split("."))
+            if os.path.isdir(folder):  # noqa: PTH112
+                for alias in statement.names:
+                    yield from _files_of(folder, alias.name)
 
 
 def _files_of(base: Path, module: str) -> Iterator[Path]:
-    parts = [part for part in module.split(".") if part]
-    for end in range(1, len(parts) + 1):
-        yield base.joinpath(*parts[:end], "__init__.py")
-    if parts:
-        yield base.joinpath(*parts[:-1], f"{parts[-1]}.py")
+    # No longer path than a folder needs: a name may have a million parts.
+    if not module:
+        return
+    *packages, last = module.split(".")
+    folder = base
+    for package in packages:
+        folder /= package
+        if not os.path.isdir(folder):  # noqa: PTH112
+            return
+        yield folder / "__init__.py"
+    yield folder / last / "__init__.py"
+    yield folder / f"{last}.py"
 
 
 def complaint(file: Path) -> tuple[ast.Module | None, str]:
@@ -59,7 +68,7 @@ def main() -> int:
         if tree is None:
             sys.stderr.write(f"SyntaxError: {wrong}\n")
             return 1
-        # Path.is_file raises OSError for names of more than 255 bytes.
+        # Path.is_file and is_dir raise OSError for names of more than 255 bytes.
         found = [path for path in imported(tree, file, first.parent) if path not in seen and os.path.isfile(path)]  # noqa: PTH113
         seen.update(found)
         left += found

@@ -14,7 +14,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from judge.attacks.uploads import special, tarred
@@ -154,6 +154,9 @@ WORDS = (
 
 
 @given(byte_changes(PYTHON, WORDS))
+@example(PYTHON.replace(b".a.b", b".a" + b".n" * 1000))
+@example(b"import " + b"a." * 1000 + b"a\n")
+@example(b"from " + b"a." * 500 + b"a import " + b",".join(b"n%d" % n for n in range(1000)) + b"\n")
 @settings(max_examples=examples(150))
 def test_any_python_program_is_checked_or_refused_in_a_sentence(folder: Path, source: bytes) -> None:
     program = folder / "main.py"
