@@ -108,7 +108,7 @@ class Browser:
     def visit(self, url: str) -> None:
         """Open a page of a server, and wait until it is loaded with all that it asks for at once.
 
-        It is loaded again if a network interface of the host came or went meanwhile: the browser then drops requests.
+        It is loaded again if a network interface of the host changed, because the browser then drops requests.
         """
         for _ in range(MOST_LOADS):
             errors = len(self.errors)
@@ -128,7 +128,7 @@ class Browser:
 
     def wait_for(self, condition: str) -> Any:
         """Hear what happens until an expression in a parsed page is true; its value. Fails with what the page says."""
-        # A page that is still read may have the element that is waited for and not yet those behind it.
+        # A page that is still read may have the expected element but not the following ones.
         parsed = f"document.readyState !== 'loading' && ({condition})"
         deadline = time.monotonic() + PATIENCE_S
         while True:

@@ -137,6 +137,8 @@ def withdraw(contest: Contest, order: OrganiserOrder) -> DoneOrder:
         store.withdraw(contest.name, order.target, order.why, is_annulled=is_annulled)
         if is_annulled:
             return sentence(f"{order.target} is withdrawn; its games do not count")
+        if contest.snapshot.format.draws_when_free:
+            return _gone(order.target, order.why)
         return sentence(f"{order.target} is withdrawn from the next round on; its games count")
 
     return contest.store.carry_out(contest.name, order, do)
@@ -164,7 +166,7 @@ def enter(contest: Contest, order: OrganiserOrder) -> DoneOrder:
             raise InputError(sentence("another agent entered in the meantime: open this page again"))
         store.enter(contest.name, EntryRow(entry.name, rank, text), order.why)
         if contest.snapshot.format.draws_when_free:
-            return sentence(f"{entry.name} takes part from now on")
+            return _joined(entry.name)
         return sentence(f"{entry.name} enters from the next round on, with 0 points for missed rounds")
 
     return contest.store.carry_out(contest.name, order, do)
@@ -279,6 +281,8 @@ def effect_of_enter(contest: Contest, agent: str) -> Effect:
     """Preview `enter`. Raises InputError."""
     contest.refresh()
     _late(contest, agent)
+    if contest.snapshot.format.draws_when_free:
+        return Effect(_joined(agent))
     missed = max((each.round for each in contest.store.pairings(contest.name)), default=0)
     number = missed + 1
     words = sentence(f"{agent} is paired from round {number} on. Missed rounds, which give 0 points: {missed}.")
@@ -333,6 +337,10 @@ def _author_number(contest: Contest, entrant: Entrant) -> int:
             sentence(f"agents_per_author = {most}, and the author has {', '.join(active)}: withdraw one of them first")
         )
     return number
+
+
+def _joined(name: str) -> str:
+    return sentence(f"{name} takes part from now on")
 
 
 def _gone(agent: str, why: str) -> str:

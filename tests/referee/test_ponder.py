@@ -233,7 +233,7 @@ def test_process_without_cores_may_ponder() -> None:
 
 @pytest.mark.docker
 def test_engine_gets_ponder_commands_and_plays_on(slot: Slot) -> None:
-    """house-agi, whose protocol has such commands, against a program that has none."""
+    """house-agi has ponder commands in its protocol, its opponent does not."""
     build_images(["native"])
     agents = {name: build_house_agents()[name] for name in ("house-agi", "house-renju")}
     digests = {name: program_digest(path) for name, path in agents.items()}

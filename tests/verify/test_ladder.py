@@ -10,7 +10,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 import judge.contest.ladder
 from judge.contest.contest import Contest
-from judge.contest.orders import enter_passed, withdraw
+from judge.contest.orders import effect_of_enter, enter_passed, withdraw
 from judge.contest_games import Pairing, ScheduledGame
 from judge.export.export import PageOptions, publish
 from judge.store.orders import OrganiserOrder
@@ -190,6 +190,7 @@ def joins(folder: Path) -> Cup:
     cup.play(5)
     cup.contest.enter_passed = enter_passed
     submit(cup, "zoe", "eve")
+    assert "zoe takes part from now on" == effect_of_enter(cup.contest, "zoe").words
     return cup
 
 
@@ -199,7 +200,8 @@ def test_a_submission_that_passes_joins_by_itself_and_both_verifiers_follow(
     public = Public(tmp_path, key)
     with joins(tmp_path / "cup") as cup:
         cup.play(8)
-        withdraw(cup.contest, OrganiserOrder("Olga", "withdraw-agent", "anna", "it is ill"))
+        done = withdraw(cup.contest, OrganiserOrder("Olga", "withdraw-agent", "anna", "it is ill")).done
+        assert "anna no longer takes part: it is ill" == done
         cup.play()
         games = cup.store.games(cup.contest.name)
         assert sum("zoe" in (game.first, game.second) for game in games) > 3
