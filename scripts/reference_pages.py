@@ -126,7 +126,8 @@ In `groups`, `leagues` and `knockout` an agent's place depends on the last group
 and on its results there. The points in the table are of all games.
 
 `ranking` in `[format]` lists criteria. Each criterion compares agents that are equal in all criteria before it.
-Agents that are equal in all of them share a place. To change the order, edit the line `ranking` of the file.
+Agents that are equal in all of them share a place. To change the order, remove the `#` of the line `ranking` and
+edit it before the first `judge contest run`, which fixes it.
 
 ```toml
 [format]
