@@ -38,6 +38,7 @@ EXAMPLES: Mapping[str, str] = {
     "clock.control": '"60+0.6"',
     "contest.starts": "2027-03-02T18:00:00+01:00",
     "folders.from": '"../last-cup"',
+    "format.ends": "2027-01-31T18:00:00+01:00",
     "format.rounds": "7",
     "format.seats.down": "4",
     "format.seats.previous": '"../cup-2025"',

@@ -31,7 +31,7 @@ from judge.statistics.rating_model import GOMOCUP_MODEL
 from judge.statistics.ratings import lower_ends
 from judge.store.contests import Store
 from judge.store.files import Files
-from judge.store.types import UNWITNESSED, EntryRow
+from judge.store.types import ADMISSIONS_FROZEN, ADMISSIONS_REOPENED, SEASON_ENDED, UNWITNESSED, EntryRow
 from judge.submissions.windows import BEGINS, moment_text
 from judge.tournament.results import PlayedPairing
 from judge.tournament.schedule import PendingPairing, Table, Tournament
@@ -273,8 +273,21 @@ class Contest:
         rows = self.store.schedule_of(self.name) if groups else ()
         return {row.number: self.snapshot.format.stage_name(groups[row.round, row.table]) for row in rows}
 
+    @property
+    def has_ended(self) -> bool:
+        """Whether the season of a ladder ended before its last game: no game is drawn any more."""
+        is_ladder = self.snapshot.format.draws_when_free
+        return is_ladder and bool(self.store.last_lines(self.name, 1, SEASON_ENDED))
+
+    @property
+    def frozen_admissions(self) -> str | None:
+        """Why no agent can enter a ladder now; None if it can."""
+        return why_frozen(self.store, self.name)
+
     def to_come(self, results: Sequence[GameResult] | None = None) -> PendingPairing:
         """Pairings that will be scheduled later."""
+        if self.has_ended:
+            return PendingPairing(0, is_exact=True)
         found = self.results() if results is None else results
         return self.tournament.to_come(self.store.pairings(self.name), found, self.absent())
 
@@ -283,8 +296,17 @@ class Contest:
         counts = self.store.counts(self.name)
         if counts[GameState.PENDING] or counts[GameState.RUNNING] or counts[GameState.HELD]:
             return False
+        if self.has_ended:
+            return True
         found = self.results() if results is None else results
         return not self.tournament.goes_on(self.store.pairings(self.name), found, self.absent())
+
+
+def why_frozen(store: Store, name: str) -> str | None:
+    """Why no agent can enter a ladder now; None if it can."""
+    for line in store.last_lines(name, 1, ADMISSIONS_FROZEN, ADMISSIONS_REOPENED):
+        return line.text if line.event == ADMISSIONS_FROZEN else None
+    return None
 
 
 def open_store(planned: Planned) -> Store:

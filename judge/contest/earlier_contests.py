@@ -19,6 +19,7 @@ from judge.statistics.bayeselo import strengths_of
 from judge.statistics.certainty import pair_results
 from judge.statistics.rating_model import GOMOCUP_MODEL
 from judge.statistics.ratings import rate
+from judge.store.types import SEASON_ENDED
 from judge.tournament.formats.groups import Leagues
 from judge.tournament.schedule import Tournament
 from judge.tournament.skipped_pairs import PreviousTable
@@ -66,6 +67,10 @@ class _Out(_Row):
     agent: str
 
 
+class _Line(_Row):
+    event: str
+
+
 Row = TypeVar("Row", bound=_Row)
 
 
@@ -94,7 +99,8 @@ def read_earlier(planned: Planned, path: Path, option: str) -> EarlierContest:
         pairings = store.pairings(earlier.name)
         out = {entry.name for entry in store.entries(earlier.name) if entry.out is not None}
         snapshot = read_snapshot(store.document(earlier.name))
-        return _rated(path, snapshot, pairings, store.results(earlier.name), out, waiting)
+        has_ended = bool(store.last_lines(earlier.name, 1, SEASON_ENDED))
+        return _rated(path, snapshot, pairings, store.results(earlier.name), out, waiting, has_ended=has_ended)
 
 
 def _of_export(directory: Path) -> EarlierContest:
@@ -124,7 +130,9 @@ def _of_export(directory: Path) -> EarlierContest:
                 )
             )
     try:
-        return _rated(directory, snapshot, pairings, results, out, waiting)
+        is_ladder = snapshot.format.draws_when_free
+        has_ended = is_ladder and any(line.event == SEASON_ENDED for line in _rows(directory, "journal", _Line))
+        return _rated(directory, snapshot, pairings, results, out, waiting, has_ended=has_ended)
     except (ValueError, LookupError) as error:
         raise InputError(f"{directory}: its tables contradict each other: {error}; export the contest again") from None
 
@@ -142,9 +150,11 @@ def _rated(
     results: Sequence[GameResult],
     out: Set[str],
     waiting: int,
+    *,
+    has_ended: bool,
 ) -> EarlierContest:
     tournament = Tournament(snapshot)
-    if waiting or tournament.goes_on(pairings, results, out):
+    if waiting or (not has_ended and tournament.goes_on(pairings, results, out)):
         raise InputError(f"{path}: some games are not finished, so it has no final table; finish the contest")
     groups = {(pairing.round, pairing.table): pairing.group for pairing in pairings}
     counting = [result for result in results if out.isdisjoint(result.agents)]

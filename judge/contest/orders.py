@@ -7,7 +7,7 @@ from typing import Literal
 
 from judge.base.errors import InputError
 from judge.base.text import sentence
-from judge.contest.contest import Contest, find_game
+from judge.contest.contest import Contest, find_game, why_frozen
 from judge.contest.entries import Entrant, first_author, intake_directory, late_entrants
 from judge.contest.folders.kept import share_files
 from judge.contest.runner import SET_ASIDE, STOPPED
@@ -15,7 +15,7 @@ from judge.contest.take_snapshot import entry_of
 from judge.contest_games import GameState, ScheduledGame
 from judge.store.contests import Store
 from judge.store.orders import DoneOrder, OrganiserOrder
-from judge.store.types import EntryRow
+from judge.store.types import ADMISSIONS_FROZEN, ADMISSIONS_REOPENED, SEASON_ENDED, EntryRow
 from judge.tournament.schedule import Table
 
 
@@ -164,6 +164,7 @@ def enter(contest: Contest, order: OrganiserOrder) -> DoneOrder:
     def do(store: Store) -> str:
         if len(store.entries(contest.name)) != rank - 1:
             raise InputError(sentence("another agent entered in the meantime: open this page again"))
+        _refuse_frozen(why_frozen(store, contest.name))
         store.enter(contest.name, EntryRow(entry.name, rank, text), order.why)
         if contest.snapshot.format.draws_when_free:
             return _joined(entry.name)
@@ -174,11 +175,54 @@ def enter(contest: Contest, order: OrganiserOrder) -> DoneOrder:
 
 def enter_passed(contest: Contest) -> None:
     """Enter all passed submissions of a ladder. One that cannot enter gets a line in the journal with the reason."""
+    if contest.frozen_admissions is not None:
+        return
     for agent in late_agents(contest):
         try:
             enter(contest, OrganiserOrder("judge", "enter", agent, "its check passed", f"passed-{agent}"))
         except InputError as error:
             contest.store.log_once(contest.name, "not-entered", f"{agent}: {error}", "judge")
+
+
+def end_season(contest: Contest, order: OrganiserOrder) -> DoneOrder:
+    """End the season of a ladder. Raises InputError if it has ended, or for another format."""
+    left = _games_left(contest)
+
+    def do(store: Store) -> str:
+        _refuse_ended(contest, store, left)
+        store.remark(contest.name, SEASON_ENDED, order.why)
+        return sentence(
+            f"the season of {contest.name} has ended; games that are being finished: {_open_games(store, contest)}"
+        )
+
+    return contest.store.carry_out(contest.name, order, do)
+
+
+def freeze_admissions(contest: Contest, order: OrganiserOrder) -> DoneOrder:
+    """Let no agent enter a ladder until `reopen_admissions`. Raises InputError."""
+    left = _games_left(contest)
+
+    def do(store: Store) -> str:
+        _refuse_ended(contest, store, left)
+        _refuse_frozen(why_frozen(store, contest.name))
+        store.remark(contest.name, ADMISSIONS_FROZEN, order.why)
+        return sentence(f"admissions of {contest.name} are frozen; submissions that pass wait")
+
+    return contest.store.carry_out(contest.name, order, do)
+
+
+def reopen_admissions(contest: Contest, order: OrganiserOrder) -> DoneOrder:
+    """Let agents enter a ladder again. Raises InputError if admissions are not frozen."""
+    left = _games_left(contest)
+
+    def do(store: Store) -> str:
+        _refuse_ended(contest, store, left)
+        if why_frozen(store, contest.name) is None:
+            raise InputError(_not_frozen())
+        store.remark(contest.name, ADMISSIONS_REOPENED, order.why)
+        return sentence(f"admissions of {contest.name} are open; submissions that passed join now")
+
+    return contest.store.carry_out(contest.name, order, do)
 
 
 # --- previews --------------------------------------------------------------------------------------------------------
@@ -290,6 +334,30 @@ def effect_of_enter(contest: Contest, agent: str) -> Effect:
     return Effect(words, note)
 
 
+def effect_of_end_season(contest: Contest) -> Effect:
+    """Preview `end_season`. Raises InputError."""
+    left = _games_left(contest)
+    _refuse_ended(contest, contest.store, left)
+    games = _open_games(contest.store, contest)
+    words = sentence(f"Open games that are finished and count: {games}. Games that are not drawn any more: {left}.")
+    return Effect(words, sentence("The contest is over after them, and its secret is revealed."))
+
+
+def effect_of_freeze_admissions(contest: Contest) -> Effect:
+    """Preview `freeze_admissions`. Raises InputError."""
+    _refuse_ended(contest, contest.store, _games_left(contest))
+    _refuse_frozen(contest.frozen_admissions)
+    return Effect(sentence("Submissions are still checked. Those that pass wait until admissions are open again."))
+
+
+def effect_of_reopen_admissions(contest: Contest) -> Effect:
+    """Preview `reopen_admissions`. Raises InputError."""
+    _refuse_ended(contest, contest.store, _games_left(contest))
+    if contest.frozen_admissions is None:
+        raise InputError(_not_frozen())
+    return Effect(sentence(f"Submissions that passed and join: {len(late_agents(contest))}."))
+
+
 def late_agents(contest: Contest) -> Sequence[str]:
     """Agents that may enter now."""
     contest.refresh()
@@ -306,6 +374,7 @@ def _late(contest: Contest, agent: str) -> Entrant:
         )
     if not contest.to_come().games:
         raise InputError(sentence("the last round is drawn: no agent can enter any more"))
+    _refuse_frozen(contest.frozen_admissions)
     found = late_entrants(contest.planned, contest.snapshot.by_name().keys())
     if agent not in found:
         names = ", ".join(sorted(found)) or "none"
@@ -337,6 +406,31 @@ def _author_number(contest: Contest, entrant: Entrant) -> int:
             sentence(f"agents_per_author = {most}, and the author has {', '.join(active)}: withdraw one of them first")
         )
     return number
+
+
+def _games_left(contest: Contest) -> int:
+    return contest.to_come().games if contest.snapshot.format.draws_when_free else 0
+
+
+def _refuse_ended(contest: Contest, store: Store, left: int) -> None:
+    if not contest.snapshot.format.draws_when_free:
+        raise InputError(sentence(f"the format {contest.snapshot.format.name} has no season, only a ladder has one"))
+    if not left or store.last_lines(contest.name, 1, SEASON_ENDED):
+        raise InputError(sentence(f"the season of {contest.name} has ended already"))
+
+
+def _refuse_frozen(why: str | None) -> None:
+    if why is not None:
+        raise InputError(sentence(f"admissions are frozen: {why}; reopen them first"))
+
+
+def _not_frozen() -> str:
+    return sentence("admissions are open already")
+
+
+def _open_games(store: Store, contest: Contest) -> int:
+    counts = store.counts(contest.name)
+    return counts[GameState.PENDING] + counts[GameState.RUNNING] + counts[GameState.HELD]
 
 
 def _joined(name: str) -> str:

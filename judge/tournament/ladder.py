@@ -75,6 +75,7 @@ class LadderHistory:
         """Place in `_drawn` by game id."""
         self._states: list[_State] = []
         self._results: dict[int, GameResult] = {}
+        self._has_ended = False
         for entry in snapshot.entries:
             self.admit(entry)
 
@@ -88,7 +89,7 @@ class LadderHistory:
 
     def next(self) -> Pairing | None:
         """The next pairing; None at the end of the season, or if no pair is allowed now."""
-        if self.games.drawn >= self._form.total_games:
+        if self._has_ended or self.games.drawn >= self._form.total_games:
             return None
         return next_pair(self.ratings, self.games, self._seed)
 
@@ -113,6 +114,8 @@ class LadderHistory:
             self.games.withdraw(agent)
         elif line.event == "disqualified":
             self._remove(agent)
+        elif line.event == "season-ended":
+            self._has_ended = True
         elif line.game in self._ids:
             self._take_attempt(line, line.game or "")
 

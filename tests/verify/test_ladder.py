@@ -2,15 +2,27 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
+import judge.contest.contest
 import judge.contest.ladder
+import judge.contest.orders
+from judge.base.errors import InputError
 from judge.contest.contest import Contest
-from judge.contest.orders import effect_of_enter, enter_passed, withdraw
+from judge.contest.orders import (
+    effect_of_enter,
+    end_season,
+    enter,
+    enter_passed,
+    freeze_admissions,
+    reopen_admissions,
+    withdraw,
+)
 from judge.contest_games import Pairing, ScheduledGame
 from judge.export.export import PageOptions, publish
 from judge.store.orders import OrganiserOrder
@@ -23,6 +35,7 @@ from tests.publish.cups import STRONG_TO_WEAK, Cup, player
 from tests.publish.public import Public
 from tests.verify.log_forgeries import nothing
 from tests.verify.test_late_entries import submit
+from tests.verify.test_second_verifier import notes_of_both
 from tests.verify.test_second_verifier import problems as problems_by_node
 
 FORM = 'name = "ladder"\ngames = 1\ntotal_games = 24\nanchors = { dora = 1500 }'
@@ -184,9 +197,10 @@ def has_found(words: str, public: Public) -> bool:
     return any(words in problem for problem in verify_export(public.directory, public.public_key).problems)
 
 
-def joins(folder: Path) -> Cup:
+def joins(folder: Path, more: str = "") -> Cup:
     """A ladder that has begun, and a submission that passed after the start."""
-    cup = Cup(folder, {**STRONG_TO_WEAK, "zoe": player("zoe", 0.7)}, FORM, FAILURES, first=4, drawn=nothing)
+    cast = {**STRONG_TO_WEAK, "zoe": player("zoe", 0.7)}
+    cup = Cup(folder, cast, FORM + more, FAILURES, first=4, drawn=nothing)
     cup.play(5)
     cup.contest.enter_passed = enter_passed
     submit(cup, "zoe", "eve")
@@ -231,3 +245,100 @@ def test_an_author_has_no_more_agents_than_allowed(tmp_path: Path) -> None:
         (line,) = cup.store.last_lines(cup.contest.name, 1, "not-entered")
         assert "agents_per_author = 1" in line.text
         assert len(cup.contest.snapshot.entries) == 5
+
+
+def order(action: str, why: str, target: str = "") -> OrganiserOrder:
+    return OrganiserOrder("Olga", action, target, why)
+
+
+def test_both_verifiers_follow_frozen_admissions_and_an_early_end(
+    tmp_path: Path, key: Ed25519PrivateKey, capsys: pytest.CaptureFixture[str]
+) -> None:
+    public = Public(tmp_path, key)
+    with joins(tmp_path / "cup") as cup:
+        freeze_admissions(cup.contest, order("freeze-admissions", "the last week"))
+        cup.play(4)
+        assert "zoe" not in cup.contest.snapshot.by_name()
+        with pytest.raises(InputError, match="admissions are frozen: the last week"):
+            enter(cup.contest, order("enter", "a friend", "zoe"))
+        reopen_admissions(cup.contest, order("reopen-admissions", "an error"))
+        cup.play(6)
+        assert "zoe" in cup.contest.snapshot.by_name()
+        end_season(cup.contest, order("end-season", "the term is over"))
+        cup.play()
+        assert cup.contest.is_over()
+        publish(cup.contest, public.directory, public.private, key, PageOptions(languages=("en",)))
+    report = verify_export(public.directory, public.public_key)
+    assert [] == list(report.problems)
+    assert report.is_over
+    ours, theirs = notes_of_both(public, capsys)
+    assert sorted(ours) == sorted(theirs)
+    for note in (
+        "the organiser ended the season: the term is over",
+        "admissions frozen: the last week",
+        "admissions reopened: an error",
+    ):
+        assert f"note     {note}" in ours
+
+
+ENDS = "\nends = 2026-01-01T00:00:00Z"
+
+
+def test_a_season_whose_moment_has_passed_verifies(tmp_path: Path, key: Ed25519PrivateKey) -> None:
+    public = Public(tmp_path, key)
+    with Cup(tmp_path / "cup", STRONG_TO_WEAK, form=FORM + ENDS, more=FAILURES, drawn=nothing) as cup:
+        cup.play()
+        assert cup.contest.is_over()
+        assert not cup.store.games(cup.contest.name)
+        publish(cup.contest, public.directory, public.private, key, PageOptions(languages=("en",)))
+    assert [] == list(verify_export(public.directory, public.public_key).problems)
+    assert [] == problems_by_node(public.directory, public.public_key)
+
+
+@pytest.mark.parametrize(
+    ("kind", "problem"),
+    [
+        ("drawn after an order", "a game was drawn after the end of the season"),
+        ("drawn after the moment", "a game was drawn after the end of the season"),
+        ("ended before the moment", "it is earlier than the end of the season"),
+        ("entered", "zoe entered while admissions were frozen"),
+        ("frozen twice", "admissions were frozen before"),
+        ("ended twice", "the season had ended before"),
+    ],
+)
+def test_both_verifiers_find_what_the_end_and_the_frozen_admissions_forbid(
+    kind: str, problem: str, tmp_path: Path, key: Ed25519PrivateKey, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The organiser changes the judge, so that it does not keep to its own log."""
+    public = Public(tmp_path, key)
+    with joins(tmp_path / "cup", "\nends = 2099-01-01T00:00:00Z" if "moment" in kind else "") as cup:
+        store, name = cup.store, cup.contest.name
+        match kind:
+            case "drawn after an order":
+                monkeypatch.setattr(LadderHistory, "take", without("season-ended", LadderHistory.take))
+                store.remark(name, "season-ended", "the term is over")
+            case "drawn after the moment":
+                monkeypatch.setattr(store, "_now", lambda: datetime(2099, 1, 1, tzinfo=UTC))
+                schedule = store.schedule
+                monkeypatch.setattr(store, "schedule", lambda *given: schedule(*given[:-1]))
+            case "ended before the moment":
+                store.remark(name, "season-ended", "2099-01-01 00:00:00 UTC")
+            case "entered":
+                store.remark(name, "admissions-frozen", "the last week")
+                monkeypatch.setattr(judge.contest.orders, "why_frozen", lambda *_: None)
+                monkeypatch.setattr(judge.contest.contest, "why_frozen", lambda *_: None)
+            case "frozen twice":
+                store.remark(name, "admissions-frozen", "the last week")
+                store.remark(name, "admissions-frozen", "the last week")
+            case _:
+                store.remark(name, "season-ended", "the term is over")
+                store.remark(name, "season-ended", "it is really over")
+        cup.play()
+        publish(cup.contest, public.directory, public.private, key, PageOptions(languages=("en",)))
+    monkeypatch.undo()
+    assert has_found(problem, public)
+    assert any(problem in found for found in problems_by_node(public.directory, public.public_key))
+
+
+def without(event: str, take: Callable[[LadderHistory, LogLine], None]) -> Callable[[LadderHistory, LogLine], None]:
+    return lambda history, line: None if line.event == event else take(history, line)

@@ -5,6 +5,7 @@ from typing import ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from judge.base.parsing import StrictDatetime
 from judge.base.text import sentence
 from judge.contest_games import Pairing
 from judge.referee.seeds import Seed
@@ -48,6 +49,8 @@ class Ladder(TournamentFormat):
     ranking: Ranking = ("rating",)
     total_games: int = Field(default=1000, ge=1, le=1_000_000)
     """Number of games of the season."""
+    ends: StrictDatetime | None = Field(default=None, exclude_if=lambda ends: ends is None)
+    """Moment from which no game is drawn, if `total_games` is not reached before."""
     deviation: float = Field(default=500, gt=0, le=2000)
     """Standard deviation of a new agent's rating, in Elo."""
     anchors: Mapping[str, float] = Field(default_factory=dict)
