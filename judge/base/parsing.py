@@ -3,16 +3,20 @@
 import json
 import math
 from collections.abc import Callable, Hashable, Sequence
+from datetime import datetime
 from functools import lru_cache
-from typing import Any, Protocol, TypeVar, cast, get_args
+from typing import Annotated, Any, Protocol, TypeVar, cast, get_args
 
-from pydantic import BaseModel, TypeAdapter, ValidationError
+from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 from pydantic_core import SchemaValidator
 
 from judge.base.errors import InputError
 from judge.base.text import printable, suggest
 
 T = TypeVar("T")
+
+StrictDatetime = Annotated[datetime, Field(strict=True)]
+"""A moment in TOML, or a text in JSON."""
 
 LONGEST = 1000
 """Characters of an error text, which may quote a whole document."""

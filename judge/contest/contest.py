@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from judge.agents.store import AgentStore
 from judge.base.errors import HostError, InputError
 from judge.base.garbage import uncollected
-from judge.base.text import printable
+from judge.base.text import printable, sentence
 from judge.contest.attempts import Executor, Job
 from judge.contest.folders.kept import share_files
 from judge.contest.folders.transfer import brought, folder_words
@@ -31,7 +31,7 @@ from judge.statistics.rating_model import GOMOCUP_MODEL
 from judge.statistics.ratings import lower_ends
 from judge.store.contests import Store
 from judge.store.files import Files
-from judge.store.types import UNWITNESSED, EntryRow
+from judge.store.types import ADMISSIONS_FROZEN, ADMISSIONS_REOPENED, SEASON_ENDED, UNWITNESSED, EntryRow
 from judge.submissions.windows import BEGINS, moment_text
 from judge.tournament.results import PlayedPairing
 from judge.tournament.schedule import PendingPairing, Table, Tournament
@@ -273,8 +273,21 @@ class Contest:
         rows = self.store.schedule_of(self.name) if groups else ()
         return {row.number: self.snapshot.format.stage_name(groups[row.round, row.table]) for row in rows}
 
+    @property
+    def has_ended(self) -> bool:
+        """Whether a ladder's season ended before its last game."""
+        is_ladder = self.snapshot.format.draws_when_free
+        return is_ladder and bool(self.store.last_lines(self.name, 1, SEASON_ENDED))
+
+    @property
+    def frozen_admissions(self) -> str | None:
+        """See `why_frozen`."""
+        return why_frozen(self.store, self.name)
+
     def to_come(self, results: Sequence[GameResult] | None = None) -> PendingPairing:
         """Pairings that will be scheduled later."""
+        if self.has_ended:
+            return PendingPairing(0, is_exact=True)
         found = self.results() if results is None else results
         return self.tournament.to_come(self.store.pairings(self.name), found, self.absent())
 
@@ -283,8 +296,17 @@ class Contest:
         counts = self.store.counts(self.name)
         if counts[GameState.PENDING] or counts[GameState.RUNNING] or counts[GameState.HELD]:
             return False
+        if self.has_ended:
+            return True
         found = self.results() if results is None else results
         return not self.tournament.goes_on(self.store.pairings(self.name), found, self.absent())
+
+
+def why_frozen(store: Store, name: str) -> str | None:
+    """Why a ladder's admissions are frozen; None if they are open."""
+    for line in store.last_lines(name, 1, ADMISSIONS_FROZEN, ADMISSIONS_REOPENED):
+        return line.text if line.event == ADMISSIONS_FROZEN else None
+    return None
 
 
 def open_store(planned: Planned) -> Store:
@@ -379,6 +401,8 @@ def begin(
         store.create(planned.name, snapshot.model_dump_json(), entered, secret)
         if words := skip_words(planned):
             store.remark(planned.name, "ratings", words)
+        if source := planned.plan.ratings.from_:
+            store.remark(planned.name, "ratings", sentence(f"the agents start from their ratings in {source}"))
         if snapshot.policy.folders.persistent:
             states = {entry.name: entry.persistent for entry in snapshot.entries if entry.persistent}
             digests = "; ".join(f"{name} {digest}" for name, digest in states.items())
@@ -386,7 +410,8 @@ def begin(
             store.remark(planned.name, "folders", f"{words}: {digests}" if digests else words)
     contest = Contest(store, planned)
     share_files(store, planned, contest.snapshot)
-    if not store.pairings(planned.name):
+    # A ladder first enters submissions that passed.
+    if not contest.snapshot.format.draws_when_free and not store.pairings(planned.name):
         contest.schedule_next()
     return contest
 

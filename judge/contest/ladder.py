@@ -7,7 +7,8 @@ from judge.contest_games import GameResult, Pairing, ScheduledGame
 from judge.referee.spec import RecordFile
 from judge.store.contests import Store
 from judge.store.submission_types import ENTERS
-from judge.store.types import WITHDRAWN
+from judge.store.types import ADMISSIONS_REOPENED, WITHDRAWN
+from judge.tournament.formats.ladder import Ladder
 from judge.tournament.ladder import LadderHistory, follow
 from judge.tournament.schedule import Tournament
 from judge.tournament.snapshot import Snapshot, SnapshotEntry
@@ -28,6 +29,7 @@ class LadderScheduler:
         seed, name = now().seed, first.name
         if seed is None:
             raise ValueError("a ladder that is played needs its secret")
+        self._ends = first.format.ends if isinstance(first.format, Ladder) else None
         self._store = store
         self._name = name
         self._now = now
@@ -47,7 +49,7 @@ class LadderScheduler:
             lines = self._store.journal_since(self._name, self._last)
             if lines:
                 self._last = lines[-1][0]
-            is_new = any(line.event in (*ENTERS, WITHDRAWN) for _, line in lines)
+            is_new = any(line.event in (*ENTERS, WITHDRAWN, ADMISSIONS_REOPENED) for _, line in lines)
             follow(self._history, [line for _, line in lines], self._pairings, self._games)
             if is_new:
                 self._enter_passed()
@@ -56,7 +58,7 @@ class LadderScheduler:
             if pairing is None:
                 return False
             (game,) = self._now().games([pairing], len(self._pairings))
-            if self._store.schedule(self._name, [game], [pairing], after=self._last):
+            if self._store.schedule(self._name, [game], [pairing], self._last, self._ends):
                 self._pairings.append(pairing)
                 self._games.append(game)
                 self._by_id[game.id] = game

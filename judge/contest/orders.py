@@ -7,7 +7,7 @@ from typing import Literal
 
 from judge.base.errors import InputError
 from judge.base.text import sentence
-from judge.contest.contest import Contest, find_game
+from judge.contest.contest import Contest, find_game, why_frozen
 from judge.contest.entries import Entrant, first_author, intake_directory, late_entrants
 from judge.contest.folders.kept import share_files
 from judge.contest.runner import SET_ASIDE, STOPPED
@@ -15,7 +15,7 @@ from judge.contest.take_snapshot import entry_of
 from judge.contest_games import GameState, ScheduledGame
 from judge.store.contests import Store
 from judge.store.orders import DoneOrder, OrganiserOrder
-from judge.store.types import EntryRow
+from judge.store.types import ADMISSIONS_FROZEN, ADMISSIONS_REOPENED, SEASON_ENDED, EntryRow
 from judge.tournament.schedule import Table
 
 
@@ -147,13 +147,14 @@ def withdraw(contest: Contest, order: OrganiserOrder) -> DoneOrder:
 def enter(contest: Contest, order: OrganiserOrder) -> DoneOrder:
     """Enter the target, an agent with a passed submission, after the start. Raises InputError."""
     contest.refresh()
-    if order.target in contest.snapshot.by_name():
+    found = late_entrants(contest.planned, contest.snapshot.entries)
+    if order.target in contest.snapshot.by_name() and order.target not in found:
 
         def refuse(_: Store) -> str:
             raise InputError(sentence(f"{order.target} takes part already"))
 
         return contest.store.carry_out(contest.name, order, refuse)
-    entrant = _late(contest, order.target)
+    entrant = _late(contest, order.target, found)
     rank = len(contest.snapshot.entries) + 1
     number = _author_number(contest, entrant)
     entry = entry_of(entrant, rank, contest.planned, None, contest.snapshot.policy, number)
@@ -164,21 +165,69 @@ def enter(contest: Contest, order: OrganiserOrder) -> DoneOrder:
     def do(store: Store) -> str:
         if len(store.entries(contest.name)) != rank - 1:
             raise InputError(sentence("another agent entered in the meantime: open this page again"))
-        store.enter(contest.name, EntryRow(entry.name, rank, text), order.why)
+        _refuse_frozen(why_frozen(store, contest.name))
+        why = f"new version of {entry.parent}: {order.why}" if entry.parent else order.why
+        store.enter(contest.name, EntryRow(entry.name, rank, text), why)
+        former = next((each for each in store.entries(contest.name) if each.name == entry.parent), None)
+        if former is not None and former.disqualified is None and former.withdrawn is None:
+            store.withdraw(contest.name, entry.parent, f"{entry.name} replaces it", is_annulled=False)
         if contest.snapshot.format.draws_when_free:
-            return _joined(entry.name)
+            return _joined(entry.name, entry.parent)
         return sentence(f"{entry.name} enters from the next round on, with 0 points for missed rounds")
 
     return contest.store.carry_out(contest.name, order, do)
 
 
 def enter_passed(contest: Contest) -> None:
-    """Enter all passed submissions of a ladder. One that cannot enter gets a line in the journal with the reason."""
-    for agent in late_agents(contest):
+    """Enter all passed submissions of a ladder. Reasons why some cannot enter are written to the journal."""
+    if contest.frozen_admissions is not None:
+        return
+    for agent, entrant in _late_entrants(contest).items():
         try:
-            enter(contest, OrganiserOrder("judge", "enter", agent, "its check passed", f"passed-{agent}"))
+            enter(contest, OrganiserOrder("judge", "enter", agent, "its check passed", f"passed-{entrant.submission}"))
         except InputError as error:
             contest.store.log_once(contest.name, "not-entered", f"{agent}: {error}", "judge")
+
+
+def end_season(contest: Contest, order: OrganiserOrder) -> DoneOrder:
+    """End a ladder's season. Raises InputError."""
+    left = _games_left(contest)
+
+    def do(store: Store) -> str:
+        _refuse_ended(contest, store, left)
+        store.remark(contest.name, SEASON_ENDED, order.why)
+        return sentence(
+            f"the season of {contest.name} has ended; games that are being finished: {_open_games(store, contest)}"
+        )
+
+    return contest.store.carry_out(contest.name, order, do)
+
+
+def freeze_admissions(contest: Contest, order: OrganiserOrder) -> DoneOrder:
+    """Close a ladder's admissions until `reopen_admissions`. Raises InputError."""
+    left = _games_left(contest)
+
+    def do(store: Store) -> str:
+        _refuse_ended(contest, store, left)
+        _refuse_frozen(why_frozen(store, contest.name))
+        store.remark(contest.name, ADMISSIONS_FROZEN, order.why)
+        return sentence(f"admissions of {contest.name} are frozen; submissions that pass wait")
+
+    return contest.store.carry_out(contest.name, order, do)
+
+
+def reopen_admissions(contest: Contest, order: OrganiserOrder) -> DoneOrder:
+    """Open a ladder's admissions. Raises InputError."""
+    left = _games_left(contest)
+
+    def do(store: Store) -> str:
+        _refuse_ended(contest, store, left)
+        if why_frozen(store, contest.name) is None:
+            raise InputError(_not_frozen())
+        store.remark(contest.name, ADMISSIONS_REOPENED, order.why)
+        return sentence(f"admissions of {contest.name} are open; submissions that passed join now")
+
+    return contest.store.carry_out(contest.name, order, do)
 
 
 # --- previews --------------------------------------------------------------------------------------------------------
@@ -280,9 +329,9 @@ def effect_of_withdraw(contest: Contest, agent: str) -> Effect:
 def effect_of_enter(contest: Contest, agent: str) -> Effect:
     """Preview `enter`. Raises InputError."""
     contest.refresh()
-    _late(contest, agent)
+    found = _late(contest, agent, late_entrants(contest.planned, contest.snapshot.entries))
     if contest.snapshot.format.draws_when_free:
-        return Effect(_joined(agent))
+        return Effect(_joined(found.name, found.parent))
     missed = max((each.round for each in contest.store.pairings(contest.name)), default=0)
     number = missed + 1
     words = sentence(f"{agent} is paired from round {number} on. Missed rounds, which give 0 points: {missed}.")
@@ -290,15 +339,43 @@ def effect_of_enter(contest: Contest, agent: str) -> Effect:
     return Effect(words, note)
 
 
+def effect_of_end_season(contest: Contest) -> Effect:
+    """Preview `end_season`. Raises InputError."""
+    left = _games_left(contest)
+    _refuse_ended(contest, contest.store, left)
+    games = _open_games(contest.store, contest)
+    words = sentence(f"Open games that are finished and count: {games}. Games that are not drawn any more: {left}.")
+    return Effect(words, sentence("The contest is over after them, and its secret is revealed."))
+
+
+def effect_of_freeze_admissions(contest: Contest) -> Effect:
+    """Preview `freeze_admissions`. Raises InputError."""
+    _refuse_ended(contest, contest.store, _games_left(contest))
+    _refuse_frozen(contest.frozen_admissions)
+    return Effect(sentence("Submissions are still checked. Those that pass wait until admissions are open again."))
+
+
+def effect_of_reopen_admissions(contest: Contest) -> Effect:
+    """Preview `reopen_admissions`. Raises InputError."""
+    _refuse_ended(contest, contest.store, _games_left(contest))
+    if contest.frozen_admissions is None:
+        raise InputError(_not_frozen())
+    return Effect(sentence(f"Submissions that passed and join: {len(late_agents(contest))}."))
+
+
 def late_agents(contest: Contest) -> Sequence[str]:
     """Agents that may enter now."""
+    return list(_late_entrants(contest))
+
+
+def _late_entrants(contest: Contest) -> Mapping[str, Entrant]:
     contest.refresh()
     if contest.snapshot.format.withdrawal != "keeps" or not contest.to_come().games:
-        return ()
-    return sorted(late_entrants(contest.planned, contest.snapshot.by_name().keys()))
+        return {}
+    return dict(sorted(late_entrants(contest.planned, contest.snapshot.entries).items()))
 
 
-def _late(contest: Contest, agent: str) -> Entrant:
+def _late(contest: Contest, agent: str, found: Mapping[str, Entrant]) -> Entrant:
     form = contest.snapshot.format
     if form.withdrawal != "keeps":
         raise InputError(
@@ -306,7 +383,7 @@ def _late(contest: Contest, agent: str) -> Entrant:
         )
     if not contest.to_come().games:
         raise InputError(sentence("the last round is drawn: no agent can enter any more"))
-    found = late_entrants(contest.planned, contest.snapshot.by_name().keys())
+    _refuse_frozen(contest.frozen_admissions)
     if agent not in found:
         names = ", ".join(sorted(found)) or "none"
         raise InputError(
@@ -329,17 +406,46 @@ def _author_number(contest: Contest, entrant: Entrant) -> int:
         own = register.agents_of(entrant.author)
     known = {entry.author for entry in snapshot.entries}
     number = next((entry.author for entry in snapshot.entries if entry.name in own and entry.author), max(known) + 1)
-    gone = contest.absent()
+    if entrant.parent:
+        number = snapshot.by_name()[entrant.parent].author
+    gone = {*contest.absent(), entrant.parent}
     active = [entry.name for entry in snapshot.entries if entry.author == number and entry.name not in gone]
     most = contest.planned.plan.agents_per_author
-    if most and len(active) >= most:
+    if most and number and len(active) >= most:
         raise InputError(
             sentence(f"agents_per_author = {most}, and the author has {', '.join(active)}: withdraw one of them first")
         )
     return number
 
 
-def _joined(name: str) -> str:
+def _games_left(contest: Contest) -> int:
+    return contest.to_come().games if contest.snapshot.format.draws_when_free else 0
+
+
+def _refuse_ended(contest: Contest, store: Store, left: int) -> None:
+    if not contest.snapshot.format.draws_when_free:
+        raise InputError(sentence(f"the format {contest.snapshot.format.name} has no season, only a ladder has one"))
+    if not left or store.last_lines(contest.name, 1, SEASON_ENDED):
+        raise InputError(sentence(f"the season of {contest.name} has ended already"))
+
+
+def _refuse_frozen(why: str | None) -> None:
+    if why is not None:
+        raise InputError(sentence(f"admissions are frozen: {why}; reopen them first"))
+
+
+def _not_frozen() -> str:
+    return sentence("admissions are open already")
+
+
+def _open_games(store: Store, contest: Contest) -> int:
+    counts = store.counts(contest.name)
+    return counts[GameState.PENDING] + counts[GameState.RUNNING] + counts[GameState.HELD]
+
+
+def _joined(name: str, parent: str) -> str:
+    if parent:
+        return sentence(f"{name} takes part from now on, and {parent} no longer")
     return sentence(f"{name} takes part from now on")
 
 

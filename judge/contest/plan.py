@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from judge.agents.agents import PERSONS
 from judge.base.durable_files import is_directory, is_file
 from judge.base.errors import InputError
+from judge.base.parsing import StrictDatetime
 from judge.base.toml_files import parse, read_text, validated
 from judge.catalog import game_entry
 from judge.contest.opening_files import read_openings
@@ -24,6 +25,7 @@ from judge.sandbox.box import BoxKind
 from judge.submissions.intake import IntakePolicy
 from judge.submissions.windows import Windows, aware_moment, moment_text
 from judge.tournament.formats import AnyFormat
+from judge.tournament.formats.ladder import Ladder
 from judge.tournament.points import Duel
 from judge.tournament.snapshot import FailuresPlan, WitnessKey
 from judge.transparency.checkpoint import read_witness_key
@@ -31,9 +33,6 @@ from judge.transparency.checkpoint import read_witness_key
 PLAN_FILE = "contest.toml"
 NAME = r"^[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}$"
 """Regular expression of contest names."""
-
-
-StrictDatetime = Annotated[datetime, Field(strict=True)]
 
 
 class _Table(BaseModel):
@@ -70,8 +69,10 @@ class FoldersPlan(_Table):
 
 
 class RatingsPlan(_Table):
-    """Contests rated together with this one on the pages, for each agent's history. No effect on games."""
+    """Contests rated together with this one on the pages, for each agent's history, and the last season of a ladder."""
 
+    from_: str = Field(default="", alias="from")
+    """A contest or an export, relative to this file: a ladder starts from its ratings. The others affect no game."""
     with_: tuple[str, ...] = Field(default=(), alias="with", max_length=100)
     """Contests or exports, relative to this file."""
     anchors: Mapping[str, Annotated[float, Field(allow_inf_nan=False)]] = {}
@@ -216,6 +217,12 @@ class Plan(_Table):
             moment("contest.starts", self.contest.starts),
         )
 
+    @property
+    def season_end(self) -> datetime | None:
+        """End of a ladder's season, with time zone; None: after its games. Raises ValueError as `windows`."""
+        ends = self.format.ends if isinstance(self.format, Ladder) else None
+        return None if ends is None else aware_moment("format.ends", ends, self.zone)
+
     @model_validator(mode="after")
     def _names_moments_in_their_order(self) -> Self:
         windows = self.windows
@@ -225,6 +232,7 @@ class Plan(_Table):
                 ("submissions.opens", windows.opens),
                 ("submissions.closes", windows.closes),
                 ("contest.starts", windows.starts),
+                ("format.ends", self.season_end),
             )
             if moment is not None
         ]
@@ -233,6 +241,14 @@ class Plan(_Table):
                 raise ValueError(
                     f"{second} is {moment_text(late)}, before {first}, {moment_text(early)}: bring them into order"
                 )
+        return self
+
+    @model_validator(mode="after")
+    def _starts_only_a_ladder_from_ratings(self) -> Self:
+        if self.ratings.from_ and not isinstance(self.format, Ladder):
+            raise ValueError(
+                f"ratings.from: {self.format.name} does not start from ratings, only ladder does: remove it"
+            )
         return self
 
     @model_validator(mode="after")

@@ -17,7 +17,7 @@ from judge.statistics.joined_ratings import RatedContest, Version, join_contests
 from judge.statistics.rating_model import RatingModel
 from judge.statistics.ratings import Rating, RatingList, rate
 from judge.statistics.sprt import SprtState
-from judge.store.types import WITHDRAWN, JournalLine
+from judge.store.types import SEASON_ENDED, WITHDRAWN, JournalLine
 from judge.tournament.certain_places import StageCertainty, certain_places
 from judge.tournament.formats.base import skip_of
 from judge.tournament.formats.sequential import Sequential
@@ -231,8 +231,15 @@ class PublishedContest:
         return [game for game in self.games if game.state in OPEN]
 
     @cached_property
+    def has_ended(self) -> bool:
+        """Whether the season of a ladder ended before its last game."""
+        return self.snapshot.format.draws_when_free and any(line.event == SEASON_ENDED for line in self.journal)
+
+    @cached_property
     def to_come(self) -> PendingPairing:
         """Games to be scheduled later."""
+        if self.has_ended:
+            return PendingPairing(0, is_exact=True)
         return self.tournament.to_come(self.pairings, self.results, self.absent())
 
     @property
@@ -243,7 +250,9 @@ class PublishedContest:
     @cached_property
     def is_over(self) -> bool:
         """Whether all games are finished and no round follows."""
-        return not self.unfinished and not self.tournament.goes_on(self.pairings, self.results, self.absent())
+        if self.unfinished or self.has_ended:
+            return not self.unfinished
+        return not self.tournament.goes_on(self.pairings, self.results, self.absent())
 
     @cached_property
     def ending(self) -> Ending | None:

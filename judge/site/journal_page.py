@@ -11,7 +11,16 @@ from judge.publish.model import PublishedContest
 from judge.records.outcome import outcome_sentence
 from judge.site.pages import PagePlace, render_for
 from judge.store.submission_types import State
-from judge.store.types import ANNOUNCED, FROZEN, UNWITNESSED, WITHDRAWN, JournalLine
+from judge.store.types import (
+    ADMISSIONS_FROZEN,
+    ADMISSIONS_REOPENED,
+    ANNOUNCED,
+    FROZEN,
+    SEASON_ENDED,
+    UNWITNESSED,
+    WITHDRAWN,
+    JournalLine,
+)
 
 PER_PAGE = 300
 """Entries on one page."""
@@ -107,6 +116,9 @@ _EVENTS = {
     "disqualified": sentence("Disqualified"),
     WITHDRAWN: sentence("Withdrawn"),
     "entered": sentence("Entered after the start"),
+    SEASON_ENDED: sentence("Season ended"),
+    ADMISSIONS_FROZEN: sentence("Admissions frozen"),
+    ADMISSIONS_REOPENED: sentence("Admissions reopened"),
     UNWITNESSED: sentence("Drawn without a witness"),
     "open": sentence("Contest resumed"),
     "paused": sentence("Contest paused"),

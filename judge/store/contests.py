@@ -10,6 +10,7 @@ import math
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import asdict, replace
+from datetime import datetime
 from itertools import takewhile
 from operator import attrgetter
 from typing import Any
@@ -25,7 +26,16 @@ from judge.store.lease import Lease
 from judge.store.orders import DoneOrder, OrganiserOrder, once
 from judge.store.queries import Reader, announced_row, contest_row, pairings_of
 from judge.store.tables import attempts, contests, entries, files, games, journal, pairings, results
-from judge.store.types import ANNOUNCED, FROZEN, WITHDRAWN, EntryRow, FileKind, cancellation
+from judge.store.types import (
+    ANNOUNCED,
+    FROZEN,
+    SEASON_ENDED,
+    WITHDRAWN,
+    EntryRow,
+    FileKind,
+    cancellation,
+    season_end_text,
+)
 
 
 class Store(Reader):
@@ -195,14 +205,20 @@ class Store(Reader):
         new: Sequence[ScheduledGame],
         pairs: Sequence[Pairing] = (),
         after: int | None = None,
+        ends: datetime | None = None,
     ) -> bool:
         """Add games and pairings; existing ones stay unchanged. Does nothing and returns False if `after` is given and
-        is not the number of the journal's last line.
+        is not the number of the journal's last line. From the moment `ends` on, ends the season and returns False.
         """
         with self._writing() as connection:
             contest_row(connection, contest, locked=True)
             lines = select(journal.c.id).where(journal.c.contest == contest).order_by(journal.c.id.desc())
             if after is not None and connection.scalar(lines.limit(1)) != after:
+                return False
+            # The time of the line must not be after that of the check.
+            now = self._now()
+            if ends is not None and now >= ends:
+                self._tell(connection, contest, SEASON_ENDED, season_end_text(ends))
                 return False
             known = {(row.round, row.table) for row in connection.execute(pairings_of(contest))}
             pair_rows = [
@@ -215,7 +231,7 @@ class Store(Reader):
             if added:
                 connection.execute(insert(games), [{"contest": contest, **asdict(game)} for game in added])
                 digest = schedule_digest(added)
-                self._tell(connection, contest, "scheduled", f"{len(added)} games", digest=digest)
+                self._tell(connection, contest, "scheduled", f"{len(added)} games", digest=digest, at=now)
             return True
 
     # --- issue, accept, roll back ------------------------------------------------------------------------------------

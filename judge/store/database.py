@@ -154,6 +154,7 @@ class Database:
         attempt: int | None = None,
         digest: str | None = None,
         who: str | None = None,
+        at: datetime | None = None,
     ) -> int | None:
         """`announced_row` must lock the row."""
         lines = select(journal.c.number).where(journal.c.contest == contest).order_by(journal.c.id.desc())
@@ -161,7 +162,7 @@ class Database:
         number = 0 if last is None else None if last.number is None else last.number + 1
         place = {"contest": contest, "game": game, "attempt": attempt, "number": number}
         connection.execute(
-            insert(journal).values(**place, at=self._stamp(), event=event, text=text, digest=digest, who=who)
+            insert(journal).values(**place, at=stamp(at or self._now()), event=event, text=text, digest=digest, who=who)
         )
         return number
 

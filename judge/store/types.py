@@ -3,6 +3,7 @@
 import hashlib
 import json
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from enum import StrEnum
 
 
@@ -68,8 +69,19 @@ def cancellation(agent: str, disqualified: str | None, withdrawn: str | None) ->
     return f"{agent} withdrew: {withdrawn}" if disqualified is None else f"{agent} is disqualified: {disqualified}"
 
 
+def season_end_text(ends: datetime) -> str:
+    """Text of `SEASON_ENDED` at the moment that the terms set."""
+    return f"{ends.astimezone(UTC):%Y-%m-%d %H:%M:%S UTC}"
+
+
 WITHDRAWN = "agent-withdrawn"
 """Event of an agent that withdrew after the start; `withdrawn` is an event of submissions."""
+
+SEASON_ENDED = "season-ended"
+"""Event: no further game of a ladder is drawn. The text is the organiser's reason, or `season_end_text`."""
+
+ADMISSIONS_FROZEN, ADMISSIONS_REOPENED = "admissions-frozen", "admissions-reopened"
+"""Events: between them no agent enters a ladder."""
 
 ANNOUNCED = "announced"
 """State of a contest that has not begun, and first event of its log."""

@@ -34,7 +34,7 @@ from judge.transparency.checkpoint import MAX_CHECKPOINT_BYTES, Checkpoint, read
 from judge.transparency.log import LOG
 from judge.transparency.receipt import Receipt, read_receipt
 from judge.transparency.tiles import CHECKPOINT
-from judge.verify.ladder import ladder_problems
+from judge.verify.ladder import admission_problems, ladder_problems
 from judge.verify.log import (
     ReadLog,
     draw_problems,
@@ -42,6 +42,7 @@ from judge.verify.log import (
     log_problems,
     read_log,
     receipt_problems,
+    season_decisions,
     since_problems,
     uncounted_attempts,
     undecided,
@@ -142,7 +143,7 @@ def verify_export(
             log = read_log(directory, contest, manifest.key)
             digests = {(record.number, record.attempt): record.digest for record in records}
             problems += [*log.problems, *log_problems(contest, log, digests), *draw_problems(contest, log)]
-            problems += ladder_problems(contest, log, records)
+            problems += [*ladder_problems(contest, log, records), *admission_problems(contest, log)]
             problems += witness_problems(directory, contest.snapshot, log, manifest.key, named, witnesses)
         elif contest.snapshot.freeze is not None:
             problems.append("the export has no log, but its draw depends on one")
@@ -169,6 +170,7 @@ def verify_export(
             *(f"{agent} disqualified: {why}" for agent, why in contest.disqualified.items()),
             *(f"{agent} withdrew: {why}" for agent, why in contest.withdrawn.items()),
             *(f"{agent} entered after the start: {why}" for agent, (why, _) in contest.entered.items()),
+            *(() if log is None else season_decisions(contest, log)),
             *(() if log is None else undecided(contest, log)),
             *(() if log is None else uncounted_attempts(contest, log)),
             *(() if log is None else drawn_without(contest.snapshot, log, old)),

@@ -17,7 +17,17 @@ from judge.contest_games import AttemptState, GameState, PublishedGame, schedule
 from judge.publish.load import DOCUMENT
 from judge.publish.model import PublishedContest
 from judge.store.submission_types import ENTERS, State
-from judge.store.types import ANNOUNCED, FROZEN, WITHDRAWN, JournalLine
+from judge.store.types import (
+    ADMISSIONS_FROZEN,
+    ADMISSIONS_REOPENED,
+    ANNOUNCED,
+    FROZEN,
+    SEASON_ENDED,
+    WITHDRAWN,
+    JournalLine,
+    season_end_text,
+)
+from judge.tournament.formats.ladder import Ladder
 from judge.tournament.snapshot import terms_digest
 from judge.transparency.checkpoint import MAX_CHECKPOINT_BYTES, Checkpoint, origin_of, read_checkpoint
 from judge.transparency.log import LOG
@@ -172,15 +182,36 @@ def _agent(line: JournalLine) -> str:
 # --- the log and the tables ------------------------------------------------------------------------------------------
 
 
-_OF_CONTEST = frozenset(
-    {"scheduled", "started", "accepted", "disqualified", WITHDRAWN, "entered", "open", "paused", "stopped"}
-)
+_OF_SEASON = frozenset({SEASON_ENDED, ADMISSIONS_FROZEN, ADMISSIONS_REOPENED})
+
+_OF_CONTEST = _OF_SEASON | {
+    *("scheduled", "started", "accepted", "disqualified", WITHDRAWN, "entered", "open", "paused", "stopped")
+}
 
 ATTEMPT_EVENTS = frozenset({"started", "accepted", "void", "abandoned", "superseded", "annulled"})
 
 _DIGITS = 10
 
 _TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{3}\+00:00")
+
+
+def season_decisions(contest: PublishedContest, log: ReadLog) -> Iterator[str]:
+    """Yield the organiser's orders on a ladder's season and admissions, and submissions that could not enter."""
+    words = {
+        SEASON_ENDED: "the organiser ended the season",
+        ADMISSIONS_FROZEN: "admissions frozen",
+        ADMISSIONS_REOPENED: "admissions reopened",
+        "not-entered": "not entered",
+    }
+    ends = _season_end(contest)
+    for line in log.lines:
+        if line.event in words and (ends is None or line.text != season_end_text(ends)):
+            yield f"{words[line.event]}: {line.text}"
+
+
+def _season_end(contest: PublishedContest) -> datetime | None:
+    form = contest.snapshot.format
+    return form.ends if isinstance(form, Ladder) else None
 
 
 def _is_time(text: str) -> bool:
@@ -233,6 +264,11 @@ class _SubmissionHistory:
         self._scheduled: set[str] = set()
         self._created = False
         self._is_open = True
+        self._ends = _season_end(contest)
+        self._has_ended = False
+        self._is_frozen = False
+        self._replaced = ""
+        """Agent that the next line withdraws."""
         self._out: list[str] = []
         self._withdrawn: set[str] = set()
         self._coming = set(contest.entered)
@@ -246,6 +282,9 @@ class _SubmissionHistory:
             yield f"{line.at!r:.40} is not a time"
         if line.event in _OF_CONTEST and not self._created:
             yield "it precedes the creation of the contest"
+        replaced, self._replaced = self._replaced, ""
+        if replaced and (line.event != WITHDRAWN or line.text.partition(": ")[0] != replaced):
+            yield f"it is not the withdrawal of {replaced}, which the last entry replaces"
         if line.event in ATTEMPT_EVENTS:
             yield from self._of_attempt(line, line.game or "", line.attempt or 0)
             return
@@ -265,6 +304,8 @@ class _SubmissionHistory:
                 gone = {agent for game in new for agent in (game.first, game.second) if agent in self._withdrawn}
                 if gone:
                     yield f"a game of {min(gone)}, which had withdrawn"
+                if self._has_ended or self._is_at_end(line):
+                    yield "a game was drawn after the end of the season"
                 early = self._coming & {agent for game in new for agent in (game.first, game.second)}
                 if early:
                     yield f"a game of {min(early)}, which had not entered"
@@ -279,6 +320,9 @@ class _SubmissionHistory:
                     or hashlib.sha256(entry.encode()).hexdigest() != line.digest
                 ):
                     yield "the tables do not contain this entry"
+                if self._is_frozen:
+                    yield f"{agent} entered while admissions were frozen"
+                yield from self._of_version(agent)
                 self._coming.discard(agent)
             case "agent-withdrawn":
                 agent, _, why = line.text.partition(": ")
@@ -287,6 +331,37 @@ class _SubmissionHistory:
                 self._withdrawn.add(agent)
             case "open" | "paused" | "stopped":
                 self._is_open = line.event == "open"
+            case _ if line.event in _OF_SEASON:
+                yield from self._of_season(line)
+
+    def _of_version(self, agent: str) -> Iterator[str]:
+        entries = self._contest.snapshot.by_name()
+        parent = entries[agent].parent if agent in entries else ""
+        if not parent:
+            return
+        if parent not in entries or parent in self._coming or entries[parent].author != entries[agent].author:
+            yield f"{agent} is a new version of {parent}, which has not entered, or is of another author"
+        elif sum(entry.parent == parent for entry in entries.values()) > 1:
+            yield f"{parent} has several new versions"
+        elif parent not in self._withdrawn and not any(text.startswith(f"{parent}: ") for text in self._out):
+            self._replaced = parent
+
+    def _is_at_end(self, line: JournalLine) -> bool:
+        return self._ends is not None and _is_time(line.at) and datetime.fromisoformat(line.at) >= self._ends
+
+    def _of_season(self, line: JournalLine) -> Iterator[str]:
+        if not isinstance(self._contest.snapshot.format, Ladder):
+            yield "the contest is no ladder"
+        elif line.event == SEASON_ENDED:
+            if self._has_ended:
+                yield "the season had ended before"
+            if self._ends is not None and line.text == season_end_text(self._ends) and not self._is_at_end(line):
+                yield "it is earlier than the end of the season"
+            self._has_ended = True
+        else:
+            if self._is_frozen == (line.event == ADMISSIONS_FROZEN):
+                yield f"admissions were {'frozen' if self._is_frozen else 'open'} before"
+            self._is_frozen = line.event == ADMISSIONS_FROZEN
 
     def _of_attempt(self, line: JournalLine, game: str, attempt: int) -> Iterator[str]:
         event, is_running = line.event, self._running.get(game) == attempt
@@ -356,6 +431,8 @@ class _SubmissionHistory:
             yield "the log and the tables disqualify different agents"
         for agent in sorted(self._coming):
             yield f"the log does not contain the entry of {agent}"
+        if self._replaced:
+            yield f"the log does not contain the withdrawal of {self._replaced}"
         if self._withdrawn != self._contest.withdrawn.keys():
             yield "the log and the tables have different withdrawals"
         for game in self._schedule:

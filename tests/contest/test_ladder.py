@@ -3,14 +3,29 @@
 import random
 from collections import Counter
 from contextlib import closing
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import pytest
 from pydantic import ValidationError
 
+from judge.base.errors import InputError
 from judge.contest.contest import Contest
+from judge.contest.league_seats import resolved_format
+from judge.contest.orders import (
+    effect_of_end_season,
+    effect_of_freeze_admissions,
+    effect_of_reopen_admissions,
+    end_season,
+    freeze_admissions,
+    reopen_admissions,
+)
+from judge.contest.plan import load_plan
 from judge.contest_games import GameState, ScheduledGame
 from judge.store.contests import Store
+from judge.store.orders import OrganiserOrder
 from judge.tournament.formats.ladder import Ladder, Matchmaking
+from judge.tournament.formats.round_robin import RoundRobin
 from tests.contest.cups import COMMITTED, by_chance, cup, enter, play, reopen, scheduled, snapshot, won_by
 
 SEASON = Ladder(total_games=60)
@@ -127,6 +142,7 @@ def test_a_line_that_another_process_writes_meanwhile_is_taken_before_the_draw(m
     [
         ("games", 2),
         ("total_games", 0),
+        ("ends", 1_800_000_000),
         ("deviation", 0),
         ("matchmaking", {"open_games": 0}),
         ("matchmaking", {"author_share": 1.5}),
@@ -136,3 +152,115 @@ def test_a_line_that_another_process_writes_meanwhile_is_taken_before_the_draw(m
 def test_a_wrong_key_is_named(key: str, value: object) -> None:
     with pytest.raises(ValidationError, match=key):
         Ladder.model_validate({"name": "ladder", key: value})
+
+
+ENDS = datetime(2026, 12, 24, 18, tzinfo=UTC)
+
+
+def order(action: str, why: str = "the term is over") -> OrganiserOrder:
+    return OrganiserOrder("Olga", action, "", why)
+
+
+def test_a_season_ends_at_its_moment_and_drawn_games_still_count() -> None:
+    clock = [ENDS - timedelta(hours=1)]
+    with closing(Store("sqlite:///:memory:", lambda: clock[0])) as store:
+        contest = begin(store, Ladder(total_games=60, ends=ENDS))
+        play(contest, by_chance(1), 10)
+        assert contest.schedule_next()
+        clock[0] = ENDS
+        assert not contest.schedule_next()
+        assert not contest.is_over()
+        contest = reopen(store, contest.snapshot)
+        assert contest.to_come().games == 0
+        assert len(play(contest, by_chance(1))) == 1
+        assert contest.is_over()
+        (line,) = store.last_lines(contest.name, 1, "season-ended")
+        assert (line.at, line.text) == ("2026-12-24T18:00:00.000+00:00", "2026-12-24 18:00:00 UTC")
+        assert len(scheduled(contest)) == 11
+
+
+def test_an_organiser_ends_a_season_once() -> None:
+    with cup(SEASON, 8, **COMMITTED) as contest:
+        play(contest, by_chance(1), 20)
+        contest.schedule_next()
+        assert "finished and count: 1. Games that are not drawn any more: 39" in effect_of_end_season(contest).words
+        done = end_season(contest, order("end-season"))
+        assert "the season of cup has ended; games that are being finished: 1" == done.done
+        assert len(play(contest, by_chance(1))) == 1
+        assert contest.is_over()
+        with pytest.raises(InputError, match="has ended already"):
+            end_season(contest, order("end-season"))
+        with pytest.raises(InputError, match="has ended already"):
+            freeze_admissions(contest, order("freeze-admissions"))
+
+
+def test_the_end_of_the_season_comes_before_a_pair_that_is_chosen_meanwhile(monkeypatch: pytest.MonkeyPatch) -> None:
+    with cup(SEASON, 4, **COMMITTED) as contest:
+        play(contest, by_chance(1), 5)
+        schedule = contest.store.schedule
+        reasons = ["the term is over"]
+
+        def interrupted(*words: object, **options: object) -> bool:
+            if reasons:
+                end_season(contest, order("end-season", reasons.pop()))
+            return schedule(*words, **options)  # type: ignore[arg-type]
+
+        monkeypatch.setattr(contest.store, "schedule", interrupted)
+        assert not contest.schedule_next()
+        assert contest.is_over()
+
+
+def test_admissions_are_frozen_and_reopened_in_turns() -> None:
+    with cup(SEASON, 4, **COMMITTED) as contest:
+        with pytest.raises(InputError, match="admissions are open already"):
+            effect_of_reopen_admissions(contest)
+        assert effect_of_freeze_admissions(contest).words
+        freeze_admissions(contest, order("freeze-admissions", "the last week"))
+        assert contest.frozen_admissions == "the last week"
+        with pytest.raises(InputError, match="admissions are frozen: the last week"):
+            freeze_admissions(contest, order("freeze-admissions"))
+        assert len(play(contest, by_chance(1), 5)) == 5
+        reopen_admissions(contest, order("reopen-admissions", "an error"))
+        assert reopen(contest.store, contest.snapshot).frozen_admissions is None
+        with pytest.raises(InputError, match="admissions are open already"):
+            reopen_admissions(contest, order("reopen-admissions"))
+
+
+def test_only_a_ladder_has_a_season() -> None:
+    with cup(RoundRobin(), 4) as contest:
+        for give in (end_season, freeze_admissions, reopen_admissions):
+            with pytest.raises(InputError, match="round-robin has no season"):
+                give(contest, order("any"))
+
+
+PLAN = 'name = "cup"\npolicy = "gomocup-standard"\n{}\n[format]\nname = "ladder"\nends = {}\n'
+
+
+@pytest.mark.parametrize(
+    ("top", "ends"), [("", "2099-12-24T19:00:00+01:00"), ('zone = "Europe/Prague"', "2099-12-24T19:00:00")]
+)
+def test_the_terms_have_the_end_in_utc(top: str, ends: str, tmp_path: Path) -> None:
+    (tmp_path / "contest.toml").write_text(PLAN.format(top, ends))
+    form = resolved_format(load_plan(tmp_path), [])
+    assert '"ends":"2099-12-24T18:00:00Z"' in form.model_dump_json()
+    assert Ladder.model_validate_json(form.model_dump_json()) == form
+
+
+@pytest.mark.parametrize(
+    ("top", "ends", "problem"),
+    [
+        ("", "2026-12-24T19:00:00", "format.ends has no offset"),
+        ("", '"next week"', "line 6: format.ends: Input should be a valid datetime"),
+        ("[contest]\nstarts = 2027-01-01T00:00:00Z", "2026-12-24T19:00:00Z", "format.ends is .* before contest.starts"),
+    ],
+)
+def test_a_wrong_end_is_named(top: str, ends: str, problem: str, tmp_path: Path) -> None:
+    (tmp_path / "contest.toml").write_text(PLAN.format(top, ends))
+    with pytest.raises(InputError, match=problem):
+        load_plan(tmp_path)
+
+
+def test_a_season_cannot_begin_after_its_end(tmp_path: Path) -> None:
+    (tmp_path / "contest.toml").write_text(PLAN.format("", "2020-12-24T19:00:00Z"))
+    with pytest.raises(InputError, match=r"format.ends, 2020-12-24 19:00:00 UTC, has passed; write a later moment"):
+        resolved_format(load_plan(tmp_path), [])

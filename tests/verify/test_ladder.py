@@ -2,19 +2,31 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
+import judge.contest.contest
 import judge.contest.ladder
+import judge.contest.orders
+from judge.base.errors import InputError
 from judge.contest.contest import Contest
-from judge.contest.orders import effect_of_enter, enter_passed, withdraw
+from judge.contest.orders import (
+    effect_of_enter,
+    end_season,
+    enter,
+    enter_passed,
+    freeze_admissions,
+    reopen_admissions,
+    withdraw,
+)
 from judge.contest_games import Pairing, ScheduledGame
 from judge.export.export import PageOptions, publish
 from judge.store.orders import OrganiserOrder
-from judge.tournament.ladder import LadderHistory, LogLine
+from judge.tournament.ladder import LadderHistory, LogLine, follow
 from judge.tournament.matchmaker import next_pair
 from judge.transparency.keys import make_key
 from judge.verify.export import verify_export
@@ -23,6 +35,7 @@ from tests.publish.cups import STRONG_TO_WEAK, Cup, player
 from tests.publish.public import Public
 from tests.verify.log_forgeries import nothing
 from tests.verify.test_late_entries import submit
+from tests.verify.test_second_verifier import notes_of_both
 from tests.verify.test_second_verifier import problems as problems_by_node
 
 FORM = 'name = "ladder"\ngames = 1\ntotal_games = 24\nanchors = { dora = 1500 }'
@@ -184,9 +197,10 @@ def has_found(words: str, public: Public) -> bool:
     return any(words in problem for problem in verify_export(public.directory, public.public_key).problems)
 
 
-def joins(folder: Path) -> Cup:
+def joins(folder: Path, more: str = "") -> Cup:
     """A ladder that has begun, and a submission that passed after the start."""
-    cup = Cup(folder, {**STRONG_TO_WEAK, "zoe": player("zoe", 0.7)}, FORM, FAILURES, first=4, drawn=nothing)
+    cast = {**STRONG_TO_WEAK, "zoe": player("zoe", 0.7)}
+    cup = Cup(folder, cast, FORM + more, FAILURES, first=4, drawn=nothing)
     cup.play(5)
     cup.contest.enter_passed = enter_passed
     submit(cup, "zoe", "eve")
@@ -231,3 +245,186 @@ def test_an_author_has_no_more_agents_than_allowed(tmp_path: Path) -> None:
         (line,) = cup.store.last_lines(cup.contest.name, 1, "not-entered")
         assert "agents_per_author = 1" in line.text
         assert len(cup.contest.snapshot.entries) == 5
+
+
+def order(action: str, why: str, target: str = "") -> OrganiserOrder:
+    return OrganiserOrder("Olga", action, target, why)
+
+
+def test_both_verifiers_follow_frozen_admissions_and_an_early_end(
+    tmp_path: Path, key: Ed25519PrivateKey, capsys: pytest.CaptureFixture[str]
+) -> None:
+    public = Public(tmp_path, key)
+    with joins(tmp_path / "cup") as cup:
+        freeze_admissions(cup.contest, order("freeze-admissions", "the last week"))
+        cup.play(4)
+        assert "zoe" not in cup.contest.snapshot.by_name()
+        with pytest.raises(InputError, match="admissions are frozen: the last week"):
+            enter(cup.contest, order("enter", "a friend", "zoe"))
+        reopen_admissions(cup.contest, order("reopen-admissions", "an error"))
+        cup.play(6)
+        assert "zoe" in cup.contest.snapshot.by_name()
+        end_season(cup.contest, order("end-season", "the term is over"))
+        cup.play()
+        assert cup.contest.is_over()
+        publish(cup.contest, public.directory, public.private, key, PageOptions(languages=("en",)))
+    report = verify_export(public.directory, public.public_key)
+    assert [] == list(report.problems)
+    assert report.is_over
+    ours, theirs = notes_of_both(public, capsys)
+    assert sorted(ours) == sorted(theirs)
+    for note in (
+        "the organiser ended the season: the term is over",
+        "admissions frozen: the last week",
+        "admissions reopened: an error",
+    ):
+        assert f"note     {note}" in ours
+
+
+ENDS = "\nends = 2026-01-01T00:00:00Z"
+
+
+def test_a_season_whose_moment_has_passed_verifies(tmp_path: Path, key: Ed25519PrivateKey) -> None:
+    public = Public(tmp_path, key)
+    with Cup(tmp_path / "cup", STRONG_TO_WEAK, form=FORM + ENDS, more=FAILURES, drawn=nothing) as cup:
+        cup.play()
+        assert cup.contest.is_over()
+        assert not cup.store.games(cup.contest.name)
+        publish(cup.contest, public.directory, public.private, key, PageOptions(languages=("en",)))
+    assert [] == list(verify_export(public.directory, public.public_key).problems)
+    assert [] == problems_by_node(public.directory, public.public_key)
+
+
+@pytest.mark.parametrize(
+    ("kind", "problem"),
+    [
+        ("drawn after an order", "a game was drawn after the end of the season"),
+        ("drawn after the moment", "a game was drawn after the end of the season"),
+        ("ended before the moment", "it is earlier than the end of the season"),
+        ("entered", "zoe entered while admissions were frozen"),
+        ("frozen twice", "admissions were frozen before"),
+        ("ended twice", "the season had ended before"),
+    ],
+)
+def test_both_verifiers_find_what_the_end_and_the_frozen_admissions_forbid(
+    kind: str, problem: str, tmp_path: Path, key: Ed25519PrivateKey, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The organiser changes the judge, so that it does not keep to its own log."""
+    public = Public(tmp_path, key)
+    with joins(tmp_path / "cup", "\nends = 2099-01-01T00:00:00Z" if "moment" in kind else "") as cup:
+        store, name = cup.store, cup.contest.name
+        match kind:
+            case "drawn after an order":
+                monkeypatch.setattr(LadderHistory, "take", without("season-ended", LadderHistory.take))
+                store.remark(name, "season-ended", "the term is over")
+            case "drawn after the moment":
+                monkeypatch.setattr(store, "_now", lambda: datetime(2099, 1, 1, tzinfo=UTC))
+                schedule = store.schedule
+                monkeypatch.setattr(store, "schedule", lambda *given: schedule(*given[:-1]))
+            case "ended before the moment":
+                store.remark(name, "season-ended", "2099-01-01 00:00:00 UTC")
+            case "entered":
+                store.remark(name, "admissions-frozen", "the last week")
+                monkeypatch.setattr(judge.contest.orders, "why_frozen", lambda *_: None)
+                monkeypatch.setattr(judge.contest.contest, "why_frozen", lambda *_: None)
+            case "frozen twice":
+                store.remark(name, "admissions-frozen", "the last week")
+                store.remark(name, "admissions-frozen", "the last week")
+            case _:
+                store.remark(name, "season-ended", "the term is over")
+                store.remark(name, "season-ended", "it is really over")
+        cup.play()
+        publish(cup.contest, public.directory, public.private, key, PageOptions(languages=("en",)))
+    monkeypatch.undo()
+    assert has_found(problem, public)
+    assert any(problem in found for found in problems_by_node(public.directory, public.public_key))
+
+
+def without(event: str, take: Callable[[LadderHistory, LogLine], None]) -> Callable[[LadderHistory, LogLine], None]:
+    return lambda history, line: None if line.event == event else take(history, line)
+
+
+def versions(folder: Path, more: str = "") -> Cup:
+    """A ladder in which zoe has joined, and a new version of zoe passed."""
+    cup = joins(folder, more)
+    cup.cast = {**cup.cast, "zoe.2": player("zoe.2", 0.9)}
+    cup.play(8)
+    submit(cup, "zoe", "eve", "2")
+    return cup
+
+
+def test_a_new_version_replaces_its_parent_and_both_verifiers_follow(tmp_path: Path, key: Ed25519PrivateKey) -> None:
+    public = Public(tmp_path, key)
+    with versions(tmp_path / "cup") as cup:
+        assert "zoe.2 takes part from now on, and zoe no longer" == effect_of_enter(cup.contest, "zoe").words
+        cup.play(5)
+        entry = cup.contest.snapshot.by_name()["zoe.2"]
+        assert (entry.parent, entry.submission) == ("zoe", 2)
+        entered, left = list(reversed(cup.store.last_lines(cup.contest.name, 2, "entered", "agent-withdrawn")))
+        assert ("zoe.2: new version of zoe: its check passed", "zoe: zoe.2 replaces it") == (entered.text, left.text)
+        assert left.number == (entered.number or 0) + 1
+        cup.contest = Contest(cup.store, cup.planned)
+        cup.contest.enter_passed = enter_passed
+        cup.play()
+        games = cup.store.games(cup.contest.name)
+        assert not [game for game in games[13:] if "zoe" in (game.first, game.second)]
+        assert sum("zoe.2" in (game.first, game.second) for game in games) > 2
+        publish(cup.contest, public.directory, public.private, key, PageOptions(languages=("en",)))
+    report = verify_export(public.directory, public.public_key)
+    assert [] == list(report.problems)
+    assert report.is_over
+    assert [] == problems_by_node(public.directory, public.public_key)
+
+
+def test_a_new_version_begins_at_the_rating_of_its_parent(tmp_path: Path) -> None:
+    with versions(tmp_path / "cup", "\nversion_deviation = 30") as cup:
+        before = history_of(cup)
+        parent = before.ratings.rating("zoe")
+        enter(cup.contest, order("enter", "its check passed", "zoe"))
+        rating = history_of(cup).ratings.rating("zoe.2")
+        assert rating.elo == pytest.approx(parent.elo)
+        assert rating.deviation == pytest.approx((parent.deviation**2 + 30**2) ** 0.5)
+
+
+def history_of(cup: Cup) -> LadderHistory:
+    contest = cup.contest
+    contest.refresh()
+    results = {result.id: result for result in contest.results()}
+    history = LadderHistory(
+        contest.first,
+        contest.tournament.seed or 0,
+        lambda game, _: results[game],
+        contest.snapshot.by_name().__getitem__,
+    )
+    name = contest.name
+    follow(history, cup.store.journal(name), cup.store.pairings(name), cup.store.games(name))
+    return history
+
+
+def test_the_same_files_again_are_no_new_version(tmp_path: Path) -> None:
+    with joins(tmp_path / "cup") as cup:
+        cup.play(3)
+        submit(cup, "zoe", "eve")
+        cup.play()
+        assert len(cup.contest.snapshot.entries) == 5
+        with pytest.raises(InputError, match="zoe takes part already"):
+            enter(cup.contest, order("enter", "again", "zoe"))
+
+
+def test_a_new_version_is_not_one_more_agent_of_its_author(tmp_path: Path) -> None:
+    with versions(tmp_path / "cup") as cup:
+        cup.contest.planned = replace(cup.planned, plan=cup.planned.plan.model_copy(update={"agents_per_author": 1}))
+        cup.play(3)
+        assert "zoe.2" in cup.contest.snapshot.by_name()
+        assert not cup.store.last_lines(cup.contest.name, 1, "not-entered")
+
+
+def test_an_agent_that_has_the_name_of_a_version_does_not_block_it(tmp_path: Path) -> None:
+    with joins(tmp_path / "cup") as cup:
+        cup.cast = {**cup.cast, "zoe.2": player("zoe.2", 0.9), "zoe.2-3": player("zoe.2-3", 0.9)}
+        cup.play(1)
+        submit(cup, "zoe.2", "mallory")
+        cup.play(1)
+        submit(cup, "zoe", "eve", "2")
+        cup.play(3)
+        assert "zoe.2-3" in cup.contest.snapshot.by_name()

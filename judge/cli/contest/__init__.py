@@ -67,11 +67,23 @@ app = lazy_group(
         ),
         "withdraw": (
             "judge.cli.contest.admin:withdraw",
-            "Withdraw an agent after the start. Swiss: its games count; round robins and groups: they do not.",
+            "Withdraw an agent after the start. Swiss, ladder: its games count; round robins and groups: they do not.",
         ),
         "enter": (
             "judge.cli.contest.admin:enter",
-            "Enter an agent in a Swiss after the start. It plays from the next round, with 0 points for missed rounds.",
+            "Enter an agent in a ladder, or in a Swiss from its next round on with 0 points for missed rounds.",
+        ),
+        "end-season": (
+            "judge.cli.contest.admin:end_season",
+            "End the season of a ladder: no game is drawn any more, and running games are finished and count.",
+        ),
+        "freeze-admissions": (
+            "judge.cli.contest.admin:freeze_admissions",
+            "Let no agent enter a ladder. Submissions that pass wait until admissions are open again.",
+        ),
+        "reopen-admissions": (
+            "judge.cli.contest.admin:reopen_admissions",
+            "Open the admissions of a ladder again. Submissions that passed join.",
         ),
         "folders": (
             "judge.cli.contest.folders:app",

@@ -1,4 +1,4 @@
-"""Organiser commands: announce, pause, resume, void, disqualify, withdraw and enter."""
+"""Organiser commands: announce, pause, resume, void, disqualify, withdraw, enter, and those of a ladder's season."""
 
 from contextlib import closing
 from functools import partial
@@ -36,6 +36,9 @@ folder it prints a signed checkpoint.
     "disqualify": "Example: judge contest disqualify mybrain cup --why 'two entries of one author'",
     "withdraw": "Example: judge contest withdraw mybrain cup --why 'the author asked for it'",
     "enter": "Example: judge contest enter mybrain cup --why 'the mail server was down'",
+    "end-season": "Example: judge contest end-season friday --why 'the term is over'",
+    "freeze-admissions": "Example: judge contest freeze-admissions friday --why 'the last week of the season'",
+    "reopen-admissions": "Example: judge contest reopen-admissions friday --why 'the build machine works again'",
 }
 
 
@@ -122,7 +125,7 @@ def withdraw(
     contest: ContestArgument = HERE,
     why: WhyOption = "",
 ) -> None:
-    """Withdraw an agent after the start. Swiss: its games count; round robins and groups: they do not."""
+    """Withdraw an agent after the start. Swiss, ladder: its games count; round robins and groups: they do not."""
     with opened(contest) as found:
         print(orders.withdraw(found, _order("withdraw-agent", agent, why)).done)
 
@@ -132,9 +135,27 @@ def enter(
     contest: ContestArgument = HERE,
     why: WhyOption = "",
 ) -> None:
-    """Enter an agent in a Swiss after the start. It plays from the next round, with 0 points for missed rounds."""
+    """Enter an agent in a ladder, or in a Swiss from its next round on with 0 points for missed rounds."""
     with opened(contest) as found:
         print(orders.enter(found, _order("enter", agent, why)).done)
+
+
+def end_season(contest: ContestArgument = HERE, why: WhyOption = "") -> None:
+    """End the season of a ladder: no game is drawn any more, and running games are finished and count."""
+    with opened(contest) as found:
+        print(orders.end_season(found, _order("end-season", "", why)).done)
+
+
+def freeze_admissions(contest: ContestArgument = HERE, why: WhyOption = "") -> None:
+    """Let no agent enter a ladder. Submissions that pass wait until admissions are open again."""
+    with opened(contest) as found:
+        print(orders.freeze_admissions(found, _order("freeze-admissions", "", why)).done)
+
+
+def reopen_admissions(contest: ContestArgument = HERE, why: WhyOption = "") -> None:
+    """Open the admissions of a ladder again. Submissions that passed join."""
+    with opened(contest) as found:
+        print(orders.reopen_admissions(found, _order("reopen-admissions", "", why)).done)
 
 
 def _order(action: str, target: str, why: str) -> OrganiserOrder:

@@ -755,7 +755,7 @@
   // --- log -----------------------------------------------------------------------------------------------------------
 
   const ORGANISER = 1, WITNESS = 4; // kinds of signatures (C2SP): of the checkpoint, and of it with the time
-  const OF_CONTEST = new Set(["scheduled", "started", "accepted", "disqualified", "agent-withdrawn", "entered", "open", "paused", "stopped"]);
+  const OF_CONTEST = new Set(["scheduled", "started", "accepted", "disqualified", "agent-withdrawn", "entered", "open", "paused", "stopped", "season-ended", "admissions-frozen", "admissions-reopened"]);
   const OF_ATTEMPT = new Set(["started", "accepted", "void", "abandoned", "superseded", "annulled"]);
   const WIDTH = 256;
   const MOST_NAMED = 20;
@@ -884,6 +884,16 @@
     return all;
   }
 
+  const OF_SEASON = new Map([
+    ["season-ended", "the organiser ended the season"],
+    ["admissions-frozen", "admissions frozen"],
+    ["admissions-reopened", "admissions reopened"],
+  ]);
+
+  /** The text of the end of a season at the moment of its terms. */
+  const seasonEnd = ({ ends }) =>
+    ends == null ? null : `${new Date(ends).toISOString().slice(0, 19).replace("T", " ")} UTC`;
+
   /** State of a contest while its log is read. Each line must be possible after the lines before it. */
   class History {
     constructor({ contest, tables, report }) {
@@ -903,6 +913,11 @@
       this.ended = new Map();
       this.isCreated = false;
       this.isOpen = true;
+      this.form = contest.format;
+      this.hasEnded = false;
+      this.isFrozen = false;
+      this.entries = new Map(contest.entries.map((entry) => [entry.name, entry]));
+      this.replaced = ""; // The agent whose withdrawal is the next line.
       this.report = report;
     }
 
@@ -912,6 +927,10 @@
       const expect = (isTrue, problem) => this.report.expect(isTrue, `leaf ${number} of the log, ${event}: ${problem}`);
       expect(isTime(at) && at.length === 29, `${at} is not a time`);
       expect(this.isCreated || !OF_CONTEST.has(event), "it precedes the creation of the contest");
+      const isReplaced = event === "agent-withdrawn" && text.split(": ", 1)[0] === this.replaced;
+      const problem = `it is not the withdrawal of ${this.replaced}, which the last entry replaces`;
+      expect(!this.replaced || isReplaced, problem);
+      this.replaced = "";
       if (OF_ATTEMPT.has(event)) this.attempt(line, expect);
       else if (event === "created") this.isCreated = true;
       else if (event === "disqualified") this.out.push(text);
@@ -919,6 +938,8 @@
         const [agent] = text.split(": ", 1), found = this.coming.get(agent);
         const isThere = found !== undefined && `${agent}: ${found.why}` === text && found.digest === line.digest;
         expect(isThere, "the tables do not contain this entry");
+        expect(!this.isFrozen, `${agent} entered while admissions were frozen`);
+        this.version(agent, expect);
         this.coming.delete(agent);
       } else if (event === "agent-withdrawn") {
         this.withdrawn.add(text.split(": ", 1)[0]);
@@ -927,6 +948,7 @@
       else if (["open", "paused", "stopped"].includes(event)) this.isOpen = event === "open";
       else if (event === "scheduled") {
         const [, count = "0"] = /^([0-9]{1,9})( |$)/.exec(text) ?? [];
+        expect(!this.hasEnded && !this.isAtEnd(at), "a game was drawn after the end of the season");
         const size = this.scheduled.size;
         for (const { id, first, second } of this.schedule.slice(size, size + Number(count))) {
           const gone = [first, second].find((agent) => this.withdrawn.has(agent));
@@ -935,6 +957,37 @@
           expect(early === undefined, `a game of ${early}, which had not entered`);
           this.scheduled.add(id);
         }
+      } else if (OF_SEASON.has(event)) this.season(line, expect);
+    }
+
+    /** Checks an entry that is a new version: the next line withdraws its parent, unless the parent is out. */
+    version(agent, expect) {
+      const { parent, author } = this.entries.get(agent) ?? {}, former = this.entries.get(parent);
+      if (!parent) return;
+      const isKnown = former !== undefined && !this.coming.has(parent) && former.author === author;
+      expect(isKnown, `${agent} is a new version of ${parent}, which has not entered, or is of another author`);
+      const versions = [...this.entries.values()].filter((entry) => entry.parent === parent);
+      expect(versions.length === 1, `${parent} has several new versions`);
+      const isOut = this.withdrawn.has(parent) || this.out.some((line) => line.startsWith(`${parent}: `));
+      if (isKnown && !isOut) this.replaced = parent;
+    }
+
+    isAtEnd(at) {
+      return this.form.ends != null && Date.parse(at) >= Date.parse(this.form.ends);
+    }
+
+    /** The end of a ladder's season, or a change of its admissions. */
+    season({ event, text, at }, expect) {
+      expect(this.form.name === "ladder", "the contest is no ladder");
+      if (event === "season-ended") {
+        expect(!this.hasEnded, "the season had ended before");
+        const isEarly = text === seasonEnd(this.form) && !this.isAtEnd(at);
+        expect(!isEarly, "it is earlier than the end of the season");
+        this.hasEnded = true;
+      } else {
+        const freezes = event === "admissions-frozen";
+        expect(this.isFrozen !== freezes, `admissions were ${freezes ? "frozen" : "open"} before`);
+        this.isFrozen = freezes;
       }
     }
 
@@ -1075,6 +1128,10 @@
     }
     const log = await readLog(it);
     await isInLog(log.checkpoint, log, report);
+    for (const { event, text } of log.lines) {
+      const isOrder = OF_SEASON.has(event) && text !== seasonEnd(contest.format);
+      if (isOrder) report.notes.push(`${OF_SEASON.get(event)}: ${text}`);
+    }
     noteUndecided(it, log.lines);
     await checkEnds(it, log.lines);
     checkNames(it, log.tiles);

@@ -207,6 +207,13 @@ ACTIONS: Mapping[str, Action] = {
         sentence("Withdraw"), _preview_withdraw, lambda console, order, _: orders.withdraw(console.begun(), order)
     ),
     "enter": Action(sentence("Enter"), _preview_enter, lambda console, order, _: orders.enter(console.begun(), order)),
+    "end-season": _of_contest(sentence("End the season"), orders.effect_of_end_season, orders.end_season),
+    "freeze-admissions": _of_contest(
+        sentence("Freeze admissions"), orders.effect_of_freeze_admissions, orders.freeze_admissions
+    ),
+    "reopen-admissions": _of_contest(
+        sentence("Reopen admissions"), orders.effect_of_reopen_admissions, orders.reopen_admissions
+    ),
     "export": Action(sentence("Export"), _preview_export, lambda console, order, _: export(console, order)),
     "publish": Action(sentence("Publish"), _preview_publish, lambda console, order, _: publish_pages(console, order)),
     "message": Action(
