@@ -35,6 +35,8 @@ EXAMPLES: Mapping[str, str] = {
     "agents.name": '"engine-one"',
     "agents.path": '"./one"',
     "change": '["clock.turn_ms=1000"]',
+    "cup.announcement": f'"{"0" * 64}"',
+    "cup.name": '"spring"',
     "clock.control": '"60+0.6"',
     "contest.starts": "2027-03-02T18:00:00+01:00",
     "folders.from": '"../last-cup"',

@@ -331,12 +331,16 @@ def why_not_yet(store: Store, planned: Planned) -> str:
 def announce(store: Store, planned: Planned) -> None:
     """Start the contest's log with the commitment to its secret. Does nothing if it is started.
 
-    Raises InputError if the fixed seed was added or removed since.
+    Raises InputError if the fixed seed was added or removed since, or the cup was changed.
     """
     if has_begun(store, planned):
         return
     secret = None if planned.plan.seed is not None else new_secret()
-    store.announce(planned.name, secret, None if secret is None else commitment_to(secret))
+    store.announce(planned.name, secret, None if secret is None else commitment_to(secret), planned.opening_text)
+    if store.leaves(planned.name, 0, 1)[0].text != planned.opening_text:
+        raise InputError(
+            f"{planned.path}: cup was changed since the contest was announced; restore it, or choose another name"
+        )
     if (store.announced_secret(planned.name) is None) != (secret is None):
         raise InputError(
             f"{planned.path}: seed was {'added' if secret is None else 'removed'} since the contest was announced; "

@@ -130,6 +130,7 @@ class LivePages:
         self._is_static = is_static
         self._has_authors = has_authors
         self._edition: _Edition | None = None
+        self._editions = 0
         self._load_at = 0.0
         self._stored: OrderedDict[tuple[object, ...], bytes] = OrderedDict()
         self._lock = Lock()
@@ -206,6 +207,12 @@ class LivePages:
         with self._lock:
             return self._read(live, version).contest
 
+    def edition(self, live: Live, version: object) -> int:
+        """Return a number that rises with each state that is loaded."""
+        with self._lock:
+            self._read(live, version)
+            return self._editions
+
     def is_current(self, live: Live, version: object) -> bool:
         """Whether the loaded contest is at this version."""
         with self._lock:
@@ -273,6 +280,7 @@ class LivePages:
         }
         games = {game.stem: game for game in contest.games}
         self._edition = _Edition(version, shown_seq, contest, writers, games)
+        self._editions += 1
         self._load_at = time.monotonic() + max(LOAD_S, (time.monotonic() - now) / LOAD_SHARE)
         return self._edition
 
