@@ -7,18 +7,19 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from judge.agents.agents import Agent, stage_agent
 from judge.base.errors import InputError
 from judge.base.text import quote
-from judge.contest.plan import Planned
+from judge.contest.plan import Planned, load_plan
 from judge.host.house_agents import house_agent_names
 from judge.store.submission_types import ORGANISER, State, Submission
 
 if TYPE_CHECKING:
+    from judge.store.submissions import Register
     from judge.submissions.service import IntakeDirectory
 
 
@@ -32,7 +33,7 @@ class Entrant:
     author: str = ""
     """The submission's, else the manifest's; empty for a house agent."""
     is_checked: bool = True
-    """House agent, or submission that passed its check."""
+    """House agent, or submission that passed its check with the contest's clocks."""
     title: str = ""
     """Display name, if it differs from the name."""
 
@@ -53,6 +54,16 @@ def intake_directory(planned: Planned) -> IntakeDirectory:
         planned.plan.agents_per_author,
         planned.plan.format.draws_when_free,
     )
+
+
+def current_intake(directory: IntakeDirectory, register: Register) -> IntakeDirectory:
+    """`directory`, until the contest begins with the policy of its file, which may have changed."""
+    if directory.plan is None or register.has_begun():
+        return directory
+    try:
+        return replace(directory, policy=load_plan(directory.plan).policy)
+    except InputError:
+        return directory
 
 
 def entrants(planned: Planned, staging: Path, miss: Callable[[InputError], None]) -> Sequence[Entrant]:
@@ -88,10 +99,10 @@ def entrants(planned: Planned, staging: Path, miss: Callable[[InputError], None]
 
 
 def _sent(directory: IntakeDirectory, submission: Submission) -> Entrant:
-    from judge.submissions.service import agent_of
+    from judge.submissions.service import agent_of, has_other_clock
 
     agent = agent_of(directory, submission)
-    is_checked = submission.state is State.PASSED
+    is_checked = submission.state is State.PASSED and not has_other_clock(directory, submission)
     author = agent.manifest.author if submission.author == ORGANISER else submission.author
     return Entrant(submission.name or agent.manifest.name, agent, submission.id, author, is_checked, submission.title)
 

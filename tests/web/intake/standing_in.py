@@ -69,6 +69,7 @@ def _report(agent: str, digest: str, policy: Policy, is_good: bool) -> CheckRepo
         agent=agent,
         digest=digest,
         policy=policy.name,
+        clock=policy.clock.words,
         protocol="gomocup",
         box="docker-pipes",
         partner="house-instant",
