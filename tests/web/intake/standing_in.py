@@ -52,7 +52,7 @@ def process(job: UploadJob, tell: OnStep) -> UploadOutcome:
         "sha256:1234",
         log,
         _report(manifest.name, digest, job.policy, is_good),
-        "" if is_good else "it failed the check of time: see the report",
+        "" if is_good else "failed checks: time (see the report)",
     )
 
 
