@@ -175,8 +175,11 @@ def _intervals(shown: Sequence[tuple[str, str, Rating]], left_out: int, pools: i
 
 def interval_text(rating: Rating | Interval, language: Language, digits: int = 0) -> str:
     """Return an interval such as `-12 to 34`."""
-    low = language.gettext("no lower end") if rating.low is None else number(rating.low, digits)
-    high = language.gettext("no upper end") if rating.high is None else number(rating.high, digits)
+    low, high = (None if end is None else number(end, digits) for end in (rating.low, rating.high))
+    if high is None:
+        return language.gettext("unlimited") if low is None else language.gettext("at least {low}").format(low=low)
+    if low is None:
+        return language.gettext("at most {high}").format(high=high)
     return language.gettext("{low} to {high}").format(low=low, high=high)
 
 

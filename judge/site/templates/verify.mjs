@@ -1,9 +1,10 @@
-// A second verifier of an export. It shares no code with the judge, and needs no network and no package:
+// A second verifier of an export. It shares no code with the judge, and needs no package and, for a directory, no
+// network:
 //
 //     node verify.mjs DIRECTORY [KEY.pem] [--since CHECKPOINT] [--witness KEYS]
 //
-// verify.html runs it in a browser on a directory that the reader chooses: an export, or a cup with an export of each
-// league. It checks the signature and digest of every file, the results against the records, the tables against the
+// verify.html runs it in a browser on a directory that the reader chooses, an export, or a cup with an export of each
+// league; or on the files of its own site that the manifest lists. It checks the signature and digest of every file, the results against the records, the tables against the
 // results, and that the log has all results and extends an old checkpoint. It replays no game: `judge contest verify`
 // checks that records follow from the rules. The report lists what was not checked, and decisions that no verifier can
 // judge.
@@ -20,6 +21,7 @@
   // Bytes, as the judge bounds them; a larger file is not read.
   const LARGEST_MANIFEST = 128 << 20, LARGEST_TABLE = 256 << 20, LARGEST_RECORD = 448 << 20;
   const LARGEST_DOCUMENT = 4 << 20, LARGEST_CHECKPOINT = 16 << 10, LARGEST_TILE = 256 * (0xffff + 2);
+  const LARGEST_SERVED_MANIFEST = 16 << 20;
   const LARGEST_KEYS = 64 << 10, MOST_WITNESSES = 100;
 
   class Report {
@@ -1502,10 +1504,38 @@
     return report;
   }
 
+  /** Downloads a file of at most `most` bytes. */
+  async function download(address, most) {
+    const answer = await fetch(address, { credentials: "omit", redirect: "error" });
+    if (!answer.ok) throw new Error(`${address.pathname}: HTTP status ${answer.status}`);
+    const data = new Uint8Array(most), reader = answer.body.getReader();
+    for (let size = 0; ; ) {
+      const { done, value } = await reader.read();
+      if (done) return data.slice(0, size);
+      if (size + value.length > most) {
+        await reader.cancel();
+        throw new Error(`${address.pathname}: larger than ${most} bytes`);
+      }
+      data.set(value, size);
+      size += value.length;
+    }
+  }
+
+  /** Readers of the files of a site that its manifest lists, by name. */
+  async function servedFiles(root) {
+    const { files } = parse(await download(new URL(MANIFEST, root), LARGEST_SERVED_MANIFEST), MANIFEST);
+    const own = [[MANIFEST, LARGEST_SERVED_MANIFEST], [SIGNATURE, 64]];
+    const listed = files.filter(({ path }) => PLAIN.test(path)).map(({ path, size }) => [path, size]);
+    const readerOf = (name, size) => ({ size: () => size, bytes: () => download(new URL(name, root), size) });
+    return new Map([...own, ...listed].map(([name, size]) => [name, readerOf(name, size)]));
+  }
+
   function inPage() {
     const ids = ["directory", "key", "since", "witness", "start", "said"];
     const [directory, key, since, witness, start, said] = ids.map((id) => document.getElementById(id));
+    const root = new URL(".", document.currentScript.src), isServed = /^https?:$/.test(root.protocol);
     document.getElementById("check").hidden = false;
+    document.getElementById("served").hidden = !isServed;
     start.addEventListener("click", async () => {
       said.replaceChildren();
       start.disabled = true;
@@ -1515,8 +1545,9 @@
       };
       const readerOf = (file) => ({ size: () => file.size, bytes: () => file.arrayBuffer() });
       const nameOf = (file) => file.webkitRelativePath.split("/").slice(1).join("/");
-      const files = new Map([...directory.files].map((file) => [nameOf(file), readerOf(file)]));
+      const chosen = new Map([...directory.files].map((file) => [nameOf(file), readerOf(file)]));
       const look = async () => {
+        const files = isServed && !chosen.size ? await servedFiles(root) : chosen;
         const given = await Promise.all([key, since, witness].map((input) => bytesOf(input.files[0])));
         return (await verify(files, ...given)).lines();
       };

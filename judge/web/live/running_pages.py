@@ -13,8 +13,8 @@ from judge.broadcast.events import MoveMade
 from judge.broadcast.state import Live, LiveGame, latest_search
 from judge.contest.hosts import ContestHost
 from judge.publish.model import PublishedContest, Stream
-from judge.records.views import Surface
-from judge.site.game_page import fitted, numbered, room_for_messages
+from judge.records.views import Surface, numbered
+from judge.site.game_page import fitted, room_for_messages
 from judge.site.pages import PagePlace, picture, render
 from judge.submissions.windows import Windows
 from judge.translations.language import Language
