@@ -7,7 +7,7 @@ import chess
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from judge_chess.rules import MAX_SENT_MOVES, Chess, ChooseMove, Move
+from judge_chess.rules import MAX_SENT_MOVES, Chess, ChooseMove, ClaimDraw, Move
 
 from judge.base.errors import InputError
 from judge.games.types import AgentFault, Chance, Drawn, Reply, ReplyKind, RuleResult, Verdict, decided
@@ -56,6 +56,18 @@ def test_seventy_five_moves_and_five_repetitions_end_the_game_without_options() 
     assert play(game_of("4k3/8/8/8/8/8/8/R3K3 w - - 99 80", **off), "a1a2").end is None
 
 
+def test_claimed_draws_are_given_where_they_are_not_automatic() -> None:
+    off = {"threefold": False, "fifty_moves": False}
+    threefold = play(game_of(**off), "g1f3 g8f6 f3g1 f6g8 " * 2)
+    fifty = game_of("4k3/8/8/8/8/8/8/R3K3 w - - 100 80", **off)
+
+    for game, reason in ((threefold, "threefold repetition"), (fifty, "50 moves without capture or pawn move")):
+        assert game.end is None
+        game.apply(decided(ClaimDraw()))
+        assert RuleResult(Verdict.DRAW, None, f"claimed: {reason}") == game.end
+        assert game.result(("", "")) == "1/2-1/2"
+
+
 def test_repetition_counts_the_moves_of_the_opening() -> None:
     game = game_of("startpos moves g1f3 g8f6 f3g1 f6g8 g1f3 g8f6")
 
@@ -78,7 +90,12 @@ def test_game_is_drawn_at_its_maximum_length() -> None:
         (
             Reply(ReplyKind.UNREADABLE, "bestmove e4"),
             Verdict.UNREADABLE,
-            "'bestmove e4' is not a move; write it as in bestmove e2e4 or bestmove e7e8q",
+            "'bestmove e4' is not a move; write such as bestmove e7e8q or move e7e8q",
+        ),
+        (
+            decided(ClaimDraw(), "1/2-1/2"),
+            Verdict.ILLEGAL,
+            "'1/2-1/2': no draw: neither a third repetition nor 50 moves without capture or pawn move",
         ),
         (Reply(ReplyKind.RESIGNED), Verdict.RESIGNED, "resigned"),
         (Reply(ReplyKind.REFUSED, "no"), Verdict.REFUSED, "refused to play: 'no'"),

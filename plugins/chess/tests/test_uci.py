@@ -8,8 +8,9 @@ import chess
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from judge_chess.engine import EngineOptions
 from judge_chess.rules import ChooseMove
-from judge_chess.uci import Uci, UciOptions
+from judge_chess.uci import Uci
 
 from judge.agents.agents import Agent as StagedAgent
 from judge.agents.agents import AgentManifest
@@ -26,7 +27,7 @@ MEMORY = 256 << 20
 
 
 def conversation(options: dict[str, Any] | None = None, variant: str = "chess") -> Conversation:
-    talk = Conversation(Uci(UciOptions(**(options or {}))), "\n")
+    talk = Conversation(Uci(EngineOptions(**(options or {}))), "\n")
     talk.feed(Open(0, {"variant": variant}, ("one", "two"), ToldLimits(60_000, 60_000, MEMORY)))
     return talk
 
@@ -315,7 +316,7 @@ def test_wrong_protocol_option_is_named() -> None:
 @given(st.lists(st.binary(max_size=300), max_size=20))
 def test_any_bytes_are_read(pieces: list[bytes]) -> None:
     for asks in (False, True):
-        protocol = Uci(UciOptions())
+        protocol = Uci(EngineOptions())
         protocol.feed(Open(0, {}, ("one", "two"), ToldLimits(1, 1, 0)))
         protocol.feed(Bytes(b"uciok\nreadyok\n", BLITZ))
         if asks:
@@ -325,7 +326,7 @@ def test_any_bytes_are_read(pieces: list[bytes]) -> None:
 
 
 def test_flood_of_search_data_is_one_effect_per_read() -> None:
-    protocol = Uci(UciOptions())
+    protocol = Uci(EngineOptions())
     protocol.feed(Open(0, {}, ("one", "two"), ToldLimits(1, 1, 0)))
     protocol.feed(Bytes(b"uciok\nreadyok\n", BLITZ))
     protocol.feed(Ask(ChooseMove(0), BLITZ))
@@ -416,7 +417,7 @@ def test_game_begins_from_a_position_with_black_to_move() -> None:
         (
             {"answer": b"bestmove Nf3\n"},
             Verdict.UNREADABLE,
-            "'bestmove Nf3' is not a move; write it as in bestmove e2e4 or bestmove e7e8q",
+            "'bestmove Nf3' is not a move; write such as bestmove e7e8q or move e7e8q",
         ),
     ],
 )
