@@ -128,6 +128,24 @@ def test_chess960_draws_its_start_and_castles_as_king_takes_rook() -> None:
     assert asked(game).moves[-1] == "e1h1"
 
 
+@pytest.mark.parametrize("said", ["e1g1", "e1h1"])
+@pytest.mark.parametrize("variant", ["chess", "chess960"])
+def test_castling_may_have_either_notation(variant: str, said: str) -> None:
+    game = play(game_of("4k3/8/8/8/8/8/8/4K2R w K - 0 1", variant=variant), f"{said} e8e7")
+
+    assert game.board.piece_at(chess.F1) == chess.Piece.from_symbol("R")
+    assert asked(game).moves[0] == ("e1g1" if variant == "chess" else "e1h1")
+
+
+def test_king_next_to_its_castling_square_moves_or_castles() -> None:
+    fen = "4k3/8/8/8/8/8/8/5K1R w H - 0 1"
+
+    moved = play(game_of(fen, variant="chess960"), "f1g1").board
+    assert moved.piece_at(chess.H1) == chess.Piece.from_symbol("R")
+    castled = play(game_of(fen, variant="chess960"), "f1h1").board
+    assert castled.piece_at(chess.F1) == chess.Piece.from_symbol("R")
+
+
 def test_rook_move_over_the_kings_later_squares_is_not_sent_as_castling() -> None:
     moves = "e1h1 d8c8 g2f1 c8d8 f1e1"
     game = play(game_of("3k4/8/8/8/8/8/6K1/4R3 w - - 0 1"), moves)
@@ -183,6 +201,14 @@ def test_both_engines_scores_end_a_won_and_a_drawn_game() -> None:
         ({"variant": "chess961"}, "chess options: variant: "),
         ({"hash": 1}, "chess options: unknown key 'hash'"),
         ({"position": "8/8/8/8/8/8/8/8 w - - 0 1"}, "position: 8/8/8/8/8/8/8/8 w - - 0 1 is illegal: no white king"),
+        (
+            {"position": "R3k3/R7/8/8/8/8/8/4K3 b - - 0 1"},
+            "position: the game is over: checkmate; choose an earlier position",
+        ),
+        (
+            {"position": "4k3/8/8/8/8/8/8/4K2R w - - 99999999999999999999 1"},
+            "position: the game is over: 75 moves without capture or pawn move; choose an earlier position",
+        ),
         (
             {"position": "4k3/8/8/8/8/8/8/4K3 w - - 0 1"},
             "position: the game is over: insufficient material; choose an earlier position",

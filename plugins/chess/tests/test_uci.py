@@ -137,6 +137,25 @@ def test_request_has_the_whole_position_and_the_time() -> None:
     """)
 
 
+def test_lines_may_end_with_cr_lf_and_have_tabs() -> None:
+    talk = conversation()
+    talk.goes("""
+        > uci
+        < id name Engine\\r
+        < option name Hash  type spin  default 1 min 1 max 64\\r
+        <  uciok \\r
+        > setoption name Hash value 16
+        > ucinewgame
+        > isready
+        < \\r
+        < readyok\\r
+        = ready name="Engine"
+    """)
+    talk.feed(Ask(ChooseMove(0), BLITZ))
+    talk.goes("> position startpos\n> go wtime 59970 btime 59970 winc 0 binc 0")
+    talk.goes("< info\\tdepth 3\\tscore cp -5\\r\n= search depth=3, score=-0.05\n< bestmove e2e4\\r\n= e2e4")
+
+
 def test_another_game_begins_with_ucinewgame() -> None:
     talk = opened()
     talk.feed(Ask(ChooseMove(0, moves=("e2e4", "e7e5"), played=2), BLITZ))
@@ -244,6 +263,15 @@ def test_stop_is_sent_before_the_deadline_and_at_the_end() -> None:
         ("bestmove e4", "= unreadable bestmove e4"),
         ("bestmove", "= unreadable bestmove"),
         ("bestmove e2e4x", "= unreadable bestmove e2e4x"),
+        ("bestmove e2-e4", "= unreadable bestmove e2-e4"),
+        ("bestmove NULL", "= unreadable bestmove NULL"),
+        ("bestmove resign", "= unreadable bestmove resign"),
+        ("bestmove e2e4 and other words", "= e2e4"),
+        ("bestmove e2e4 ponder", "= e2e4"),
+        ("bestmove e2e4 ponder (none)", "= e2e4"),
+        ("  bestmove\\te2e4\\r", "= e2e4"),
+        ("bestmove e7e8k", "= e7e8k"),
+        ("BESTMOVE e2e4\\nbestmove d2d4", "= note discarded: 'BESTMOVE e2e4'\n= d2d4"),
     ],
 )
 def test_answers(line: str, answer: str) -> None:
@@ -413,6 +441,8 @@ def test_game_begins_from_a_position_with_black_to_move() -> None:
             Verdict.ILLEGAL,
             "answered (none) instead of one of 20 legal moves",
         ),
+        ({"answer": b"bestmove 0000\n"}, Verdict.ILLEGAL, "answered 0000 instead of one of 20 legal moves"),
+        ({"answer": b"bestmove e7e8k\n"}, Verdict.ILLEGAL, f"'e7e8k' is illegal in {chess.STARTING_FEN}"),
         ({"answer": b"bestmove e2e5\n"}, Verdict.ILLEGAL, f"'e2e5' is illegal in {chess.STARTING_FEN}"),
         (
             {"answer": b"bestmove Nf3\n"},
