@@ -1,8 +1,10 @@
 """Agents from the engines of Debian's packages."""
 
+import json
 import re
 import shutil
 import subprocess
+from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -13,19 +15,36 @@ IN_IMAGE = re.compile(r"lib(c|m|dl|pthread|stdc\+\+|gcc_s)\.so\.[0-9]+")
 
 
 class Engine(NamedTuple):
-    """A program and its package."""
+    """A program, its package, the arguments that it needs in a container, and data files."""
 
     program: str
-    package: str
+    arguments: tuple[str, ...] = ()
+    protocol: str = "uci"
+    files: tuple[str, ...] = ()
+
+    @property
+    def package(self) -> str:
+        return self.program
 
 
 ENGINES = (
-    Engine("stockfish", "stockfish"),
-    Engine("fairy-stockfish", "fairy-stockfish"),
-    Engine("ethereal-chess", "ethereal-chess"),
-    Engine("glaurung", "glaurung"),
-    Engine("toga2", "toga2"),
+    Engine("stockfish"),
+    Engine("fairy-stockfish"),
+    Engine("ethereal-chess"),
+    Engine("glaurung"),
+    Engine("toga2"),
+    Engine("gnuchess", ("--uci",)),
 )
+CECP_ENGINES = (
+    Engine("phalanx", ("-b", "-", "-l", "-"), "cecp"),
+    Engine("sjeng", (), "cecp"),
+    Engine("fairymax", ("20", "fmax.ini"), "cecp", ("/usr/share/games/fairymax/fmax.ini",)),
+    Engine("hoichess", ("--xboard",), "cecp"),
+)
+
+
+def installed(engines: Iterable[Engine]) -> list[Engine]:
+    return [engine for engine in engines if program_of(engine) is not None]
 
 
 def program_of(engine: Engine) -> Path | None:
@@ -44,7 +63,10 @@ def make_agent(engine: Engine, folder: Path) -> Path:
     libraries = [Path(path) for name, path in re.findall(r"(\S+) => (/\S+)", linked) if not IN_IMAGE.fullmatch(name)]
     for library in libraries:
         shutil.copy(library, agent / library.name)
+    for file in engine.files:
+        shutil.copy(file, agent)
     words = [LOADER, "--library-path", "/agent:.", "./engine"] if libraries else ["./engine"]
-    command = ", ".join(f'"{word}"' for word in words)
-    (agent / "agent.toml").write_text(f'name = "{engine.program}"\ncommand = [{command}]\nprotocol = "uci"\n')
+    command = json.dumps([*words, *engine.arguments])
+    text = f'name = "{engine.program}"\ncommand = {command}\nprotocol = "{engine.protocol}"\n'
+    (agent / "agent.toml").write_text(text)
     return agent
