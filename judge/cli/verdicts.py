@@ -17,8 +17,8 @@ def reference() -> Iterator[str]:
     yield ""
     yield (
         "The verdict states in one word how a game ended. *Box* means the container of an agent. An organiser can also "
-        "void a game: `judge contest void`. `judge contest log` prints the reason of each void game. `judge show RECORD "
-        "--evidence` prints the evidence for the end of a game."
+        "void a game: `judge contest void`. `judge contest log` prints the reason of each void game. `judge show "
+        "RECORD --evidence` prints the evidence for the end of a game."
     )
     yield ""
     yield "## Decided by the game or the protocol"
