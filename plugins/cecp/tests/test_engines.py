@@ -21,6 +21,7 @@ from engines import (
     RULE_ENDS,
     Engine,
     check_result,
+    defects_of,
     findings_of,
     installed,
     judge,
@@ -58,9 +59,10 @@ DEFECTS = {
 def test_engine_passes_the_check_or_the_report_names_its_defect(engine: Engine, tmp_path: Path) -> None:
     findings = findings_of(engine, tmp_path)
     defects = DEFECTS.get(engine.program, {})
-    wrong = {check: finding["evidence"] for check, finding in findings.items() if finding["grade"] != "pass"}
 
-    assert defects == {check: evidence[: len(defects.get(check, ""))] for check, evidence in wrong.items()}
+    assert defects == {
+        check: evidence[: len(defects.get(check, ""))] for check, evidence in defects_of(findings).items()
+    }
     assert {"start", "begin", "time", "quiet", "memory", "end"} <= findings.keys()
 
 

@@ -7,7 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -108,6 +108,15 @@ def findings_of(engine: Engine, folder: Path) -> dict[str, dict[str, str]]:
     agent = make_agent(engine, folder)
     report = json.loads(judge(folder, "check", str(agent), "--policy", f"{POLICY}:fast", "--json", is_ok=False))
     return {finding["check"]: finding for finding in report["findings"]}
+
+
+def defects_of(findings: Mapping[str, Mapping[str, str]]) -> dict[str, str]:
+    """The evidence of each check that is not passed. A warning of `time` may come from a busy host."""
+    return {
+        check: finding["evidence"]
+        for check, finding in findings.items()
+        if finding["grade"] != "pass" and (check, finding["grade"]) != ("time", "warning")
+    }
 
 
 def play_contest(folder: Path, agents: Sequence[Path], openings: str, games: int, control: str) -> list[Game]:

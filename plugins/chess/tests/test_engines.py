@@ -12,6 +12,7 @@ from engines import (
     RULE_ENDS,
     Engine,
     check_result,
+    defects_of,
     findings_of,
     installed,
     judge,
@@ -35,8 +36,8 @@ r1bqkbnr/1ppp1ppp/p1n5/4p3/B3P3/5N2/PPPP1PPP/RNBQK2R b KQkq - id "Spanish";
 def test_engine_passes_the_check(engine: Engine, tmp_path: Path) -> None:
     findings = findings_of(engine, tmp_path)
 
-    assert {} == {check: finding for check, finding in findings.items() if finding["grade"] != "pass"}
-    assert {"mate", "castling", "en-passant", "promotion", "game-second"} <= findings.keys()
+    assert {} == defects_of(findings)
+    assert {"mate", "castling", "en-passant", "promotion", "repetition", "game-second"} <= findings.keys()
 
 
 def test_contest_of_engines_is_played_verified_and_exported(tmp_path: Path) -> None:
