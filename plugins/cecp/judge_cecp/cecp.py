@@ -143,8 +143,7 @@ class Cecp(Engine):
             move = self._moves()[-1] if request.moves else self._usermove(self._last)
             return [say(*self._times(clock), move), *self._await_answer()]
         if request.fen != START_FEN and not self._has("setboard"):
-            why = "the engine cannot set up positions, because it announced no feature setboard=1"
-            return [Answer(Reply(ReplyKind.REFUSED, why))]
+            return [Answer(Reply(ReplyKind.REFUSED, "positions need feature setboard=1"))]
         lines = [] if self._is_new else self._new()
         lines += [f"setboard {request.fen}"] if request.fen != START_FEN else []
         lines += self._moves()

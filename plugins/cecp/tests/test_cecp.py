@@ -205,7 +205,7 @@ def test_engine_without_ping_time_and_usermove_gets_the_commands_at_once() -> No
 def test_engine_without_setboard_refuses_a_position_but_not_moves() -> None:
     talk = opened(FEATURES.replace("setboard=1", "setboard=0"))
     talk.feed(Ask(ChooseMove(0, FEN, start=FEN), BLITZ))
-    talk.goes("= refused the engine cannot set up positions, because it announced no feature setboard=1")
+    talk.goes("= refused positions need feature setboard=1")
     talk = opened(FEATURES.replace("setboard=1", "setboard=0"))
     talk.feed(Ask(ChooseMove(0, moves=("e2e4", "e7e5"), played=2), BLITZ))
     talk.goes("> usermove e2e4\n> usermove e7e5\n> ping 2")

@@ -71,7 +71,8 @@ def read_start(text: str, *, chess960: bool = False) -> Start:
         first, _, moves = " ".join(words).partition(" moves ")
         fen = START if first == "startpos" else _read_fen(first, chess960=chess960)
         start = Start(fen, tuple(moves.split()), chess960)
-        start.board()
+        if start.moves:
+            start.board()
         return start
     return _read_san(words, chess960=chess960)
 

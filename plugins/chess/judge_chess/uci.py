@@ -269,6 +269,7 @@ ENTRY = ProtocolEntry(
             "captures en passant, and accepts it from the opponent",
             "a pawn that captures en passant moves to an empty square: remove the other pawn",
         ),
+        Check("repetition", "plays on in a repeated position", "answer until the judge ends the game"),
         Check("promotion", "promotes, also to a knight", "append the piece in lower case: e7e8q, e7e8n"),
         TIME,
         MEMORY,

@@ -1,7 +1,11 @@
 """Openings as text, EPD and PGN: their notations, and the message for each mistake."""
 
 import gzip
+import sys
+from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import chess
 import pytest
@@ -13,6 +17,7 @@ from judge.base.errors import InputError
 from judge.catalog import game_entry
 from judge.contest.opening_files import read_openings
 
+zstd: Any = import_module("compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd")
 NO_FEN = "is no FEN; write board, colour, castling and en passant square"
 SPANISH = "startpos moves e2e4 e7e5 g1f3 b8c6 f1b5"
 
@@ -151,15 +156,16 @@ def openings_of(path: Path, **options: str) -> list[object]:
     return list(read_openings(path, openings))
 
 
-def test_files_of_epd_and_pgn_are_read(tmp_path: Path) -> None:
-    (tmp_path / "book.epd").write_text(EPD)
-    (tmp_path / "book.pgn.gz").write_bytes(gzip.compress(PGN.encode()))
+@pytest.mark.parametrize("compress", [bytes, gzip.compress, zstd.compress])
+def test_files_of_epd_and_pgn_are_read(tmp_path: Path, compress: Callable[[bytes], bytes]) -> None:
+    (tmp_path / "book.epd").write_bytes(compress(EPD.encode()))
+    (tmp_path / "book.pgn").write_bytes(compress(PGN.encode()))
 
     assert openings_of(tmp_path / "book.epd") == [
         "rnbqkb1r/pp2pppp/3p1n2/8/3NP3/8/PPP2PPP/RNBQKB1R w KQkq - 0 1",
         "r1bqkbnr/1ppp1ppp/p1n5/4p3/B3P3/5N2/PPPP1PPP/RNBQK2R b KQkq - 0 1",
     ]
-    assert openings_of(tmp_path / "book.pgn.gz") == [
+    assert openings_of(tmp_path / "book.pgn") == [
         "startpos moves e2e4 e7e5",
         "4k3/8/8/8/8/8/8/R3K3 w Q - 0 1 moves a1a8",
     ]
@@ -179,3 +185,13 @@ def test_mistakes_of_files_are_named_with_their_line(tmp_path: Path, text: str, 
     with pytest.raises(InputError) as refused:
         openings_of(path)
     assert said in str(refused.value)
+
+
+def test_first_openings_of_a_hundred_thousand_lines_are_read_without_the_rest(tmp_path: Path) -> None:
+    """The rest is not chess."""
+    path = tmp_path / "book.epd.zst"
+    path.write_bytes(zstd.compress((EPD + "no opening\n" * 100_000).encode()))
+    openings = game_entry("chess").openings({})
+    assert openings is not None
+
+    assert 2 == len(read_openings(path, openings, 2))

@@ -122,7 +122,9 @@ def check(agent: Path, variant: str) -> None:
     findings = json.loads(done.stdout)["findings"]
 
     assert {"about"} == {each["check"] for each in findings if each["grade"] != "pass"} - {"time"}, findings
-    assert {"mate", "castling", "en-passant", "promotion", "game-second"} <= {each["check"] for each in findings}
+    assert {"mate", "castling", "en-passant", "promotion", "repetition", "game-second"} <= {
+        each["check"] for each in findings
+    }
 
 
 @pytest.mark.parametrize("variant", ["", ":chess960"])

@@ -497,3 +497,17 @@ def test_hostile_engine_loses_with_the_reason(bad: dict[str, Any], verdict: Verd
 
     assert (verdict, 1) == (game.verdict, game.winner)
     assert reason == game.end.reason
+
+
+def test_output_of_a_pondering_engine_in_the_opponents_turn_is_discarded() -> None:
+    chosen = spec()
+    clock = chosen.policy.clock.model_copy(update={"ponder": True})
+    chosen = chosen.model_copy(update={"policy": chosen.policy.model_copy(update={"clock": clock})})
+    quiet = ScriptedGame(World(engine(["=ID E5", "=ID D5"]), engine(["=ID C3"]), ponders=True), chosen)
+    talks = ["=ID E5\n\nthinking\n= D4", "=ID D5"]
+    game = ScriptedGame(World(engine(talks), engine(["=ID C3"]), ponders=True), chosen)
+
+    assert (quiet.verdict, quiet.end.reason) == (game.verdict, game.end.reason)
+    assert [ply.said for ply in game.referee.plies] == ["E5", "C3", "D5", "pass", "pass"]
+    said = [note.text for note in game.referee.sides[0].notes]
+    assert ["discarded: 'thinking'", "discarded: '= D4'"] == said
