@@ -36,7 +36,7 @@ def with_ratings(planned: Planned, chosen: AnyFormat, agents: Agents) -> AnyForm
     used = {name: ratings[name] for name in names if name in ratings}
     rated = chosen.model_copy(update={"skip": skip.model_copy(update={"agents": used})})
     entries = [Competitor(name, number) for number, name in enumerate(names, 1)]
-    if len(entries) > 1 and not rated.next_rounds(entries, [], 0):
+    if len(entries) > 1 and not rated.next(entries, [], 0):
         raise InputError(f"{planned.path}: format.skip leaves out all pairs; raise rating_difference")
     return rated
 

@@ -204,7 +204,7 @@ class PublishedContest:
         groups: dict[str, set[str]] = {}
         for pairing in self.pairings:
             groups.setdefault(pairing.group, set()).update(pairing.agents)
-        if form.in_advance:
+        if "" in groups:
             groups[""] = set(self.by_name)
         found: dict[str, list[str]] = {agent: [] for agent in self.by_name}
         for group, members in groups.items():
