@@ -39,6 +39,8 @@ EXAMPLES: Mapping[str, str] = {
     "contest.starts": "2027-03-02T18:00:00+01:00",
     "folders.from": '"../last-cup"',
     "format.ends": "2027-01-31T18:00:00+01:00",
+    "format.ratings.NAME.deviation": "60",
+    "format.ratings.NAME.rating": "1850",
     "format.rounds": "7",
     "format.seats.down": "4",
     "format.seats.previous": '"../cup-2025"',
@@ -68,6 +70,7 @@ EXAMPLES: Mapping[str, str] = {
     "policy": '"gomocup-freestyle:fast"',
     "protocol.gomocup.info": "{ max_depth = 8 }",
     "ratings.anchors": "{ house-strong = 1500.0 }",
+    "ratings.from": '"../last-season"',
     "ratings.with": '["../last-cup"]',
     "runtimes": '{ fortran = "local/fortran:1" }',
     "box.runtime": '"runsc"',
@@ -172,7 +175,7 @@ def contest_page() -> str:
             for key, field in form.model_fields.items()
             if (section := _section(field))
         }
-        links = ", ".join(f"[`[{each}]`](#{each.replace('.', '')})" for each in own)
+        links = ", ".join(f"[`[{each}]`](#{each.replace('.', '').lower()})" for each in own)
         parts += ["", f"### Keys of `{name}`", "", *_table(form, "format"), *([f"Also: {links}", ""] if own else [])]
         sections |= own
     for heading, section in sections.items():

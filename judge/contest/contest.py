@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from judge.agents.store import AgentStore
 from judge.base.errors import HostError, InputError
 from judge.base.garbage import uncollected
-from judge.base.text import printable
+from judge.base.text import printable, sentence
 from judge.contest.attempts import Executor, Job
 from judge.contest.folders.kept import share_files
 from judge.contest.folders.transfer import brought, folder_words
@@ -275,13 +275,13 @@ class Contest:
 
     @property
     def has_ended(self) -> bool:
-        """Whether the season of a ladder ended before its last game: no game is drawn any more."""
+        """Whether a ladder's season ended before its last game."""
         is_ladder = self.snapshot.format.draws_when_free
         return is_ladder and bool(self.store.last_lines(self.name, 1, SEASON_ENDED))
 
     @property
     def frozen_admissions(self) -> str | None:
-        """Why no agent can enter a ladder now; None if it can."""
+        """See `why_frozen`."""
         return why_frozen(self.store, self.name)
 
     def to_come(self, results: Sequence[GameResult] | None = None) -> PendingPairing:
@@ -303,7 +303,7 @@ class Contest:
 
 
 def why_frozen(store: Store, name: str) -> str | None:
-    """Why no agent can enter a ladder now; None if it can."""
+    """Why a ladder's admissions are frozen; None if they are open."""
     for line in store.last_lines(name, 1, ADMISSIONS_FROZEN, ADMISSIONS_REOPENED):
         return line.text if line.event == ADMISSIONS_FROZEN else None
     return None
@@ -401,6 +401,8 @@ def begin(
         store.create(planned.name, snapshot.model_dump_json(), entered, secret)
         if words := skip_words(planned):
             store.remark(planned.name, "ratings", words)
+        if source := planned.plan.ratings.from_:
+            store.remark(planned.name, "ratings", sentence(f"the agents start from their ratings in {source}"))
         if snapshot.policy.folders.persistent:
             states = {entry.name: entry.persistent for entry in snapshot.entries if entry.persistent}
             digests = "; ".join(f"{name} {digest}" for name, digest in states.items())
@@ -408,7 +410,8 @@ def begin(
             store.remark(planned.name, "folders", f"{words}: {digests}" if digests else words)
     contest = Contest(store, planned)
     share_files(store, planned, contest.snapshot)
-    if not store.pairings(planned.name):
+    # A ladder first enters submissions that passed.
+    if not contest.snapshot.format.draws_when_free and not store.pairings(planned.name):
         contest.schedule_next()
     return contest
 

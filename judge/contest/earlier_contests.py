@@ -31,11 +31,17 @@ MAX_TABLE_BYTES = 256 << 20
 
 @dataclass(frozen=True, slots=True)
 class EarlierContest:
-    """`tables`: ratings, last league first. `first_league`: final order. `programs`: digests of files by agent."""
+    """`tables`: ratings, last league first. `first_league`: final order. `results`: those that count."""
 
     tables: Sequence[PreviousTable]
     first_league: Sequence[str]
-    programs: Mapping[str, str]
+    snapshot: Snapshot
+    results: Sequence[GameResult]
+
+    @property
+    def programs(self) -> Mapping[str, str]:
+        """Digests of files by agent."""
+        return {entry.name: entry.seat.digest for entry in self.snapshot.entries}
 
 
 class _Row(BaseModel):
@@ -67,6 +73,10 @@ class _Out(_Row):
     agent: str
 
 
+class _Entered(_Row):
+    entry: str
+
+
 class _Line(_Row):
     event: str
 
@@ -75,20 +85,20 @@ Row = TypeVar("Row", bound=_Row)
 
 
 def read_earlier(planned: Planned, path: Path, option: str) -> EarlierContest:
-    """Read a contest's folder or export for a format option. Raises InputError, also if it is not over."""
+    """Read a contest's folder or export for a key. Raises InputError, also if it is not over."""
     if is_file(path / "contest.json"):
         return _of_export(path)
     if not is_file(path) and not is_file(path / PLAN_FILE):
         kind = "a directory without a contest" if is_directory(path) else "missing"
         raise InputError(
-            f"{planned.path}: format.{option}: {path} is {kind}; name an earlier contest's folder or export"
-            f"{', or a CSV file with the columns agent,rating' if option == 'skip' else ''}"
+            f"{planned.path}: {option}: {path} is {kind}; name an earlier contest's folder or export"
+            f"{', or a CSV file with the columns agent,rating' if option == 'format.skip' else ''}"
         )
     from judge.store.contests import Store  # only contests that refer to others open a second store
 
     earlier = load_plan(path)
     if earlier.name == planned.name:
-        raise InputError(f"{planned.path}: format.{option}: {path} is this contest; name an earlier one")
+        raise InputError(f"{planned.path}: {option}: {path} is this contest; name an earlier one")
     if earlier.has_no_store:
         raise earlier.not_begun()
     with closing(Store(earlier.store_url)) as store:
@@ -97,14 +107,19 @@ def read_earlier(planned: Planned, path: Path, option: str) -> EarlierContest:
         counts = store.counts(earlier.name)
         waiting = counts[GameState.PENDING] + counts[GameState.RUNNING] + counts[GameState.HELD]
         pairings = store.pairings(earlier.name)
-        out = {entry.name for entry in store.entries(earlier.name) if entry.out is not None}
+        entries = store.entries(earlier.name)
+        out = {entry.name for entry in entries if entry.out is not None}
         snapshot = read_snapshot(store.document(earlier.name))
+        known = snapshot.by_name()
+        snapshot = snapshot.with_late(entry.entry for entry in entries if entry.name not in known)
         has_ended = bool(store.last_lines(earlier.name, 1, SEASON_ENDED))
         return _rated(path, snapshot, pairings, store.results(earlier.name), out, waiting, has_ended=has_ended)
 
 
 def _of_export(directory: Path) -> EarlierContest:
     snapshot = read_snapshot(read_bounded(directory / "contest.json", MAX_DOCUMENT_BYTES).decode("utf-8", "replace"))
+    if (directory / "data" / "entered.json").exists():
+        snapshot = snapshot.with_late(row.entry for row in _rows(directory, "entered", _Entered))
     pairings = [
         Pairing(row.first, row.second, row.round, row.table, row.meeting, row.group)
         for row in _rows(directory, "pairings", _Paired)
@@ -175,7 +190,7 @@ def _rated(
     if isinstance(snapshot.format, Leagues):
         last = snapshot.format.groups_now(tournament.entries(out), played)
         order = [agent for agent in order if last[agent] == "1"]
-    return EarlierContest(tables, order, {entry.name: entry.seat.digest for entry in snapshot.entries})
+    return EarlierContest(tables, order, snapshot, counting)
 
 
 def _table(path: Path, source: str, results: Sequence[GameResult]) -> PreviousTable:

@@ -5,9 +5,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,6 +17,7 @@ from judge.base.text import quote
 from judge.contest.plan import Planned
 from judge.host.house_agents import house_agent_names
 from judge.store.submission_types import ORGANISER, State, Submission
+from judge.tournament.snapshot import SnapshotEntry, is_new_version, newest_versions
 
 if TYPE_CHECKING:
     from judge.submissions.service import IntakeDirectory
@@ -35,6 +36,8 @@ class Entrant:
     """House agent, or submission that passed its check."""
     title: str = ""
     """Display name, if it differs from the name."""
+    parent: str = ""
+    """Entry of which it is a new version."""
 
 
 def intake_directory(planned: Planned) -> IntakeDirectory:
@@ -96,13 +99,22 @@ def _sent(directory: IntakeDirectory, submission: Submission) -> Entrant:
     return Entrant(submission.name or agent.manifest.name, agent, submission.id, author, is_checked, submission.title)
 
 
-def late_entrants(planned: Planned, names: Collection[str]) -> Mapping[str, Entrant]:
-    """Submissions that passed and are not in `names`, by name."""
+def late_entrants(planned: Planned, entries: Sequence[SnapshotEntry]) -> Mapping[str, Entrant]:
+    """Passed submissions that are not among the entries, by name; in a ladder, also new versions."""
     directory = intake_directory(planned)
     with closing(directory.register()) as register:
         submissions = register.entries()
-    taken = {name.casefold() for name in names}
-    return {each.name: _sent(directory, each) for each in submissions if each.name.casefold() not in taken}
+    newest, taken = newest_versions(entries), {entry.name.casefold() for entry in entries}
+    found = {}
+    for each in submissions:
+        former = newest.get(each.name.casefold())
+        if former is None:
+            found[each.name] = _sent(directory, each)
+        elif planned.plan.format.draws_when_free and is_new_version(former, each.id, each.digest):
+            name = f"{each.name[:48]}.{each.version}"
+            name += f"-{each.id}" if name.casefold() in taken else ""
+            found[each.name] = replace(_sent(directory, each), name=name, parent=former.name)
+    return found
 
 
 _SEPARATORS = re.compile(r"[,;&]| and ")

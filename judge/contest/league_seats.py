@@ -1,6 +1,4 @@
-"""Fixes what a format takes from earlier contests: ratings for skipped pairs, seats in the first league. Moments get
-UTC.
-"""
+"""Fixes what a format takes from earlier contests (ratings, seats in the first league), and the season's end in UTC."""
 
 from datetime import UTC, datetime
 
@@ -12,6 +10,7 @@ from judge.contest.skip_ratings import Agents, with_ratings
 from judge.submissions.windows import moment_text
 from judge.tournament.formats import AnyFormat
 from judge.tournament.formats.groups import Leagues
+from judge.tournament.formats.ladder import Ladder
 from judge.tournament.promotion import seated
 
 
@@ -24,6 +23,11 @@ def resolved_format(planned: Planned, agents: Agents) -> AnyFormat:
         chosen = chosen.model_copy(update={"ends": ends.astimezone(UTC)})
     if isinstance(chosen, Leagues) and chosen.seats is not None:
         chosen = _with_seats(planned, chosen, [name for name, _ in agents])
+    if isinstance(chosen, Ladder) and planned.plan.ratings.from_:
+        # It needs NumPy, whose import takes long.
+        from judge.contest.start_ratings import with_start_ratings
+
+        return with_start_ratings(planned, chosen, agents)
     return with_ratings(planned, chosen, agents)
 
 
@@ -39,7 +43,7 @@ def _with_seats(planned: Planned, chosen: Leagues, names: list[str]) -> Leagues:
                 )
     found = list(seats.agents)
     if seats.previous:
-        earlier = read_earlier(planned, planned.folder / seats.previous, "seats")
+        earlier = read_earlier(planned, planned.folder / seats.previous, "format.seats")
         for former in seats.successors:
             if former not in earlier.first_league:
                 raise InputError(

@@ -147,13 +147,14 @@ def withdraw(contest: Contest, order: OrganiserOrder) -> DoneOrder:
 def enter(contest: Contest, order: OrganiserOrder) -> DoneOrder:
     """Enter the target, an agent with a passed submission, after the start. Raises InputError."""
     contest.refresh()
-    if order.target in contest.snapshot.by_name():
+    found = late_entrants(contest.planned, contest.snapshot.entries)
+    if order.target in contest.snapshot.by_name() and order.target not in found:
 
         def refuse(_: Store) -> str:
             raise InputError(sentence(f"{order.target} takes part already"))
 
         return contest.store.carry_out(contest.name, order, refuse)
-    entrant = _late(contest, order.target)
+    entrant = _late(contest, order.target, found)
     rank = len(contest.snapshot.entries) + 1
     number = _author_number(contest, entrant)
     entry = entry_of(entrant, rank, contest.planned, None, contest.snapshot.policy, number)
@@ -165,27 +166,31 @@ def enter(contest: Contest, order: OrganiserOrder) -> DoneOrder:
         if len(store.entries(contest.name)) != rank - 1:
             raise InputError(sentence("another agent entered in the meantime: open this page again"))
         _refuse_frozen(why_frozen(store, contest.name))
-        store.enter(contest.name, EntryRow(entry.name, rank, text), order.why)
+        why = f"new version of {entry.parent}: {order.why}" if entry.parent else order.why
+        store.enter(contest.name, EntryRow(entry.name, rank, text), why)
+        former = next((each for each in store.entries(contest.name) if each.name == entry.parent), None)
+        if former is not None and former.disqualified is None and former.withdrawn is None:
+            store.withdraw(contest.name, entry.parent, f"{entry.name} replaces it", is_annulled=False)
         if contest.snapshot.format.draws_when_free:
-            return _joined(entry.name)
+            return _joined(entry.name, entry.parent)
         return sentence(f"{entry.name} enters from the next round on, with 0 points for missed rounds")
 
     return contest.store.carry_out(contest.name, order, do)
 
 
 def enter_passed(contest: Contest) -> None:
-    """Enter all passed submissions of a ladder. One that cannot enter gets a line in the journal with the reason."""
+    """Enter all passed submissions of a ladder. Reasons why some cannot enter are written to the journal."""
     if contest.frozen_admissions is not None:
         return
-    for agent in late_agents(contest):
+    for agent, entrant in _late_entrants(contest).items():
         try:
-            enter(contest, OrganiserOrder("judge", "enter", agent, "its check passed", f"passed-{agent}"))
+            enter(contest, OrganiserOrder("judge", "enter", agent, "its check passed", f"passed-{entrant.submission}"))
         except InputError as error:
             contest.store.log_once(contest.name, "not-entered", f"{agent}: {error}", "judge")
 
 
 def end_season(contest: Contest, order: OrganiserOrder) -> DoneOrder:
-    """End the season of a ladder. Raises InputError if it has ended, or for another format."""
+    """End a ladder's season. Raises InputError."""
     left = _games_left(contest)
 
     def do(store: Store) -> str:
@@ -199,7 +204,7 @@ def end_season(contest: Contest, order: OrganiserOrder) -> DoneOrder:
 
 
 def freeze_admissions(contest: Contest, order: OrganiserOrder) -> DoneOrder:
-    """Let no agent enter a ladder until `reopen_admissions`. Raises InputError."""
+    """Close a ladder's admissions until `reopen_admissions`. Raises InputError."""
     left = _games_left(contest)
 
     def do(store: Store) -> str:
@@ -212,7 +217,7 @@ def freeze_admissions(contest: Contest, order: OrganiserOrder) -> DoneOrder:
 
 
 def reopen_admissions(contest: Contest, order: OrganiserOrder) -> DoneOrder:
-    """Let agents enter a ladder again. Raises InputError if admissions are not frozen."""
+    """Open a ladder's admissions. Raises InputError."""
     left = _games_left(contest)
 
     def do(store: Store) -> str:
@@ -324,9 +329,9 @@ def effect_of_withdraw(contest: Contest, agent: str) -> Effect:
 def effect_of_enter(contest: Contest, agent: str) -> Effect:
     """Preview `enter`. Raises InputError."""
     contest.refresh()
-    _late(contest, agent)
+    found = _late(contest, agent, late_entrants(contest.planned, contest.snapshot.entries))
     if contest.snapshot.format.draws_when_free:
-        return Effect(_joined(agent))
+        return Effect(_joined(found.name, found.parent))
     missed = max((each.round for each in contest.store.pairings(contest.name)), default=0)
     number = missed + 1
     words = sentence(f"{agent} is paired from round {number} on. Missed rounds, which give 0 points: {missed}.")
@@ -360,13 +365,17 @@ def effect_of_reopen_admissions(contest: Contest) -> Effect:
 
 def late_agents(contest: Contest) -> Sequence[str]:
     """Agents that may enter now."""
+    return list(_late_entrants(contest))
+
+
+def _late_entrants(contest: Contest) -> Mapping[str, Entrant]:
     contest.refresh()
     if contest.snapshot.format.withdrawal != "keeps" or not contest.to_come().games:
-        return ()
-    return sorted(late_entrants(contest.planned, contest.snapshot.by_name().keys()))
+        return {}
+    return dict(sorted(late_entrants(contest.planned, contest.snapshot.entries).items()))
 
 
-def _late(contest: Contest, agent: str) -> Entrant:
+def _late(contest: Contest, agent: str, found: Mapping[str, Entrant]) -> Entrant:
     form = contest.snapshot.format
     if form.withdrawal != "keeps":
         raise InputError(
@@ -375,7 +384,6 @@ def _late(contest: Contest, agent: str) -> Entrant:
     if not contest.to_come().games:
         raise InputError(sentence("the last round is drawn: no agent can enter any more"))
     _refuse_frozen(contest.frozen_admissions)
-    found = late_entrants(contest.planned, contest.snapshot.by_name().keys())
     if agent not in found:
         names = ", ".join(sorted(found)) or "none"
         raise InputError(
@@ -398,10 +406,12 @@ def _author_number(contest: Contest, entrant: Entrant) -> int:
         own = register.agents_of(entrant.author)
     known = {entry.author for entry in snapshot.entries}
     number = next((entry.author for entry in snapshot.entries if entry.name in own and entry.author), max(known) + 1)
-    gone = contest.absent()
+    if entrant.parent:
+        number = snapshot.by_name()[entrant.parent].author
+    gone = {*contest.absent(), entrant.parent}
     active = [entry.name for entry in snapshot.entries if entry.author == number and entry.name not in gone]
     most = contest.planned.plan.agents_per_author
-    if most and len(active) >= most:
+    if most and number and len(active) >= most:
         raise InputError(
             sentence(f"agents_per_author = {most}, and the author has {', '.join(active)}: withdraw one of them first")
         )
@@ -433,7 +443,9 @@ def _open_games(store: Store, contest: Contest) -> int:
     return counts[GameState.PENDING] + counts[GameState.RUNNING] + counts[GameState.HELD]
 
 
-def _joined(name: str) -> str:
+def _joined(name: str, parent: str) -> str:
+    if parent:
+        return sentence(f"{name} takes part from now on, and {parent} no longer")
     return sentence(f"{name} takes part from now on")
 
 

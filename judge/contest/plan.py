@@ -69,8 +69,10 @@ class FoldersPlan(_Table):
 
 
 class RatingsPlan(_Table):
-    """Contests rated together with this one on the pages, for each agent's history. No effect on games."""
+    """Contests rated together with this one on the pages, for each agent's history, and the last season of a ladder."""
 
+    from_: str = Field(default="", alias="from")
+    """A contest or an export, relative to this file: a ladder starts from its ratings. The others affect no game."""
     with_: tuple[str, ...] = Field(default=(), alias="with", max_length=100)
     """Contests or exports, relative to this file."""
     anchors: Mapping[str, Annotated[float, Field(allow_inf_nan=False)]] = {}
@@ -239,6 +241,14 @@ class Plan(_Table):
                 raise ValueError(
                     f"{second} is {moment_text(late)}, before {first}, {moment_text(early)}: bring them into order"
                 )
+        return self
+
+    @model_validator(mode="after")
+    def _starts_only_a_ladder_from_ratings(self) -> Self:
+        if self.ratings.from_ and not isinstance(self.format, Ladder):
+            raise ValueError(
+                f"ratings.from: {self.format.name} does not start from ratings, only ladder does: remove it"
+            )
         return self
 
     @model_validator(mode="after")

@@ -65,9 +65,9 @@ def _read_ratings(planned: Planned, source: str, above: str, agents: Agents) -> 
                 f"{planned.path}: format.skip: above needs an earlier contest in ratings; {source} is a file of ratings"
             )
         return read_ratings_csv(path, names)
-    earlier = [read_earlier(planned, path, "skip")]
+    earlier = [read_earlier(planned, path, "format.skip")]
     if above:
-        earlier.append(read_earlier(planned, planned.folder / above, "skip"))
+        earlier.append(read_earlier(planned, planned.folder / above, "format.skip"))
     programs = {name: digest for each in reversed(earlier) for name, digest in each.programs.items()}
     updated = {name for name, digest in agents if digest and programs.get(name, digest) != digest}
     return league_ratings(names, [table for each in earlier for table in each.tables], updated)

@@ -106,6 +106,7 @@ def entry_of(
         persistent=persistent,
         title=entrant.title,
         author=author,
+        parent=entrant.parent,
     )
     check_playable(GameSpec(seats=(entry.seat, entry.seat), policy=policy, box=planned.plan.box))
     AgentStore(planned.agents).put(entrant.agent.program)

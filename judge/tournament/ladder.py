@@ -61,7 +61,8 @@ class LadderHistory:
         rules = form.matchmaking
         if folders.kept and folders.round != "first":
             rules = rules.model_copy(update={"open_games": 1})
-        self._unanchored = Prior(fmean(form.anchors.values()) if form.anchors else 0.0, form.deviation)
+        known = {**{agent: each.rating for agent, each in form.ratings.items()}, **form.anchors}
+        self._unknown = Prior(fmean(known.values()) if known else 0.0, form.deviation)
         self._form = form
         self._seed = seed
         self._result_of = result_of
@@ -80,9 +81,16 @@ class LadderHistory:
             self.admit(entry)
 
     def admit(self, entry: SnapshotEntry) -> None:
-        """Add an agent."""
-        anchor = self._form.anchors.get(entry.name)
-        prior = self._unanchored if anchor is None else Prior(anchor, 0)
+        """Add an agent. Raises KeyError for a version of an unknown agent."""
+        form, name = self._form, entry.name
+        anchor, start = form.anchors.get(name), form.ratings.get(name)
+        prior = self._unknown
+        if anchor is not None:
+            prior = Prior(anchor, 0)
+        elif start is not None:
+            prior = Prior(start.rating, start.deviation)
+        elif entry.parent:
+            prior = self.ratings.version_prior(entry.parent, form.version_deviation)
         self._priors[entry.name] = prior
         self.ratings.admit(entry.name, prior)
         self.games.admit(entry.name, str(entry.author or ""), anchor=anchor is not None)

@@ -62,6 +62,8 @@ class SnapshotEntry(_Value):
     """Display name; empty: `name`."""
     author: int = Field(default=0, exclude_if=lambda author: not author)
     """Number of its author in a ladder, from 1; 0: unknown."""
+    parent: str = Field(default="", exclude_if=lambda parent: not parent)
+    """Agent of which it is a new version in a ladder, or empty."""
 
 
 class SnapshotWitness(_Value):
@@ -156,6 +158,21 @@ class Snapshot(_Value):
         if len(found.by_name()) < len(found.entries) or any(each.seat.runtime not in self.images for each in late):
             raise InputError("a late entry has the name of another one, or a runtime that the contest does not use")
         return found
+
+
+def newest_versions(entries: Iterable[SnapshotEntry]) -> Mapping[str, SnapshotEntry]:
+    """The newest version of each agent, by the agent's first name in lower case."""
+    found: dict[str, SnapshotEntry] = {}
+    first: dict[str, str] = {}
+    for entry in entries:
+        name = first[entry.name] = first.get(entry.parent, entry.name.casefold())
+        found[name] = entry
+    return found
+
+
+def is_new_version(former: SnapshotEntry, submission: int, digest: str | None) -> bool:
+    """Whether a submission with other files is later than that of an entry."""
+    return former.submission is not None and former.submission < submission and former.seat.digest != digest
 
 
 def read_snapshot(document: str) -> Snapshot:

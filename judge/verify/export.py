@@ -35,7 +35,7 @@ from judge.transparency.checkpoint import MAX_CHECKPOINT_BYTES, Checkpoint, read
 from judge.transparency.log import LOG
 from judge.transparency.receipt import Receipt, read_receipt
 from judge.transparency.tiles import CHECKPOINT
-from judge.verify.ladder import ladder_problems
+from judge.verify.ladder import admission_problems, ladder_problems
 from judge.verify.log import (
     ReadLog,
     draw_problems,
@@ -144,7 +144,7 @@ def verify_export(
             log = read_log(directory, contest, manifest.key)
             digests = {(record.number, record.attempt): record.digest for record in records}
             problems += [*log.problems, *log_problems(contest, log, digests), *draw_problems(contest, log)]
-            problems += ladder_problems(contest, log, records)
+            problems += [*ladder_problems(contest, log, records), *admission_problems(contest, log)]
             problems += witness_problems(directory, contest.snapshot, log, manifest.key, named, witnesses)
         elif contest.snapshot.freeze is not None:
             problems.append("the export has no log, but its draw depends on one")

@@ -1,10 +1,16 @@
-"""Verifies that each pair of a ladder follows from the log before it and from the contest's secret."""
+"""Verifies that each pair of a ladder follows from the log before it and from the contest's secret, and that each
+submission enters before the first draw after its check.
+"""
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 
 from judge.base.errors import InputError
 from judge.contest_games import GameResult, Pairing
 from judge.publish.model import PublishedContest
+from judge.store.submission_types import ENTERS, State
+from judge.store.types import ADMISSIONS_FROZEN, ADMISSIONS_REOPENED, JournalLine
+from judge.tournament.snapshot import SnapshotEntry, is_new_version, newest_versions
 from judge.verify.log import ReadLog
 from judge.verify.records import VerifiedRecord
 
@@ -60,3 +66,75 @@ def ladder_problems(contest: PublishedContest, log: ReadLog, records: Sequence[V
 
 
 MAX_REPORTED = 10
+
+
+def admission_problems(contest: PublishedContest, log: ReadLog) -> Iterator[str]:
+    """Yield late entries of a ladder without a submission that passed, and delayed ones."""
+    if not contest.snapshot.format.draws_when_free:
+        return
+    admissions = _Admissions(contest)
+    for number, line in enumerate(log.lines):
+        for problem in admissions.take(line):
+            yield f"leaf {number} of the log, {line.event}: {problem}"
+
+
+_SUBMISSION = re.compile(r"submission ([0-9]{1,18})(?:: (.*))?", re.DOTALL)
+
+
+class _Admissions:
+    def __init__(self, contest: PublishedContest) -> None:
+        self._entries = contest.snapshot.by_name()
+        self._present = [entry for entry in contest.snapshot.entries if entry.name not in contest.entered]
+        self._passed: dict[int, tuple[str, str | None]] = {}
+        """Name and digest of files by submission."""
+        self._refused: set[str] = set()
+        self._reported: set[int] = set()
+        self._waiting: Mapping[int, str] | None = None
+        """Names of submissions that can enter; None: unknown."""
+        self._is_frozen = self._has_begun = False
+
+    def take(self, line: JournalLine) -> Iterator[str]:
+        found = _SUBMISSION.fullmatch(line.text) if line.event in list(State) else None
+        if line.event == "scheduled":
+            yield from self._of_draw()
+        elif found is not None:
+            self._waiting = None
+            self._passed.pop(int(found[1]), None)
+            if line.event in ENTERS:
+                self._passed[int(found[1])] = found[2] or "", line.digest
+        elif line.event == "entered":
+            entry = self._entries.get(line.text.partition(": ")[0])
+            if entry is not None:
+                yield from self._of_entry(entry)
+        elif line.event == "not-entered":
+            self._refused.add(line.text.partition(": ")[0])
+        elif line.event in (ADMISSIONS_FROZEN, ADMISSIONS_REOPENED):
+            self._is_frozen = line.event == ADMISSIONS_FROZEN
+        self._has_begun |= line.event == "created"
+
+    def _of_entry(self, entry: SnapshotEntry) -> Iterator[str]:
+        self._present.append(entry)
+        self._waiting = None
+        name, digest = self._passed.get(entry.submission or 0, ("", None))
+        if digest != entry.seat.digest or newest_versions(self._present).get(name.casefold()) is not entry:
+            yield f"{entry.name} has no submission that had passed with its name and files"
+
+    def _of_draw(self) -> Iterator[str]:
+        if self._is_frozen or not self._has_begun:
+            return
+        if self._waiting is None:
+            self._waiting = self._who_waits()
+        for submission, name in self._waiting.items():
+            if name not in self._refused and submission not in self._reported:
+                self._reported.add(submission)
+                yield f"submission {submission}, {name}, had passed, but had not entered"
+
+    def _who_waits(self) -> Mapping[int, str]:
+        newest, latest = newest_versions(self._present), {}
+        for submission, (name, digest) in sorted(self._passed.items()):
+            latest[name.casefold()] = submission, name, digest
+        return {
+            submission: name
+            for key, (submission, name, digest) in latest.items()
+            if key not in newest or is_new_version(newest[key], submission, digest)
+        }

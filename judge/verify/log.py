@@ -196,11 +196,12 @@ _TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9
 
 
 def season_decisions(contest: PublishedContest, log: ReadLog) -> Iterator[str]:
-    """Yield the organiser's orders on the season and the admissions of a ladder."""
+    """Yield the organiser's orders on a ladder's season and admissions, and submissions that could not enter."""
     words = {
         SEASON_ENDED: "the organiser ended the season",
         ADMISSIONS_FROZEN: "admissions frozen",
         ADMISSIONS_REOPENED: "admissions reopened",
+        "not-entered": "not entered",
     }
     ends = _season_end(contest)
     for line in log.lines:
@@ -266,6 +267,8 @@ class _SubmissionHistory:
         self._ends = _season_end(contest)
         self._has_ended = False
         self._is_frozen = False
+        self._replaced = ""
+        """Agent that the next line withdraws."""
         self._out: list[str] = []
         self._withdrawn: set[str] = set()
         self._coming = set(contest.entered)
@@ -279,6 +282,9 @@ class _SubmissionHistory:
             yield f"{line.at!r:.40} is not a time"
         if line.event in _OF_CONTEST and not self._created:
             yield "it precedes the creation of the contest"
+        replaced, self._replaced = self._replaced, ""
+        if replaced and (line.event != WITHDRAWN or line.text.partition(": ")[0] != replaced):
+            yield f"it is not the withdrawal of {replaced}, which the last entry replaces"
         if line.event in ATTEMPT_EVENTS:
             yield from self._of_attempt(line, line.game or "", line.attempt or 0)
             return
@@ -316,6 +322,7 @@ class _SubmissionHistory:
                     yield "the tables do not contain this entry"
                 if self._is_frozen:
                     yield f"{agent} entered while admissions were frozen"
+                yield from self._of_version(agent)
                 self._coming.discard(agent)
             case "agent-withdrawn":
                 agent, _, why = line.text.partition(": ")
@@ -326,6 +333,18 @@ class _SubmissionHistory:
                 self._is_open = line.event == "open"
             case _ if line.event in _OF_SEASON:
                 yield from self._of_season(line)
+
+    def _of_version(self, agent: str) -> Iterator[str]:
+        entries = self._contest.snapshot.by_name()
+        parent = entries[agent].parent if agent in entries else ""
+        if not parent:
+            return
+        if parent not in entries or parent in self._coming or entries[parent].author != entries[agent].author:
+            yield f"{agent} is a new version of {parent}, which has not entered, or is of another author"
+        elif sum(entry.parent == parent for entry in entries.values()) > 1:
+            yield f"{parent} has several new versions"
+        elif parent not in self._withdrawn and not any(text.startswith(f"{parent}: ") for text in self._out):
+            self._replaced = parent
 
     def _is_at_end(self, line: JournalLine) -> bool:
         return self._ends is not None and _is_time(line.at) and datetime.fromisoformat(line.at) >= self._ends
@@ -412,6 +431,8 @@ class _SubmissionHistory:
             yield "the log and the tables disqualify different agents"
         for agent in sorted(self._coming):
             yield f"the log does not contain the entry of {agent}"
+        if self._replaced:
+            yield f"the log does not contain the withdrawal of {self._replaced}"
         if self._withdrawn != self._contest.withdrawn.keys():
             yield "the log and the tables have different withdrawals"
         for game in self._schedule:

@@ -336,10 +336,11 @@ class Cup:
     def store_files(self, name: str) -> str:
         """Store the files of an agent, which are never run; their digest."""
         place = self.planned.agents / "staged"
-        place.mkdir(parents=True)
+        place.mkdir(parents=True, exist_ok=True)
         (place / "a").write_text(name + self._version)
         digest = program_digest(place)
-        place.rename(self.planned.agents / digest)
+        if not (self.planned.agents / digest).exists():
+            place.rename(self.planned.agents / digest)
         return digest
 
     def play(self, most: int = 1_000_000, void: Sequence[int] = ()) -> None:

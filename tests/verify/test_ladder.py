@@ -26,7 +26,7 @@ from judge.contest.orders import (
 from judge.contest_games import Pairing, ScheduledGame
 from judge.export.export import PageOptions, publish
 from judge.store.orders import OrganiserOrder
-from judge.tournament.ladder import LadderHistory, LogLine
+from judge.tournament.ladder import LadderHistory, LogLine, follow
 from judge.tournament.matchmaker import next_pair
 from judge.transparency.keys import make_key
 from judge.verify.export import verify_export
@@ -342,3 +342,89 @@ def test_both_verifiers_find_what_the_end_and_the_frozen_admissions_forbid(
 
 def without(event: str, take: Callable[[LadderHistory, LogLine], None]) -> Callable[[LadderHistory, LogLine], None]:
     return lambda history, line: None if line.event == event else take(history, line)
+
+
+def versions(folder: Path, more: str = "") -> Cup:
+    """A ladder in which zoe has joined, and a new version of zoe passed."""
+    cup = joins(folder, more)
+    cup.cast = {**cup.cast, "zoe.2": player("zoe.2", 0.9)}
+    cup.play(8)
+    submit(cup, "zoe", "eve", "2")
+    return cup
+
+
+def test_a_new_version_replaces_its_parent_and_both_verifiers_follow(tmp_path: Path, key: Ed25519PrivateKey) -> None:
+    public = Public(tmp_path, key)
+    with versions(tmp_path / "cup") as cup:
+        assert "zoe.2 takes part from now on, and zoe no longer" == effect_of_enter(cup.contest, "zoe").words
+        cup.play(5)
+        entry = cup.contest.snapshot.by_name()["zoe.2"]
+        assert (entry.parent, entry.submission) == ("zoe", 2)
+        entered, left = list(reversed(cup.store.last_lines(cup.contest.name, 2, "entered", "agent-withdrawn")))
+        assert ("zoe.2: new version of zoe: its check passed", "zoe: zoe.2 replaces it") == (entered.text, left.text)
+        assert left.number == (entered.number or 0) + 1
+        cup.contest = Contest(cup.store, cup.planned)
+        cup.contest.enter_passed = enter_passed
+        cup.play()
+        games = cup.store.games(cup.contest.name)
+        assert not [game for game in games[13:] if "zoe" in (game.first, game.second)]
+        assert sum("zoe.2" in (game.first, game.second) for game in games) > 2
+        publish(cup.contest, public.directory, public.private, key, PageOptions(languages=("en",)))
+    report = verify_export(public.directory, public.public_key)
+    assert [] == list(report.problems)
+    assert report.is_over
+    assert [] == problems_by_node(public.directory, public.public_key)
+
+
+def test_a_new_version_begins_at_the_rating_of_its_parent(tmp_path: Path) -> None:
+    with versions(tmp_path / "cup", "\nversion_deviation = 30") as cup:
+        before = history_of(cup)
+        parent = before.ratings.rating("zoe")
+        enter(cup.contest, order("enter", "its check passed", "zoe"))
+        rating = history_of(cup).ratings.rating("zoe.2")
+        assert rating.elo == pytest.approx(parent.elo)
+        assert rating.deviation == pytest.approx((parent.deviation**2 + 30**2) ** 0.5)
+
+
+def history_of(cup: Cup) -> LadderHistory:
+    contest = cup.contest
+    contest.refresh()
+    results = {result.id: result for result in contest.results()}
+    history = LadderHistory(
+        contest.first,
+        contest.tournament.seed or 0,
+        lambda game, _: results[game],
+        contest.snapshot.by_name().__getitem__,
+    )
+    name = contest.name
+    follow(history, cup.store.journal(name), cup.store.pairings(name), cup.store.games(name))
+    return history
+
+
+def test_the_same_files_again_are_no_new_version(tmp_path: Path) -> None:
+    with joins(tmp_path / "cup") as cup:
+        cup.play(3)
+        submit(cup, "zoe", "eve")
+        cup.play()
+        assert len(cup.contest.snapshot.entries) == 5
+        with pytest.raises(InputError, match="zoe takes part already"):
+            enter(cup.contest, order("enter", "again", "zoe"))
+
+
+def test_a_new_version_is_not_one_more_agent_of_its_author(tmp_path: Path) -> None:
+    with versions(tmp_path / "cup") as cup:
+        cup.contest.planned = replace(cup.planned, plan=cup.planned.plan.model_copy(update={"agents_per_author": 1}))
+        cup.play(3)
+        assert "zoe.2" in cup.contest.snapshot.by_name()
+        assert not cup.store.last_lines(cup.contest.name, 1, "not-entered")
+
+
+def test_an_agent_that_has_the_name_of_a_version_does_not_block_it(tmp_path: Path) -> None:
+    with joins(tmp_path / "cup") as cup:
+        cup.cast = {**cup.cast, "zoe.2": player("zoe.2", 0.9), "zoe.2-3": player("zoe.2-3", 0.9)}
+        cup.play(1)
+        submit(cup, "zoe.2", "mallory")
+        cup.play(1)
+        submit(cup, "zoe", "eve", "2")
+        cup.play(3)
+        assert "zoe.2-3" in cup.contest.snapshot.by_name()

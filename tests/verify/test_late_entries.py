@@ -45,10 +45,10 @@ def begun(folder: Path, form: str = SWISS) -> Cup:
     return cup
 
 
-def submit(cup: Cup, name: str, author: str) -> None:
+def submit(cup: Cup, name: str, author: str, files: str = "") -> None:
     """A submission of a script that passes."""
     manifest = AgentManifest(name=name, command=("./a",), author=author).model_dump(mode="json")
-    digest = cup.store_files(name)
+    digest = cup.store_files(name + files)
     described = json.dumps({"manifest": manifest, "program": digest, "executables": ["a"]})
     with closing(open_intake(cup.folder).register()) as register:
         taken = register.receive(Upload(author, name, f"{name}.zip", digest, 1), worker="w")

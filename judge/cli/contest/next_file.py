@@ -10,15 +10,17 @@ from judge.base.toml_files import toml_quoted
 from judge.contest.plan import Planned
 
 _PATH_KEY = re.compile(r'^(\s*(?:path|file|from|policy)\s*=\s*)"((?:[^"\\]|\\.)*)"(.*)$')
-_SCHEDULE = re.compile(r"^\s*(?:\[(?:submissions|contest)\]|(?:opens|closes|starts)\s*=.*)\s*(?:#.*)?$")
+_SCHEDULE = re.compile(r"^\s*(?:\[(?:submissions|contest)\]|(?:opens|closes|starts|ends)\s*=.*)\s*(?:#.*)?$")
 _RATINGS_WITH = re.compile(r"^with\s*=\s*\[[^\]]*\][^\n]*\n?", re.MULTILINE)
+_RATINGS_FROM = re.compile(r"^from\s*=[^\n]*\n?", re.MULTILINE)
 _TABLE = re.compile(r"^\s*\[", re.MULTILINE)
 
 
 def next_text(last: Planned, folder: Path, values: Mapping[str, str], *, with_ratings: bool) -> str:
     """The file of the contest in `folder`: the last one's without its schedule, with paths that still fit.
 
-    `values` are TOML values of top-level keys to set. `with_ratings` joins the ratings of the last contest.
+    `values` are TOML values of top-level keys to set. `with_ratings` joins the ratings of the last contest; a ladder
+    starts from them.
     """
     lines = [_relocated(line, last.folder, folder) for line in last.text.splitlines() if not _SCHEDULE.match(line)]
     text = "\n".join(lines) + "\n"
@@ -27,13 +29,15 @@ def next_text(last: Planned, folder: Path, values: Mapping[str, str], *, with_ra
     if not with_ratings:
         return text
     known = [_relative(each, last.folder, folder) for each in last.plan.ratings.with_]
-    joined = ", ".join(toml_quoted(each) for each in [*known, os.path.relpath(last.folder.resolve(), folder.resolve())])
+    source = toml_quoted(os.path.relpath(last.folder.resolve(), folder.resolve()))
+    joined = ", ".join([*(toml_quoted(each) for each in known), source])
     line = f"with = [{joined}]\n"
+    line += f"from = {source}\n" if last.plan.format.draws_when_free else ""
     if re.search(r"^\[ratings\]", text, re.MULTILINE) is None:
         return f"{text}\n[ratings]\n{line}"
     start, _, rest = _partition_at(text, r"^\[ratings\][^\n]*\n")
     own, following = _split_at_table(rest)
-    return start + line + _RATINGS_WITH.sub("", own, count=1) + following
+    return start + line + _RATINGS_FROM.sub("", _RATINGS_WITH.sub("", own, count=1), count=1) + following
 
 
 def _split_at_table(text: str) -> tuple[str, str]:

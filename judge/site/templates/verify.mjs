@@ -916,6 +916,8 @@
       this.form = contest.format;
       this.hasEnded = false;
       this.isFrozen = false;
+      this.entries = new Map(contest.entries.map((entry) => [entry.name, entry]));
+      this.replaced = ""; // The agent whose withdrawal is the next line.
       this.report = report;
     }
 
@@ -925,6 +927,10 @@
       const expect = (isTrue, problem) => this.report.expect(isTrue, `leaf ${number} of the log, ${event}: ${problem}`);
       expect(isTime(at) && at.length === 29, `${at} is not a time`);
       expect(this.isCreated || !OF_CONTEST.has(event), "it precedes the creation of the contest");
+      const isReplaced = event === "agent-withdrawn" && text.split(": ", 1)[0] === this.replaced;
+      const problem = `it is not the withdrawal of ${this.replaced}, which the last entry replaces`;
+      expect(!this.replaced || isReplaced, problem);
+      this.replaced = "";
       if (OF_ATTEMPT.has(event)) this.attempt(line, expect);
       else if (event === "created") this.isCreated = true;
       else if (event === "disqualified") this.out.push(text);
@@ -933,6 +939,7 @@
         const isThere = found !== undefined && `${agent}: ${found.why}` === text && found.digest === line.digest;
         expect(isThere, "the tables do not contain this entry");
         expect(!this.isFrozen, `${agent} entered while admissions were frozen`);
+        this.version(agent, expect);
         this.coming.delete(agent);
       } else if (event === "agent-withdrawn") {
         this.withdrawn.add(text.split(": ", 1)[0]);
@@ -951,6 +958,18 @@
           this.scheduled.add(id);
         }
       } else if (OF_SEASON.has(event)) this.season(line, expect);
+    }
+
+    /** Checks an entry that is a new version: the next line withdraws its parent, unless the parent is out. */
+    version(agent, expect) {
+      const { parent, author } = this.entries.get(agent) ?? {}, former = this.entries.get(parent);
+      if (!parent) return;
+      const isKnown = former !== undefined && !this.coming.has(parent) && former.author === author;
+      expect(isKnown, `${agent} is a new version of ${parent}, which has not entered, or is of another author`);
+      const versions = [...this.entries.values()].filter((entry) => entry.parent === parent);
+      expect(versions.length === 1, `${parent} has several new versions`);
+      const isOut = this.withdrawn.has(parent) || this.out.some((line) => line.startsWith(`${parent}: `));
+      if (isKnown && !isOut) this.replaced = parent;
     }
 
     isAtEnd(at) {

@@ -34,6 +34,16 @@ class Matchmaking(BaseModel):
     """Number of stronger opponents, and of weaker ones, that are compared per agent."""
 
 
+class StartRating(BaseModel):
+    """Rating of an agent at the start, in Elo."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    rating: float = Field(allow_inf_nan=False)
+    deviation: float = Field(gt=0, le=2000)
+    """Standard deviation."""
+
+
 class Ladder(TournamentFormat):
     """A season of games without rounds. `judge.tournament.ladder` chooses the pairs, because they depend on the order
     of events.
@@ -53,8 +63,12 @@ class Ladder(TournamentFormat):
     """Moment from which no game is drawn, if `total_games` is not reached before."""
     deviation: float = Field(default=500, gt=0, le=2000)
     """Standard deviation of a new agent's rating, in Elo."""
+    version_deviation: float = Field(default=200, ge=0, le=2000)
+    """Standard deviation of the difference between the ratings of an agent's versions, in Elo."""
     anchors: Mapping[str, float] = Field(default_factory=dict)
     """Agents with a fixed rating, in Elo."""
+    ratings: Mapping[str, StartRating] = Field(default_factory=dict, exclude_if=lambda ratings: not ratings)
+    """Ratings at the start by agent; those of `[ratings] from` are added."""
     matchmaking: Matchmaking = Matchmaking()
 
     draws_when_free: ClassVar[bool] = True

@@ -1,0 +1,138 @@
+"""A ladder that starts from the ratings of the last season, of a folder or an export, or of another contest."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from judge.base.errors import InputError
+from judge.cli.contest.next_file import next_text
+from judge.contest.league_seats import resolved_format
+from judge.contest.plan import load_plan
+from judge.export.export import PageOptions, publish
+from judge.tournament.formats.ladder import Ladder, StartRating
+from judge.transparency.keys import make_key
+from judge.verify.export import verify_export
+from tests.publish.cups import STRONG_TO_WEAK, Cup
+from tests.publish.public import Public
+from tests.verify.log_forgeries import nothing
+from tests.verify.test_ladder import versions
+from tests.verify.test_second_verifier import problems as problems_by_node
+
+SEASON = 'name = "ladder"\ntotal_games = 24\nanchors = { dora = 1500 }'
+FAILURES = "[failures]\nlimit = 1"
+
+
+@pytest.fixture(scope="module")
+def last(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cup]:
+    """A season that is over, with an export next to its folder."""
+    folder = tmp_path_factory.mktemp("seasons")
+    with Cup(folder / "last", STRONG_TO_WEAK, SEASON, FAILURES, drawn=nothing) as cup:
+        cup.play()
+        public = Public(folder, make_key(folder / "organiser.key"))
+        publish(cup.contest, public.directory, public.private, public.key, PageOptions(languages=("en",)))
+        (folder / "export").symlink_to(public.directory)
+        yield cup
+
+
+def started(last: Cup, source: str, more: str = "anchors = { dora = 1500 }", **digests: str) -> Ladder:
+    """The terms of the next season, with the same files except for `digests`."""
+    folder = last.folder.parent / "next"
+    folder.mkdir(exist_ok=True)
+    text = (
+        f'name = "next"\npolicy = "gomocup-standard"\n[format]\nname = "ladder"\n{more}\n[ratings]\nfrom = "{source}"\n'
+    )
+    (folder / "contest.toml").write_text(text)
+    agents = {entry.name: entry.seat.digest for entry in last.contest.snapshot.entries}
+    form = resolved_format(load_plan(folder), [*{**agents, **digests}.items()])
+    assert isinstance(form, Ladder)
+    return form
+
+
+def test_folder_and_export_give_the_same_ratings_on_the_scale_of_the_anchors(last: Cup) -> None:
+    form = started(last, "../last", newcomer="0" * 64)
+    assert form == started(last, "../export", newcomer="0" * 64)
+    assert form.ratings.keys() == STRONG_TO_WEAK.keys() - {"dora"}
+    ratings = {agent: each.rating for agent, each in form.ratings.items()}
+    assert ratings["anna"] > ratings["-carl"] > 1400 > ratings["crash.test"]
+    assert all(30 < each.deviation < 400 for each in form.ratings.values())
+
+
+def test_other_files_have_the_deviation_of_a_new_version(last: Cup) -> None:
+    same, changed = (started(last, "../last", **files).ratings["anna"] for files in ({}, {"anna": "1" * 64}))
+    assert same.rating == changed.rating
+    assert changed.deviation == pytest.approx((same.deviation**2 + 200**2) ** 0.5, abs=0.02)
+
+
+def test_ratings_of_the_contest_file_come_first(last: Cup) -> None:
+    given = "anchors = { dora = 1500 }\nratings = { anna = { rating = 1700, deviation = 20 } }"
+    assert started(last, "../last", given).ratings["anna"] == StartRating(rating=1700, deviation=20)
+
+
+def test_without_anchors_the_last_anchors_keep_the_scale(last: Cup) -> None:
+    form = started(last, "../last", "")
+    assert form.ratings["dora"] == StartRating(rating=1500, deviation=200)
+    assert form.ratings["anna"] == started(last, "../last").ratings["anna"]
+
+
+def test_another_scale_is_refused(last: Cup) -> None:
+    with pytest.raises(InputError, match=r"'dora' is 1600, and was 1500 in ../last; write the same rating"):
+        started(last, "../last", "anchors = { dora = 1600 }")
+
+
+def test_a_missing_season_is_named(last: Cup) -> None:
+    with pytest.raises(InputError, match=r"ratings.from: .*nowhere is missing; name an earlier contest's folder"):
+        started(last, "../nowhere")
+
+
+def test_only_a_ladder_starts_from_ratings(tmp_path: Path) -> None:
+    text = (
+        'name = "next"\npolicy = "gomocup-standard"\n[format]\nname = "swiss"\nrounds = 3\n[ratings]\nfrom = "../x"\n'
+    )
+    (tmp_path / "contest.toml").write_text(text)
+    with pytest.raises(InputError, match=r"ratings.from: swiss does not start from ratings, only ladder does"):
+        load_plan(tmp_path)
+
+
+def test_a_season_can_start_from_a_round_robin(tmp_path: Path) -> None:
+    with Cup(tmp_path / "last", STRONG_TO_WEAK, more=FAILURES, drawn=nothing) as cup:
+        cup.play()
+        form = started(cup, "../last")
+        assert form.ratings["anna"].rating > form.ratings["-carl"].rating
+        with pytest.raises(InputError, match=r"no anchor took part in ../last, so its ratings have another scale"):
+            started(cup, "../last", "anchors = { other = 1500 }")
+
+
+def test_a_season_with_new_versions_gives_the_rating_of_the_newest(tmp_path: Path) -> None:
+    with versions(tmp_path / "last") as cup:
+        cup.play()
+        assert cup.contest.is_over()
+        newest = cup.contest.snapshot.by_name()["zoe.2"].seat.digest
+        form = started(cup, "../last", zoe=newest)
+        assert form.ratings["zoe"] == form.ratings["zoe.2"]
+
+
+def test_a_season_that_starts_from_ratings_verifies_by_both_verifiers(tmp_path: Path, last: Cup) -> None:
+    ratings = started(last, "../last").ratings
+    given = ", ".join(
+        f'"{agent}" = {{ rating = {each.rating}, deviation = {each.deviation} }}' for agent, each in ratings.items()
+    )
+    public = Public(tmp_path, make_key(tmp_path / "organiser.key"))
+    with Cup(tmp_path / "cup", STRONG_TO_WEAK, f"{SEASON}\nratings = {{ {given} }}", FAILURES, drawn=nothing) as cup:
+        cup.play()
+        assert [game.first for game in cup.store.games("spring-cup")] != [
+            game.first for game in last.store.games("spring-cup")
+        ]
+        publish(cup.contest, public.directory, public.private, public.key, PageOptions(languages=("en",)))
+    assert [] == list(verify_export(public.directory, public.public_key).problems)
+    assert [] == problems_by_node(public.directory, public.public_key)
+
+
+def test_the_next_file_starts_from_the_last_season_and_has_no_old_end(last: Cup) -> None:
+    planned = load_plan(last.folder)
+    with_end = planned.text.replace("total_games = 24", "total_games = 24\nends = 2026-01-31T18:00:00Z")
+    place = last.folder.parent / "next"
+    text = next_text(replace(planned, text=with_end), place, {"name": '"next"'}, with_ratings=True)
+    assert "total_games = 24\nanchors" in text
+    assert '[ratings]\nwith = ["../last"]\nfrom = "../last"\n' in text
