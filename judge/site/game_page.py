@@ -64,6 +64,7 @@ class GamePageContext:
     above: str = ""
     titles: tuple[str, str] = ("", "")
     """Display names."""
+    has_rounds: bool = True
 
 
 def game_picture(replay: Stepped, record: GameRecord, context: GamePageContext) -> bytes:
@@ -114,6 +115,7 @@ def game_pages(
         "contest_name": context.contest,
         "game": context.game,
         "stage": context.stage,
+        "has_rounds": context.has_rounds,
         "before": context.before,
         "after": context.after,
         "agents": context.agents,
@@ -160,7 +162,7 @@ def _html(text: str) -> str:
 
 
 def _board(view: BoardView, language: Language) -> Markup:
-    """Not a template: that needs ten times as long for many cells."""
+    """Ten times as fast as a template."""
     known: dict[object, str] = {}
     cells = {}
     for square, token in view.tokens.items():

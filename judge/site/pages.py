@@ -48,7 +48,7 @@ HERE = __package__
 
 
 def asset(name: str, package: str = HERE) -> bytes:
-    """Return a file of a package's templates, such as one of `ASSETS`."""
+    """Return a file of a package's templates."""
     return files(package).joinpath("templates", name).read_bytes()
 
 
@@ -167,6 +167,7 @@ def _environment(language: Language, package: str) -> Environment:
         "policy": POLICY,
         "stream": None,
         "has_authors": False,
+        "has_rounds": True,
         "above": "",
         "language": language,
         "_": translate,
@@ -210,7 +211,13 @@ def render_for(
     contest: PublishedContest, template: str, here: str, place: PagePlace, values: Mapping[str, Any]
 ) -> bytes:
     """Render a page of a contest. `here` is its tab in the navigation."""
-    common = {"contest_name": contest.snapshot.shown_name, "above": contest.above, "here": here, "contest": contest}
+    common = {
+        "contest_name": contest.snapshot.shown_name,
+        "above": contest.above,
+        "here": here,
+        "contest": contest,
+        "has_rounds": contest.has_rounds,
+    }
     return render(template, place, {**common, **values}, contest.stream)
 
 

@@ -22,9 +22,10 @@ from judge.base.progress import Tracker, untracked
 from judge.base.worker_processes import in_parallel
 from judge.contest_games import AttemptState, GameResult, GameState, Pairing, PublishedGame
 from judge.publish.joined import JOINED, FormerContest
+from judge.publish.ladder import OPEN
 from judge.publish.load import CHANCE, MAX_TABLE_BYTES, claimed_results, load_export
 from judge.publish.manifest import ManifestCheck, check_manifest, file_names
-from judge.publish.model import OPEN, PublishedContest, chance_words
+from judge.publish.model import PublishedContest, chance_words
 from judge.publish.tables import CERTIFICATE, HISTORIES, README, tables, write_csv, write_rows
 from judge.statistics.fairness import FairnessTest
 from judge.store.types import cancellation
