@@ -90,8 +90,8 @@ def test_page_names_game_limits_runtimes_and_deadline(home: Home) -> None:
     assert "30 s a move, 3 min a game" == facts["Time"]
     assert "350 MiB" == facts["Memory"]
     assert {"native", "python", "java"} <= set(facts["Runtimes"].split(", "))
-    assert "2090-03-01, 17:00 UTC" in facts["Submissions close"]
-    assert f'datetime="{CLOSES.isoformat()}"' in facts["Submissions close"]
+    assert "2090-03-01, 17:00 UTC" in facts["End of submissions"]
+    assert f'datetime="{CLOSES.isoformat()}"' in facts["End of submissions"]
 
 
 def test_state_of_each_agent_is_one_sentence(home: Home) -> None:
