@@ -188,6 +188,13 @@ def test_equal_files_under_two_names_are_a_warning(home: Home) -> None:
     assert 1 == home.page().count("have the same files")
 
 
+def test_upload_form_checks_the_name_while_it_is_typed(home: Home) -> None:
+    (pattern,) = re.findall(r'<input name="name"[^>]* pattern="([^"]+)"', home.page())
+
+    assert all(re.fullmatch(pattern, name) for name in ("mine", "my-agent_2.1"))
+    assert not any(re.fullmatch(pattern, name) for name in ("emil cpp", "žofinka", ".hidden", ""))
+
+
 def test_changed_clocks_after_a_check_are_reported_to_author_and_organiser(
     home: Home, directory: IntakeDirectory
 ) -> None:
