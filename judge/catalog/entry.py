@@ -86,7 +86,7 @@ class Questions:
     """Options of a game without an opening stage."""
     hard: Question | None = None
     """With a long search, for protocols that can stop it."""
-    mistakes: Mapping[str, Callable[[Decision], Decision]] = field(default_factory=dict)
+    mistakes: Mapping[str, Mapping[str, Callable[[Decision], Decision]]] = field(default_factory=dict)
     """Systematic errors of answers: the advice, and a function that corrects an answer."""
 
 

@@ -139,12 +139,12 @@ def questions(rules: GameRules, options: Mapping[str, Any]) -> Questions:
     return Questions(asked, answer_harmlessly, name_stone, PLAIN, hard, _mistakes(width, height))
 
 
-def _mistakes(width: int, height: int) -> Mapping[str, Callable[[Decision], Decision]]:
+def _mistakes(width: int, height: int) -> Mapping[str, Mapping[str, Callable[[Decision], Decision]]]:
     def corrected(change: Callable[[int, int], Square]) -> Callable[[Decision], Decision]:
         return lambda decision: Stone(*change(decision.x, decision.y)) if isinstance(decision, Stone) else decision
 
     largest = sentence(f"the largest are {width - 1},{height - 1}")
-    return {
+    gomocup = {
         sentence(f"its answers count from 1: column and row count from 0, {largest}"): corrected(
             lambda x, y: (x - 1, y - 1)
         ),
@@ -157,6 +157,20 @@ def _mistakes(width: int, height: int) -> Mapping[str, Callable[[Decision], Deci
             "BOARD"
         ): corrected(lambda x, y: (x, height - 1 - y)),
     }
+    agi = {
+        sentence("its answers have row and column exchanged: the row (0 to E) comes first"): corrected(
+            lambda x, y: (y, x)
+        ),
+        sentence("its answers have row and column exchanged: the row (0 to E) comes first, then the column (1 to F)"): (
+            corrected(lambda x, y: (y - 1, x + 1))
+        ),
+        sentence("its columns count from 0: columns are 1 to F, rows 0 to E"): corrected(lambda x, y: (x + 1, y)),
+        sentence("its rows count from 1: rows are 0 to E, columns 1 to F"): corrected(lambda x, y: (x, y - 1)),
+        sentence("its answers count rows from the bottom: row 0 is at the top"): corrected(
+            lambda x, y: (x, height - 1 - y)
+        ),
+    }
+    return {"gomocup": gomocup, "agi": agi}
 
 
 def name_stone(decision: Decision) -> str:

@@ -1,6 +1,7 @@
 """`judge check`: test an agent before a contest; print grade, evidence and fix of each check."""
 
 import logging
+from collections.abc import Sequence
 from pathlib import Path
 from shlex import quote as quoted
 from typing import Annotated
@@ -73,16 +74,21 @@ def check(
     if as_json:
         print_json(report.model_dump(mode="json"))
     else:
-        shown.end(report, _next_step(report, agent, policy, keep))
+        shown.end(report, _next_step(report, agent, keep, _terms(policy, set_ or [], clock)))
     if report.grade is Grade.FAIL:
         raise SystemExit(1)
 
 
-def _next_step(report: CheckReport, agent: str, policy: str, keep: Path | None) -> str:
+def _terms(policy: str, changes: Sequence[str], clock: str) -> str:
+    options = ["--policy", policy, *(word for change in changes for word in ("--set", change))]
+    return " ".join(map(quoted, [*options, *(["--clock", clock] if clock else [])]))
+
+
+def _next_step(report: CheckReport, agent: str, keep: Path | None, terms: str) -> str:
     failures = [finding.check for finding in report.findings if finding.grade is Grade.FAIL]
     if failures:
-        again = f"judge check {quoted(agent)} --policy {quoted(policy)}"
+        again = f"judge check {quoted(agent)} {terms}"
         logs = f"the conversations are in {keep}" if keep else "--keep DIR also writes the conversations"
         return f"fix {failures[0]} first, then run {again}; {logs}"
-    game = f"judge match {quoted(agent)} {report.partner} --policy {quoted(policy)}"
+    game = f"judge match {quoted(agent)} {report.partner} {terms}"
     return f"play a game ({game}), or submit it (judge submit --help)"

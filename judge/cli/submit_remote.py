@@ -20,6 +20,7 @@ from judge.base.text import printable
 from judge.cli.submission_output import print_findings, print_state, received_line, step_line
 from judge.store.submission_types import ENTERS, State, UploadStep
 from judge.submissions.check import CheckReport
+from judge.submissions.windows import moment_text
 from judge.terminal.output import note, print_json
 from judge.web.schemas import ContestInfo, Detail, Problem, Received, StepInfo
 
@@ -158,13 +159,20 @@ def submit_remote(
     else:
         print_findings(report)
         print_state(ended.state, ended.name, ended.version, ended.why)
-        if ended.state in ENTERS and service.contest().has_begun:
-            note("the contest has begun: its entries are locked in, so this agent does not take part")
+        if ended.state in ENTERS:
+            note(_next_words(service.contest(), page))
         elif ended.state is State.REFUSED:
             note(f"next: fix it and submit it again; report and log: {page}")
         elif ended.state is State.FAILED:
             note("next: ask the organiser to retry it")
     return ended.state in ENTERS
+
+
+def _next_words(contest: ContestInfo, page: str) -> str:
+    if contest.has_begun:
+        return "the contest has begun: its entries are locked in, so this agent does not take part"
+    until = "the contest begins" if contest.closes is None else moment_text(contest.closes)
+    return f"it takes part; you may replace it until {until}; its page: {page}"
 
 
 def _keep_receipt(sent: Received, file: Path, path: Path) -> None:

@@ -1,6 +1,7 @@
 """Reads contest.toml and reports each mistake with its line."""
 
 import os
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -219,6 +220,12 @@ class Plan(_Table):
     witnesses: tuple[WitnessPlan, ...] = Field(default=(), max_length=16)
     cup: CupReference | None = None
     """Only `judge cup` writes it. The log begins with it."""
+
+    @property
+    def check_command(self) -> str:
+        """The command with which an author checks an agent."""
+        changes = "".join(f" --set {shlex.quote(change)}" for change in self.change)
+        return f"judge check ./my-agent --policy {shlex.quote(self.policy)}{changes}"
 
     @property
     def windows(self) -> Windows:

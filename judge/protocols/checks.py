@@ -62,7 +62,7 @@ GAMES = (
     ),
 )
 _READ_THE_POSITION = sentence(
-    "its moves are legal, but may be for another position: check the square (x first, both from 0) "
+    "its moves are legal, but may be for another position: check the square (order and origin of its coordinates) "
     "and the owner of every stone"
 )
 WIN = Check("win", sentence("wins when one move is enough, with either colour"), _READ_THE_POSITION)

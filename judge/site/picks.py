@@ -18,10 +18,7 @@ MIN_SWING = 0.5
 
 
 def picks(contest: PublishedContest, language: Language) -> Sequence[tuple[str, PublishedGame]]:
-    """Return up to five different games with the reason for each, without games lost by a failure.
-
-    Of equal games the first is chosen.
-    """
+    """Return up to five games with their reasons, without games lost by a failure. Of equal games the first counts."""
     played = [game for game in contest.played if game.result is not None and game.result.verdict not in FAILURES]
     if len(played) < MIN_GAMES:
         return []
@@ -48,16 +45,14 @@ def picks(contest: PublishedContest, language: Language) -> Sequence[tuple[str, 
         found = contest.evaluated.get(result.number)
         return 0.0 if found is None else float(found.decided_at or 0)
 
-    chosen: list[tuple[str, PublishedGame]] = []
+    chosen: dict[int, tuple[list[str], PublishedGame]] = {}
 
     def choose(value: Callable[[GameResult], float], least: float, reason: Callable[[float, GameResult], str]) -> None:
-        left = [game for game in played if all(game is not other for _, other in chosen)]
-        values = [(value(game.result), game, game.result) for game in left if game.result is not None]
-        if not values:
-            return
+        values = [(value(game.result), game, game.result) for game in played if game.result is not None]
         best, game, result = max(values, key=lambda each: each[0])
         if best >= least:
-            chosen.append((reason(best, result), game))
+            reasons, _ = chosen.setdefault(game.number, ([], game))
+            reasons.append(reason(best, result))
 
     def swing_text(_: float, result: GameResult) -> str:
         found = contest.evaluated[result.number]
@@ -78,4 +73,4 @@ def picks(contest: PublishedContest, language: Language) -> Sequence[tuple[str, 
     choose(moves, 1, lambda count, _: gettext("longest game, {count} moves").format(count=round(count)))
     if limit_ms:
         choose(used, limit_ms / 2, left_text)
-    return chosen
+    return [("; ".join(reasons), game) for reasons, game in chosen.values()]

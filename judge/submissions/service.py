@@ -15,8 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from judge.agents.agents import Agent, AgentManifest
-from judge.base.errors import HostError, InputError, NotReadyError
+from judge.base.errors import HostError, InputError, JudgeError, NotReadyError
 from judge.base.locks import lock, try_lock
+from judge.base.parsing import parse_json
 from judge.base.text import is_printable, printable, sentence
 from judge.referee.policy import Policy
 from judge.sandbox.machine import core_locks
@@ -246,7 +247,10 @@ def has_other_clock(directory: IntakeDirectory, submission: Submission) -> bool:
     """Whether its check had other time limits than the contest has now."""
     if submission.report is None:
         return False
-    report = CheckReport.model_validate_json(directory.files.get(submission.report))
+    try:
+        report = parse_json(CheckReport, directory.files.get(submission.report), "report")
+    except JudgeError:
+        return False
     return report.clock not in ("", directory.policy.clock.words)
 
 

@@ -82,7 +82,8 @@ def aware_moment(key: str, moment: datetime, zone: str) -> datetime:
 
 def moment_text(moment: datetime) -> str:
     """A text such as `2026-11-22 18:00:00 CET (Europe/Prague)`."""
-    zone = f" ({moment.tzinfo.key})" if isinstance(moment.tzinfo, ZoneInfo) else ""
+    key = moment.tzinfo.key if isinstance(moment.tzinfo, ZoneInfo) else ""
+    zone = f" ({key})" if key not in ("", moment.tzname()) else ""
     return f"{moment:%Y-%m-%d %H:%M:%S} {moment.tzname()}{zone}"
 
 

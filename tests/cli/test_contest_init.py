@@ -30,7 +30,7 @@ def test_options_fill_title_clocks_and_schedule(judge: Judge, tmp_path: Path) ->
 
     planned = load_plan(tmp_path / "cup")
     assert 0 == made.code, made.err
-    assert 'The "Cup"' == planned.plan.about
+    assert 'The "Cup"' == planned.plan.title
     assert (300, 90000) == (planned.policy.clock.turn_ms, planned.policy.clock.match_ms)
     assert datetime(2027, 3, 31, 16, 0, tzinfo=UTC) == planned.plan.windows.closes
     assert datetime(2027, 3, 31, 16, 30, tzinfo=UTC) == planned.plan.windows.starts
@@ -77,7 +77,7 @@ def test_terminal_is_asked(tmp_path: Path) -> None:
 
     planned = load_plan(tmp_path / "cup")
     assert 0 == terminal.code
-    assert ("Weekend Cup", "swiss", 4) == (planned.plan.about, planned.plan.format.name, planned.plan.format.games)
+    assert ("Weekend Cup", "swiss", 4) == (planned.plan.title, planned.plan.format.name, planned.plan.format.games)
     assert ("clock.turn_ms=250",) == planned.plan.change
     assert datetime(2027, 3, 31, 18, tzinfo=UTC) == planned.plan.windows.closes
     assert None is planned.plan.windows.starts
@@ -130,7 +130,7 @@ def test_next_contest_takes_file_agents_tokens_and_key(judge: Judge, tmp_path: P
     planned = load_plan(tmp_path / "next")
     assert 0 == made.code, made.err
     assert "agents   good, poor; their checks are kept" in made.out
-    assert ("next", "December", None) == (planned.name, planned.plan.about, planned.plan.windows.closes)
+    assert ("next", "December", None) == (planned.name, planned.plan.title, planned.plan.windows.closes)
     assert last.policy == planned.policy
     assert 1 == len(planned.openings())
     key = tmp_path / "next" / "organiser.key"

@@ -55,3 +55,14 @@ def test_games_without_evaluations_are_not_chosen_for_them() -> None:
     contest = replace(a_contest([STRONG, WEAK], games), evaluated=dict.fromkeys(range(1, 9)))
 
     assert ["longest game"] == [reason.partition(",")[0] for reason, _ in picks(contest, ENGLISH)]
+
+
+def test_game_that_is_longest_and_closest_on_the_clock_has_both_reasons() -> None:
+    games = [a_game(number, STRONG, WEAK, Verdict.WIN, "5 in a row") for number in range(1, 9)]
+    last = a_game(9, STRONG, WEAK, Verdict.WIN, "5 in a row", replies=70)
+    assert last.result is not None
+    games.append(replace(last, result=last.result._replace(charged_ms=(1000.0, 179_500.0))))
+
+    ((reasons, game),) = picks(a_contest([STRONG, WEAK], games), ENGLISH)
+
+    assert ("longest game, 140 moves; closest on the clock, 500 ms left", 9) == (reasons, game.number)

@@ -2,9 +2,12 @@
 
 from itertools import pairwise
 
+import pytest
+
 from judge.broadcast.events import MoveMade
 from judge.broadcast.state import Live
 from judge.catalog.steps import steps_of
+from judge.records.views import numbered
 from judge.terminal.browse import said_with_square
 from judge.terminal.contest_screen import line_of
 from tests.records import recorded
@@ -34,3 +37,10 @@ def test_games_of_pieces_keep_their_own_notation() -> None:
     steps = steps_of(recorded.stratego_game()).steps
 
     assert all(after.said == said_with_square(after, before) for before, after in pairwise(steps))
+
+
+@pytest.mark.parametrize(
+    ("notation", "shown"), [("31. l6", (31, "l6")), ("0 6 UP", (29, "0 6 UP")), ("7,7", (29, "7,7"))]
+)
+def test_a_move_of_a_page_has_one_number(notation: str, shown: tuple[int, str]) -> None:
+    assert shown == numbered(notation, 29)

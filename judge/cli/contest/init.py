@@ -18,7 +18,7 @@ from judge.base.text import printable
 from judge.base.toml_files import toml_quoted
 from judge.cli.contest.init_options import InitOptions, ask_options, policy_of_game
 from judge.cli.contest.next_file import next_text
-from judge.cli.options import ClockOption, PolicyOption, SetOption, operator, print_next_steps
+from judge.cli.options import ClockOption, PolicyOption, SetOption, operator
 from judge.contest.carry_over import carry_over
 from judge.contest.entries import intake_directory
 from judge.contest.plan import NAME, PLAN_FILE, Planned, load_plan
@@ -59,7 +59,8 @@ _TEMPLATE = Template("""\
 # A contest. Paths are relative to this file's folder. The first run locks in this file and the agents' files; later
 # changes have no effect.
 name = $name
-about = $about
+title = $title   # on the pages; empty: the name
+about = ""   # one sentence for the pages
 policy = $policy   # all enforced limits: judge policies show
 change = $changes   # changed values of the policy, such as "clock.turn_ms=1000"
 $zone
@@ -156,7 +157,7 @@ def init(
     ] = None,
     set_: SetOption = None,
     clock: ClockOption = "",
-    title: Annotated[str, typer.Option(help="The title on the pages: about in the file.")] = "",
+    title: Annotated[str, typer.Option(help="The title on the pages.")] = "",
     game: Annotated[str, typer.Option(help="Instead of --policy: a game, with its first policy.")] = "",
     turn_ms: Annotated[int | None, typer.Option(min=0, help="Milliseconds for a move.")] = None,
     match_ms: Annotated[int | None, typer.Option(min=0, help="Milliseconds for all moves of a game.")] = None,
@@ -229,7 +230,23 @@ def init(
         if is_new:
             folder.rmdir()
         raise
-    print_next_steps(path, "contest", "games, duration")
+    _print_next_steps(path, is_scheduled=bool(options.starts))
+
+
+def _print_next_steps(path: Path, *, is_scheduled: bool) -> None:
+    starts = ", and starts it at its time" if is_scheduled else ""
+    steps = [
+        (f"contest plan {path}", "checks it: games, duration, missing items"),
+        (f"contest key {path.parent / 'organiser.key'}", "makes the key that signs log and results"),
+        (f"contest announce {path}", "commits to the draw and prints an announcement"),
+        (f"serve {path.parent}", f"receives agents and shows the contest{starts}"),
+    ]
+    if not is_scheduled:
+        steps.append((f"contest run {path}", "plays it; after a stop the same command continues"))
+    print(f"{path}: edit it, then")
+    width = max(len(command) for command, _ in steps)
+    for command, effect in steps:
+        print(f"  judge {command:<{width}}  {effect}")
 
 
 def _init_from(name: str, last: Planned, options: InitOptions, changes: Sequence[str]) -> None:
@@ -246,7 +263,7 @@ def _init_from(name: str, last: Planned, options: InitOptions, changes: Sequence
     if wanted != list(last.plan.change):
         values["change"] = f"[{', '.join(map(toml_quoted, wanted))}]"
     if options.title:
-        values["about"] = toml_quoted(options.title)
+        values["title"] = toml_quoted(options.title)
     if options.zone:
         values["zone"] = toml_quoted(options.zone)
     text = next_text(last, folder, values, with_ratings=has_begun) + options.schedule
@@ -306,7 +323,7 @@ def _text(
         policy=toml_quoted(policy),
         changes=f"[{', '.join(map(toml_quoted, changes))}]",
         seed=_NO_SEED if seed is None else f"seed = {seed}{_FIXED}",
-        about=toml_quoted(options.title),
+        title=toml_quoted(options.title),
         zone=f"zone = {toml_quoted(options.zone)}" if options.zone else _NO_ZONE,
         schedule=options.schedule or _NO_SCHEDULE,
         format=toml_quoted(options.format_),

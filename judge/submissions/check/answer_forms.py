@@ -57,7 +57,9 @@ def form_advice(said: str, awaited: str, protocol: str) -> str:
         meant = _MEANT[protocol](said) if protocol in _MEANT and expected == _expected("", protocol) else ""
         form = sentence(f"it wrote {wrote}; the protocol {protocol} expects here: {expected}")
         probably = sentence(f"it probably means {meant}")
-        return f"{form}; {probably}" if meant else form
+        if meant and meant != said.strip():
+            return f"{form}; {probably}"
+        return form if any(letter.isdigit() for letter in said) else f"{form}; {_STDERR}"
     if _NO_MOVE.fullmatch(said):
         return NO_SQUARE
     if found := _TRAILING.fullmatch(said):
@@ -73,10 +75,11 @@ def form_advice(said: str, awaited: str, protocol: str) -> str:
     return sentence(f"{wrote} is not a move: answer with column and row from 0, alone on the line: {x},{y}")
 
 
+_STDERR = sentence("print other text on stderr")
 NO_SQUARE = sentence("its search found no square: when no square is good enough, answer any empty square")
 
 
-_AGI = re.compile(r"(?i)\W*(?:best ?move|move)?\W*\b([0-9a-e])[ :]?([1-9a-f])\b\W*")
+_AGI = re.compile(r"(?i)\W*(?:best ?move|move)?\W*\b([0-9a-e])[ :]?([1-9a-f])\b(?:\s+[a-z_]{2,}.*|\W*)")
 _BEST_MOVE = re.compile(r"(?i)best ?move")
 _DIRECTION = re.compile(r"(?i)(?<![a-z])(up|down|left|right|north|south|west|east|[udlr])(?![a-z\d])")
 _DIRECTIONS = {"u": "UP", "n": "UP", "d": "DOWN", "s": "DOWN", "l": "LEFT", "w": "LEFT", "r": "RIGHT", "e": "RIGHT"}
@@ -91,9 +94,12 @@ def _agi_answer(said: str) -> str:
 
 
 def _stratego_answer(said: str) -> str:
-    found = _DIRECTION.findall(said)
-    square = intended_square(_DIRECTION.sub("", said).strip())
-    return f"{square[0]} {square[1]} {_DIRECTIONS[found[0][0].lower()]}" if square and len(found) == 1 else ""
+    before, *found = _DIRECTION.split(said)
+    square = intended_square(before.strip())
+    if square is None or len(found) != 2:
+        return ""
+    steps = re.fullmatch(r"\W*(\d?)\W*", found[1])
+    return f"{square[0]} {square[1]} {_DIRECTIONS[found[0][0].lower()]} {steps[1]}".rstrip() if steps else ""
 
 
 def _qchess_answer(said: str) -> str:

@@ -17,8 +17,8 @@ from judge.base.text import decode, printable, sentence
 from judge.games.types import Verdict
 from judge.referee.policy import Policy
 from judge.sandbox.docker.images import runtimes_providing
-from judge.submissions.check.answer_forms import NO_SQUARE, form_advice, other_form
-from judge.submissions.check.runner import RecordedTalk
+from judge.submissions.check.answer_forms import NO_SQUARE, form_advice, intended_square, other_form
+from judge.submissions.check.runner import CHATTER, IGNORED, RecordedTalk
 from judge.submissions.check.start_faults import other_name, pointers_of, processor_advice, why_not_started
 from judge.submissions.complaints import PYTHON_2, PYTHON_2_ERROR
 
@@ -47,9 +47,6 @@ _ENDED = sentence(
 )
 _PLACE = re.compile(r'File ".*", line \d+')
 _MAX_LAST_LINES = 6
-_IGNORED = "ignored: "
-
-_CHATTER = re.compile(r"(?i)(?:debug|message|error|unknown|info)\b")
 
 _FIXES = {
     Verdict.ILLEGAL: sentence(
@@ -79,8 +76,10 @@ _SEND_FILE = sentence(
 )
 
 _EXCHANGED = sentence("are x and y exchanged? x is the column and comes first, and both count from 0")
+_EXCHANGED_AGI = sentence("are row and column exchanged? the row (0 to E) comes first, then the column (1 to F)")
 _OFF_BOARD = re.compile(r"(-?\b\d+),(-?\d+)\b.* is off the (\d+)x(\d+) board")
-_TAKEN = re.compile(r"\b(\d+),(\d+) is taken\b")
+_TAKEN = re.compile(r"\b(\d+),(\d+)(?: \(\w+\))? is taken\b")
+_QUOTED = re.compile(r"'(.+?)' cannot be read")
 _DLL = re.compile(r"Library (\S+) \(which is needed by .*\) not found")
 
 _NOEXEC = sentence(
@@ -204,34 +203,38 @@ def diagnose(talk: RecordedTalk) -> Diagnosis:
             said.append(sentence(f"its last words on stdout: {_last(talk.printed)}"))
     if talk.complaints:
         said.append(sentence(f"its last words on stderr: {_last(talk.complaints)}"))
-    fix = _ENDED if side.why.startswith("exited with code 0") else "" if fault is None else fix_for(fault, side.why)
-    if talk.printed and fault in (Verdict.UNREADABLE, Verdict.ILLEGAL):
+    protocol = talk.record.spec.seats[talk.seat].protocol
+    is_ended = side.why.startswith("exited with code 0")
+    fix = _ENDED if is_ended else "" if fault is None else fix_for(fault, side.why, protocol=protocol)
+    quoted = _QUOTED.match(side.why)
+    answer = quoted[1] if quoted else talk.last_line
+    if answer and fault in (Verdict.UNREADABLE, Verdict.ILLEGAL):
         advice = form_advice if fault is Verdict.UNREADABLE else other_form
-        form = advice(talk.printed[-1], talk.awaited, talk.record.spec.seats[talk.seat].protocol)
+        form = advice(answer, talk.awaited, protocol)
         fix = form if fault is Verdict.UNREADABLE else "; ".join(filter(None, (fix, form)))
     return Diagnosis("; ".join(said), _cause(talk) or fix, talk.stderr_end)
 
 
-def fix_for(verdict: Verdict, said: str, form: str = "") -> str:
+def fix_for(verdict: Verdict, said: str, form: str = "", protocol: str = "gomocup") -> str:
     """The fix; empty: see the checks' table. `form` replaces the advice on unreadable answers."""
     if verdict is Verdict.UNREADABLE and form:
         return form
     if verdict is Verdict.REFUSED and _NO_FILE.search(said):
         return _SEND_FILE
-    if verdict is Verdict.ILLEGAL and (fix := _coordinates(said)):
+    if verdict is Verdict.ILLEGAL and (fix := _coordinates(said, protocol)):
         return fix
     return _FIXES.get(verdict, "")
 
 
-def _coordinates(said: str) -> str:
+def _coordinates(said: str, protocol: str) -> str:
     if found := _OFF_BOARD.search(said):
         x, y, width, height = map(int, found.groups())
         if min(x, y) < 0:
             return NO_SQUARE
-        if x <= width and y <= height:
+        if x <= width and y <= height and protocol != "agi":
             return sentence(f"coordinates count from 0: the largest are {width - 1},{height - 1}")
     if found or _TAKEN.search(said):
-        return f"{_FIXES[Verdict.ILLEGAL]}; {_EXCHANGED}"
+        return f"{_FIXES[Verdict.ILLEGAL]}; {_EXCHANGED_AGI if protocol == 'agi' else _EXCHANGED}"
     return ""
 
 
@@ -352,16 +355,16 @@ def _missing(what: str, name: str, fix: str, policy: Policy) -> str:
 
 def _late_answer(last_words: bytes) -> str:
     lines = (line.strip() for line in decode(last_words).splitlines())
-    return next((line[:60] for line in lines if line and not _CHATTER.match(line)), "")
+    return next((line[:60] for line in lines if line and not CHATTER.match(line)), "")
 
 
 def _has_other_words(talk: RecordedTalk) -> bool:
     note = talk.side.notes[-1] if talk.side.notes else ""
-    return note.startswith(_IGNORED) and not _CHATTER.match(note.removeprefix(_IGNORED).strip("'\""))
+    return note.startswith(IGNORED) and not CHATTER.match(note.removeprefix(IGNORED).strip("'\""))
 
 
 def _ignored_line(talk: RecordedTalk) -> str:
-    ignored = talk.side.notes[-1].removeprefix(_IGNORED).strip("'\"")
+    ignored = talk.side.notes[-1].removeprefix(IGNORED).strip("'\"")
     return next((line for line in reversed(talk.printed) if line.startswith(ignored[:20])), ignored)
 
 
@@ -424,6 +427,8 @@ def _silence(talk: RecordedTalk) -> Diagnosis:
         protocol = talk.record.spec.seats[talk.seat].protocol
         advice = form_advice(_ignored_line(talk), talk.awaited, protocol)
         other = sentence(f"its output is not an answer to {talk.awaited!r}: answer as protocol {protocol} requires")
+        if advice == NO_SQUARE or intended_square(_ignored_line(talk)):
+            return diagnosis(advice or other)
         return diagnosis(advice or other, sentence("or name its own protocol in agent.toml"))
     if late:
         used.append(sentence(f"at the end of the game it wrote {late!r}: it did not flush its output"))

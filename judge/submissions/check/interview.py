@@ -39,6 +39,10 @@ _NAMES = {"crlf": "CR LF", "lf": sentence("LF alone")}
 _WELL_ALONE = sentence(
     "this happened late in a long conversation; in a new process, as in every contest game, it answered"
 )
+_NO_ANSWERS = sentence(
+    "other managers may take such a line for an answer: print debug text on stderr, or as the protocol allows (DEBUG, "
+    "MESSAGE, INFO), and answer no INFO"
+)
 _FLUSH_PYTHON = sentence("flush after every line, for other managers do not run Python so: print(move, flush=True)")
 _RESTART = sentence("answer RESTART with OK and clear the board, or with UNKNOWN")
 
@@ -228,7 +232,7 @@ def _ask_late_faults_again(examinee: Examinee, results: QuestionResults, policy:
                 continue
             results.answers.remove(answer)
             results.add(alone)
-            fix = fix_for(answer.fault.verdict, answer.fault.reason)
+            fix = fix_for(answer.fault.verdict, answer.fault.reason, protocol=examinee.protocol)
             results.late.append(warned(name, f"{_say_fault(answer)}; {_WELL_ALONE}", fix))
 
 
@@ -254,7 +258,7 @@ def answers_of(
     results: QuestionResults, names: Sequence[str], questions: Questions, protocol: str
 ) -> Iterator[Finding]:
     """Illegal answers fail, weak ones warn."""
-    systematic = coordinate_advice(results.answers, questions.mistakes)
+    systematic = coordinate_advice(results.answers, questions.mistakes.get(protocol, {}))
     for finding in results.late:
         is_answer = finding.check not in ("memory", "quiet", "time", "restart")
         yield finding.model_copy(update={"fix": systematic}) if systematic and is_answer else finding
@@ -311,7 +315,7 @@ def _say_fault(answer: ProbeAnswer) -> str:
 def _fix_of(answer: ProbeAnswer, protocol: str) -> str:
     if answer.fault is None:
         return ""
-    return fix_for(answer.fault.verdict, answer.fault.reason, form_advice(answer.said, "", protocol))
+    return fix_for(answer.fault.verdict, answer.fault.reason, form_advice(answer.said, "", protocol), protocol)
 
 
 def time_of(results: QuestionResults, told: Policy) -> Iterator[Finding]:
@@ -383,6 +387,9 @@ def quiet_of(examinee: Examinee, results: QuestionResults, policy: Policy) -> It
         said = decode(talk.output_between_turns[:60])
         what = sentence(f"it printed {len(talk.output_between_turns)} more bytes after its answers, first {said!r}")
         yield warned("quiet", what)
+    elif ignored := [line for each in examinee.talks for line in each.ignored]:
+        what = sentence(f"the judge ignored lines that are no answers, first {ignored[0]}")
+        yield warned("quiet", what, _NO_ANSWERS)
     else:
         yield passed("quiet", sentence(f"nothing for {PAUSE_S * 1000:.0f} ms after each answer"))
 
@@ -402,6 +409,8 @@ def flush_of(examinee: Examinee, results: QuestionResults, policy: Policy) -> It
 
 def ending_of(examinee: Examinee, results: QuestionResults, policy: Policy, ending: str) -> Iterator[Finding]:
     """Check the other line ending."""
+    if all(answer.fault is not None for answer in results.answers):
+        return
     chosen = examinee.agent.manifest.line_ending
     other = "lf" if ending == "crlf" else "crlf"
     talk = examinee.ask(

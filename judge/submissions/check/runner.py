@@ -1,6 +1,7 @@
 """Runs the examined agent: interviews and games, each in a new box against a house agent."""
 
 import math
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -34,6 +35,10 @@ _NO_COMMANDS = (b"DONE",)
 _LINE_CHARACTERS = 200
 STDERR_LINES = 12
 """Maximum number of stderr lines in a report."""
+
+
+IGNORED = "ignored: "
+CHATTER = re.compile(r"(?i)(?:debug|message|error|unknown|info|bye)\b|name=")
 
 
 def _lines(data: bytes) -> list[str]:
@@ -163,6 +168,18 @@ class RecordedTalk:
     def printed(self) -> list[str]:
         """Its stdout lines between the last input and the farewell."""
         return _lines(self._said)
+
+    @property
+    def last_line(self) -> str:
+        """Its last stdout line before the farewell."""
+        before = self._entries if self._goodbye is None else self._entries[: self._entries.index(self._goodbye)]
+        return next(iter(_lines(self._joined(before, EntryKind.READ))[-1:]), "")
+
+    @property
+    def ignored(self) -> list[str]:
+        """Its ignored lines, quoted, without messages and refusals."""
+        lines = [note.removeprefix(IGNORED) for note in self.side.notes if note.startswith(IGNORED)]
+        return [line for line in lines if not CHATTER.match(line.strip("'\""))]
 
     @property
     def unfinished(self) -> bytes:

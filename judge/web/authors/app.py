@@ -254,6 +254,7 @@ def _index_page(own: Own, problem: str = "") -> Response:
         "messages": own.state.notices.messages(MAX_NOTICES),
         **home_values(own.state, own.author, own.site.snapshot(), _place_of(own.request).language),
         "about": own.site.plan().about,
+        "check_command": own.site.plan().check_command,
         "hosts": own.site.hosts(),
         "problem": problem,
     }

@@ -51,7 +51,7 @@ class WaitingContest:
                 language.gettext("Policy"): plan.policy,
                 language.gettext("Agents per author"): plan.agents_per_author or "",
             },
-            "policy_name": plan.policy,
+            "check_command": plan.check_command,
             "starters": starters_of(policy) if self.has_authors else {},
             "entries": sorted([*listed, *self.submitted()], key=str.lower),
             "commitment": None if self.log is None else self.log.commitment(),

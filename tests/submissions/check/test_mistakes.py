@@ -1,11 +1,13 @@
 """Mistakes of beginners: the report of each names the mistake and the repair."""
 
+import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from judge.agents.agents import stage_agent
+from judge.base.resources import IMAGES
 from judge.host.house_agents import build_house_agents
 from judge.referee.play import Slot
 from judge.referee.policy import load_policy
@@ -178,7 +180,13 @@ def test_intended_square_is_read_from_common_forms(said: str, square: tuple[int,
 
 @pytest.mark.parametrize(
     ("said", "awaited", "protocol"),
-    [("d5", "GO", "agi"), ("BESTMOVE 77 78", "GO", "agi"), ("ready", "ISREADY", "agi"), ("e2e4", "MOVE?", "qchess")],
+    [
+        ("d5", "GO", "agi"),
+        ("BESTMOVE 77 78", "GO", "agi"),
+        ("ready", "ISREADY", "agi"),
+        ("e2e4", "MOVE?", "qchess"),
+        ("2 7 UP", "....", "stratego"),
+    ],
 )
 def test_ambiguous_answer_gets_no_guess(said: str, awaited: str, protocol: str) -> None:
     assert "probably" not in form_advice(said, awaited, protocol)
@@ -201,9 +209,90 @@ def test_ambiguous_answer_gets_no_guess(said: str, awaited: str, protocol: str) 
         ("3 6 up", "....", "stratego", "it probably means 3 6 UP"),
         ("d7 UP", "....", "stratego", "it probably means 3 6 UP"),
         ("(3,6) NORTH", "....", "stratego", "it probably means 3 6 UP"),
+        ("0 3 down 3", "....", "stratego", "it probably means 0 3 DOWN 3"),
+        ("thinking", "....", "stratego", "print other text on stderr"),
+        ("move: 2 6", "MOVE?", "qchess", "it probably means 2 6"),
+        ("BESTMOVE 78 score 0.3", "GO", "agi", "it probably means BESTMOVE 78"),
         ("e2", "SELECTION?", "qchess", "it probably means 4 6"),
         ("(3,6)", "MOVE?", "qchess", "it probably means 3 6"),
     ],
 )
 def test_other_protocols_show_their_form(said: str, awaited: str, protocol: str, advice: str) -> None:
     assert advice in form_advice(said, awaited, protocol)
+
+
+STARTERS = {
+    "agi": ("agi-renju", 'say(f"BESTMOVE {self.decide(rest)}")'),
+    "stratego": ("stratego-2012", "say(answer(player))"),
+    "qchess": ("qchess-2013", "print(*square, flush=True)"),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("protocol", "answer", "check", "advice"),
+    [
+        ("agi", "say(self.decide(rest))", "time", "it probably means BESTMOVE 78"),
+        (
+            "agi",
+            "p = self.decide(rest); say(f'BESTMOVE {p} score 1')",
+            "begin",
+            "it probably means BESTMOVE 78",
+        ),
+        ("agi", "y, x = self.decide(rest); say(f'BESTMOVE {y}{int(x, 16) - 1:X}')", "win", "its columns count from 0"),
+        (
+            "agi",
+            "y, x = self.decide(rest); say(f'BESTMOVE {int(x, 16) - 1:X}{int(y, 16) + 1:X}')",
+            "win",
+            "row and column exchanged: the row (0 to E) comes first",
+        ),
+        ("stratego", "say(answer(player).lower())", "game-first", "it probably means "),
+        ("stratego", "say('thinking', answer(player))", "game-first", "print other text on stderr"),
+        ("stratego", "x, y, *rest = answer(player).split(); say(' '.join([y, x, *rest]))", "game-first", "COLUMN ROW"),
+        ("qchess", "print(*square, sep=',', flush=True)", "game-first", "it probably means 2 6"),
+        ("qchess", "print('abcdefgh'[square[0]] + str(8 - square[1]), flush=True)", "game-first", "means 2 6"),
+        ("qchess", "print(*reversed(square), flush=True)", "game-first", "column and row from 0"),
+    ],
+)
+def test_wrong_form_in_other_protocols_is_named_in_the_report(
+    tmp_path: Path, protocol: str, answer: str, check: str, advice: str
+) -> None:
+    policy, sound = STARTERS[protocol]
+    folder = tmp_path / "flawed"
+    shutil.copytree(IMAGES / f"starter-{protocol}-python", folder)
+    source = (folder / "starter.py").read_text()
+    assert source.count(sound) == 1
+    (folder / "starter.py").write_text(source.replace(sound, answer))
+
+    with owned_directory() as staging:
+        terms = load_policy(policy, ["clock.tolerance_ms=1000"])
+        report = examine(stage_agent(str(folder), staging), terms, Slot(), "process", staging)
+
+    found = next(finding for finding in problems(report) if finding.check == check)
+    assert advice in found.fix
+    assert "line-ending" not in {finding.check for finding in problems(report)}
+    assert "flush" not in found.fix
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("change", "first"),
+    [
+        (MOVE.format("print('Enter your move:')") + PRINT, "'Enter your move:'"),
+        (MOVE.format("print('thinking about', x, y)") + PRINT, "'thinking about 8 8'"),
+    ],
+)
+def test_ignored_lines_are_a_warning(examined: Examine, change: str, first: str) -> None:
+    (quiet,) = problems(examined(flawed.answering(change)))
+
+    assert ("quiet", Grade.WARNING) == (quiet.check, quiet.grade)
+    assert f"the judge ignored lines that are no answers, first {first}" in quiet.evidence
+    assert "print debug text on stderr" in quiet.fix
+
+
+@pytest.mark.slow
+def test_search_without_a_square_is_named(examined: Examine) -> None:
+    report = examined(flawed.answering(MOVE.format("answer = '-1,-1'") + PRINT))
+
+    assert {"begin", "turn"} <= {each.check for each in problems(report) if "its search found no square" in each.fix}
+    assert "line-ending" not in {finding.check for finding in problems(report)}

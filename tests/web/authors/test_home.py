@@ -90,8 +90,8 @@ def test_page_names_game_limits_runtimes_and_deadline(home: Home) -> None:
     assert "30 s a move, 3 min a game" == facts["Time"]
     assert "350 MiB" == facts["Memory"]
     assert {"native", "python", "java"} <= set(facts["Runtimes"].split(", "))
-    assert "2090-03-01, 17:00 UTC" in facts["Submissions close"]
-    assert f'datetime="{CLOSES.isoformat()}"' in facts["Submissions close"]
+    assert "2090-03-01, 17:00 UTC" in facts["End of submissions"]
+    assert f'datetime="{CLOSES.isoformat()}"' in facts["End of submissions"]
 
 
 def test_state_of_each_agent_is_one_sentence(home: Home) -> None:
@@ -186,6 +186,13 @@ def test_equal_files_under_two_names_are_a_warning(home: Home) -> None:
 
     assert "<b><bdi>five</bdi></b> and <b><bdi>seven</bdi></b> have the same files" in home.page()
     assert 1 == home.page().count("have the same files")
+
+
+def test_upload_form_checks_the_name_while_it_is_typed(home: Home) -> None:
+    (pattern,) = re.findall(r'<input name="name"[^>]* pattern="([^"]+)"', home.page())
+
+    assert all(re.fullmatch(pattern, name) for name in ("mine", "my-agent_2.1"))
+    assert not any(re.fullmatch(pattern, name) for name in ("emil cpp", "žofinka", ".hidden", ""))
 
 
 def test_changed_clocks_after_a_check_are_reported_to_author_and_organiser(

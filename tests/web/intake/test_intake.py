@@ -120,6 +120,7 @@ def test_remote_terminal_gets_the_same_as_the_organisers_terminal(
         "passed: far version 1",
     ] == lines[1:]
     assert re.fullmatch(r"submission \d+: far.zip, 8 bytes, SHA-256 [0-9a-f]{16}", lines[0])
+    assert "it takes part; you may replace it until the contest begins; its page: http://" in good.stderr
     bad = typed("bad far", "--wait")
     assert 1 == bad.exit_code
     assert "fail    time: a turn: it took 9000 of 5000 ms \\x1b[31m" in bad.stdout.splitlines()

@@ -37,6 +37,9 @@ def test_pages_show_the_end_and_the_winner(tmp_path: Path) -> None:
         assert "/live.html" == contest.get("").headers["location"]
         assert "Games being played" in text_of(contest, "live")
         assert "This contest has not ended." in text_of(contest, "verify")
+        (status,) = re.findall(r'<p id="connection"[^>]*>', text_of(contest, "live"))
+        assert " hidden " in status  # a script shows it
+        assert "Results appear automatically" in status
         for page in ("index", "crosstable", "rounds", "games", "agents/001"):
             assert "Final." not in text_of(contest, page)
 
@@ -53,6 +56,8 @@ def test_pages_show_the_end_and_the_winner(tmp_path: Path) -> None:
             assert all(f"<bdi>{each.agent}</bdi>" in line for each in first)
             assert re.search(r"Played from \d{4}-\d\d-\d\d, \d\d:\d\d to .* UTC", line)
         assert "This contest is over." in text_of(contest, "verify")
+        for page in ("live", "index", "games/00001"):
+            assert "Results appear automatically" not in text_of(contest, page)
         for page in PAGES:
             assert not PLAYED.search(text_of(contest, page)), page
 

@@ -110,6 +110,12 @@ def test_games_have_results_links_and_filters(own: Office) -> None:
     assert '<option value="anna" selected>' in own.page("games.html?agent=anna")
 
 
+def test_each_page_has_its_own_title(seen: Office) -> None:
+    titles = [re.findall(r"<title>([^<]+)</title>", seen.page(f"{page}.html"))[0] for page in PAGES]
+
+    assert len(PAGES) == len(set(titles))
+
+
 @pytest.mark.parametrize(("code", "words"), [("cs", ("Partie", "Příkazy")), ("zh", ("对局", "命令"))])
 def test_pages_are_in_three_languages(seen: Office, code: str, words: tuple[str, str]) -> None:
     token = seen.tokens["act"]

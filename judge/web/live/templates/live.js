@@ -342,8 +342,10 @@
 
   // Which of the sentences that the page has for it.
   function say(state) {
-    const text = connection?.dataset[state];
-    if (text && connection.textContent !== text) connection.textContent = text;
+    if (!connection) return;
+    const text = connection.dataset[state] ?? "";
+    if (connection.textContent !== text) connection.textContent = text;
+    connection.hidden = !text;
   }
 
   const isOther = (name) => Boolean(name) && name !== log;
