@@ -179,12 +179,21 @@ def test_page_fits_and_axe_finds_nothing_wrong(browser: Browser, page: Path, wid
     assert browser.ask("document.documentElement.scrollWidth") <= width
 
 
-@pytest.mark.parametrize("name", ["caro", "freestyle15", "freestyle20", "global_reference", "standard"])
-def test_published_lists_are_equal_in_every_cell(name: str) -> None:
-    """Gomocup's lists of June 2026."""
+@pytest.mark.parametrize(
+    ("name", "versions", "ranked"),
+    [
+        *[("caro", 14, 7), ("fastgame", 189, 69), ("freestyle15", 51, 43), ("freestyle20", 214, 71)],
+        *[("global_reference", 228, 81), ("renju", 48, 17), ("standard", 76, 24)],
+    ],
+)
+def test_published_lists_are_equal_in_every_cell(name: str, versions: int, ranked: int) -> None:
+    """Gomocup's lists of June 2026; of a list without a table only the numbers of versions and ranks."""
     columns = {"score": "score_percent", "draws": "draws_percent"}
     found = document(data(), "--list", name)
 
+    assert (versions, ranked) == (len(found["rows"]), sum(row["rank"] is not None for row in found["rows"]))
+    if not (data() / "tables" / f"{name}.csv").exists():
+        return
     published = csv_rows(data() / "tables" / f"{name}.csv")
     assert len(published) == len(found["rows"])
     for expected, row in zip(published, found["rows"], strict=True):
