@@ -146,12 +146,10 @@ def verify_export(
             digests = {(record.number, record.attempt): record.digest for record in records}
             problems += [*log.problems, *log_problems(contest, log, digests), *draw_problems(contest, log)]
             problems += [*ladder_problems(contest, log, records), *admission_problems(contest, log)]
-            problems += sequential_problems(contest, log.lines)
             problems += witness_problems(directory, contest.snapshot, log, manifest.key, named, witnesses)
         elif contest.snapshot.freeze is not None:
             problems.append("the export has no log, but its draw depends on one")
-        if log is None:
-            problems += sequential_problems(contest, ())
+        problems += sequential_problems(contest, () if log is None else log.lines)
         if log is None and contest.snapshot.format.draws_when_free:
             problems.append("the export has no log, so the choice of the pairs cannot be verified")
         if log is None and named:

@@ -81,10 +81,10 @@ def _played_out(bench: Bench, size: int) -> Iterator[tuple[Contest, int]]:
         )
         tournament = Tournament(snapshot)
         pairings = tournament.next((), ())
-        games = tournament.games(pairings)
-        store.schedule(plan.name, games, pairings)
-        _fill(planned.store_url, games)
-        yield Contest(store, planned), len(games)
+        scheduled = tournament.games(pairings)
+        store.schedule(plan.name, scheduled, pairings)
+        _fill(planned.store_url, scheduled)
+        yield Contest(store, planned), len(scheduled)
 
 
 def _entry(rank: int) -> SnapshotEntry:

@@ -99,6 +99,25 @@ def test_every_game_has_its_result_and_its_record(cup: Cup) -> None:
         assert result.replies[0] > 4
 
 
+def test_a_free_slot_asks_for_more_games_while_another_game_runs(cup: Cup) -> None:
+    later = [cup.games(number, number) for number in (4, 3, 2)]
+    running: list[int] = []
+
+    def schedule_next() -> bool:
+        running.append(cup.store.counts("cup")[GameState.RUNNING])
+        return bool(later) and cup.store.schedule("cup", later.pop())
+
+    cup.store.schedule("cup", cup.games(1, 1))
+    loop = ContestRunner(
+        cup.store, cup.files, "cup", cup.slots, job_of=cup.job, schedule_next=schedule_next, attempts=2
+    )
+
+    assert StopReason.FINISHED is loop.run(lambda _: None)
+    assert 4 == len(cup.store.results("cup"))
+    assert [1] == running[:1]
+    assert 0 == running[-1]
+
+
 def test_results_are_checked_and_priorities_follow_them(cup: Cup) -> None:
     """Each result is in the store before its check, and before the next priorities are computed."""
     cup.store.schedule("cup", cup.games(1, 4))

@@ -14,6 +14,7 @@ from judge.contest.attempts import outcome_and_record
 from judge.contest.contest import Contest, frozen
 from judge.contest.plan import load_plan
 from judge.contest.witnesses import Witnesses
+from judge.contest_games import ScheduledGame
 from judge.games.gomoku.requests import Square
 from judge.games.types import Opening, Verdict
 from judge.protocols import protocol_entry
@@ -343,9 +344,9 @@ class Cup:
             place.rename(self.planned.agents / digest)
         return digest
 
-    def play(self, most: int = 1_000_000, void: Sequence[int] = ()) -> None:
+    def play(self, most: int = 1_000_000, void: Sequence[int] = (), slots: int = 1) -> None:
         """As `play` below."""
-        play(self.contest, self.cast, most, void)
+        play(self.contest, self.cast, most, void, slots)
 
     def close(self) -> None:
         self.store.close()
@@ -357,17 +358,24 @@ class Cup:
         self.close()
 
 
-def play(contest: Contest, cast: Cast, most: int = 1_000_000, void: Sequence[int] = ()) -> None:
-    """Play up to `most` games; those of the numbers in `void` are void once, before they are played."""
+def play(contest: Contest, cast: Cast, most: int = 1_000_000, void: Sequence[int] = (), slots: int = 1) -> None:
+    """Play up to `most` games; those of the numbers in `void` are void once, before they are played. Games in several
+    slots end in another order than they begin.
+    """
     store, name = contest.store, contest.name
     voids = set(void)
-    for _ in range(most):
-        issued = store.issue(name, "here", contest.alone)
-        if issued is None:
-            if not contest.schedule_next():
-                return
-            issued = store.issue(name, "here", contest.alone)
-            assert issued is not None
+    running: list[ScheduledGame] = []
+    for turn in range(most):
+        while len(running) < slots:
+            started = store.issue(name, "here", contest.alone)
+            if started is None and contest.schedule_next():
+                started = store.issue(name, "here", contest.alone)
+            if started is None:
+                break
+            running.append(started)
+        if not running:
+            return
+        issued = running.pop(7 * turn % len(running))
         spec = contest.job(issued).spec()
         file = referee(spec, [cast[seat.name](luck(spec)) for seat in spec.seats])
         is_void = spec.number in voids

@@ -1,5 +1,6 @@
 """Agents that withdraw after the start, in the store, in both verifiers and in a killed process."""
 
+import json
 import signal
 import subprocess
 import sys
@@ -11,7 +12,7 @@ import pytest
 
 from judge.base.errors import InputError
 from judge.contest.orders import effect_of_withdraw, withdraw
-from judge.contest_games import GameState
+from judge.contest_games import GameState, Pairing
 from judge.export.export import publish
 from judge.store.contests import Store
 from judge.store.orders import OrganiserOrder
@@ -89,6 +90,28 @@ def test_another_reason_is_found_by_both(tmp_path: Path) -> None:
 
     assert any("withdraw" in each for each in verify_export(public.directory, public.public_key).problems)
     assert "the log and the tables have different withdrawals" in problems(public.directory)
+
+
+def test_groups_that_an_earlier_version_drew_round_by_round_verify(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Later rounds are without the agent that withdrew."""
+    drawn = Groups.next
+
+    def first_round(*words: Any) -> list[Pairing]:
+        found = drawn(*words)
+        return [pairing for pairing in found if pairing.round == found[0].round]
+
+    with monkeypatch.context() as earlier:
+        earlier.setattr(Groups, "next", first_round)
+        public = exported(tmp_path, "groups")
+    pairings = json.loads((public.directory / "data/pairings.json").read_text())
+    assert next(iter(STRONG_TO_WEAK)) not in {pairing[seat] for pairing in pairings for seat in ("first", "second")}
+
+    report = verify_export(public.directory, public.public_key)
+
+    assert () == tuple(report.problems)
+    assert report.is_over
 
 
 def test_round_robin_results_of_a_withdrawn_agent_do_not_count() -> None:

@@ -23,7 +23,7 @@ class TournamentFormat(BaseModel, ABC):
     """Whether `next` is called only after all games of the earlier pairings."""
 
     draws_when_free: ClassVar[bool] = False
-    """Whether a pairing is drawn whenever a slot is free (`judge.tournament.ladder`)."""
+    """Whether there are no rounds, so that agents join and leave at any time (`judge.tournament.ladder`)."""
 
     agents: ClassVar[tuple[int, int | None]] = (2, None)
     """Minimum and maximum."""

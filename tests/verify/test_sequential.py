@@ -1,0 +1,85 @@
+"""A sequential test whose games end in another order than they begin, and draws after its decision."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+from judge.contest_games import GameResult, Pairing
+from judge.export.export import PageOptions, publish
+from judge.referee.seeds import Seed
+from judge.tournament.formats.sequential import Sequential
+from judge.tournament.pairings import Competitor
+from judge.tournament.results import PlayedPairing
+from judge.transparency.keys import make_key
+from judge.verify.export import verify_export
+from tests.publish.cups import Cast, Cup, player
+from tests.publish.public import Public
+from tests.verify.log_forgeries import nothing
+from tests.verify.test_second_verifier import problems as problems_by_node
+
+PAIR: Cast = {"anna": player("anna", 0.9), "bert": player("bert", 0.5)}
+FORM = 'name = "sprt"\ntest = { elo0 = -100, elo1 = 100 }'
+
+
+@pytest.fixture(scope="module")
+def key(tmp_path_factory: pytest.TempPathFactory) -> Ed25519PrivateKey:
+    return make_key(tmp_path_factory.mktemp("key") / "organiser.key")
+
+
+def exported(folder: Path, key: Ed25519PrivateKey, *, annuls: bool = False) -> tuple[Public, int]:
+    """A test in four slots, and its number of pairings that do not count."""
+    public = Public(folder, key)
+    with Cup(folder / "cup", PAIR, form=FORM, drawn=nothing) as cup:
+        if annuls:
+            cup.play(9, [2, 5], slots=4)
+            cup.store.roll_back(cup.contest.name, "the judge was killed")
+            cup.store.annul(cup.store.games(cup.contest.name)[0].id, "a power cut")
+        cup.play(slots=4)
+        contest, form = cup.contest, cup.contest.snapshot.format
+        assert contest.is_over()
+        assert isinstance(form, Sequential)
+        decided = form.decided_after(contest.tournament.entries(), contest.standing().played)
+        assert decided is not None
+        publish(contest, public.directory, public.private, key, PageOptions(languages=("en",)))
+        return public, len(contest.store.pairings(contest.name)) - decided
+
+
+@pytest.mark.parametrize("annuls", [False, True])
+def test_games_that_ran_at_the_decision_are_no_problem(annuls: bool, tmp_path: Path, key: Ed25519PrivateKey) -> None:
+    public, uncounted = exported(tmp_path, key, annuls=annuls)
+    assert uncounted
+    report = verify_export(public.directory, public.public_key)
+
+    assert [] == list(report.problems)
+    assert report.is_over
+    assert [] == problems_by_node(public.directory, public.public_key)
+
+
+def test_pairings_that_are_drawn_after_the_decision_are_found(
+    tmp_path: Path, key: Ed25519PrivateKey, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An organiser who dislikes the decision plays on."""
+    right = Sequential.next
+
+    def forged(
+        self: Sequential, entries: Sequence[Competitor], played: Sequence[PlayedPairing], seed: Seed
+    ) -> list[Pairing]:
+        found = right(self, entries, played, seed)
+        late = len(played) - (self.decided_after(entries, played) or len(played))
+        return found or (right(self, entries, [_unplayed(each) for each in played], seed) if late < 6 else [])
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Sequential, "next", forged)
+        public, uncounted = exported(tmp_path, key)
+    assert uncounted == 6
+    problems = verify_export(public.directory, public.public_key).problems
+
+    assert any("was drawn after the test was decided" in problem for problem in problems)
+    assert len(problems) <= 6
+
+
+def _unplayed(each: PlayedPairing) -> PlayedPairing:
+    none: tuple[GameResult, ...] = ()
+    return PlayedPairing(each.pairing, none, (0, 0), is_over=False)
