@@ -11,7 +11,7 @@ PLUGINS = sorted(path.parent for path in (ROOT / "plugins").glob("*/pyproject.to
 MAX_LINES = 1500
 
 NAMES = re.compile(
-    r"\b(uci|cecp|xboard|gtp|fen|epd|chess960|stockfish|gnu ?go|judge.chess|judge.cecp|judge.go|python-chess|tromp)\b",
+    r"\b(uci|cecp|xboard|gtp|fen|epd|chess960|stockfish|gnu ?go|judge.(chess|cecp|go)|python-chess|tromp)\b",
     re.IGNORECASE,
 )
 """Words of the plug-ins' games and protocols."""

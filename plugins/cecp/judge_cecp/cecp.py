@@ -135,9 +135,10 @@ class Cecp(Engine):
 
     def _ask(self, request: ChooseMove, clock: Clock) -> Sequence[Effect]:
         before, self._asked, self._score_cp = self._asked, request, None
-        if self._has_resigned:
-            return [Answer(Reply(ReplyKind.RESIGNED, "resign"))]
+        has_resigned, self._has_resigned = self._has_resigned, False
         if not self._is_new and request.start == before.start and request.played == before.played + 2:
+            if has_resigned:
+                return [Answer(Reply(ReplyKind.RESIGNED, "resign"))]
             self._phase = CecpPhase.THINKING
             # A request without moves follows a capture or a pawn move, which has one notation.
             move = self._moves()[-1] if request.moves else self._usermove(self._last)
@@ -294,7 +295,7 @@ class Cecp(Engine):
     def _searched(self, match: re.Match[str], figures: dict[str, str]) -> None:
         depth, score, time, nodes, rest = match.groups()
         value, moves = int(score), abs(int(score)) - MATE_CP
-        if is_mate := 0 <= moves <= MAX_MATE_MOVES:
+        if is_mate := 1 <= moves <= MAX_MATE_MOVES:
             value = moves if value > 0 else -moves
         self._score_cp = score_cp(value, is_mate=is_mate)
         figures |= {"depth": depth, "score": score_text(value, is_mate=is_mate)}

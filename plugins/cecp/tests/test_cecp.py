@@ -335,6 +335,13 @@ def test_resignation_in_the_opponents_turn_answers_the_next_request() -> None:
     talk.goes("= resigned resign")
 
 
+def test_resignation_does_not_count_in_another_position() -> None:
+    talk = thinking()
+    talk.goes("< move e2e4\n= e2e4\n< resign")
+    talk.feed(Ask(ChooseMove(0, FEN, start=FEN), BLITZ))
+    talk.goes(f"> new\n> easy\n> post\n> force\n> setboard {FEN}\n> ping 2")
+
+
 @pytest.mark.parametrize(
     ("line", "figures"),
     [

@@ -2,6 +2,7 @@
 
 import os
 import re
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -47,7 +48,7 @@ def test_contest_of_engines_is_played_verified_and_exported(tmp_path: Path) -> N
     cup = tmp_path / "cup"
     cup.mkdir()
     agents = [make_agent(engine, cup) for engine in engines]
-    for game in play_contest(tmp_path, agents, OPENINGS, 4, "3+0.05"):
+    for game in play_contest(tmp_path, agents, OPENINGS, 2, "2+0.05"):
         assert game.headers["Reason"] in RULE_ENDS
         check_result(game)
         assert re.fullmatch(r"[0-9]{4}\.[0-9]{2}\.[0-9]{2}", game.headers["Date"])
@@ -66,16 +67,22 @@ def test_pondering_engine_plays_a_match_that_verifies(tmp_path: Path) -> None:
     )
     (path,) = (tmp_path / "games").glob("*.json")
     file = read_record(path)
-    written = {
-        seat: b"".join(e.data for e in unseal(file.transcript) if (e.kind, e.seat) == (EntryKind.WROTE, seat))
-        for seat in (0, 1)
-    }
+    entries = unseal(file.transcript)
 
     assert "ok" in judge(tmp_path, "verify", str(path))
     assert file.record.verdict in (Verdict.WIN, Verdict.DRAW), file.record.reason
     assert len(file.record.placement.seat_cores) == 2
-    for seat, lines in written.items():
+    for seat in (0, 1):
+        ours = [entry for entry in entries if entry.seat == seat]
+        lines = b"".join(entry.data for entry in ours if entry.kind == EntryKind.WROTE)
         assert lines.count(b"\ngo ponder") > 5
         assert lines.count(b"ponderhit\n") > 0
         assert lines.count(b"\nstop\n") + lines.count(b"ponderhit\n") >= lines.count(b"\ngo ponder") - 1
-        assert (file.record.seats[seat].cpu_ms or 0) > file.record.seats[seat].charged_ms
+        # Search data arrive before the next command.
+        assert [
+            after
+            for before, after in pairwise(ours)
+            if (before.kind, after.kind) == (EntryKind.WROTE, EntryKind.READ)
+            and b"go ponder" in before.data
+            and b"info depth" in after.data
+        ]
