@@ -306,8 +306,10 @@ class PublishedContest:
             return ()
         played = self.tournament.played(self.pairings, self.results)
         points = None if self.snapshot.duel is not None else points_table(self.snapshot.policy)
-        running = not self.is_over
-        return certain_places(self.table, self.stages, played, self.out, points=points, is_running=running)
+        running, has_rounds = not self.is_over, not self.snapshot.format.draws_when_free
+        return certain_places(
+            self.table, self.stages, played, self.out, points=points, is_running=running, has_rounds=has_rounds
+        )
 
     @cached_property
     def ratings(self) -> RatingList | None:

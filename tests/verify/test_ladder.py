@@ -16,6 +16,7 @@ from judge.base.errors import InputError
 from judge.contest.contest import Contest
 from judge.contest.orders import (
     effect_of_enter,
+    effect_of_withdraw,
     end_season,
     enter,
     enter_passed,
@@ -214,6 +215,7 @@ def test_a_submission_that_passes_joins_by_itself_and_both_verifiers_follow(
     public = Public(tmp_path, key)
     with joins(tmp_path / "cup") as cup:
         cup.play(8)
+        assert "It is not paired any more." == effect_of_withdraw(cup.contest, "anna").note
         done = withdraw(cup.contest, OrganiserOrder("Olga", "withdraw-agent", "anna", "it is ill")).done
         assert "anna no longer takes part: it is ill" == done
         cup.play()

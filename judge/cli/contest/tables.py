@@ -277,6 +277,7 @@ def _certainty(contest: Contest, standing: Standing) -> Sequence[StageCertainty]
         standing.out,
         points=points,
         is_running=not contest.is_over(),
+        has_rounds=not contest.snapshot.format.draws_when_free,
     )
 
 
