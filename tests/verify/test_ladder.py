@@ -24,6 +24,7 @@ from judge.contest.orders import (
     reopen_admissions,
     withdraw,
 )
+from judge.contest.take_snapshot import entry_of
 from judge.contest_games import Pairing, ScheduledGame
 from judge.export.export import PageOptions, publish
 from judge.store.contests import Store
@@ -398,7 +399,6 @@ def test_both_verifiers_find_forged_versions(
             cup.play(3)
             enter(cup.contest, order("enter", "its check passed", "zoe"))
         elif kind == "other files":
-            entry_of = judge.contest.orders.entry_of
 
             def forged(*given: Any) -> SnapshotEntry:
                 entry = entry_of(*given)
