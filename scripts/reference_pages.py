@@ -35,6 +35,8 @@ EXAMPLES: Mapping[str, str] = {
     "agents.name": '"engine-one"',
     "agents.path": '"./one"',
     "change": '["clock.turn_ms=1000"]',
+    "cup.announcement": f'"{"0" * 64}"',
+    "cup.name": '"spring"',
     "clock.control": '"60+0.6"',
     "contest.starts": "2027-03-02T18:00:00+01:00",
     "folders.from": '"../last-cup"',
@@ -130,7 +132,8 @@ In `groups`, `leagues` and `knockout` an agent's place depends on the last group
 and on its results there. The points in the table are of all games.
 
 `ranking` in `[format]` lists criteria. Each criterion compares agents that are equal in all criteria before it.
-Agents that are equal in all of them share a place. To change the order, edit the line `ranking` of the file.
+Agents that are equal in all of them share a place. To change the order, remove the `#` of the line `ranking` and
+edit it before the first `judge contest run`, which fixes it.
 
 ```toml
 [format]

@@ -1,20 +1,23 @@
 """`./scripts/rehearse`: the nine leagues of the Gomocup cup of 2026 in small, from cup.toml to both verifiers.
 
 A first cup gives ratings. The second cup leaves out pairs by them, and plays on a scheduler and two workers of this
-host, one of which is killed. Clocks are a hundredth of the real ones.
+host, one of which is killed during a game. Clocks are a hundredth of the real ones.
 """
 
 import json
 import os
+import re
 import shutil
+import signal
 import socket
 import subprocess
 import sys
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -22,7 +25,10 @@ import typer
 
 from judge.base.errors import HostError, InputError
 from judge.base.toml_files import toml_value
+from judge.broadcast.log import LOG_FILE
+from judge.contest.plan import load_plan
 from judge.referee.policy import load_policy
+from judge.store.queries import Reader
 
 DIVISOR = 100
 """Of the real clocks."""
@@ -91,6 +97,22 @@ SMALL_ENTRIES: Mapping[str, tuple[str, Sequence[str]]] = {
     "python-b": ("house-python", ("caro", *SECOND)),
 }
 
+BUSY_WORDS = (
+    "--busy-host: a turn lost on time counts although other work took the cores (clock.starved_share = 1), so the cup "
+    "ends on a busy host. Such losses are the host's: places and failures of this run say nothing about the agents."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class LostGame:
+    """A game that a killed worker was playing. `killed_at` is in UTC, to the second."""
+
+    league: str
+    number: int
+    worker: str
+    killed_at: str
+
+
 app = typer.Typer(add_completion=False)
 
 
@@ -100,7 +122,7 @@ def rehearse(
     programs: Annotated[Path | None, typer.Option(help="A folder with public programs, each in its folder.")] = None,
     games: Annotated[int, typer.Option(min=1, help="Games of each pair in the second cup.")] = 4,
     is_busy: Annotated[
-        bool, typer.Option("--busy-host", help="Other work takes the cores: count games of starved agents.")
+        bool, typer.Option("--busy-host", help="Other work takes the cores: count turns lost on time because of it.")
     ] = False,
     is_small: Annotated[bool, typer.Option("--small", help="Three agents instead of nine, without programs.")] = False,
 ) -> None:
@@ -109,6 +131,8 @@ def rehearse(
         raise InputError(f"{folder} exists: name a new folder")
     if shutil.which("node") is None:
         raise HostError("node is missing: install Node.js, which runs the second verifier")
+    if is_busy:
+        print(BUSY_WORDS, flush=True)
     folder.mkdir(parents=True)
     found = [] if programs is None or is_small else [name for name in FOREIGN if (programs / name).is_dir()]
     for name in FOREIGN:
@@ -120,7 +144,7 @@ def rehearse(
     write_cup(folder / "2025", entries, 1, promoted, more)
     all_entries = {**entries, **({} if is_small else NEW_ENTRIES)}
     write_cup(folder / "2026", all_entries, games, promoted, more, folder / "2025")
-    summary = Rehearsal(folder).run()
+    summary = {**Rehearsal(folder).run(has_faults=is_busy), **({"busy_host": BUSY_WORDS} if is_busy else {})}
     print(json.dumps(summary, indent=1))
     if not summary["is_good"]:
         raise SystemExit(1)
@@ -164,9 +188,10 @@ class Rehearsal:
             free.bind(("127.0.0.1", 0))
             self.address = f"tcp://127.0.0.1:{free.getsockname()[1]}"
         self.kills = 0
+        self.lost: list[LostGame] = []
 
-    def run(self) -> Mapping[str, Any]:
-        """Play, export and verify; return the summary."""
+    def run(self, *, has_faults: bool) -> Mapping[str, Any]:
+        """Play, export and verify; return the summary. `has_faults`: agents may have lost by the host's fault."""
         began = time.monotonic()
         judge(self.folder, "contest", "key", "2026/organiser.key")
         with self._started("scheduler", "--listen", self.address, "--lost-after", str(LOST_AFTER_S)):
@@ -187,14 +212,17 @@ class Rehearsal:
         leagues = json.loads(judge(self.folder, "cup", "status", "2026", "--json"))["leagues"]
         plan = json.loads(run(self.folder, [sys.executable, "-m", "judge.cli", "cup", "plan", "2026", "--json"])[1])
         is_over = len(leagues) == len(LEAGUES) and all(league["is_over"] for league in leagues.values())
+        lost = [self._played_again(game) for game in self.lost]
+        are_repeated = all(each["is_later"] and (has_faults or not each["faults"]) for each in lost)
         return {
-            "is_good": is_over and self.kills == 1 and not any(code for code, _ in verified),
+            "is_good": is_over and bool(lost) and are_repeated and not any(code for code, _ in verified),
             "games": {cup: each["accepted"] for cup, each in counts.items()},
             "pairs_left_out": sum(league["left_out"] for league in plan["leagues"]),
             "voids": sum(each["void"] for each in counts.values()),
             "abandoned": sum(each["abandoned"] for each in counts.values()),
             "disqualified": sum(each["disqualified"] for each in counts.values()),
             "kills": self.kills,
+            "games_of_the_killed_worker": lost,
             "hosts": {
                 name: {each["name"]: each["played"] for each in league["hosts"]} for name, league in leagues.items()
             },
@@ -214,24 +242,97 @@ class Rehearsal:
             while process.poll() is None:
                 if time.monotonic() > deadline:
                     raise HostError(f"{cup} is not over after {PATIENCE_S} s; see {self.folder / cup}.log")
-                if doomed and self._is_playing(cup, doomed, total):
-                    workers[doomed].kill()
-                    workers[doomed].wait()
-                    self.kills += 1
-                    print(f"{cup}: worker {doomed} was killed", flush=True)
+                if doomed and self._is_late(cup, total) and self._is_killed(cup, doomed, workers[doomed]):
                     workers[doomed] = self._start(*self._worker(doomed))
-                    doomed = ""
+                    doomed = "" if self.lost else doomed
                 time.sleep(POLL_INTERVAL_S)
         if process.returncode:
             raise HostError(f"{cup} failed; see {self.folder / cup}.log and {self.folder / cup}/*/run.log")
 
-    def _is_playing(self, cup: str, worker: str, total: int) -> bool:
-        """Whether the worker plays a game, after a tenth of all games."""
+    def _is_late(self, cup: str, total: int) -> bool:
+        """Whether a tenth of all games is played."""
         leagues = json.loads(judge(self.folder, "cup", "status", cup, "--json"))["leagues"].values()
-        counts = [league["games"] for league in leagues if "games" in league]
-        is_late = sum(count["done"] for count in counts) * 10 >= total
-        hosts = [host for league in leagues for host in league.get("hosts", ())]
-        return is_late and any(host["name"] == worker and host["running"] for host in hosts)
+        return bool(sum(league["games"]["done"] for league in leagues if "games" in league) * 10 >= total)
+
+    def _is_killed(self, cup: str, worker: str, process: subprocess.Popen[bytes]) -> bool:
+        """Kill a worker during a game and wait until the cup records the loss; False if it is not playing.
+
+        A stopped worker sends no result. If it still plays then, the game cannot end on it.
+        """
+        if not self._in_play(cup, worker):
+            return False
+        process.send_signal(signal.SIGSTOP)
+        killed_at = datetime.now(UTC).isoformat(timespec="seconds")
+        games = self._in_play(cup, worker)
+        if not games:
+            process.send_signal(signal.SIGCONT)
+            return False
+        process.kill()
+        process.wait()
+        self.kills += 1
+        for league, number in games:
+            print(f"{cup}: worker {worker} was killed during game {number} of {league}", flush=True)
+        deadline = time.monotonic() + PATIENCE_S
+        while any(self._is_placed(cup, worker, *game) for game in games):
+            if time.monotonic() > deadline:
+                raise HostError(f"{cup}: the loss of worker {worker} is not noticed")
+            time.sleep(POLL_INTERVAL_S)
+        # A result that the worker sent before it was stopped still counts.
+        self.lost = [
+            LostGame(league, number, worker, killed_at)
+            for league, number in games
+            if self._starts_again(cup, worker, league, number)
+        ]
+        return True
+
+    def _reader(self, cup: str, league: str) -> tuple[Reader, str]:
+        planned = load_plan(self.folder / cup / league)
+        return Reader(planned.store_url), planned.name
+
+    def _is_placed(self, cup: str, worker: str, league: str, number: int) -> bool:
+        """Whether a worker has a running game."""
+        reader, name = self._reader(cup, league)
+        with closing(reader):
+            return any(game.number == number and attempt.host == worker for game, attempt in reader.running(name))
+
+    def _in_play(self, cup: str, worker: str) -> Sequence[tuple[str, int]]:
+        """League and number of the games of which a worker has sent moves, and which have not ended."""
+        found = []
+        for league in LEAGUES:
+            events = self.folder / cup / league.name / LOG_FILE
+            if not events.exists():
+                continue
+            begun: set[int] = set()
+            for line in events.read_text().splitlines(keepends=True):
+                event = json.loads(line) if line.endswith("\n") else {}
+                if event.get("type") == "move":
+                    begun.add(event["game"])
+                elif event.get("type") == "ended":
+                    begun.discard(event["game"])
+            found += [(league.name, number) for number in begun if self._is_placed(cup, worker, league.name, number)]
+        return found
+
+    def _starts_again(self, cup: str, worker: str, league: str, number: int) -> bool:
+        words = re.compile(rf"game {number}, attempt [0-9]+, of worker {worker} starts again")
+        reader, name = self._reader(cup, league)
+        with closing(reader):
+            return any(words.fullmatch(line.text) for line in reader.journal(name))
+
+    def _played_again(self, lost: LostGame) -> Mapping[str, Any]:
+        """The result of a lost game: when it was played again, where, and which agents failed."""
+        record = json.loads((self.folder / f"public/{lost.league}/records/{lost.number:05d}.json").read_bytes())[
+            "record"
+        ]
+        return {
+            "league": lost.league,
+            "game": lost.number,
+            "killed_at": lost.killed_at,
+            "played_again_at": record["started_at"],
+            "on": record["placement"]["host"],
+            "is_later": record["started_at"] >= lost.killed_at,
+            "verdict": record["verdict"],
+            "faults": [seat["fault"] for seat in record["seats"] if seat["fault"]],
+        }
 
     def _counts(self, cup: str) -> Counter[str]:
         found: Counter[str] = Counter()
@@ -258,10 +359,6 @@ class Rehearsal:
 
 
 KEY = "2026/organiser.pem"
-
-
-def _played(league: Mapping[str, Any]) -> Mapping[str, int]:
-    return {host["name"]: host["played"] for host in league["hosts"]}
 
 
 def _stop(process: subprocess.Popen[bytes]) -> None:

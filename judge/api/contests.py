@@ -24,7 +24,7 @@ from judge.contest.orders import enter_passed
 from judge.contest.plan import Planned, load_plan
 from judge.contest.run_lock import alone
 from judge.contest.runner import StopReason
-from judge.contest.take_snapshot import images_of
+from judge.contest.take_snapshot import check_terms, images_of
 from judge.contest.witnesses import Witnesses, periodic_cosigning
 from judge.export.export import ExportSummary, PageOptions, publish
 from judge.publish.model import chance_words
@@ -112,6 +112,8 @@ class ContestFolder:
         """
         planned = self.planned
         observer, stop = observer or RunObserver(), stop or StopRequest()
+        if planned.has_no_store and not planned.waits_for():
+            check_terms(planned)
         policy, cores = planned.policy, planned.plan.slots.cores
         slots = [] if cluster else slots_on_host(cores, workers, policy.box.sharing, ponders=policy.clock.ponder)
         with (

@@ -128,6 +128,25 @@ def read_bounded(path: Path, most: int, fix: str = "", *, links: bool = False) -
     return data
 
 
+def read_lines_bounded(path: Path, most: int, most_lines: int, kind: str, fix: str = "") -> bytes:
+    """Read a text file or a link to one. Raises InputError as `read_bounded`, with the line of a limit.
+
+    The caller checks `most_lines` in smaller files.
+    """
+    try:
+        return read_bounded(path, most, fix, links=True)
+    except InputError:
+        if not path.is_file():
+            raise
+    try:
+        with path.open("rb") as file:
+            data = file.read(most)
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror}") from None
+    line = min(data.count(b"\n"), most_lines) + 1
+    raise InputError(f"{path}, line {line}: {kind} has at most {most_lines} lines and {most} bytes")
+
+
 def sha256_of(path: Path) -> str:
     """Hexadecimal. Raises OSError."""
     with path.open("rb") as file:

@@ -159,6 +159,8 @@ def _said(found: Any, kind: object, keys: Sequence[str] | None = None) -> str:
     message = found["msg"].removeprefix("Value error, ")
     if found["type"] == "model_type":
         message = f"it should be a table with the keys: {', '.join(_known_keys(kind, where))}"
+    elif found["type"] == "datetime_type":
+        message = "write a date and a time without quotes, such as 2027-03-31T18:00:00"
     if not where:
         said = message
     elif found["type"] == "extra_forbidden":

@@ -70,7 +70,9 @@ ClockOption = Annotated[
 ]
 BoxOption = Annotated[str, typer.Option("--box", help="docker, or process (isolates nothing).")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
-EvidenceOption = Annotated[bool, typer.Option("--evidence", help="Explain on one page why a seat lost.")]
+EvidenceOption = Annotated[
+    bool, typer.Option("--evidence", help="Explain the end of the game on one page, with its evidence.")
+]
 ForceOption = Annotated[bool, typer.Option("--force", help="Overwrite what exists.")]
 WhyOption = Annotated[str, typer.Option("--why", help="The reason, stored in the journal.")]
 ListenOption = Annotated[

@@ -23,7 +23,7 @@ from judge.render.board import Words, draw_board
 from judge.render.shapes import Scene
 from judge.render.svg import write_svg
 from judge.terminal.board_text import board_lines
-from judge.terminal.browse import browse, can_browse, step_words
+from judge.terminal.browse import browse, can_browse, said_with_square, step_words
 from judge.terminal.game_list import browse_list, game_files, read_listed
 from judge.terminal.output import note
 
@@ -126,11 +126,12 @@ def show_game(game: Stepped, ply: int | None = None) -> None:
             name = "" if step.seat is None else printable(game.names[step.seat], 60)
             ms = "" if step.ms is None else f"{step.ms:10.1f} ms"
             search = "".join(f"  {printable(key, 20)} {printable(value, 60)}" for key, value in step.search.items())
-            console.print(Text(f"{number:4}. {name:<20} {printable(step.said, 60):<12} {ms}{search}".rstrip()))
+            said = printable(said_with_square(step, game.steps[number - 1]), 60)
+            console.print(Text(f"{number:4}. {name:<20} {said:<12} {ms}{search}".rstrip()))
     step = game.steps[at]
     for line in board_lines(step.view, WHOLE, WHOLE, not console.encoding.startswith("utf")):
         console.print(line)
-    console.print(Text(f"{at}. {printable(step_words(step), 300)}"))
+    console.print(Text(f"{at} of {len(game.steps) - 1}: {printable(step_words(step), 300)}"))
     if at == len(game.steps) - 1:
         console.print(Text(printable(game.result, 400), "bold"))
 

@@ -96,6 +96,8 @@ def submit(
             print(step_line(step), flush=True)
 
     with closing(directory.register()) as register, working(directory) as worker:
+        if register.has_begun() and not directory.joins_later:
+            note("the contest has begun: FILE is checked, but does not take part by itself")
         requeue_lost(directory, register, worker)
         taken = receive_file(directory, register, file, name, author or ORGANISER, worker)
         if not as_json:

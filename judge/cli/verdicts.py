@@ -17,7 +17,8 @@ def reference() -> Iterator[str]:
     yield ""
     yield (
         "The verdict states in one word how a game ended. *Box* means the container of an agent. An organiser can also "
-        "void a game: `judge contest void`."
+        "void a game: `judge contest void`. `judge contest log` prints the reason of each void game. `judge show "
+        "RECORD --evidence` prints the evidence for the end of a game."
     )
     yield ""
     yield "## Decided by the game or the protocol"
@@ -25,7 +26,7 @@ def reference() -> Iterator[str]:
     for verdict, (meaning, fix) in RULED.items():
         yield f"- **{verdict.value}**. {meaning} {fix}".rstrip()
     yield ""
-    yield "## Decided by the blame table"
+    yield "## Failures and their causes"
     yield ""
     yield (
         "The evidence comes from the kernel, the judge's own process in the container and the Engine, never from the "

@@ -115,7 +115,6 @@ class Contest:
             executor,
             job_of=partial(self.job, listener=listener),
             schedule_next=self.schedule_next,
-            draws_when_free=self.snapshot.format.draws_when_free,
             check_failures=self.check_failures,
             priorities=self.priorities if self.planned.plan.order == "lowest" else None,
             attempts=self.snapshot.policy.attempts,
@@ -140,17 +139,22 @@ class Contest:
         return frozenset(entry.name for entry in self.snapshot.entries)
 
     def schedule_next(self) -> bool:
-        """Disqualify failing agents, then schedule the next round, or the next game of a ladder. False if there is
-        none.
-        """
+        """Disqualify failing agents, then schedule the games that follow. False if none follow now."""
         self.refresh()
+        if self.store.state(self.name) != "open":
+            return False
         if self._ladder is not None:
-            return self.store.state(self.name) == "open" and self._ladder.schedule_next()
-        results = self.store.results(self.name)
+            return self._ladder.schedule_next()
+        counts = self.store.counts(self.name)
+        if counts[GameState.PENDING] or counts[GameState.HELD]:
+            return False
+        if counts[GameState.RUNNING] and self.snapshot.format.waits:
+            return False
+        results, earlier = self.store.results(self.name), self.store.pairings(self.name)
         self._disqualify_failed(results)
-        drawn = self.tournament.next(self.store.pairings(self.name), results, self.absent())
-        self.store.schedule(self.name, drawn.games, drawn.pairings)
-        return bool(drawn.games)
+        pairings = self.tournament.next(earlier, results, self.absent())
+        games = self.tournament.games(pairings, len(earlier))
+        return bool(games) and self.store.schedule(self.name, games, pairings)
 
     @cached_property
     def _ladder(self) -> "LadderScheduler | None":
@@ -275,7 +279,7 @@ class Contest:
 
     @property
     def has_ended(self) -> bool:
-        """Whether a ladder's season ended before its last game."""
+        """Whether a ladder's season ended early."""
         is_ladder = self.snapshot.format.draws_when_free
         return is_ladder and bool(self.store.last_lines(self.name, 1, SEASON_ENDED))
 
@@ -331,12 +335,16 @@ def why_not_yet(store: Store, planned: Planned) -> str:
 def announce(store: Store, planned: Planned) -> None:
     """Start the contest's log with the commitment to its secret. Does nothing if it is started.
 
-    Raises InputError if the fixed seed was added or removed since.
+    Raises InputError if the fixed seed was added or removed since, or the cup was changed.
     """
     if has_begun(store, planned):
         return
     secret = None if planned.plan.seed is not None else new_secret()
-    store.announce(planned.name, secret, None if secret is None else commitment_to(secret))
+    store.announce(planned.name, secret, None if secret is None else commitment_to(secret), planned.opening_text)
+    if store.leaves(planned.name, 0, 1)[0].text != planned.opening_text:
+        raise InputError(
+            f"{planned.path}: cup was changed since the contest was announced; restore it, or choose another name"
+        )
     if (store.announced_secret(planned.name) is None) != (secret is None):
         raise InputError(
             f"{planned.path}: seed was {'added' if secret is None else 'removed'} since the contest was announced; "

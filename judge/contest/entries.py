@@ -14,12 +14,13 @@ from typing import TYPE_CHECKING
 from judge.agents.agents import Agent, stage_agent
 from judge.base.errors import InputError
 from judge.base.text import quote
-from judge.contest.plan import Planned
+from judge.contest.plan import Planned, load_plan
 from judge.host.house_agents import house_agent_names
 from judge.store.submission_types import ORGANISER, State, Submission
 from judge.tournament.snapshot import SnapshotEntry, is_new_version, newest_versions
 
 if TYPE_CHECKING:
+    from judge.store.submissions import Register
     from judge.submissions.service import IntakeDirectory
 
 
@@ -33,7 +34,7 @@ class Entrant:
     author: str = ""
     """The submission's, else the manifest's; empty for a house agent."""
     is_checked: bool = True
-    """House agent, or submission that passed its check."""
+    """House agent, or submission that passed its check with the contest's clocks."""
     title: str = ""
     """Display name, if it differs from the name."""
     parent: str = ""
@@ -56,6 +57,16 @@ def intake_directory(planned: Planned) -> IntakeDirectory:
         planned.plan.agents_per_author,
         planned.plan.format.draws_when_free,
     )
+
+
+def current_intake(directory: IntakeDirectory, register: Register) -> IntakeDirectory:
+    """`directory`, until the contest begins with the policy of its file, which may have changed."""
+    if directory.plan is None or register.has_begun():
+        return directory
+    try:
+        return replace(directory, policy=load_plan(directory.plan).policy)
+    except InputError:
+        return directory
 
 
 def entrants(planned: Planned, staging: Path, miss: Callable[[InputError], None]) -> Sequence[Entrant]:
@@ -91,16 +102,16 @@ def entrants(planned: Planned, staging: Path, miss: Callable[[InputError], None]
 
 
 def _sent(directory: IntakeDirectory, submission: Submission) -> Entrant:
-    from judge.submissions.service import agent_of
+    from judge.submissions.service import agent_of, has_other_clock
 
     agent = agent_of(directory, submission)
-    is_checked = submission.state is State.PASSED
+    is_checked = submission.state is State.PASSED and not has_other_clock(directory, submission)
     author = agent.manifest.author if submission.author == ORGANISER else submission.author
     return Entrant(submission.name or agent.manifest.name, agent, submission.id, author, is_checked, submission.title)
 
 
 def late_entrants(planned: Planned, entries: Sequence[SnapshotEntry]) -> Mapping[str, Entrant]:
-    """Passed submissions that are not among the entries, by name; in a ladder, also new versions."""
+    """Passed submissions that are not entries, by name; in a ladder, also new versions."""
     directory = intake_directory(planned)
     with closing(directory.register()) as register:
         submissions = register.entries()

@@ -1,10 +1,12 @@
 """Estimates games and duration of a contest, and lists missing requirements."""
 
 import tempfile
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import chain
 from math import ceil
 from pathlib import Path
 
@@ -111,18 +113,14 @@ def estimate_contest(planned: Planned, later: int = 0) -> ContestEstimate:
     names_of_all = _names([*names, *(name for name, _ in awaited)], count)
     drawn = _draws(planned, form, names_of_all)
     left_out = _left_out(planned, form, names_of_all) if rated else []
-    draws = (
-        [[form.total_games]]
-        if isinstance(form, Ladder)
-        else [[len([pair for pair in pairings if pair.second is not None]) for pairings in rounds] for rounds in drawn]
-    )
+    draws = [[form.total_games]] if isinstance(form, Ladder) else [_pairs_by_round(pairings) for pairings in drawn]
     pairs = [number for rounds in draws for number in rounds]
     games = form.games
     if planned.policy.folders.kept and planned.policy.folders.round == "each":
         # Folders pass from game to game, so games of a pairing, and rounds, are sequential.
         waves = [(count, games) for count in pairs]
     else:
-        waves = [(sum(rounds) * games, 1) for rounds in draws]
+        waves = [(sum(rounds) * games, 1) for rounds in (draws if form.waits else [pairs])]
     return ContestEstimate(
         agents=names,
         rounds=len(pairs),
@@ -151,7 +149,7 @@ def _left_out(planned: Planned, rated: AnyFormat, names: Sequence[str]) -> list[
     if skip is None:
         return []
     found = []
-    for pairing in _pairings(_draws(planned, rated.model_copy(update={"skip": None}), names)):
+    for pairing in chain(*_draws(planned, rated.model_copy(update={"skip": None}), names)):
         if pairing.second is not None and skip.leaves_out(pairing.first, pairing.second, pairing.group):
             high, low = sorted((pairing.first, pairing.second), key=skip.rating_of, reverse=True)
             found.append(PairLeftOut(high, low, skip.rating_of(high), skip.rating_of(low), pairing.group))
@@ -245,19 +243,22 @@ _ANY_SEED = 0
 """Any value: the number of games does not depend on chance."""
 
 
-def _draws(planned: Planned, chosen: AnyFormat, names: Sequence[str]) -> Sequence[Sequence[Sequence[Pairing]]]:
+def _draws(planned: Planned, chosen: AnyFormat, names: Sequence[str]) -> Sequence[Sequence[Pairing]]:
     entries = [Competitor(name, number) for number, name in enumerate(names, 1)]
     seeds = {entry.id: entry.seed for entry in entries}
     if planned.lacks_agents(len(names)) is not None:
         return []
     draws, played = [], list[PlayedPairing]()
-    while rounds := chosen.next_rounds(entries, played, _ANY_SEED):
-        draws.append(rounds)
-        for pairing in _pairings([rounds]):
+    while pairings := chosen.next(entries, played, _ANY_SEED):
+        draws.append(pairings)
+        for pairing in pairings:
             first_wins = pairing.second is None or seeds[pairing.first] < seeds[pairing.second]
-            played.append(PlayedPairing(pairing, (), (1, 0) if first_wins else (0, 1)))
+            # A sequential test that has no results yet draws all of its pairings.
+            played.append(PlayedPairing(pairing, (), (1, 0) if first_wins else (0, 1), is_over=chosen.waits))
     return draws
 
 
-def _pairings(draws: Sequence[Sequence[Sequence[Pairing]]]) -> Iterator[Pairing]:
-    return (pairing for rounds in draws for pairings in rounds for pairing in pairings)
+def _pairs_by_round(pairings: Sequence[Pairing]) -> list[int]:
+    counts = Counter({pairing.round: 0 for pairing in pairings})
+    counts.update(pairing.round for pairing in pairings if pairing.second is not None)
+    return list(counts.values())

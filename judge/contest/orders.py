@@ -179,7 +179,7 @@ def enter(contest: Contest, order: OrganiserOrder) -> DoneOrder:
 
 
 def enter_passed(contest: Contest) -> None:
-    """Enter all passed submissions of a ladder. Reasons why some cannot enter are written to the journal."""
+    """Enter all passed submissions of a ladder; why some cannot enter is written to the journal."""
     if contest.frozen_admissions is not None:
         return
     for agent, entrant in _late_entrants(contest).items():
@@ -343,7 +343,7 @@ def effect_of_enter(contest: Contest, agent: str) -> Effect:
 
 
 def effect_of_end_season(contest: Contest) -> Effect:
-    """Preview `end_season`. Raises InputError."""
+    """Preview `end_season`."""
     left = _games_left(contest)
     _refuse_ended(contest, contest.store, left)
     games = _open_games(contest.store, contest)
@@ -352,14 +352,14 @@ def effect_of_end_season(contest: Contest) -> Effect:
 
 
 def effect_of_freeze_admissions(contest: Contest) -> Effect:
-    """Preview `freeze_admissions`. Raises InputError."""
+    """Preview `freeze_admissions`."""
     _refuse_ended(contest, contest.store, _games_left(contest))
     _refuse_frozen(contest.frozen_admissions)
     return Effect(sentence("Submissions are still checked. Those that pass wait until admissions are open again."))
 
 
 def effect_of_reopen_admissions(contest: Contest) -> Effect:
-    """Preview `reopen_admissions`. Raises InputError."""
+    """Preview `reopen_admissions`."""
     _refuse_ended(contest, contest.store, _games_left(contest))
     if contest.frozen_admissions is None:
         raise InputError(_not_frozen())

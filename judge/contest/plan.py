@@ -156,6 +156,20 @@ class SlotsPlan(_Table):
     """Whole cores reserved for each game. With `clock.ponder` each seat has half of them."""
 
 
+class CupReference(_Table):
+    """The cup of a league."""
+
+    name: str
+    """Name of the cup."""
+    announcement: str = Field(pattern=r"^[0-9a-f]{64}$")
+    """SHA-256 of the cup's announcement."""
+
+    @property
+    def words(self) -> str:
+        """Text of the log's first leaf."""
+        return f"league of the cup {self.name}, announcement {self.announcement}"
+
+
 class Plan(_Table):
     """A contest.toml."""
 
@@ -203,6 +217,8 @@ class Plan(_Table):
     """Maximum number of agents of one author; 0: no limit."""
     agents: tuple[AgentPlan, ...] = ()
     witnesses: tuple[WitnessPlan, ...] = Field(default=(), max_length=16)
+    cup: CupReference | None = None
+    """Only `judge cup` writes it. The log begins with it."""
 
     @property
     def windows(self) -> Windows:
@@ -219,7 +235,7 @@ class Plan(_Table):
 
     @property
     def season_end(self) -> datetime | None:
-        """End of a ladder's season, with time zone; None: after its games. Raises ValueError as `windows`."""
+        """End of a ladder's season. Raises ValueError as `windows`."""
         ends = self.format.ends if isinstance(self.format, Ladder) else None
         return None if ends is None else aware_moment("format.ends", ends, self.zone)
 
@@ -286,6 +302,11 @@ class Planned:
     def name(self) -> str:
         """The contest's name."""
         return self.plan.name
+
+    @property
+    def opening_text(self) -> str:
+        """Text of its log's first leaf."""
+        return self.plan.cup.words if self.plan.cup else ""
 
     @property
     def folder(self) -> Path:

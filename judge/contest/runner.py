@@ -71,7 +71,6 @@ class ContestRunner:
         job_of: Callable[[ScheduledGame], Job],
         schedule_next: Callable[[], bool],
         attempts: int,
-        draws_when_free: bool = False,
         check_failures: Callable[[ScheduledGame], None] = lambda _: None,
         priorities: Callable[[], Mapping[str, float]] | None = None,
         alone: Callable[[], frozenset[str]] = frozenset,
@@ -83,10 +82,9 @@ class ContestRunner:
     ) -> None:
         """`files` receives records and folder states before the rows that name them.
 
-        `schedule_next` is called when all games have ended, with `draws_when_free` also when a slot is free and no game
-        waits, and returns whether it has scheduled more. `check_failures`
-        is called after each result. `priorities` returns values by agent: the game with the lowest sum is next. None:
-        schedule order.
+        `schedule_next` is called when a slot is free and no game can be started, and returns whether it has scheduled
+        more. `check_failures` is called after each result. `priorities` returns values by agent: the game with the
+        lowest sum is next. None: schedule order.
 
         After `attempts` voids in a row, a game is set aside if another game was played since the last set-aside or, the
         first time, if others are left. It is retried after all others, at least `pause_s` after the last set-aside.
@@ -102,7 +100,6 @@ class ContestRunner:
         self._executor = executor
         self._job_of = job_of
         self._schedule_next = schedule_next
-        self._draws_when_free = draws_when_free
         self._attempts = attempts
         self._alone = alone
         self._check_failures = check_failures
@@ -179,7 +176,7 @@ class ContestRunner:
     def _fill(self) -> None:
         while self._executor.free and not self.drain.is_set():
             game = self._issue()
-            if game is None and self._draws_when_free and self._schedule_next():
+            if game is None and self._schedule_next():
                 game = self._issue()
             if game is None:
                 return

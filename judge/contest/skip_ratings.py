@@ -5,7 +5,7 @@ import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from judge.base.durable_files import is_file, read_bounded
+from judge.base.durable_files import is_file, read_lines_bounded
 from judge.base.errors import InputError
 from judge.base.text import printable, quote, sentence, suggest
 from judge.contest.earlier_contests import read_earlier
@@ -16,7 +16,7 @@ from judge.tournament.formats.base import skip_of
 from judge.tournament.pairings import Competitor
 from judge.tournament.skipped_pairs import MAX_RATING, SourcedRating, league_ratings
 
-MAX_CSV_BYTES = 1 << 20
+MAX_CSV_BYTES, MAX_CSV_LINES = 1 << 20, 50_000
 
 Agents = Sequence[tuple[str, str]]
 """Names and digests of files; empty: unknown."""
@@ -36,7 +36,7 @@ def with_ratings(planned: Planned, chosen: AnyFormat, agents: Agents) -> AnyForm
     used = {name: ratings[name] for name in names if name in ratings}
     rated = chosen.model_copy(update={"skip": skip.model_copy(update={"agents": used})})
     entries = [Competitor(name, number) for number, name in enumerate(names, 1)]
-    if len(entries) > 1 and not rated.next_rounds(entries, [], 0):
+    if len(entries) > 1 and not rated.next(entries, [], 0):
         raise InputError(f"{planned.path}: format.skip leaves out all pairs; raise rating_difference")
     return rated
 
@@ -78,7 +78,8 @@ def _read_ratings(planned: Planned, source: str, above: str, agents: Agents) -> 
 
 def read_ratings_csv(path: Path, agents: Sequence[str]) -> Mapping[str, SourcedRating]:
     """Read the columns agent and rating. Agents without a line have 0. Raises InputError with the line."""
-    data = read_bounded(path, MAX_CSV_BYTES, "give a CSV file with the columns agent,rating", links=True)
+    fix = "give a CSV file with the columns agent,rating"
+    data = read_lines_bounded(path, MAX_CSV_BYTES, MAX_CSV_LINES, "a file of ratings", fix)
     lines = decode_file(data, str(path)).split("\n")
     header = [column.strip() for column in _cells(path, 1, lines[0])]
     for column in ("agent", "rating"):
@@ -87,6 +88,8 @@ def read_ratings_csv(path: Path, agents: Sequence[str]) -> Mapping[str, SourcedR
     found: dict[str, SourcedRating] = {}
     first: dict[str, int] = {}
     for number, line in enumerate(lines[1:], 2):
+        if number > MAX_CSV_LINES:
+            raise InputError(f"{path}, line {number}: a file of ratings has at most {MAX_CSV_LINES} lines")
         if not line.strip():
             continue
         cells = [cell.strip() for cell in _cells(path, number, line)]

@@ -17,6 +17,8 @@ from judge.referee.seeds import Key
 from judge.referee.setup import check_playable, in_contest
 from judge.referee.spec import GameSpec
 from judge.sandbox.docker.images import listing, runtime_image
+from judge.sandbox.machine.owner import owned_directory
+from judge.tournament.formats import AnyFormat
 from judge.tournament.formats.ladder import Ladder
 from judge.tournament.points import points_table
 from judge.tournament.seeds import Freeze, commitment_to, contest_key
@@ -43,13 +45,7 @@ def take_snapshot(
     if secret is None and plan.seed is None:
         raise ValueError("a contest without a seed needs a secret")
     points_table(planned.policy)
-    entered = entrants(planned, staging, _raised)
-    if (why := planned.lacks_agents(len(entered))) is not None:
-        raise InputError(why)
-    refuse_many_of_an_author(planned, entered)
-    names = distinct([each.name for each in entered], planned.path)
-    agents = [(name, each.agent.digest) for name, each in zip(names, entered, strict=True)]
-    format_ = resolved_format(planned, agents)
+    entered, agents, format_ = _agreed(planned, staging)
     source, states = begins(agents)
     authors = _author_numbers(entered) if isinstance(format_, Ladder) else {}
     entries = tuple(
@@ -90,6 +86,22 @@ def take_snapshot(
         host=host,
     )
     return _drawn(terms, secret, freeze(terms_digest(terms.model_dump_json())))
+
+
+def check_terms(planned: Planned) -> None:
+    """Raises InputError as `take_snapshot` for agents, ratings and seats. Writes nothing."""
+    with owned_directory() as staging:
+        _agreed(planned, staging)
+
+
+def _agreed(planned: Planned, staging: Path) -> tuple[Sequence[Entrant], Sequence[tuple[str, str]], AnyFormat]:
+    entered = entrants(planned, staging, _raised)
+    if (why := planned.lacks_agents(len(entered))) is not None:
+        raise InputError(why)
+    refuse_many_of_an_author(planned, entered)
+    names = distinct([each.name for each in entered], planned.path)
+    agents = [(name, each.agent.digest) for name, each in zip(names, entered, strict=True)]
+    return entered, agents, resolved_format(planned, agents)
 
 
 def entry_of(

@@ -1,6 +1,7 @@
 """Writes the export of a cup: the export of each league that has begun, and pages with a manifest over all of them.
 
 DIR/index.html, agents.html, agents/, schedule.html, cup.json     the cup
+DIR/announcement.json                                             its leagues before the start
 DIR/manifest.json, manifest.sig, organiser.pem                    its files, and the manifest of each league
 DIR/LEAGUE/                                                       an ordinary export with its own manifest and log
 """
@@ -15,6 +16,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from judge.base.errors import InputError
 from judge.base.progress import Tracker, untracked
 from judge.contest.contest import Contest, open_store
+from judge.cup.announcement import ANNOUNCEMENT
 from judge.cup.plan import PlannedCup
 from judge.cup.results import CUP_DOCUMENT, read_exported
 from judge.cup.site import cup_pages
@@ -46,6 +48,7 @@ def export_cup(
 
     A league's export is signed by the organiser.key in its folder, or by `key`. Raises InputError and HostError.
     """
+    planned.refuse_changes()
     with new_directories(directory, private) as (partial, partial_private):
         leagues = _write(planned, partial, partial_private, key, options, track)
         digest = write_manifest(partial, planned.cup.name, key, leagues)
@@ -83,6 +86,7 @@ def _write(
     results = read_exported(planned, target, exported)
     signed = {name: (summary.digest, summary.fingerprint) for name, summary in exported.items()}
     (target / CUP_DOCUMENT).write_bytes(results.document(signed).encoded())
+    (target / ANNOUNCEMENT).write_bytes(planned.announcement.encoded())
     for path, page in cup_pages(planned, results, languages(options.languages)):
         (target / path).parent.mkdir(parents=True, exist_ok=True)
         (target / path).write_bytes(page)

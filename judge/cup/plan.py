@@ -1,22 +1,25 @@
 """Reads cup.toml. Each league of a cup is an ordinary contest in a folder next to it."""
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, model_validator
 
 from judge.base.durable_files import is_directory, is_file, write_durably
 from judge.base.errors import HostError, InputError
 from judge.base.text import quote, suggest
 from judge.base.toml_files import line_of, parse, read_text, toml_value, validated
-from judge.contest.contest import has_begun, open_store
+from judge.contest.contest import announce, has_begun, open_store
 from judge.contest.plan import (
     NAME,
     PLAN_FILE,
     AgentPlan,
+    CupReference,
     Plan,
     Planned,
     StartPlan,
@@ -26,8 +29,10 @@ from judge.contest.plan import (
     policy_of,
     refuse_contradictions,
 )
+from judge.cup.announcement import ANNOUNCEMENT, AnnouncedLeague, Announcement, league_terms
 from judge.host.house_agents import house_agent_names
 from judge.referee.policy import Policy
+from judge.referee.spec import OpeningField
 from judge.submissions.intake import IntakePolicy
 from judge.tournament.formats.base import skip_of
 from judge.translations.language import CODES
@@ -70,6 +75,8 @@ class League(Plan):
 
     @model_validator(mode="after")
     def _has_no_agents(self) -> "League":
+        if self.cup:
+            raise ValueError("judge cup writes the key cup; remove it")
         if self.agents:
             raise ValueError("agents of a cup are in [[entries]], each with its leagues; remove the league's agents")
         for key in ("promoted", "promotes_new"):
@@ -127,7 +134,7 @@ class Cup(_Table):
         return {league.name: league for league in self.leagues}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class PlannedCup:
     """A cup.toml with the policies of its leagues."""
 
@@ -154,6 +161,87 @@ class PlannedCup:
         document = self._document(league, f"{self.folder.resolve()}/")
         return Planned(self.file_of(league), "", Plan.model_validate(document), self.policies[league])
 
+    @cached_property
+    def announcement(self) -> Announcement:
+        """Raises InputError."""
+        leagues = tuple(
+            AnnouncedLeague(
+                name=league.name,
+                contest=f"{self.cup.name}-{league.name}",
+                after=league.after,
+                promoted=league.promoted if league.after else 0,
+                promotes_new=league.promotes_new,
+                medals=league.medals,
+                terms=self._terms(league.name),
+            )
+            for league in self.cup.leagues
+        )
+        return Announcement(name=self.cup.name, leagues=leagues)
+
+    @property
+    def reference(self) -> CupReference:
+        """Raises InputError."""
+        return CupReference(name=self.cup.name, announcement=self.announcement.digest)
+
+    def _terms(self, league: str) -> str:
+        plan = Plan.model_validate(self._document(league, "../"))
+        openings = _OPENINGS.dump_json(tuple(self.contest(league).openings()))
+        document = {
+            **plan.model_dump(mode="json", include={"name", "duel", "failures", "seed", "seeding", "box"}),
+            "policy": json.loads(self.policies[league].model_dump_json()),
+            "format": json.loads(plan.format.model_dump_json()),
+            "openings": json.loads(openings),
+            "shuffle": plan.openings.shuffle,
+            "transform": plan.openings.transform,
+        }
+        return league_terms(document)
+
+    def announce(self) -> Mapping[str, str | None]:
+        """Start each league's log; return commitments, None with a fixed seed. Raises HostError and InputError."""
+        self.refuse_changes()
+        commitments = {}
+        for league in self.cup.leagues:
+            contest = self.begun(league.name) or self.write(league.name, is_complete=not league.after)
+            with closing(open_store(contest)) as store:
+                announce(store, contest)
+                commitments[league.name] = store.leaves(contest.name, 0, 1)[0].digest
+        return commitments
+
+    def refuse_changes(self) -> None:
+        """Raises InputError if other leagues were announced."""
+        for league in self.cup.leagues:
+            text = self._opening_text(league.name)
+            if text is not None and text != self.reference.words:
+                raise InputError(f"{self.path}: the leagues differ from those that were announced: {self._changes()}")
+
+    def _opening_text(self, league: str) -> str | None:
+        if not self._former_text(league):
+            return None
+        planned = load_plan(self.file_of(league))
+        if planned.has_no_store:
+            return None
+        with closing(open_store(planned)) as store:
+            lines = store.leaves(planned.name, 0, 1)
+        return lines[0].text if lines else None
+
+    def _changes(self) -> str:
+        path = self.folder / ANNOUNCEMENT
+        found: Sequence[str] = ()
+        with suppress(InputError, ValueError):
+            former = Announcement.model_validate_json(read_text(path, "an announcement"))
+            found = [*former.differences(self.announcement)]
+        return f"{', '.join(found) or 'its name or order'}; restore {self.path.name}, or use a new folder and name"
+
+    @cached_property
+    def _is_announced(self) -> bool:
+        self.refuse_changes()
+        path = self.folder / ANNOUNCEMENT
+        try:
+            write_durably(path, self.announcement.encoded())
+        except OSError as error:
+            raise HostError(f"{path}: {error.strerror}") from None
+        return True
+
     def begun(self, league: str) -> Planned | None:
         """Return the league's contest from its folder if it has begun. Raises InputError."""
         if not self._former_text(league):
@@ -172,12 +260,13 @@ class PlannedCup:
         """
         path = self.file_of(league)
         document = self._document(league, "../", promoted)
+        document["cup"] = self.reference.model_dump()
         if not is_complete:
             document.pop("contest", None)
         lines = [_HEAD]
         lines += [f"{key} = {toml_value(value)}" for key, value in document.items()]
         text = "\n".join(lines) + "\n"
-        if self._former_text(league) != text and self.begun(league) is None:
+        if self._former_text(league) != text and self.begun(league) is None and self._is_announced:
             try:
                 path.parent.mkdir(exist_ok=True)
                 write_durably(path, text.encode())
@@ -208,6 +297,8 @@ class PlannedCup:
         is_name = agent.path in house_agent_names() and not is_file(path) and not is_directory(path)
         return agent.path if is_name else _prefixed(agent.path, prefix)
 
+
+_OPENINGS = TypeAdapter(tuple[OpeningField, ...])
 
 _PATHS = frozenset(
     {("openings", "file"), ("folders", "from"), ("ratings", "with"), ("format", "skip", "ratings")}

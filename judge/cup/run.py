@@ -79,9 +79,7 @@ class CupRun:
         """Play until all leagues have ended. Raises InputError and HostError."""
         leagues = self._planned.cup.leagues
         self.ends |= {league.name: LeagueEnd.OVER for league in leagues if _is_over(self._planned.begun(league.name))}
-        for league in leagues:
-            if not league.after or league.after not in self.ends:
-                self._planned.write(league.name, is_complete=not league.after)
+        self._planned.announce()
         while True:
             self._collect()
             if not self._stop.is_set():

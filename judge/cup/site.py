@@ -7,7 +7,8 @@ from typing import Any
 from judge.contest_games import AttemptState
 from judge.cup.plan import PlannedCup
 from judge.cup.results import CupResults, LeagueResults
-from judge.site.pages import LIVE_POLICY, POLICY, STYLE, VERIFIER, Page, PagePlace, asset, render
+from judge.publish.model import Stream
+from judge.site.pages import POLICY, STYLE, VERIFIER, Page, PagePlace, asset, render
 from judge.submissions.windows import Windows
 from judge.translations.language import Language
 
@@ -34,8 +35,8 @@ class CupSite:
         """Return the paths of all pages."""
         return [_INDEX, _AGENTS, _SCHEDULE, *self._agents]
 
-    def page(self, place: PagePlace) -> bytes | None:
-        """Render a page; None if it is unknown."""
+    def page(self, place: PagePlace, stream: Stream | None = None) -> bytes | None:
+        """Render a page; None if it is unknown. With a `stream` it updates itself."""
         results = self._results
         values: Mapping[str, Any] = {
             "cup": results,
@@ -45,7 +46,7 @@ class CupSite:
             "folder_of": lambda league: self._folder(place, league),
             "link_of": lambda league: self._link(place, league),
             "is_served": self._hosted is not None,
-            "policy": POLICY if self._hosted is None else LIVE_POLICY,
+            **({"policy": POLICY} if stream is None else {}),
         }
         more: Mapping[str, Any] = {}
         if place.path == _INDEX:
@@ -61,7 +62,7 @@ class CupSite:
             template, more = "cup_agent.html", {"agent_name": agent, "leagues": leagues, "medals": medals}
         else:
             return None
-        return render(template, place, {**values, **more}, package=__package__)
+        return render(template, place, {**values, **more}, stream, __package__)
 
     def _folder(self, place: PagePlace, league: LeagueResults) -> str:
         folder = league.name if self._hosted is None else self._hosted.get(league.name, league.name)

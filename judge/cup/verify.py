@@ -1,5 +1,7 @@
 """Verifies an exported cup: its manifest, the export of each league, and the results that follow from them."""
 
+import hashlib
+import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -9,7 +11,9 @@ from judge.base.durable_files import read_bounded
 from judge.base.errors import InputError
 from judge.base.parsing import parse_foreign
 from judge.base.progress import Tracker, untracked
+from judge.contest.plan import CupReference
 from judge.contest_games import AttemptState
+from judge.cup.announcement import ANNOUNCEMENT, Announcement, league_terms
 from judge.cup.results import CUP_DOCUMENT, CupDocument, CupResults, LeagueResults, advancing, results_of
 from judge.publish.manifest import PUBLIC_KEY, ManifestCheck, check_manifest
 from judge.verify.export import VerificationReport, verify_export
@@ -22,7 +26,9 @@ _CHANGES_PLACES = frozenset({AttemptState.ACCEPTED, AttemptState.ANNULLED, "disq
 
 @dataclass(frozen=True, slots=True)
 class CupReport:
-    """The result of a verification. `waiting`: leagues that had not begun. `decisions` cannot be verified."""
+    """The result of a verification. `waiting`: leagues that had not begun. `decisions` cannot be verified.
+    `announcement`: its SHA-256.
+    """
 
     name: str
     manifest: ManifestCheck
@@ -30,6 +36,7 @@ class CupReport:
     leagues: Mapping[str, VerificationReport]
     waiting: Sequence[str]
     decisions: Sequence[str]
+    announcement: str
 
 
 def verify_cup(
@@ -48,11 +55,9 @@ def verify_cup(
         problems.append(f"the manifest is of {manifest.contest!r}, the cup is {document.name!r}")
     names = Counter([*(each.name for each in document.leagues), *(each.contest for each in begun)])
     problems += [f"{CUP_DOCUMENT}: two leagues have the name {name!r}" for name, count in names.items() if count > 1]
-    problems += [
-        f"{each.name}: its contest {each.contest!r} is not named after the league"
-        for each in begun
-        if not each.contest.endswith(f"-{each.name}")
-    ]
+    data_announced = read_bounded(directory / ANNOUNCEMENT, MAX_DOCUMENT_BYTES, "the cup was not announced")
+    announced = parse_foreign(Announcement, data_announced, f"{ANNOUNCEMENT}: not the announcement of a cup")
+    problems += _announced_problems(document, announced)
     reports: dict[str, VerificationReport] = {}
     for league in begun:
         try:
@@ -67,6 +72,8 @@ def verify_cup(
         problems += [f"{league.name}: {problem}" for problem in report.problems]
         if report.contest not in ("", league.contest):
             problems.append(f"{league.name}: of the contest {report.contest!r}, not of {league.contest!r}")
+        if report.log is None:
+            problems.append(f"{league.name}: it has no log")
         if report.manifest.digest != league.manifest:
             problems.append(f"{league.name}: its manifest is not the one in {CUP_DOCUMENT}")
         if report.manifest.fingerprint != league.key:
@@ -77,11 +84,39 @@ def verify_cup(
         signed = {each.name: (each.manifest, each.key) for each in document.leagues}
         if results.document(signed).encoded() != data:
             problems.append(f"{CUP_DOCUMENT}: places and medals do not follow from the leagues")
+        problems += _opening_problems(results, announced, hashlib.sha256(data_announced).hexdigest())
         decisions += _different_files(results)
         for each in results.leagues:
             _check_promotion(results, each, problems, decisions)
     waiting = [league.name for league in document.leagues if not league.contest]
-    return CupReport(document.name, manifest, problems, reports, waiting, decisions)
+    return CupReport(
+        document.name, manifest, problems, reports, waiting, decisions, hashlib.sha256(data_announced).hexdigest()
+    )
+
+
+def _announced_problems(document: CupDocument, announced: Announcement) -> Iterator[str]:
+    if announced.name != document.name:
+        yield f"{ANNOUNCEMENT}: of the cup {announced.name!r}"
+    shown = [(each.name, each.after, each.promoted, each.promotes_new, each.medals) for each in document.leagues]
+    if shown != [(each.name, each.after, each.promoted, each.promotes_new, each.medals) for each in announced.leagues]:
+        yield f"{CUP_DOCUMENT}: the leagues differ from those of {ANNOUNCEMENT}"
+        return
+    for league, each in zip(document.leagues, announced.leagues, strict=True):
+        if league.contest not in ("", each.contest):
+            yield f"{league.name}: its contest {league.contest!r} is not the announced {each.contest!r}"
+
+
+def _opening_problems(results: CupResults, announced: Announcement, digest: str) -> Iterator[str]:
+    words = CupReference(name=announced.name, announcement=digest).words
+    terms = {league.name: league.terms for league in announced.leagues}
+    for league in results.leagues:
+        if league.contest is None:
+            continue
+        first = league.contest.journal[0]
+        if (first.event, first.text) != ("announced", words):
+            yield f"{league.name}: its log does not begin with the digest of {ANNOUNCEMENT}"
+        if league_terms(json.loads(league.contest.document)) != terms[league.name]:
+            yield f"{league.name}: its terms are not those of {ANNOUNCEMENT}"
 
 
 def _different_files(results: CupResults) -> Iterator[str]:

@@ -218,6 +218,7 @@ def _contexts(contest: PublishedContest, options: PageOptions) -> Sequence[GameP
             stage=contest.stage_of(game),
             above=options.above,
             titles=(contest.by_name[game.first].title, contest.by_name[game.second].title),
+            has_rounds=contest.has_rounds,
         )
         for game, before, after in zip(contest.played, stems, stems[2:], strict=False)
     ]

@@ -65,7 +65,7 @@ _READ_THE_POSITION = sentence(
     "its moves are legal, but may be for another position: check the square (x first, both from 0) "
     "and the owner of every stone"
 )
-WIN = Check("win", sentence("wins where one stone wins, with either colour"), _READ_THE_POSITION)
+WIN = Check("win", sentence("wins when one move is enough, with either colour"), _READ_THE_POSITION)
 BLOCK = Check("block", sentence("blocks a four, with either colour"), _READ_THE_POSITION)
 RULE = Check(
     "rule",

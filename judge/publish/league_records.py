@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations, islice
 from pathlib import Path
 
-from judge.base.durable_files import read_bounded
+from judge.base.durable_files import read_bounded, read_lines_bounded
 from judge.base.errors import InputError
 from judge.base.text import is_printable, printable, quote
 from judge.base.toml_files import decode_text
@@ -233,7 +233,7 @@ def _integer(row: Mapping[str, str], column: str, place: str) -> int:
 
 
 def _record_lines(path: Path) -> list[RecordLine]:
-    data = _begin_of(path)
+    data = read_lines_bounded(path, MAX_RECORD_BYTES, MAX_RECORD_LINES, "a record")
     if data.startswith(codecs.BOM_UTF8):
         raise InputError(f"{path}, line 1: it begins with a byte order mark; save it as UTF-8 without one")
     lines: list[RecordLine] = []
@@ -258,21 +258,6 @@ def _record_lines(path: Path) -> list[RecordLine]:
             raise InputError(f"{place}: a record has at most {MAX_NAMES} names")
         lines.append(line)
     return lines
-
-
-def _begin_of(path: Path) -> bytes:
-    try:
-        return read_bounded(path, MAX_RECORD_BYTES, links=True)
-    except InputError:
-        if not path.is_file():
-            raise
-    try:
-        with path.open("rb") as file:
-            data = file.read(MAX_RECORD_BYTES)
-    except OSError as error:
-        raise InputError(f"{path}: {error.strerror}") from None
-    line = min(data.count(b"\n"), MAX_RECORD_LINES) + 1
-    raise InputError(f"{path}, line {line}: a record has at most {MAX_RECORD_LINES} lines and {MAX_RECORD_BYTES} bytes")
 
 
 def _record_line(place: str, number: int, text: str) -> RecordLine:

@@ -1,4 +1,4 @@
-"""A published contest: its terms, games, and computed tables."""
+"""A published contest and its tables."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -6,8 +6,9 @@ from datetime import datetime
 from functools import cached_property
 
 from judge.base.text import sentence
-from judge.contest_games import AttemptState, GameResult, GameState, Pairing, PublishedGame, ScheduledGame
+from judge.contest_games import AttemptState, GameResult, Pairing, PublishedGame, ScheduledGame
 from judge.publish.joined import Joined
+from judge.publish.ladder import OPEN, LadderAgent, LadderLog, LadderRatings
 from judge.records.evaluations import EvaluatedGame
 from judge.referee.seeds import Key
 from judge.statistics.candidates import Candidate, compare_candidates
@@ -28,8 +29,6 @@ from judge.tournament.snapshot import Snapshot, SnapshotEntry
 from judge.tournament.standings import TableLine
 
 _CHANGES = frozenset({"disqualified", WITHDRAWN, "entered"})
-
-OPEN = (GameState.PENDING, GameState.RUNNING, GameState.HELD)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +73,7 @@ class Stream:
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """Winners, points, and times of the first start and last result (UTC, to the minute; empty without a journal)."""
+    """Winners, points, and times of first start and last result (UTC; empty without a journal)."""
 
     winners: Sequence[str]
     points: float
@@ -113,6 +112,7 @@ class PublishedContest:
     """Reason and JSON of entries after the start."""
     evaluated: Mapping[int, EvaluatedGame | None] = field(default_factory=dict)
     """By game number, if known."""
+    ladder_ratings: LadderRatings = field(default_factory=LadderRatings, compare=False)
 
     @property
     def name(self) -> str:
@@ -139,7 +139,7 @@ class PublishedContest:
         return [(event, agent) for event, agent, _ in found]
 
     def absent(self, changes: int | None = None) -> frozenset[str]:
-        """Agents not paired after this number of changes; None: all."""
+        """Agents not paired after `changes`; None: all."""
         absent = set(self.entered)
         for event, agent in self.changes[:changes]:
             if event == "entered":
@@ -152,7 +152,7 @@ class PublishedContest:
 
     @cached_property
     def tournament(self) -> Tournament:
-        """Rules for pairing and scoring. Raises InputError if the secret does not match the commitment."""
+        """Raises InputError if the secret does not match the commitment."""
         return Tournament(self.snapshot, self.secret)
 
     @cached_property
@@ -177,6 +177,11 @@ class PublishedContest:
             if pairing.second is None:
                 byes[pairing.round].append(pairing.first)
         return byes
+
+    @property
+    def has_rounds(self) -> bool:
+        """False for a ladder."""
+        return not self.snapshot.format.draws_when_free
 
     @cached_property
     def rounds(self) -> Mapping[int, Sequence[PublishedGame]]:
@@ -204,7 +209,7 @@ class PublishedContest:
         groups: dict[str, set[str]] = {}
         for pairing in self.pairings:
             groups.setdefault(pairing.group, set()).update(pairing.agents)
-        if form.in_advance:
+        if "" in groups:
             groups[""] = set(self.by_name)
         found: dict[str, list[str]] = {agent: [] for agent in self.by_name}
         for group, members in groups.items():
@@ -244,12 +249,12 @@ class PublishedContest:
 
     @property
     def all_games(self) -> int:
-        """Number of games, including future and without cancelled ones."""
+        """Number of games, with future ones."""
         return len(self.played) + len(self.unfinished) + self.to_come.games
 
     @cached_property
     def is_over(self) -> bool:
-        """Whether all games are finished and no round follows."""
+        """Whether no game is left."""
         if self.unfinished or self.has_ended:
             return not self.unfinished
         return not self.tournament.goes_on(self.pairings, self.results, self.absent())
@@ -301,14 +306,19 @@ class PublishedContest:
 
     @cached_property
     def certainty(self) -> Sequence[StageCertainty]:
-        """Certainty of places by stage; empty without results, or if places are no order of strength."""
+        """Certainty of places by stage; may be empty."""
         if not self.snapshot.format.orders_by_strength:
             return ()
         played = self.tournament.played(self.pairings, self.results)
         points = None if self.snapshot.duel is not None else points_table(self.snapshot.policy)
-        running, has_rounds = not self.is_over, not self.snapshot.format.draws_when_free
         return certain_places(
-            self.table, self.stages, played, self.out, points=points, is_running=running, has_rounds=has_rounds
+            self.table,
+            self.stages,
+            played,
+            self.out,
+            points=points,
+            is_running=not self.is_over,
+            has_rounds=self.has_rounds,
         )
 
     @cached_property
@@ -330,6 +340,14 @@ class PublishedContest:
     def rated(self) -> Mapping[str, Rating]:
         """Ratings by agent."""
         return {rating.agent: rating for rating in self.ratings.ratings} if self.ratings else {}
+
+    @cached_property
+    def ladder(self) -> Mapping[str, LadderAgent]:
+        """Agents of a ladder by name."""
+        if self.has_rounds:
+            return {}
+        log = LadderLog(self.snapshot, self.entered, self.journal, self.pairings, self.games)
+        return self.ladder_ratings.agents(log)
 
     @cached_property
     def base(self) -> str | None:

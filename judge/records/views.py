@@ -3,6 +3,7 @@
 Renderers (terminal, SVG, GIF) read only a `BoardView`. It includes hidden pieces and types unless made for one seat.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -101,3 +102,13 @@ def changed_squares(before: Mapping[Square, object], after: Mapping[Square, obje
     if len(after) - len(before) != sum(at not in before for at in changed):
         changed += [at for at in before if at not in after]
     return changed
+
+
+_NUMBERED = re.compile(r"([0-9]+)\. (.*)", re.DOTALL)
+"""Matches numbered moves, such as `31. s9`."""
+
+
+def numbered(notation: str, at: int) -> tuple[int, str]:
+    """Return a notation's number and move; `at` is the number of a notation without one."""
+    match = _NUMBERED.fullmatch(notation)
+    return (at, notation) if match is None else (int(match[1]), match[2])

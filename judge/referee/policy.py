@@ -115,6 +115,19 @@ class ClockPolicy(_Section):
         control = TimeControl(main_ms=self.match_ms or None, turn_ms=self.turn_ms or self.asap_ms)
         return control, control
 
+    @property
+    def words(self) -> str:
+        """The limits as text."""
+        pondering = ", agents ponder" if self.ponder else ""
+        if self.control is None:
+            turn = f"{self.turn_ms} ms a turn" if self.turn_ms else "as fast as possible"
+            game = f"{self.match_ms} ms a game" if self.match_ms else "no limit of a game"
+            return f"{turn}, {game}{pondering}"
+        first, second = self.controls
+        if first == second:
+            return f"{first} ({first.words}){pondering}"
+        return f"first seat {first} ({first.words}), second seat {second} ({second.words}){pondering}"
+
     def told_turn_ms(self, seat: int) -> int:
         """Announced limit of an answer. 0: as fast as possible."""
         if self.control is None:

@@ -68,7 +68,7 @@ def results_chart(contest: PublishedContest, language: Language) -> ResultsChart
         rows.append(
             ResultBar(
                 at * ROW,
-                _short(contest.by_name[line.agent].title),
+                short_label(contest.by_name[line.agent].title),
                 contest.by_name[line.agent].stem,
                 [bar for bar in bars if bar.count],
                 language.measure(points_text(line.points)),
@@ -85,7 +85,7 @@ def results_chart(contest: PublishedContest, language: Language) -> ResultsChart
 
 @dataclass(frozen=True, slots=True)
 class RatingRow:
-    """A rating with its interval; an undetermined end is open. `page` is the stem of the agent's page, or empty."""
+    """A rating with its interval. `page` is the stem of the agent's page, or empty."""
 
     y: float
     name: str
@@ -140,13 +140,8 @@ def history_chart(versions: Sequence[Version], language: Language) -> RatingsCha
 
 def _intervals(shown: Sequence[tuple[str, str, Rating]], left_out: int, pools: int, language: Language) -> RatingsChart:
     ends = [end for *_, rating in shown for end in (rating.elo, rating.low, rating.high) if end is not None]
-    # A round step, four to eight of which fit the span.
-    rough = max(max(ends) - min(ends), 1.0) / 5
-    size = 10.0 ** math.floor(math.log10(rough))
-    step = next(size * factor for factor in (1, 2, 5, 10) if size * factor >= rough)
-    first, last = math.floor(min(ends) / step) * step, math.ceil(max(ends) / step) * step
-    if first == last:
-        first, last = first - step, last + step
+    values = round_ticks(min(ends), max(ends))
+    first, last = values[0], values[-1]
     unit = (WIDTH - NAMES - VALUES) / (last - first)
 
     def x(elo: float) -> float:
@@ -155,7 +150,7 @@ def _intervals(shown: Sequence[tuple[str, str, Rating]], left_out: int, pools: i
     rows = [
         RatingRow(
             at * ROW,
-            _short(name),
+            short_label(name),
             page,
             x(rating.elo),
             NAMES if rating.low is None else x(rating.low),
@@ -167,18 +162,31 @@ def _intervals(shown: Sequence[tuple[str, str, Rating]], left_out: int, pools: i
         )
         for at, (name, page, rating) in enumerate(shown)
     ]
-    ticks = [
-        Tick(x(elo), number(elo, 0)) for elo in (first + step * at for at in range(round((last - first) / step) + 1))
-    ]
+    ticks = [Tick(x(elo), number(elo, 0)) for elo in values]
     return RatingsChart(len(rows) * ROW, rows, ticks, left_out, pools)
+
+
+def round_ticks(low: float, high: float) -> Sequence[float]:
+    """Round numbers that enclose a span."""
+    rough = max(high - low, 1.0) / 5
+    size = 10.0 ** math.floor(math.log10(rough))
+    step = next(size * factor for factor in (1, 2, 5, 10) if size * factor >= rough)
+    first, last = math.floor(low / step) * step, math.ceil(high / step) * step
+    if first == last:
+        first, last = first - step, last + step
+    return [first + step * at for at in range(round((last - first) / step) + 1)]
 
 
 def interval_text(rating: Rating | Interval, language: Language, digits: int = 0) -> str:
     """Return an interval such as `-12 to 34`."""
-    low = language.gettext("no lower end") if rating.low is None else number(rating.low, digits)
-    high = language.gettext("no upper end") if rating.high is None else number(rating.high, digits)
+    low, high = (None if end is None else number(end, digits) for end in (rating.low, rating.high))
+    if high is None:
+        return language.gettext("unlimited") if low is None else language.gettext("at least {low}").format(low=low)
+    if low is None:
+        return language.gettext("at most {high}").format(high=high)
     return language.gettext("{low} to {high}").format(low=low, high=high)
 
 
-def _short(name: str) -> str:
+def short_label(name: str) -> str:
+    """A short name."""
     return plain_text(short_name(name), _NAME_LETTERS)

@@ -2,11 +2,13 @@
 pictures. Pages load nothing from other sites.
 """
 
+import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from importlib.resources import files
 from typing import Any
+from urllib.parse import quote
 
 from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
@@ -46,7 +48,7 @@ HERE = __package__
 
 
 def asset(name: str, package: str = HERE) -> bytes:
-    """Return a file of a package's templates, such as one of `ASSETS`."""
+    """Return a file of a package's templates."""
     return files(package).joinpath("templates", name).read_bytes()
 
 
@@ -146,6 +148,7 @@ def _environment(language: Language, package: str) -> Environment:
 
     environment.filters |= {
         "explanation": explanation_in,
+        "icon": icon_of,
         "name": short_name,
         "cut": plain_text,
         "points": points_in,
@@ -164,6 +167,7 @@ def _environment(language: Language, package: str) -> Environment:
         "policy": POLICY,
         "stream": None,
         "has_authors": False,
+        "has_rounds": True,
         "above": "",
         "language": language,
         "_": translate,
@@ -174,6 +178,16 @@ def _environment(language: Language, package: str) -> Environment:
 def short_name(text: str) -> str:
     """Return an agent's name as shown on pages."""
     return plain_text(text, MAX_NAME_CHARACTERS)
+
+
+def icon_of(contest: str) -> str:
+    """Return an icon with the first letter of a contest, in a colour that follows from its name."""
+    hue, letter = zlib.crc32(contest.encode()) % 360, escape(short_name(contest)[:1].upper())
+    svg = (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9"><rect width="9" height="9" rx="2" fill="hsl({hue} '
+        f'60% 35%)"/><text x="4.5" y="6.7" font-size="6" text-anchor="middle" fill="#fff">{letter}</text></svg>'
+    )
+    return f"data:image/svg+xml,{quote(svg)}"
 
 
 def _print(value: object) -> object:
@@ -197,7 +211,13 @@ def render_for(
     contest: PublishedContest, template: str, here: str, place: PagePlace, values: Mapping[str, Any]
 ) -> bytes:
     """Render a page of a contest. `here` is its tab in the navigation."""
-    common = {"contest_name": contest.snapshot.shown_name, "above": contest.above, "here": here, "contest": contest}
+    common = {
+        "contest_name": contest.snapshot.shown_name,
+        "above": contest.above,
+        "here": here,
+        "contest": contest,
+        "has_rounds": contest.has_rounds,
+    }
     return render(template, place, {**common, **values}, contest.stream)
 
 

@@ -16,6 +16,7 @@ from judge.publish.model import Participant, PublishedContest, chance_words
 from judge.site.charts import history_chart, interval_text, ratings_chart, results_chart
 from judge.site.feed import agent_feed
 from judge.site.journal_page import journal_pages
+from judge.site.ladder import agent_values, ladder_values
 from judge.site.pages import ASSETS, Page, PagePlace, asset, render_for
 from judge.site.pairs import MAX_AGENTS, pair_file, pair_pages
 from judge.site.picks import picks
@@ -29,10 +30,10 @@ from judge.tournament.standings import CRITERIA, TableLine
 from judge.translations.language import ENGLISH, Language
 
 MAX_PAGE_BYTES = 150_000
-"""Bytes with style and script; determines the limits below."""
+"""Bytes with style and script."""
 
 MOST_IN_CELL, MOST_IN_CELLS = 6, 400
-"""Maximum numbers of games shown separately in a cell and in all cells."""
+"""Maximum games shown in a cell and in all cells."""
 
 PER_PAGE = 350
 
@@ -59,7 +60,7 @@ class Proof:
 def site(
     contest: PublishedContest, about: About, proof: Proof, languages: Sequence[Language] = (ENGLISH,)
 ) -> Iterator[Page]:
-    """Yield all pages except those of games, in each language, and their assets."""
+    """Yield all pages except those of games, and their assets."""
     for name in ASSETS:
         yield name, asset(name)
     for path, write in pages(contest, about, languages).items():
@@ -73,7 +74,7 @@ def site(
 def pages(
     contest: PublishedContest, about: About, languages: Sequence[Language] = (ENGLISH,)
 ) -> Mapping[str, Callable[[], bytes]]:
-    """Return a function for each page by file, except pages of games and verification."""
+    """Functions by file, without pages of games and verification."""
     written: dict[str, Callable[[], bytes]] = {}
     for language in languages:
         written |= _LanguagePages(contest, language, languages).writers(about)
@@ -91,10 +92,14 @@ class _LanguagePages:
         tables = [
             self._page("index.html", "index.html", "index", partial(_index, contest, language)),
             self._page("crosstable.html", "crosstable.html", "crosstable", partial(_crosstable, contest, language)),
-            self._page("rounds.html", "rounds.html", "rounds", partial(_rounds, contest)),
         ]
+        if contest.has_rounds:
+            tables.append(self._page("rounds.html", "rounds.html", "rounds", partial(_rounds, contest)))
         lists = [self._page(path, "games.html", "games", values) for path, values in _list_pages(contest)]
-        rounds = [self._page(path, "round.html", "rounds", values) for path, values in _round_pages(contest, language)]
+        rounds = [
+            self._page(path, "round.html", "rounds", values)
+            for path, values in (_round_pages(contest, language) if contest.has_rounds else ())
+        ]
         agents = [
             self._page(
                 f"agents/{participant.stem}.html",
@@ -145,6 +150,7 @@ def _index(contest: PublishedContest, language: Language) -> Mapping[str, Any]:
         "withdrawn": [contest.by_name[agent] for agent in contest.withdrawn],
         "results": results_chart(contest, language),
         "ratings": ratings_chart(contest, language),
+        "ladder": ladder_values(contest, language),
         "interval_of": partial(interval_text, language=language),
         "draw_models": _draw_models(contest),
         "facts": _facts(contest, language),
@@ -365,7 +371,9 @@ def _agent(
             fault = None if game.result is None else game.result.faults[agent.name != game.first]
             if game.result is not None and fault is not None:
                 faults.append((game, fault.value, game.result.reason))
-    shown = max(1, PER_PAGE // max(1, len(opponents)))
+    ladder = agent_values(contest, agent, language)
+    per_page = PER_PAGE - (2 * len(ladder["rows"]) if ladder else 0)
+    shown = max(1, per_page // max(1, len(opponents)))
     total = sum(len(games) for _, games in opponents)
     rating = contest.rated.get(agent.name)
     seat = agent.entry.seat
@@ -373,6 +381,7 @@ def _agent(
         "participant": agent,
         "line": contest.lines.get(agent.name),
         "history": _history(contest, agent, language),
+        "ladder": ladder,
         "rating": rating,
         "interval": "" if rating is None else interval_text(rating, language),
         "facts": [
@@ -391,11 +400,11 @@ def _agent(
         "faults": faults[:MAX_FAULTS],
         "more_faults": max(0, len(faults) - MAX_FAULTS),
         "opponents": [
-            (other, [_row(game, agent.name) for game in (games if total <= PER_PAGE else games[-shown:])])
+            (other, [_row(game, agent.name) for game in (games if total <= per_page else games[-shown:])])
             for other, games in opponents
         ],
         "pair_file": pair_file,
-        "left_out": max(0, total - sum(min(shown, len(games)) for _, games in opponents)) if total > PER_PAGE else 0,
+        "left_out": max(0, total - sum(min(shown, len(games)) for _, games in opponents)) if total > per_page else 0,
     }
 
 

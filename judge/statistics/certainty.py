@@ -182,6 +182,17 @@ def assess_places(
     return _League(tally, is_running).certainty(_rated_places(strengths_of(listed)) if places is None else places)
 
 
+def any_time_reach(variance: Matrix, tests: float = 1) -> Matrix:
+    """Half-widths of 95 % confidence sequences, valid together at any number of looks, in logistic units.
+
+    Normal mixture (Robbins, Statistical Methods Related to the Law of the Iterated Logarithm, 1970), with Bonferroni's
+    correction for `tests`.
+    """
+    bound = np.log1p(_MIXTURE_VARIANCE / variance) + 2 * np.log(tests / SIGNIFICANCE)
+    reach: Matrix = np.sqrt(variance * (1 + variance / _MIXTURE_VARIANCE) * bound)
+    return reach
+
+
 def reversed_games(results: Iterable[GameResult], reversals: Sequence[Reversal]) -> list[GameResult]:
     """The first games of `results` that the reversals mean."""
     left = {(reversal.winner, reversal.loser): reversal.games for reversal in reversals}
@@ -297,13 +308,7 @@ class _League:
         return self.comparable & ~tested
 
     def _separated_at_any_time(self, phi: float) -> Truth:
-        """As `_separated`, with a confidence sequence per pair: normal mixture (Robbins, Statistical Methods Related to
-        the Law of the Iterated Logarithm, 1970), with Bonferroni's correction.
-        """
-        variance = phi * self.variance
-        pairs = self.comparable.sum() / 2
-        bound = np.log1p(_MIXTURE_VARIANCE / variance) + 2 * np.log(pairs / SIGNIFICANCE)
-        limit = np.sqrt(variance * (1 + variance / _MIXTURE_VARIANCE) * bound)
+        limit = any_time_reach(phi * self.variance, self.comparable.sum() / 2)
         above: Truth = self.comparable & (self.fit.ratings[:, None] - self.fit.ratings > limit)
         return above
 

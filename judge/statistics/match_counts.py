@@ -81,6 +81,13 @@ class MatchCounts:
                 singles = [singles[0] + lost, singles[1] + drawn, singles[2] + won]
         return cls.of_numbers(kinds if any(kinds) else singles)
 
+    def plus(self, other: Self) -> Self:
+        """Both results. Raises ValueError unless both count games or both count pairs."""
+        games = None
+        if self.games is not None and other.games is not None:
+            games = (self.games[0] + other.games[0], self.games[1] + other.games[1], self.games[2] + other.games[2])
+        return type(self)(tuple(map(sum, zip(self.counts, other.counts, strict=True))), games)
+
     @property
     def scores(self) -> tuple[float, ...]:
         """Score per game of each kind."""

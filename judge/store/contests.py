@@ -79,16 +79,16 @@ class Store(Reader):
 
     # --- a contest and its schedule ----------------------------------------------------------------------------------
 
-    def announce(self, name: str, secret: str | None, commitment: str | None) -> None:
-        """Start a contest's log with the commitment to its secret, unless it has one. Both are None with a
-        fixed seed.
+    def announce(self, name: str, secret: str | None, commitment: str | None, text: str = "") -> None:
+        """Start a contest's log with the commitment to its secret and a text, unless it has one. Secret and commitment
+        are None with a fixed seed.
         """
         with self._writing() as connection:
             if announced_row(connection, name, locked=True) is not None:
                 return
             values = {"document": "", "created_at": self._stamp(), "state": ANNOUNCED, "secret": secret}
             connection.execute(insert(contests).values(name=name, **values))
-            self._tell(connection, name, ANNOUNCED, "", digest=commitment)
+            self._tell(connection, name, ANNOUNCED, text, digest=commitment)
 
     def announced_secret(self, name: str) -> str | None:
         """None if the contest is not announced or its seed is fixed."""

@@ -102,7 +102,7 @@ class PathChecker:
             why = sentence(f"{name} leads out of the archive: pack paths that are relative to the agent's directory")
         elif "\\" in part:
             why = sentence(
-                f"{name} has a backslash; directories are parted by /: pack it again with the Explorer (Compress to "
+                f"{name} has a backslash; use / between folder names: pack it again with the Explorer (Compress to "
                 "ZIP file), tar -a, 7-Zip or PowerShell 7"
             )
         elif ":" in part:

@@ -291,7 +291,7 @@ class _UploadPipeline:
             self.outcome = replace(self.outcome, report=report)
             failed = [finding.check for finding in report.findings if finding.grade is Grade.FAIL]
             if failed:
-                raise RefusedError(sentence(f"it failed the check of {', '.join(failed)}: see the report"))
+                raise RefusedError(sentence(f"failed checks: {', '.join(failed)} (see the report)"))
             warned = sum(finding.grade is Grade.WARNING for finding in report.findings)
             count = len(report.findings)
             words.append(

@@ -28,6 +28,7 @@ from judge.store.practice_games import PracticeGames
 from judge.store.queue import Queue
 from judge.store.submission_types import ORGANISER, ProcessingResult, Submission, Upload, UploadStep
 from judge.store.submissions import Register
+from judge.submissions.check.report import CheckReport
 from judge.submissions.intake import IntakePolicy
 from judge.submissions.pipeline import OnStep, Processor, UploadJob, UploadOutcome
 from judge.submissions.windows import Windows
@@ -239,6 +240,14 @@ def agent_of(directory: IntakeDirectory, submission: Submission) -> Agent:
         tuple(described["executables"]),
         described.get("own_name", ""),
     )
+
+
+def has_other_clock(directory: IntakeDirectory, submission: Submission) -> bool:
+    """Whether its check had other time limits than the contest has now."""
+    if submission.report is None:
+        return False
+    report = CheckReport.model_validate_json(directory.files.get(submission.report))
+    return report.clock not in ("", directory.policy.clock.words)
 
 
 # --- workers ---------------------------------------------------------------------------------------------------------

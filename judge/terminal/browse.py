@@ -11,6 +11,7 @@ from rich.live import Live
 
 from judge.games.types import SEATS
 from judge.records.steps import ReplayStep, Stepped
+from judge.records.views import numbered
 from judge.terminal.screen import MoveShown, Screen, SeatShown
 
 HINT = "right/n on  left/p back  pgdn/pgup 10  home/end  NUMBER enter  q quit"
@@ -117,7 +118,7 @@ def step_screen(game: Stepped, at: int, typed: str = "") -> Screen:
     step = game.steps[at]
     played = game.steps[1 : at + 1]
     moves = [
-        MoveShown(number, step.seat, step.said, step.ms, step.search)
+        MoveShown(number, step.seat, said_with_square(step, game.steps[number - 1]), step.ms, step.search)
         for number, step in enumerate(played, 1)
         if step.seat is not None
     ]
@@ -135,6 +136,13 @@ def step_words(step: ReplayStep) -> str:
     if step.seat is None:
         return "before the first answer"
     return step.view.caption or f"{step.view.sides[step.view.seats.index(step.seat)]}: {step.said}"
+
+
+def said_with_square(step: ReplayStep, before: ReplayStep) -> str:
+    """An answer, followed by the square of its stone, as in `7,7 h8`."""
+    caption = step.view.caption
+    number, square = numbered(caption, 0)
+    return f"{step.said} {square}" if number and caption != before.view.caption and square != step.said else step.said
 
 
 def _seat(game: Stepped, seat: int, played: Sequence[ReplayStep], now: ReplayStep, *, is_last: bool) -> SeatShown:

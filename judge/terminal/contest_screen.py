@@ -18,6 +18,7 @@ from judge.broadcast.events import (
 )
 from judge.broadcast.state import Live, LiveGame
 from judge.games.types import SEATS
+from judge.records.views import numbered
 from judge.terminal.screen import MoveShown, Screen, SeatShown
 
 MAX_STORED_MOVES = 200
@@ -34,7 +35,8 @@ def line_of(event: AnyEvent, live: Live) -> str:
         case MoveMade():
             game = live.games.get(event.game)
             name = "" if game is None else f" {_name(game.titles[event.seat])}"
-            return f"game {event.game}: {event.ply}. {printable(event.notation, 80)}{name} {event.charged_ms:.1f} ms"
+            number, move = numbered(event.notation, event.ply)
+            return f"game {event.game}: {number}. {printable(move, 80)}{name} {event.charged_ms:.1f} ms"
         case Ended():
             return f"game {event.game}: {event.score}, {printable(event.outcome, 300)}"
         case Unscored():
@@ -103,8 +105,9 @@ def game_screen(live: Live, number: int, now_ms: float) -> RenderableType:
         return Text(f"game {number}: {why}. {_last(game)}")
     contest = live.opened.contest if live.opened else ""
     moves = [
-        MoveShown(move.ply, move.seat, move.notation, move.charged_ms, move.search)
+        MoveShown(number, move.seat, said, move.charged_ms, move.search)
         for move in game.moves[-MAX_STORED_MOVES:]
+        for number, said in [numbered(move.notation, move.ply)]
     ]
     seats = (_seat(live, game, 0, now_ms), _seat(live, game, 1, now_ms))
     return Screen(f"{contest}  game {number}", view, seats, moves, _last(game))
@@ -138,7 +141,8 @@ def _last(game: LiveGame) -> str:
     if not game.moves:
         return "is being prepared" if not game.is_playing else "begins"
     move = game.moves[-1]
-    return f"{move.ply}. {printable(move.notation, 40)} {_name(game.titles[move.seat], 24)} {move.charged_ms:.1f} ms"
+    number, said = numbered(move.notation, move.ply)
+    return f"{number}. {printable(said, 40)} {_name(game.titles[move.seat], 24)} {move.charged_ms:.1f} ms"
 
 
 def _name(text: str, most: int = 48) -> str:

@@ -38,8 +38,7 @@ class StageCertainty:
     """Certainty within a stage. Its name is empty in a contest without stages.
 
     `above`: number of agents above the stage. `games` are those that count, in `rounds` rounds (0: unknown).
-    `changes_place`: reversed games change the first place, not only the best rating. Without `has_rounds`, further
-    games are counted singly.
+    `changes_place`: reversed games change the first place, not only the best rating.
     """
 
     stage: str
@@ -48,7 +47,6 @@ class StageCertainty:
     games: Sequence[GameResult]
     rounds: int
     changes_place: bool = True
-    has_rounds: bool = True
 
     @property
     def places(self) -> Mapping[str, str]:
@@ -115,12 +113,12 @@ class StageCertainty:
             return
         if not found.further_share:
             return
-        games = math.ceil(found.further_share * len(self.games))
         rounds = math.ceil(found.further_share * self.rounds)
-        if self.rounds and found.further_share <= _MAX_TIMES:
-            if not self.has_rounds and games == 1:
+        games = math.ceil(found.further_share * len(self.games))
+        if (rounds or games) and found.further_share <= _MAX_TIMES:
+            if not self.rounds and games == 1:
                 yield sentence("One more game would separate first and second with a probability of 80 %.")
-            elif not self.has_rounds:
+            elif not self.rounds:
                 yield sentence(f"{games} more games would separate first and second with a probability of 80 %.")
             elif rounds == 1:
                 yield sentence("One more round would separate first and second with a probability of 80 %.")
@@ -155,13 +153,13 @@ def certain_places(
         above = min((line.place for line in lines), default=1) - 1
         places = {line.agent: line.place - above for line in lines}
         if (certainty := assess_places(pair_results(games), places, is_running)) is not None:
-            rounds = len({each.pairing.round for each in pairings})
+            rounds = len({each.pairing.round for each in pairings}) if has_rounds else 0
             changes_place = table.ranking[:1] in (("elo",), ("rating",))
             if points is not None and not stage and table.ranking[:1] == ("points",):
                 reversals, new_first = _reversed_by_points(lines, games, points)
                 certainty = replace(certainty, reversals=reversals, new_first=new_first)
                 changes_place = True
-            found.append(StageCertainty(stage, certainty, above, games, rounds, changes_place, has_rounds))
+            found.append(StageCertainty(stage, certainty, above, games, rounds, changes_place))
     return found
 
 

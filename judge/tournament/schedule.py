@@ -22,14 +22,6 @@ from judge.tournament.standings import TableLine, records_of, standings
 
 
 @dataclass(frozen=True, slots=True)
-class DrawnRounds:
-    """New games and their pairings."""
-
-    pairings: tuple[Pairing, ...]
-    games: tuple[ScheduledGame, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class PendingPairing:
     """Number of later games; a minimum unless `is_exact`."""
 
@@ -70,36 +62,14 @@ class Tournament:
         results: Iterable[GameResult],
         out: Collection[str] = (),
         lots: Seed | None = None,
-    ) -> DrawnRounds:
-        """The next rounds; empty at the end.
+    ) -> list[Pairing]:
+        """All pairings that follow from the results; empty at the end.
 
         `earlier`: all pairings so far, `out`: disqualified agents. `lots` replaces an unknown seed; it never decides
         the number of games.
         """
-        rounds = self._next_rounds(earlier, results, out, lots)
-        pairings = [pairing for each in rounds for pairing in each]
-        return DrawnRounds(tuple(pairings), self.games(pairings, len(earlier)))
-
-    def follows(
-        self,
-        earlier: Sequence[Pairing],
-        results: Iterable[GameResult],
-        out: Collection[str] = (),
-        lots: Seed | None = None,
-    ) -> Sequence[Pairing]:
-        """The next pairings, with the arguments of `next`: of one round, or all known in advance.
-
-        Disqualified agents may be missing from later rounds of a league: earlier versions drew rounds one by one.
-        """
-        rounds = self._next_rounds(earlier, results, out, lots)
-        due = rounds if self.snapshot.format.in_advance else rounds[:1]
-        return [pairing for each in due for pairing in each]
-
-    def _next_rounds(
-        self, earlier: Sequence[Pairing], results: Iterable[GameResult], out: Collection[str], lots: Seed | None
-    ) -> Sequence[Sequence[Pairing]]:
         seed = self.seed if self.seed is not None else lots or 0
-        return self.snapshot.format.next_rounds(self.entries(out), self.played(earlier, results), seed)
+        return self.snapshot.format.next(self.entries(out), self.played(earlier, results), seed)
 
     def goes_on(self, earlier: Sequence[Pairing], results: Iterable[GameResult], out: Collection[str] = ()) -> bool:
         """Whether games follow after all of `earlier`."""

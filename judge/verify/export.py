@@ -22,9 +22,10 @@ from judge.base.progress import Tracker, untracked
 from judge.base.worker_processes import in_parallel
 from judge.contest_games import AttemptState, GameResult, GameState, Pairing, PublishedGame
 from judge.publish.joined import JOINED, FormerContest
+from judge.publish.ladder import OPEN
 from judge.publish.load import CHANCE, MAX_TABLE_BYTES, claimed_results, load_export
 from judge.publish.manifest import ManifestCheck, check_manifest, file_names
-from judge.publish.model import OPEN, PublishedContest, chance_words
+from judge.publish.model import PublishedContest, chance_words
 from judge.publish.tables import CERTIFICATE, HISTORIES, README, tables, write_csv, write_rows
 from judge.statistics.fairness import FairnessTest
 from judge.store.types import cancellation
@@ -49,6 +50,7 @@ from judge.verify.log import (
 )
 from judge.verify.records import VerifiedRecord, chain_problems, check_record
 from judge.verify.sample import Sample
+from judge.verify.sequential import sequential_problems
 from judge.verify.witnesses import Witnessed, drawn_without, read_witness_keys, witness_problems
 
 MAX_ANSWER_BYTES = 64 << 10
@@ -144,9 +146,12 @@ def verify_export(
             digests = {(record.number, record.attempt): record.digest for record in records}
             problems += [*log.problems, *log_problems(contest, log, digests), *draw_problems(contest, log)]
             problems += [*ladder_problems(contest, log, records), *admission_problems(contest, log)]
+            problems += sequential_problems(contest, log.lines)
             problems += witness_problems(directory, contest.snapshot, log, manifest.key, named, witnesses)
         elif contest.snapshot.freeze is not None:
             problems.append("the export has no log, but its draw depends on one")
+        if log is None:
+            problems += sequential_problems(contest, ())
         if log is None and contest.snapshot.format.draws_when_free:
             problems.append("the export has no log, so the choice of the pairs cannot be verified")
         if log is None and named:
@@ -279,13 +284,16 @@ def _next_pairings(
 ) -> tuple[int, Sequence[Pairing]] | None:
     """Number of changes when `left` was paired, and its first pairings; None if they do not follow."""
     tournament = contest.tournament
-    rounds = {pairing.round for pairing in paired}
+    rounds = {pairing.round for pairing in paired} if contest.snapshot.format.waits else ()
     results = [result for result in contest.results if result.round in rounds]
     for count in range(gone, len(contest.changes) + 1):
         for lots in _LOTS if tournament.seed is None else (None,):
-            pairs = tournament.follows(paired, results, contest.absent(count), lots)
-            if pairs and list(left[: len(pairs)]) == pairs:
-                return count, pairs
+            following = tournament.next(paired, results, contest.absent(count), lots)
+            # Earlier versions drew the rounds of a league one by one, without agents disqualified until then.
+            one_round = [pairing for pairing in following if pairing.round == following[0].round]
+            for pairs in (following, one_round):
+                if pairs and list(left[: len(pairs)]) == pairs:
+                    return count, pairs
     return None
 
 

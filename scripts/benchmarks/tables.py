@@ -79,10 +79,12 @@ def _played_out(bench: Bench, size: int) -> Iterator[tuple[Contest, int]]:
             snapshot.model_dump_json(),
             [EntryRow(entry.name, entry.rank, entry.model_dump_json()) for entry in snapshot.entries],
         )
-        drawn = Tournament(snapshot).next((), ())
-        store.schedule(plan.name, drawn.games, drawn.pairings)
-        _fill(planned.store_url, drawn.games)
-        yield Contest(store, planned), len(drawn.games)
+        tournament = Tournament(snapshot)
+        pairings = tournament.next((), ())
+        games = tournament.games(pairings)
+        store.schedule(plan.name, games, pairings)
+        _fill(planned.store_url, games)
+        yield Contest(store, planned), len(games)
 
 
 def _entry(rank: int) -> SnapshotEntry:

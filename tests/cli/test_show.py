@@ -39,16 +39,16 @@ def test_a_game_is_listed_in_a_pipe(judge: Judge, game: str) -> None:
     assert 0 == ran.code
     assert "\x1b" not in ran.out
     assert lines[0].endswith(": anna - bert")
-    assert "   1. anna                 0,0                 3.0 ms" == lines[1]
+    assert "   1. anna                 0,0 a1              3.0 ms" == lines[1]
     assert " 1(●|●|●|●|●)· · · · · · · · · ·" == lines[11].rstrip()
-    assert ["9. 9. e1", "anna wins: 5 in a row, a1 to e1"] == lines[-2:]
+    assert ["9 of 9: 9. e1", "anna wins: 5 in a row, a1 to e1"] == lines[-2:]
 
 
 def test_one_position(judge: Judge, game: str) -> None:
     lines = judge("show", game, "--ply", "2").out.splitlines()
 
     assert " 2[○]· · · · · · · · · · · · · ·" == lines[3].rstrip()
-    assert "2. 2. a2" == lines[-1]
+    assert "2 of 9: 2. a2" == lines[-1]
     assert "before the first answer" in judge("show", game, "--ply", "0").out
 
 

@@ -82,7 +82,7 @@ def test_refusal_reports_cause_fix_and_next_step(run: Run, upload: Callable[[str
     assert "FAIL  checked   1 finding (0.2 s)" in lines
     assert "fail    time: a turn: it took 9000 of 5000 ms \\x1b[31m" in lines
     assert "        fix: think less" in lines
-    assert "refused: it failed the check of time: see the report" == lines[-1]
+    assert "refused: failed checks: time (see the report)" == lines[-1]
     assert "judge submissions log 1" in done.stderr
     assert "judge submissions approve 1" in done.stderr
     assert "\x1b" not in done.output
@@ -125,7 +125,7 @@ def test_the_organiser_lists_overrules_and_withdraws(run: Run, upload: Callable[
     ]
     assert ["their wish", "our host was busy"] == [line.strip() for line in listed[2::2]]
     shown = run("submissions", "show", "1").stdout
-    assert "refused by judge: it failed the check of time" in shown
+    assert "refused by judge: failed checks: time" in shown
     assert ": our host was busy" in shown
 
 

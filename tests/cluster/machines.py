@@ -19,7 +19,7 @@ from judge.cluster.keys import make_keys
 from judge.cluster.security import parse_address
 from judge.contest.attempts import EndedAttempt, Job
 from judge.contest.runner import ContestRunner, StopReason
-from judge.contest_games import AttemptState, ScheduledGame
+from judge.contest_games import AttemptState, GameState, ScheduledGame
 from judge.host.house_agents import build_house_agents
 from judge.referee.policy import load_policy
 from judge.referee.spec import GameSpec, RecordFile
@@ -248,6 +248,8 @@ class Cup:
         cluster.__class__ = Watched
 
         def schedule_next() -> bool:
+            if self.store.counts("cup")[GameState.RUNNING]:
+                return False
             found = more()
             self.store.schedule("cup", found)
             return bool(found)

@@ -36,9 +36,9 @@ def play_out(
     play: Play = better_seed_wins,
     seed: int = 0,
 ) -> list[PlayedPairing]:
-    """The whole contest, round by round."""
+    """The whole contest, one draw after another."""
     played: list[PlayedPairing] = []
-    while pairings := chosen.next_round(agents, played, seed):
+    while pairings := chosen.next(agents, played, seed):
         assert len(played) < 10_000, "the contest does not end"
         played += [PlayedPairing(pairing, (), play(pairing)) for pairing in pairings]
     return played

@@ -69,7 +69,7 @@ def test_agents_of_which_no_passed_check_is_known_are_named(tmp_path: Path) -> N
         ('"knockout"', 6, 10, 3, False),
         ('"groups"\ngroups = 2\npromoted = 2', 6, 24, 6, True),
         ('"leagues"\nsizes = [3, 2]\npromoted = 1', 6, 18, 6, True),
-        ('"sprt"\nrounds = 3', 2, 60, 3, False),
+        ('"sprt"\nrounds = 3', 2, 6, 3, False),
     ],
 )
 def test_games_and_rounds_of_each_format(
@@ -89,6 +89,8 @@ def test_games_and_rounds_of_each_format(
         (AT_ONCE + '[format]\nname = "round-robin"', 4, 5, 3),
         # A round waits for the one before it: three rounds of four games.
         (AT_ONCE + '[format]\nname = "swiss"\nrounds = 3', 4, 3, 6),
+        # The pairings of a sequential test do not wait for each other.
+        (AT_ONCE + '[format]\nname = "sprt"\nrounds = 9', 2, 6, 3),
         # Two agents whose games wait for each other, however many slots there are.
         ('[format]\nname = "round-robin"\ngames = 10', 2, 8, 10),
         # Leagues wait for each other, and their rounds do not: one of six games and one of twelve.

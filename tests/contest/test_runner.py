@@ -60,6 +60,8 @@ class Cup:
         """`more` gives the games that follow when all others have ended."""
 
         def schedule_next() -> bool:
+            if self.store.counts("cup")[GameState.RUNNING]:
+                return False
             found = more()
             self.store.schedule("cup", found)
             return bool(found)
@@ -84,10 +86,10 @@ def cup(tmp_path: Path) -> Iterator[Cup]:
 def test_every_game_has_its_result_and_its_record(cup: Cup) -> None:
     """A schedule, then what follows from its results, then the end."""
     cup.store.schedule("cup", cup.games(1, 3))
-    follow = [cup.games(4, 4), []]
+    follow = [cup.games(4, 4)]
     told: list[EndedAttempt] = []
 
-    assert StopReason.FINISHED is cup.runner(lambda: follow.pop(0)).run(told.append)
+    assert StopReason.FINISHED is cup.runner(lambda: follow.pop() if follow else []).run(told.append)
 
     results = cup.store.results("cup")
     assert [1, 2, 3, 4] == [result.number for result in results]

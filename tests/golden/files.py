@@ -9,6 +9,7 @@ from tests.golden.export_files import export, export_text
 from tests.golden.help_text import help_text
 from tests.golden.public_names import names_text
 from tests.golden.routes import openapi_text, routes_text
+from tests.golden.schedules import schedules_text
 from tests.golden.schemas import schema_files
 
 DIRECTORY = Path(__file__).parent
@@ -28,6 +29,7 @@ SOURCES: Mapping[tuple[str, ...], Callable[[Path], Mapping[str, str]]] = {
     ("access.txt",): lambda folder: {"access.txt": access_text(folder)},
     ("openapi.json",): lambda folder: {"openapi.json": openapi_text(folder)},
     ("export.txt", "routes.txt"): _site,
+    ("schedules.txt",): lambda _: {"schedules.txt": schedules_text()},
 }
 """By the patterns of golden files, a function from an empty directory to the contents of the files by name."""
 

@@ -11,7 +11,8 @@ PLUGINS = sorted(path.parent for path in (ROOT / "plugins").glob("*/pyproject.to
 MAX_LINES = 1500
 
 NAMES = re.compile(
-    r"\b(uci|gtp|fen|epd|chess960|stockfish|gnu ?go|judge.chess|judge.go|python-chess|tromp)\b", re.IGNORECASE
+    r"\b(uci|cecp|xboard|gtp|fen|epd|chess960|stockfish|gnu ?go|judge.chess|judge.cecp|judge.go|python-chess|tromp)\b",
+    re.IGNORECASE,
 )
 """Words of the plug-ins' games and protocols."""
 

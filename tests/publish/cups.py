@@ -281,7 +281,7 @@ class Cup:
         commitment = commitment_to(secret) if seed is None else None
         snapshot = self._frozen().model_copy(update={"commitment": commitment})
         if drawn is not None:
-            self.store.announce(snapshot.name, secret, commitment)
+            self.store.announce(snapshot.name, secret, commitment, self.planned.opening_text)
             drawn(self.store)
             terms = terms_digest(snapshot.model_dump_json())
             asked = self.planned.plan.witnesses

@@ -1,14 +1,17 @@
 """The fairness certificate of an export: from the records, computed again, and not to be bent."""
 
 import json
+import re
 from typing import Any
 
 import pytest
 
-from judge.cli.contest.verify import verify
+from judge.cli.contest.verify import fairness_lines, verify
 from judge.publish.manifest import write_manifest
+from judge.statistics.fairness import fairness_tests
 from judge.verify.export import verify_export
 from tests.publish.public import Public, change
+from tests.statistics.simulated_contests import play
 
 
 def rows(public: Public) -> list[dict[str, Any]]:
@@ -91,7 +94,36 @@ def test_export_of_an_earlier_version_reports_missing_signatures(
 def test_verify_reports_the_result_of_the_tests(exported: Public, capsys: pytest.CaptureFixture[str]) -> None:
     verify(exported.directory, exported.public_key)
 
-    assert "tests of slots, hosts, hours, order, neighbours and seats" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert "fairness no effect of the machines (slots, hosts, hours, order, neighbours) was found in" in said
+
+
+def test_first_move_advantage_is_no_effect_of_the_machines() -> None:
+    tests = fairness_tests(*play(1, 400, slots=1, hosts=1, helped=0.3))
+
+    headline, advantage = fairness_lines(tests)
+
+    assert headline.startswith("no effect of the machines")
+    assert re.fullmatch(
+        r"the first player: \+0\.\d+ points a game \(\+0\.\d+ to \+0\.\d+\), adjusted p = [\de.-]+; "
+        r"this comes from the game, not from a machine",
+        advantage,
+    )
+
+
+def test_effect_of_a_machine_is_the_headline() -> None:
+    lines = list(fairness_lines(fairness_tests(*play(1, 800, agents=6, differ=0.5, slow={0: 1.05, 2: 1.05}))))
+
+    assert re.match(r"effects of the machines were found in \d of \d+ tests", lines[0])
+    assert any(re.match(r"host host-\d: [+-]\d+\.\d % time a move \([+-]", line) for line in lines)
+
+
+def test_page_lists_tests_that_were_not_made_in_one_closed_list(exported: Public) -> None:
+    page = (exported.directory / "fairness.html").read_text()
+
+    (folded,) = re.findall(r"<details><summary>Not tested: (\d+)</summary><ul>(.*?)</ul></details>", page)
+    assert int(folded[0]) == folded[1].count("<li>") > 0
+    assert "nothing to compare" not in page.replace(folded[1], "")
 
 
 @pytest.mark.parametrize("language", ["", "cs/", "zh/"])

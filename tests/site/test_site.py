@@ -6,6 +6,8 @@ from dataclasses import replace
 from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
+from urllib.parse import unquote
+from xml.etree import ElementTree
 
 import pytest
 
@@ -19,7 +21,7 @@ from judge.referee.policy import load_policy
 from judge.referee.spec import RecordFile, SeatSpec, public_part
 from judge.render.svg_player import spans, write_film
 from judge.site.game_page import GamePageContext, game_page
-from judge.site.pages import POLICY, STYLE, PagePlace, asset
+from judge.site.pages import POLICY, STYLE, PagePlace, asset, icon_of
 from judge.site.site import MAX_PAGE_BYTES, Proof, site
 from judge.store.types import JournalLine
 from judge.tournament.formats.round_robin import RoundRobin
@@ -83,11 +85,12 @@ def test_every_link_leads_somewhere(exported: Public) -> None:
 
 def test_no_page_loads_anything_but_our_own_files(exported: Public) -> None:
     for path, page in pages_of(exported.directory):
-        loaded = {load for load in page.loads if not load.startswith(("#", "data:,"))}
+        loaded = {load for load in page.loads if not load.startswith(("#", "data:"))}
         assert {Path(load).name for load in loaded} <= {"style.css", "viewer.js", "verify.mjs", "games.js"}, path
         for load in loaded:
             assert (path.parent / load).resolve().parent == exported.directory.resolve()
-        assert page.policy == POLICY
+        served = "; connect-src 'self'" if path.name == "verify.html" else ""
+        assert page.policy == POLICY + served
         assert [] == page.handlers
 
 
@@ -104,6 +107,27 @@ def test_a_link_to_a_game_shows_its_position_and_its_result(exported: Public) ->
     assert b"\x89PNG" == picture[:4]
     size = tuple(int.from_bytes(picture[at : at + 4], "big") for at in (16, 20))
     assert (int(said["image:width"]), int(said["image:height"])) == size
+
+
+def test_technical_details_of_a_game_are_folded(exported: Public) -> None:
+    page = (exported.directory / "games/00001.html").read_text()
+
+    (folded,) = re.findall(r"<details><summary>Technical details</summary>(.*?)</details>", page, re.DOTALL)
+    assert {"Box", "Random seed", "Transcript"} <= set(re.findall(r"<dt>([^<]+)</dt>", folded))
+    assert re.search(r"[0-9a-f]{64}", folded)
+    assert not re.search(r"[0-9a-f]{64}|<dt>(?:Box|Random seed|Transcript)", page.replace(folded, ""))
+
+
+def test_each_contest_has_its_own_icon(exported: Public) -> None:
+    icons = {
+        path.name: re.findall(r'<link rel="icon" href="(data:image/svg[^"]+)">', path.read_text())
+        for path in exported.directory.glob("*.html")
+    }
+    (icon,) = {icon for (icon,) in icons.values()}
+    picture = ElementTree.fromstring(unquote(icon.partition(",")[2]))  # noqa: S314 our own file
+
+    assert "S" == "".join(picture.itertext()).strip()
+    assert icon_of("spring-cup") == icon != icon_of("summer-cup")
 
 
 def test_our_files_load_nothing(exported: Public) -> None:

@@ -95,12 +95,12 @@ def models_on(page: str) -> dict[str, list[tuple[str, str]]]:
     return {name: re.findall(r'<td class="num">(.*?)</td><td>(.*?)</td>', cells) for name, cells in rows}
 
 
-PAGES = [("", "to", "no upper end"), ("cs/", "až", "bez horní meze"), ("zh/", "至", "无上限")]
+PAGES = [("", "to", "at least"), ("cs/", "až", "nejméně"), ("zh/", "至", "至少")]
 
 
-@pytest.mark.parametrize(("language", "to", "no_end"), PAGES)
+@pytest.mark.parametrize(("language", "to", "at_least"), PAGES)
 @pytest.mark.parametrize("drawn", ["none", "some", "all"])
-def test_the_standings_have_both_models_of_draws(drawn: str, language: str, to: str, no_end: str, cup: Cup) -> None:
+def test_the_standings_have_both_models_of_draws(drawn: str, language: str, to: str, at_least: str, cup: Cup) -> None:
     """However many games are drawn. Where all are, nothing is known of the first move, and draws have no upper end."""
     contest = load_store(cup.contest)
     games = [
@@ -117,7 +117,7 @@ def test_the_standings_have_both_models_of_draws(drawn: str, language: str, to: 
         assert f" {to} " in advantage[1] or drawn == "all"
         assert ("" == advantage[1]) == (drawn == "all")
         assert ("" == parameter[1] == share[1]) == (drawn == "none")
-        assert (no_end in parameter[1] and no_end in share[1]) == (drawn == "all")
+        assert (at_least in parameter[1] and at_least in share[1]) == (drawn == "all")
         assert ("0 %" == share[0]) == (drawn == "none")
 
 

@@ -402,8 +402,8 @@ REFUSED = {
         Stage.CHECKED,
         "agi",
     ),
-    "plays-badly": (b"print('hello')\n", "bot.py", Stage.CHECKED, "it failed the check of"),
-    "crafted": (b"\x7fELF" + bytes(200), "bot", Stage.CHECKED, "it failed the check of"),  # H8
+    "plays-badly": (b"print('hello')\n", "bot.py", Stage.CHECKED, "failed checks:"),
+    "crafted": (b"\x7fELF" + bytes(200), "bot", Stage.CHECKED, "failed checks:"),  # H8
 }
 
 

@@ -311,17 +311,17 @@ def test_no_agent_is_promoted_before_its_league_is_over() -> None:
         assert {"1", "2", "3"} == first()
 
 
-def test_a_league_that_was_drawn_round_by_round_follows() -> None:
-    """As an earlier judge did, which left out of later rounds whoever was disqualified meanwhile."""
+def test_later_rounds_of_a_league_follow_from_its_first_round() -> None:
+    """An earlier judge drew them one by one, without agents that were disqualified until then."""
     with cup(Leagues(games=2, sizes=(4,), promoted=1), 4) as contest:
         pairings, tournament = contest.store.pairings("cup"), contest.tournament
         first = [pair for pair in pairings if pair.round == 1]
 
-        assert first == tournament.follows([], [])
-        assert [pair for pair in pairings if pair.round == 2] == tournament.follows(first, [])
-        without = tournament.follows(first, [], ["4"])
-        assert [2] == [pair.round for pair in without]
-        assert "4" not in without[0].agents
+        assert pairings == tournament.next([], [])
+        assert pairings[len(first) :] == tournament.next(first, [])
+        without = tournament.next(first, [], ["4"])
+        assert [2, 3] == [pair.round for pair in without]
+        assert all("4" not in pair.agents for pair in without)
 
 
 @pytest.mark.parametrize("chance", [{"seed": 1}, COMMITTED], ids=["seed", "secret"])

@@ -1,10 +1,12 @@
 """Exported cups against both verifiers: unchanged, and forged and signed again by their organiser."""
 
+import hashlib
 import json
 import random
 import shutil
 from collections.abc import Callable, Sequence
 from contextlib import closing
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -12,6 +14,7 @@ from typing import Any
 import pytest
 
 from judge.base.errors import InputError
+from judge.base.toml_files import toml_value
 from judge.contest.plan import load_plan
 from judge.cup.export import export_cup
 from judge.cup.plan import load_cup
@@ -25,17 +28,28 @@ from tests.publish.public import Public
 from tests.site.browser import Browser
 from tests.verify.forger import FORMS, Forger, hold, steady_clock
 from tests.verify.forgeries import FORGERIES, Found
+from tests.verify.log_forgeries import nothing
 from tests.verify.test_second_verifier import notes, said_by, verify
 from tests.verify.test_second_verifier import problems as problems_by_node
 
-LEAGUE = '[[leagues]]\nname = "{}"\npolicy = "gomocup-standard"\nformat = {{ {} }}\n{}\n'
+OPENINGS = "h8i9\nh8h9\ng8j9\n"
+"""Those of the contests of `tests.publish.cups`."""
+
+LEAGUE = """
+[[leagues]]
+name = "{}"
+policy = "gomocup-standard"
+openings = {{ file = "openings.txt", shuffle = true }}
+format = {{ {} }}
+{}
+"""
 
 CUP = (
     'name = "spring"\n'
-    + LEAGUE.format("below", 'name = "round-robin"', "medals = false")
-    + LEAGUE.format("cup", 'name = "round-robin"', 'after = "below"\npromoted = 1')
+    + LEAGUE.format("below", 'name = "round-robin", games = 2', "medals = false")
+    + LEAGUE.format("cup", 'name = "round-robin", games = 2', 'after = "below"\npromoted = 1')
     + LEAGUE.format("swiss", 'name = "swiss", rounds = 2', "")
-    + LEAGUE.format("open", 'name = "round-robin"', "")
+    + LEAGUE.format("open", 'name = "round-robin", games = 4', "")
     + LEAGUE.format("later", 'name = "round-robin"', 'after = "open"\npromoted = 2')
 )
 
@@ -45,9 +59,19 @@ BEFORE = datetime(2013, 3, 1, 18, tzinfo=UTC)
 """The league below is played before the one above, which begins at the usual time of a forger's clock."""
 
 
-def play(folder: Path, league: str, names: str, form: str, games: int = 1000, version: str = "") -> None:
+def write_cup(folder: Path, text: str) -> str:
+    """Write cup.toml; return the line of its leagues' files that names it."""
+    (folder / "openings.txt").write_text(OPENINGS)
+    (folder / "cup.toml").write_text(text)
+    return f"cup = {toml_value(load_cup(folder).reference.model_dump())}"
+
+
+def play(folder: Path, league: str, names: str, games: int = 1000, version: str = "") -> None:
     cast = {name: STRONG_TO_WEAK[name] for name in names.split()}
-    with Cup(folder / league, cast, form, name=f"spring-{league}", version=version) as contest:
+    cup = load_cup(folder)
+    form = "\n".join(f"{key} = {toml_value(value)}" for key, value in cup.documents[league]["format"].items())
+    more, name = f"cup = {toml_value(cup.reference.model_dump())}", f"spring-{league}"
+    with Cup(folder / league, cast, form, more, name=name, version=version, drawn=nothing) as contest:
         contest.play(games)
 
 
@@ -60,24 +84,24 @@ def published(tmp_path_factory: pytest.TempPathFactory) -> Public:
     """A league and one above it; one with its own key and other agents' files; one that is played; one not begun."""
     folder = tmp_path_factory.mktemp("cup")
     key = make_key(folder / "organiser.key")
+    line = write_cup(folder, CUP)
     with steady_clock(BEFORE):
-        play(folder, "below", "bert dora", 'name = "round-robin"\ngames = 2')
-        play(folder, "swiss", "anna dora -carl", 'name = "swiss"\nrounds = 2', version="2")
-        play(folder, "open", "anna bert", 'name = "round-robin"\ngames = 4', 2)
-    hold(folder, key, FORM)
+        play(folder, "below", "bert dora")
+        play(folder, "swiss", "anna dora -carl", version="2")
+        play(folder, "open", "anna bert", 2)
+    hold(folder, key, replace(FORM, more=line))
     make_key(folder / "swiss/organiser.key")
     shutil.rmtree(folder / "public")
     shutil.rmtree(folder / "private")
     public = Public(folder, key)
-    publish_cup(folder, public, CUP)
+    publish_cup(folder, public)
     return public
 
 
-def publish_cup(folder: Path, public: Public, text: str) -> None:
+def publish_cup(folder: Path, public: Public) -> None:
     """Export the leagues of a cup.toml, which were played in its folder."""
     for path in folder.glob("*/contest.toml"):
         path.write_text(f"# judge cup writes this file from cup.toml. Change that file instead.\n{path.read_text()}")
-    (folder / "cup.toml").write_text(text)
     export_cup(load_cup(folder), public.directory, public.private, public.key, PageOptions(languages=("en",)))
 
 
@@ -150,6 +174,8 @@ def test_published_cup_is_accepted_by_both_verifiers(published: Public) -> None:
     assert ["later"] == report.waiting
     assert (0, "ok: spring") == (code, lines[-1])
     assert "checked: places and medals of 4 leagues" in lines
+    assert 4 == sum("that its log begins with the announcement of all leagues" in line for line in lines)
+    assert hashlib.sha256((published.directory / "announcement.json").read_bytes()).hexdigest() == report.announcement
     assert "checked: cup: 6 records against the results, and their transcripts against their digests" in lines
     assert "not checked: swiss: whether another round follows depends on the format swiss" in lines
     assert not any("who signed" in line for line in lines)
@@ -247,6 +273,59 @@ def rename_manifest(forger: CupForger) -> None:
     write_manifest(forger.directory, "spring", forger.public.key, {"below", "cup", "swiss", "open"})
 
 
+def announce(forger: CupForger, how: Callable[[Any], object]) -> None:
+    """Change the announcement, and write it as judge does."""
+    path = forger.directory / "announcement.json"
+    document = json.loads(path.read_bytes())
+    how(document)
+    path.write_text(f"{json.dumps(document, indent=1)}\n")
+
+
+def leave_out_a_league(forger: CupForger) -> None:
+    """The league that is played, and with it the one that has not begun."""
+    forger.in_cup(lambda cup: cup.update(leagues=cup["leagues"][:3]))
+    shutil.rmtree(forger.directory / "open")
+
+
+def leave_out_an_announced_league(forger: CupForger) -> None:
+    leave_out_a_league(forger)
+    announce(forger, lambda cup: cup.update(leagues=cup["leagues"][:3]))
+
+
+def change_a_waiting_league(forger: CupForger) -> None:
+    forger.in_league("later", lambda league: league.update(promoted=1))
+
+
+def announce_other_terms(forger: CupForger) -> None:
+    announce(forger, lambda cup: cup["leagues"][1].update(terms="0" * 64))
+
+
+def announce_another_contest(forger: CupForger) -> None:
+    announce(forger, lambda cup: cup["leagues"][3].update(contest="spring-open2"))
+
+
+def take_away_medals(forger: CupForger) -> None:
+    """The medals of the rest follow."""
+
+    def take(cup: Any) -> None:
+        cup["leagues"][2]["medals"] = False
+        for place, agent in cup["leagues"][2]["places"][:3]:
+            next(each for each in cup["medals"] if each["agent"] == agent)[["gold", "silver", "bronze"][place - 1]] -= 1
+        cup["medals"] = [each for each in cup["medals"] if each["gold"] + each["silver"] + each["bronze"]]
+
+    forger.in_cup(take)
+
+
+def remove_announcement(forger: CupForger) -> None:
+    (forger.directory / "announcement.json").unlink()
+
+
+def announce_in_another_form(forger: CupForger) -> None:
+    """The same values in other bytes have another digest."""
+    path = forger.directory / "announcement.json"
+    path.write_text(json.dumps(json.loads(path.read_bytes())))
+
+
 def add_a_key(forger: CupForger) -> None:
     forger.in_cup(lambda cup: cup.update(winner="bert"))
 
@@ -282,6 +361,23 @@ def test_forged_cup_is_found_by_both_verifiers(
     assert by_node
 
 
+ANNOUNCEMENT_FORGERIES = [
+    *(leave_out_a_league, leave_out_an_announced_league, change_a_waiting_league, announce_other_terms),
+    *(announce_another_contest, take_away_medals, remove_announcement, announce_in_another_form),
+]
+
+
+@pytest.mark.parametrize("how", ANNOUNCEMENT_FORGERIES)
+def test_cup_whose_leagues_are_not_the_announced_ones_is_found_by_both_verifiers(
+    how: Callable[[CupForger], None], forger: CupForger
+) -> None:
+    how(forger)
+    forger.sign()
+
+    for found in forger.found():
+        assert any("announce" in problem for problem in found), found
+
+
 def test_cup_signed_by_another_key_is_found_by_both_verifiers(forger: CupForger, tmp_path: Path) -> None:
     write_manifest(forger.directory, "spring", make_key(tmp_path / "other.key"), {"below", "cup", "swiss", "open"})
 
@@ -304,11 +400,12 @@ def test_forged_league_of_a_cup_is_found_by_both_verifiers(kind: str, forger: Cu
 def test_agent_disqualified_after_its_promotion_is_noted_by_both_verifiers(tmp_path: Path) -> None:
     """The next one of the league below did not advance, and that is right."""
     public = Public(tmp_path, make_key(tmp_path / "organiser.key"))
-    play(tmp_path, "below", "bert dora", 'name = "round-robin"')
-    play(tmp_path, "cup", "anna bert", 'name = "round-robin"')
+    write_cup(tmp_path, "[[leagues]]".join(CUP.split("[[leagues]]")[:3]))
+    play(tmp_path, "below", "bert dora")
+    play(tmp_path, "cup", "anna bert")
     with closing(Store(load_plan(tmp_path / "below").store_url)) as store:
         store.disqualify("spring-below", "bert", "it broke a rule")
-    publish_cup(tmp_path, public, "[[leagues]]".join(CUP.split("[[leagues]]")[:3]))
+    publish_cup(tmp_path, public)
 
     note = "cup was locked in before the last change of below"
     report = verify_cup(public.directory, public.public_key)

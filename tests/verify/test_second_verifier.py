@@ -1,11 +1,16 @@
 """verify.mjs, under Node.js and in a browser: what it accepts, and forgeries that were signed again."""
 
+import html
 import json
+import re
 import shutil
 import subprocess
-from collections.abc import Iterable
-from contextlib import suppress
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import pytest
@@ -209,6 +214,11 @@ def said_by(browser: Browser, public: Public, page: Path | None = None) -> list[
     browser.open(page or public.directory / "verify.html")
     browser.choose("directory", public.directory)
     browser.choose("key", public.public_key)
+    return checked_in(browser)
+
+
+def checked_in(browser: Browser) -> list[str]:
+    """What the shown page says after a click on Check."""
     said = browser.ask("""new Promise((resolve) => {
       const list = document.getElementById("said");
       const start = document.getElementById("start");
@@ -227,7 +237,7 @@ def test_the_page_checks_itself_in_a_browser_as_node_does(browser: Browser, expo
 
     assert verify(exported.directory, exported.public_key)[1] == said_by(browser, exported)
     assert [] == browser.errors
-    assert [] == [url for url in browser.requests if not url.startswith(("file:", "data:,", "about:"))]
+    assert [] == [url for url in browser.requests if not url.startswith(("file:", "data:", "about:"))]
 
 
 def test_the_page_finds_a_forgery(browser: Browser, copy: Public) -> None:
@@ -248,3 +258,52 @@ def test_texts_in_an_export_stay_text(copy: Public) -> None:
 
     _, lines = verify(copy.directory)
     assert not any("\x1b" in line or "\u202e" in line for line in lines)
+
+
+@contextmanager
+def served(directory: Path) -> Iterator[str]:
+    """The address of an export on a file server."""
+    handler = partial(SimpleHTTPRequestHandler, directory=str(directory))
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        thread = Thread(target=server.serve_forever, daemon=True)
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+        thread.join()
+
+
+@pytest.mark.parametrize("folder", ["", "cs/"])
+def test_visitor_checks_the_served_site_without_a_copy(browser: Browser, exported: Public, folder: str) -> None:
+    with served(exported.directory) as address:
+        browser.visit(f"{address}/{folder}verify.html")
+        said = checked_in(browser)
+        browser.leave()
+
+    assert verify(exported.directory)[1] == said
+    assert [] == browser.errors
+
+
+def test_page_of_a_served_site_names_changed_and_missing_files(browser: Browser, copy: Public) -> None:
+    sign_again(copy)
+    (copy.directory / "data/standings.csv").write_text("changed")
+    with served(copy.directory) as address:
+        browser.visit(f"{address}/verify.html")
+        changed = checked_in(browser)
+        (copy.directory / "data/standings.csv").unlink()
+        missing = checked_in(browser)
+        browser.leave()
+
+    assert "problem: data/standings.csv: changed" in changed
+    assert any("/data/standings.csv: HTTP status 404" in line for line in missing)
+    assert changed[-1].startswith("FAILED")
+    assert missing[-1].startswith("FAILED")
+
+
+def test_commands_of_the_page_download_the_whole_export(exported: Public, tmp_path: Path) -> None:
+    page = (exported.directory / "verify.html").read_text()
+    (commands,) = re.findall(r"<pre>(curl .*?)</pre>", page, re.DOTALL)
+    with served(exported.directory) as address:
+        script = html.unescape(commands).replace("ADDRESS", address)
+        subprocess.run(["bash", "-euo", "pipefail", "-c", script], cwd=tmp_path, check=True, capture_output=True)
+
+    assert [] == list(verify_export(tmp_path, exported.public_key).problems)

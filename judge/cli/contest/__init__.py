@@ -75,7 +75,7 @@ app = lazy_group(
         ),
         "end-season": (
             "judge.cli.contest.admin:end_season",
-            "End the season of a ladder: no game is drawn any more, and running games are finished and count.",
+            "End the season of a ladder: no game is drawn any more, and games that already run count.",
         ),
         "freeze-admissions": (
             "judge.cli.contest.admin:freeze_admissions",

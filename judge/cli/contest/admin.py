@@ -141,7 +141,7 @@ def enter(
 
 
 def end_season(contest: ContestArgument = HERE, why: WhyOption = "") -> None:
-    """End the season of a ladder: no game is drawn any more, and running games are finished and count."""
+    """End the season of a ladder: no game is drawn any more, and games that already run count."""
     with opened(contest) as found:
         print(orders.end_season(found, _order("end-season", "", why)).done)
 

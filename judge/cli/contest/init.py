@@ -47,7 +47,7 @@ _FORMATS = {
     "swiss": "rounds = 7\n",
     "knockout": "replays = 1      # number of replays of a tied pairing\n",
     "groups": "groups = 2\npromoted = 2     # number from each group that reach the final\n",
-    "sprt": "rounds = 100     # maximum; after it the test is undecided\n"
+    "sprt": "rounds = 1000    # maximum number of pairings; after it the test is undecided\n"
     'test = { elo0 = 0, elo1 = 10, alpha = 0.05, beta = 0.05, model = "logistic" }   # or "normalized", "bayesian"\n',
     "ladder": "total_games = 1000   # the season ends after this number\n"
     "# ends = 2027-01-31T18:00:00+01:00   # or at this moment, if it is earlier\n"

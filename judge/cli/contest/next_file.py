@@ -10,19 +10,23 @@ from judge.base.toml_files import toml_quoted
 from judge.contest.plan import Planned
 
 _PATH_KEY = re.compile(r'^(\s*(?:path|file|from|policy)\s*=\s*)"((?:[^"\\]|\\.)*)"(.*)$')
-_SCHEDULE = re.compile(r"^\s*(?:\[(?:submissions|contest)\]|(?:opens|closes|starts|ends)\s*=.*)\s*(?:#.*)?$")
+_ONLY_OF_THE_LAST = re.compile(
+    r"^\s*(?:\[(?:submissions|contest)\]|(?:opens|closes|starts|ends)\s*=.*|cup\s*=\s*\{.*)\s*(?:#.*)?$"
+)
 _RATINGS_WITH = re.compile(r"^with\s*=\s*\[[^\]]*\][^\n]*\n?", re.MULTILINE)
 _RATINGS_FROM = re.compile(r"^from\s*=[^\n]*\n?", re.MULTILINE)
 _TABLE = re.compile(r"^\s*\[", re.MULTILINE)
 
 
 def next_text(last: Planned, folder: Path, values: Mapping[str, str], *, with_ratings: bool) -> str:
-    """The file of the contest in `folder`: the last one's without its schedule, with paths that still fit.
+    """The file of the contest in `folder`: the last one's without schedule and cup, with paths that still fit.
 
     `values` are TOML values of top-level keys to set. `with_ratings` joins the ratings of the last contest; a ladder
     starts from them.
     """
-    lines = [_relocated(line, last.folder, folder) for line in last.text.splitlines() if not _SCHEDULE.match(line)]
+    lines = [
+        _relocated(line, last.folder, folder) for line in last.text.splitlines() if not _ONLY_OF_THE_LAST.match(line)
+    ]
     text = "\n".join(lines) + "\n"
     for key, value in values.items():
         text = with_value(text, "", key, value)

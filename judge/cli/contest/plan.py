@@ -10,7 +10,6 @@ from judge.contest.estimate import EXPECTED_ANSWERS, ContestEstimate, estimate_c
 from judge.contest.executor import slots_on_host
 from judge.contest.plan import Planned, load_plan
 from judge.publish.load import read_joined
-from judge.referee.policy import ClockPolicy
 
 EXAMPLES = "Example: judge contest plan cup/contest.toml"
 
@@ -44,18 +43,6 @@ def plan(contest: ContestArgument = HERE, as_json: JsonOption = False) -> None:
         raise SystemExit(1)
 
 
-def _clock_words(clock: ClockPolicy) -> str:
-    pondering = ", agents ponder" if clock.ponder else ""
-    if clock.control is None:
-        turn = f"{clock.turn_ms} ms a turn" if clock.turn_ms else "as fast as possible"
-        game = f"{clock.match_ms} ms a game" if clock.match_ms else "no limit of a game"
-        return f"{turn}, {game}{pondering}"
-    first, second = clock.controls
-    if first == second:
-        return f"{first} ({first.words}){pondering}"
-    return f"first seat {first} ({first.words}), second seat {second} ({second.words}){pondering}"
-
-
 def _show(planned: Planned, found: ContestEstimate, slots: int) -> None:
     policy, chosen = planned.policy, planned.plan.format
     print(f"{planned.name}: {policy.name}, {chosen.name}, {len(found.agents)} agents")
@@ -65,7 +52,7 @@ def _show(planned: Planned, found: ContestEstimate, slots: int) -> None:
     if found.seats:
         print(f"  seats    {printable(', '.join(found.seats), 2000)} in the first league")
     _show_left_out(found)
-    print(f"  clocks   {_clock_words(policy.clock)}, {policy.limits.memory_bytes >> 20} MiB")
+    print(f"  clocks   {policy.clock.words}, {policy.limits.memory_bytes >> 20} MiB")
     hours = found.hours(slots)
     longest = (
         "unbounded: the policy's clock.match_ms is 0"
@@ -90,7 +77,7 @@ def _show(planned: Planned, found: ContestEstimate, slots: int) -> None:
     for sentence in found.missing:
         print(f"  missing  {printable(sentence, 2000)}")
     if found.unchecked:
-        print(f"  checks   no passed check on record: {printable(', '.join(found.unchecked), 2000)}")
+        print(f"  checks   no passed check with these clocks: {printable(', '.join(found.unchecked), 2000)}")
         print(f"           judge check AGENT --policy {planned.plan.policy} checks all requirements of the contest")
     if not found.missing:
         print(f"nothing is missing; {planned.waits_for() or f'judge contest run {planned.path}'}")

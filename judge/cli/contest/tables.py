@@ -175,8 +175,8 @@ def _time_left(left: timedelta) -> str:
 def status_of(contest: Contest, games: bool = False, tested: bool = False) -> dict[str, Any]:
     """The state of a contest; `games`: with all games, `tested`: with the tests of its hosts."""
     tests = _fairness(contest) if tested else ()
-    # There may be 100,000 results. The schedule of some formats does not depend on them.
-    results = contest.store.results(contest.name, failed=contest.snapshot.format.in_advance)
+    # There may be 100,000 results. The number of games of most formats does not depend on them.
+    results = contest.store.results(contest.name, failed=contest.snapshot.format.counts_games)
     standing, to_come, is_over = contest.standing(results), contest.to_come(results), contest.is_over(results)
     failures = {line.agent: line.done.failures for line in standing.table.lines if line.done.failures}
     counts = contest.store.counts(contest.name)

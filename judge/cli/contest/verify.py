@@ -12,7 +12,7 @@ from judge.base.errors import InputError
 from judge.base.text import printable
 from judge.publish.joined import FormerContest
 from judge.publish.manifest import ManifestCheck
-from judge.statistics.fairness import TIME
+from judge.statistics.fairness import SEAT, TIME, FairnessTest
 from judge.terminal.output import note
 from judge.terminal.progress_bar import progress_bar
 from judge.verify.export import VerificationReport, verify_export
@@ -91,8 +91,11 @@ def verify(
     for decision in report.decisions:
         # No verifier can check whether these decisions and events were right.
         print(f"note     {printable(decision, 500)}")
-    for line in _fairness_lines(report):
-        print(f"fairness {line}")
+    if report.fairness is not None:
+        for line in fairness_lines(report.fairness):
+            print(f"fairness {line}")
+    elif report.contest and report.sampled_of is None:
+        print("fairness the export has no certificate")
     print(f"log      {_log_words(report, since)}")
     if (found := report.receipt) is not None:
         proved = "see the problems" if report.problems else f"is leaf {found.number} of the log"
@@ -139,22 +142,33 @@ def _sample_lines(sample: Sample, report: VerificationReport, all_games: int) ->
     yield "not checked: the other records, states of folders, and the fairness certificate"
 
 
-def _fairness_lines(report: VerificationReport) -> Iterator[str]:
-    if report.fairness is None:
-        if report.contest and report.sampled_of is None:
-            yield "the export has no certificate"
-        return
-    made = [test for test in report.fairness if test.p is not None]
+def fairness_lines(tests: Sequence[FairnessTest]) -> Iterator[str]:
+    """Yield the result of the tests: effects of the machines, then that of the first move."""
+    made = [test for test in tests if test.p is not None]
+    of_machines = [test for test in made if test.factor != SEAT]
+    found = [test for test in of_machines if test.has_effect]
+    if not of_machines:
+        yield "too few games or machines for a comparison"
+    elif found:
+        yield f"effects of the machines were found in {len(found)} of {len(of_machines)} tests"
+    else:
+        factors = "slots, hosts, hours, order, neighbours"
+        yield f"no effect of the machines ({factors}) was found in {len(of_machines)} tests"
+    for test in found:
+        level = f" {printable(test.level, 60)}" if test.level else ""
+        yield f"{test.factor}{level}: {_size_words(test)}"
     for test in made:
-        if test.has_effect and test.effect is not None:
-            ends = (test.effect, test.low or 0.0, test.high or 0.0)
-            sizes = [f"{100 * end:+.1f} %" if test.response == TIME else f"{end:+.3f} points" for end in ends]
-            of = f"{sizes[0]} ({sizes[1]} to {sizes[2]}) of {test.response}"
-            yield f"{test.factor} {printable(test.level, 60)}: {of}, p = {test.adjusted:.2g} of all"
-    if not made:
-        yield "too few games, or no two slots, hosts, hours, orders or neighbours, to test anything"
-    elif not any(test.has_effect for test in made):
-        yield f"{len(made)} tests of slots, hosts, hours, order, neighbours and seats found nothing"
+        if test.factor == SEAT and test.has_effect:
+            yield f"the first player: {_size_words(test)}; this comes from the game, not from a machine"
+
+
+def _size_words(test: FairnessTest) -> str:
+    ends = (test.effect or 0.0, test.low or 0.0, test.high or 0.0)
+    if test.response == TIME:
+        sizes, unit = [f"{100 * end:+.1f}" for end in ends], "% time a move"
+    else:
+        sizes, unit = [f"{end:+.3f}" for end in ends], "points a game"
+    return f"{sizes[0]} {unit} ({sizes[1]} to {sizes[2]}), adjusted p = {test.adjusted:.2g}"
 
 
 def _former_words(former: FormerContest) -> str:

@@ -9,6 +9,10 @@ app = lazy_group(
             "judge.cli.cup.plan:plan",
             "Print the pairs and games of each league, the hours, and problems. Exits with 1 if any.",
         ),
+        "announce": (
+            "judge.cli.cup.plan:announce",
+            "Fix the leagues of a cup, start the log of each, and print a text to publish. Can be repeated.",
+        ),
         "submit": (
             "judge.cli.cup.submissions:submit_to_leagues",
             "Submit FILE to leagues of a cup: each league checks it under its own policy.",
@@ -35,5 +39,5 @@ app = lazy_group(
             "Verify an exported cup: its manifest, every league as judge contest verify does, and the medals.",
         ),
     },
-    help="Run a cup of several contests: init, plan, run; then status, standings, export, verify.",
+    help="Run a cup of several contests: init, plan, announce, run; then status, standings, export, verify.",
 )

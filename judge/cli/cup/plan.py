@@ -1,4 +1,4 @@
-"""`judge cup init` and `plan`: the cup's file, its games and its duration."""
+"""`judge cup init`, `plan` and `announce`: the cup's file, its games and its duration, its leagues."""
 
 import dataclasses
 import json
@@ -18,9 +18,13 @@ from judge.cli.cup.options import CUP_HERE, CupArgument
 from judge.cli.options import JsonOption, print_next_steps
 from judge.contest.executor import slots_on_host
 from judge.contest.plan import NAME
+from judge.cup.announcement import ANNOUNCEMENT
 from judge.cup.estimate import LeagueEstimate, cup_hours, estimate_cup
 from judge.cup.plan import CUP_FILE, PlannedCup, load_cup
+from judge.terminal.output import note
 from judge.terminal.tables import make_table
+from judge.transparency.keys import fingerprint
+from judge.transparency.log import organiser_key
 
 EXAMPLES = {
     "init": "Example: judge cup init gomocup-2026",
@@ -30,6 +34,12 @@ Examples:
 judge cup plan gomocup-2026
 
 judge cup plan gomocup-2026/cup.toml --cores 128 --json
+""",
+    "announce": """
+Example: judge cup announce gomocup-2026
+
+Publish its output before entries close, in a place where only you can write. Afterwards no league can be added, removed
+or changed. Agents and moments can.
 """,
 }
 
@@ -134,6 +144,28 @@ def plan(
             print(f"nothing is missing; judge cup run {planned.path}")
     if missing:
         raise SystemExit(1)
+
+
+def announce(cup: CupArgument = CUP_HERE) -> None:
+    """Fix the leagues of a cup, start the log of each, and print a text to publish. Can be repeated.
+
+    judge cup run does the same before its first game.
+    """
+    planned = load_cup(cup)
+    commitments = planned.announce()
+    key = organiser_key(planned.folder)
+    print(printable(planned.cup.about or planned.cup.name, 600))
+    print()
+    for league in planned.cup.leagues:
+        policy = ", ".join((league.policy, *league.change))
+        print(
+            printable(f"league       {league.name}: {policy}; {league.format.name}, {league.format.games} games", 600)
+        )
+        print(f"commitment   {commitments[league.name] or 'none: the file fixes a seed'}")
+    if key is not None:
+        print(f"key          Ed25519, SHA-256 {fingerprint(key.public_key())}")
+    print(f"announcement {planned.announcement.digest}")
+    note(f"judge: publish these lines now where only you can write; the last is the SHA-256 of {ANNOUNCEMENT}")
 
 
 def _show(planned: PlannedCup, found: list[LeagueEstimate]) -> None:

@@ -93,6 +93,7 @@ def verify(
     print_problems(report.problems)
     print(f"manifest {report.manifest.digest}")
     print(f"key      {report.manifest.fingerprint}")
+    print(f"announced {report.announcement}")
     for name, league in report.leagues.items():
         state = "over" if league.is_over else "not over"
         print(f"league   {name}: {league.replayed} games replayed, {state}, {len(league.problems)} problems")

@@ -1,9 +1,10 @@
-// A second verifier of an export. It shares no code with the judge, and needs no network and no package:
+// A second verifier of an export. It shares no code with the judge, and needs no package and, for a directory, no
+// network:
 //
 //     node verify.mjs DIRECTORY [KEY.pem] [--since CHECKPOINT] [--witness KEYS]
 //
-// verify.html runs it in a browser on a directory that the reader chooses: an export, or a cup with an export of each
-// league. It checks the signature and digest of every file, the results against the records, the tables against the
+// verify.html runs it in a browser on a directory that the reader chooses, an export, or a cup with an export of each
+// league; or on the files of its own site that the manifest lists. It checks the signature and digest of every file, the results against the records, the tables against the
 // results, and that the log has all results and extends an old checkpoint. It replays no game: `judge contest verify`
 // checks that records follow from the rules. The report lists what was not checked, and decisions that no verifier can
 // judge.
@@ -12,7 +13,7 @@
   const MANIFEST = "manifest.json", SIGNATURE = "manifest.sig", KEY = "organiser.pem";
   const WRITTEN_BY_FIRST_VERSION =
     "judge 0.1.0 (commit 08c8ff3) wrote this, and this version cannot read it; use judge 0.1.0 (commit 08c8ff3)";
-  const DOCUMENT = "contest.json", CUP = "cup.json", CHANCE = "chance.json", CHECKPOINT = "log/checkpoint";
+  const DOCUMENT = "contest.json", CUP = "cup.json", ANNOUNCEMENT = "announcement.json", CHANCE = "chance.json", CHECKPOINT = "log/checkpoint";
   const TABLES = ["standings", "crosstable", "pairs", "games", "pairings", "disqualified", "attempts", "journal"];
   const OPTIONAL = ["withdrawn", "entered"];
   const MOST_PROBLEMS = 50;
@@ -20,6 +21,7 @@
   // Bytes, as the judge bounds them; a larger file is not read.
   const LARGEST_MANIFEST = 128 << 20, LARGEST_TABLE = 256 << 20, LARGEST_RECORD = 448 << 20;
   const LARGEST_DOCUMENT = 4 << 20, LARGEST_CHECKPOINT = 16 << 10, LARGEST_TILE = 256 * (0xffff + 2);
+  const LARGEST_SERVED_MANIFEST = 16 << 20;
   const LARGEST_KEYS = 64 << 10, MOST_WITNESSES = 100;
 
   class Report {
@@ -1204,17 +1206,23 @@
 
   // --- draw and witnesses --------------------------------------------------------------------------------------------
 
-  /** SHA-256 of contest.json without the draw, with numbers in Python's notation. */
-  async function termsDigest(data) {
+  /** SHA-256 of the values that `pick` takes from contest.json, with numbers in Python's notation. */
+  async function digestOfTerms(data, pick) {
     const text = decoded(data);
     if (text.includes("\\u0000")) throw new Error(`${DOCUMENT}: contains a NUL character`);
     const token = /"[^"\\]*(?:\\.[^"\\]*)*"|-?[0-9][0-9.eE+-]*/g;
     const quoted = (found) => (found[0] === '"' ? found : `"\\u0000${pythonNumber(found)}"`);
-    const terms = JSON.parse(text.replace(token, quoted));
-    for (const key of ["judge", "frozen_at", "freeze", "images", "host"]) delete terms[key];
-    for (const entry of terms.entries) delete entry.rank;
+    const terms = pick(JSON.parse(text.replace(token, quoted)));
     return sha256(utf8(canonical(terms).replace(/"\\u0000([^"]*)"/g, "$1")));
   }
+
+  /** SHA-256 of contest.json without the draw. */
+  const termsDigest = (data) =>
+    digestOfTerms(data, (terms) => {
+      for (const key of ["judge", "frozen_at", "freeze", "images", "host"]) delete terms[key];
+      for (const entry of terms.entries) delete entry.rank;
+      return terms;
+    });
 
   /** Checks that the draw was not chosen: it follows from the log, whose first leaf is the commitment. */
   async function checkDraw({ read, contest, report }, log, old) {
@@ -1325,7 +1333,10 @@
   // --- cup -----------------------------------------------------------------------------------------------------------
 
   const LEAGUE = /^[A-Za-z0-9_][A-Za-z0-9_-]{0,30}$/, PODIUM = 3;
-  const OPEN = new Set(["pending", "running", "held"]);
+  const OPEN = new Set(["pending", "running", "held"]), ANNOUNCED = ["name", "after", "promoted", "promotes_new", "medals"];
+  const TERMS = [
+    "name", "policy", "format", "duel", "failures", "seed", "seeding", "openings", "shuffle", "transform", "box",
+  ];
   const DRAWN_AT_START = new Set(["round-robin", "double-round-robin", "gauntlet"]);
 
   /** Checks an exported cup: its manifest, the export of each league, places and medals. */
@@ -1343,6 +1354,7 @@
     const inParts = new Set([...parts].flatMap(([name, paths]) => paths.filter((path) => path !== `${name}/${MANIFEST}`)));
     await checkFiles({ ...it, files: new Map([...files].filter(([path]) => !inParts.has(path))) });
     report.compare(`${MANIFEST}, cup`, report.contest, cup.name);
+    const announced = await readAnnouncement(it, cup);
     const names = [...cup.leagues.map(({ name }) => name), ...begun.map(({ contest }) => contest)];
     for (const [name, same] of grouped(names, (each) => each)) {
       report.expect(same.length === 1, `${CUP}: two leagues have the name ${name}`);
@@ -1351,6 +1363,7 @@
     for (const league of begun) exports.set(league.name, await checkLeague(it, league, parts.get(league.name)));
     report.unchecked = [...new Set([...exports.values()].flatMap((each) => each.report.unchecked))];
     if (report.problems.length) return;
+    for (const [name, found] of exports) await checkOpening(found, name, announced, report);
     checkFilesOfAgents(exports, report);
     for (const league of begun) checkPromotion(league, cup, exports, report);
     const leagues = cup.leagues.map((league) => leagueOf(league, exports.get(league.name), report));
@@ -1370,8 +1383,44 @@
     report.compare(`${name}, contest`, found.report.contest, contest);
     report.compare(`${name}, manifest`, found.report.manifest, manifest);
     report.compare(`${name}, key`, found.report.key, key);
-    report.expect(contest.endsWith(`-${name}`), `${name}: its contest ${contest} is not named after the league`);
+    report.expect(own.has(CHECKPOINT), `${name}: it has no log`);
     return found;
+  }
+
+  /** Reads the announcement, whose leagues must be those of the cup, in its order. */
+  async function readAnnouncement({ read, report }, cup) {
+    const data = await read(ANNOUNCEMENT, LARGEST_DOCUMENT), announced = parse(data, ANNOUNCEMENT);
+    const known = [...ANNOUNCED, "contest", "terms"].sort().join();
+    const isLeague = (league) => Object.keys(league ?? {}).sort().join() === known;
+    const { format, name, leagues } = announced ?? {};
+    if (format !== "judge-cup-announcement-1" || !Array.isArray(leagues) || !leagues.every(isLeague)) {
+      throw new Error(`${ANNOUNCEMENT}: not the announcement of a cup`);
+    }
+    report.expect(name === cup.name, `${ANNOUNCEMENT}: of the cup ${name}`);
+    const defaults = { promoted: 0, promotes_new: false };
+    const shown = (each) => JSON.stringify(each.map((league) => ANNOUNCED.map((key) => league[key] ?? defaults[key])));
+    report.expect(shown(cup.leagues) === shown(leagues), `${CUP}: the leagues differ from those of ${ANNOUNCEMENT}`);
+    const terms = new Map(leagues.map((league) => [league.name, league]));
+    for (const { name: league, contest } of cup.leagues) {
+      const right = contest === "" || contest === terms.get(league)?.contest;
+      report.expect(right, `${league}: its contest ${contest} is not the announced one`);
+    }
+    return { words: `league of the cup ${name}, announcement ${await sha256(data)}`, terms };
+  }
+
+  /** Checks that the log of a league begins with the announcement, and that its terms are those of the announcement. */
+  async function checkOpening({ read, tables }, name, { words, terms }, report) {
+    const { event, text } = tables.journal[0];
+    const isFirst = event === "announced" && text === words;
+    report.expect(isFirst, `${name}: its log does not begin with the digest of ${ANNOUNCEMENT}`);
+    const without = ({ agents, ...rest }) => rest;
+    const digest = await digestOfTerms(await read(DOCUMENT, LARGEST_DOCUMENT), (document) => {
+      const { format } = document, isKnown = ([key, value]) => !(value && ["skip", "seats"].includes(key));
+      const known = Object.entries(format).map((entry) => (isKnown(entry) ? entry : [entry[0], without(entry[1])]));
+      return Object.fromEntries(TERMS.map((key) => [key, key === "format" ? Object.fromEntries(known) : document[key]]));
+    });
+    report.expect(digest === terms.get(name).terms, `${name}: its terms are not those of ${ANNOUNCEMENT}`);
+    if (isFirst) report.checked.push(`${name}: that its log begins with the announcement of all leagues`);
   }
 
   /** Notes agents with different files in two leagues. */
@@ -1511,10 +1560,38 @@
     return report;
   }
 
+  /** Downloads a file of at most `most` bytes. */
+  async function download(address, most) {
+    const answer = await fetch(address, { credentials: "omit", redirect: "error" });
+    if (!answer.ok) throw new Error(`${address.pathname}: HTTP status ${answer.status}`);
+    const data = new Uint8Array(most), reader = answer.body.getReader();
+    for (let size = 0; ; ) {
+      const { done, value } = await reader.read();
+      if (done) return data.slice(0, size);
+      if (size + value.length > most) {
+        await reader.cancel();
+        throw new Error(`${address.pathname}: larger than ${most} bytes`);
+      }
+      data.set(value, size);
+      size += value.length;
+    }
+  }
+
+  /** Readers of the files of a site that its manifest lists, by name. */
+  async function servedFiles(root) {
+    const { files } = parse(await download(new URL(MANIFEST, root), LARGEST_SERVED_MANIFEST), MANIFEST);
+    const own = [[MANIFEST, LARGEST_SERVED_MANIFEST], [SIGNATURE, 64]];
+    const listed = files.filter(({ path }) => PLAIN.test(path)).map(({ path, size }) => [path, size]);
+    const readerOf = (name, size) => ({ size: () => size, bytes: () => download(new URL(name, root), size) });
+    return new Map([...own, ...listed].map(([name, size]) => [name, readerOf(name, size)]));
+  }
+
   function inPage() {
     const ids = ["directory", "key", "since", "witness", "start", "said"];
     const [directory, key, since, witness, start, said] = ids.map((id) => document.getElementById(id));
+    const root = new URL(".", document.currentScript.src), isServed = /^https?:$/.test(root.protocol);
     document.getElementById("check").hidden = false;
+    document.getElementById("served").hidden = !isServed;
     start.addEventListener("click", async () => {
       said.replaceChildren();
       start.disabled = true;
@@ -1524,8 +1601,9 @@
       };
       const readerOf = (file) => ({ size: () => file.size, bytes: () => file.arrayBuffer() });
       const nameOf = (file) => file.webkitRelativePath.split("/").slice(1).join("/");
-      const files = new Map([...directory.files].map((file) => [nameOf(file), readerOf(file)]));
+      const chosen = new Map([...directory.files].map((file) => [nameOf(file), readerOf(file)]));
       const look = async () => {
+        const files = isServed && !chosen.size ? await servedFiles(root) : chosen;
         const given = await Promise.all([key, since, witness].map((input) => bytesOf(input.files[0])));
         return (await verify(files, ...given)).lines();
       };

@@ -17,7 +17,7 @@ from judge.base.text import decode, printable, sentence
 from judge.games.types import Verdict
 from judge.referee.policy import Policy
 from judge.sandbox.docker.images import runtimes_providing
-from judge.submissions.check.answer_forms import form_advice, other_form
+from judge.submissions.check.answer_forms import NO_SQUARE, form_advice, other_form
 from judge.submissions.check.runner import RecordedTalk
 from judge.submissions.check.start_faults import other_name, pointers_of, processor_advice, why_not_started
 from judge.submissions.complaints import PYTHON_2, PYTHON_2_ERROR
@@ -79,7 +79,7 @@ _SEND_FILE = sentence(
 )
 
 _EXCHANGED = sentence("are x and y exchanged? x is the column and comes first, and both count from 0")
-_OFF_BOARD = re.compile(r"\b(\d+),(\d+)\b.* is off the (\d+)x(\d+) board")
+_OFF_BOARD = re.compile(r"(-?\b\d+),(-?\d+)\b.* is off the (\d+)x(\d+) board")
 _TAKEN = re.compile(r"\b(\d+),(\d+) is taken\b")
 _DLL = re.compile(r"Library (\S+) \(which is needed by .*\) not found")
 
@@ -226,6 +226,8 @@ def fix_for(verdict: Verdict, said: str, form: str = "") -> str:
 def _coordinates(said: str) -> str:
     if found := _OFF_BOARD.search(said):
         x, y, width, height = map(int, found.groups())
+        if min(x, y) < 0:
+            return NO_SQUARE
         if x <= width and y <= height:
             return sentence(f"coordinates count from 0: the largest are {width - 1},{height - 1}")
     if found or _TAKEN.search(said):

@@ -68,6 +68,7 @@ class CheckReport(BaseModel):
     agent: str
     digest: str
     policy: str
+    clock: str = ""
     protocol: str
     box: str
     partner: str

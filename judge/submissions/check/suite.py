@@ -95,6 +95,7 @@ def _report(examinee: Examinee, table: Sequence[Check], found: Mapping[str, Find
         agent=examinee.agent.manifest.name,
         digest=examinee.agent.digest,
         policy=examinee.policy.name,
+        clock=examinee.policy.clock.words,
         protocol=examinee.protocol,
         box=examinee.talks[0].record.placement.box[0].partition(",")[0],
         partner=examinee.partner.manifest.name,

@@ -5,7 +5,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from judge.tournament.formats.base import TournamentFormat, all_rounds
+from judge.tournament.formats.base import TournamentFormat
 from judge.tournament.formats.gauntlet import Gauntlet
 from judge.tournament.formats.groups import Groups, Leagues
 from judge.tournament.formats.knockout import Knockout
@@ -31,4 +31,4 @@ FORMATS: Mapping[str, type[TournamentFormat]] = {
     "ladder": Ladder,
 }
 
-__all__ = ["FORMATS", "AnyFormat", "TournamentFormat", "all_rounds"]
+__all__ = ["FORMATS", "AnyFormat", "TournamentFormat"]

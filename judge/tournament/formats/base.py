@@ -1,7 +1,4 @@
-"""A format: its options, and the pairings of the next rounds from entries and results.
-
-`next_rounds` is pure and is called after all scheduled games.
-"""
+"""A format: its options, and the next pairings from entries and results. All functions are pure."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
@@ -22,8 +19,8 @@ class TournamentFormat(BaseModel, ABC):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    in_advance: ClassVar[bool] = False
-    """Whether pairings do not depend on results."""
+    waits: ClassVar[bool] = True
+    """Whether `next` is called only after all games of the earlier pairings."""
 
     draws_when_free: ClassVar[bool] = False
     """Whether a pairing is drawn whenever a slot is free (`judge.tournament.ladder`)."""
@@ -46,25 +43,15 @@ class TournamentFormat(BaseModel, ABC):
     """Criteria of the ranking, in order."""
 
     @abstractmethod
-    def next_round(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing], seed: Seed) -> list[Pairing]:
-        """The pairings of the next round on tables from 1; empty at the end.
+    def next(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing], seed: Seed) -> list[Pairing]:
+        """All pairings that follow from the results so far, in order of rounds and tables; empty at the end.
 
         All chance comes from `numbers(seed, purpose)`; the purpose names the format.
         """
 
-    def next_rounds(
-        self, entries: Sequence[Competitor], played: Sequence[PlayedPairing], seed: Seed
-    ) -> list[list[Pairing]]:
-        """The next rounds that do not depend on each other's results; empty at the end."""
-        if self.in_advance and not played:
-            return all_rounds(self, entries, seed)
-        pairings = self.next_round(entries, played, seed)
-        return [pairings] if pairings else []
-
     def goes_on(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing], seed: Seed) -> bool:
         """Whether pairings follow after all scheduled games."""
-        rounds = self.next_rounds(entries, played, seed)
-        return any(pairing.second is not None for pairings in rounds for pairing in pairings)
+        return bool(self.next(entries, played, seed))
 
     @property
     def counts_games(self) -> bool:
@@ -73,11 +60,8 @@ class TournamentFormat(BaseModel, ABC):
 
     def to_come(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing]) -> int:
         """The number of later pairings without byes; a minimum unless `counts_games`."""
-        if self.in_advance and played:
-            return 0
         count, all_played = 0, list(played)
-        while rounds := self.next_rounds(entries, all_played, 0):
-            drawn = [pairing for pairings in rounds for pairing in pairings]
+        while drawn := self.next(entries, all_played, 0):
             count += sum(pairing.second is not None for pairing in drawn)
             all_played += [PlayedPairing(pairing, (), (0, 0)) for pairing in drawn]
         return count
@@ -145,21 +129,10 @@ def skip_of(form: TournamentFormat) -> Skip | None:
     return form.skip if isinstance(form, SkippingFormat) else None
 
 
-def next_playable(rounds: Sequence[Sequence[Pair]], played: Sequence[PlayedPairing]) -> list[Pairing]:
-    """The next round without withdrawn agents; skips empty rounds."""
-    earlier = [each.pairing for each in played]
-    for number in range(next_number(earlier), len(rounds) + 1):
+def remaining(rounds: Sequence[Sequence[Pair]], played: Sequence[PlayedPairing]) -> list[Pairing]:
+    """The pairings of all later rounds, without withdrawn agents."""
+    pairings = [each.pairing for each in played]
+    for number in range(next_number(pairings), len(rounds) + 1):
         pairs = [(first.id, second.id, "") for first, second in rounds[number - 1] if first.active and second.active]
-        if pairs:
-            return set_tables(pairs, number, earlier)
-    return []
-
-
-def all_rounds(chosen: TournamentFormat, entries: Sequence[Competitor], seed: Seed) -> list[list[Pairing]]:
-    """All rounds of an `in_advance` format."""
-    rounds: list[list[Pairing]] = []
-    played: list[PlayedPairing] = []
-    while pairings := chosen.next_round(entries, played, seed):
-        rounds.append(pairings)
-        played += [PlayedPairing(pairing, (), (0, 0)) for pairing in pairings]
-    return rounds
+        pairings += set_tables(pairs, number, pairings)
+    return pairings[len(played) :]

@@ -1,13 +1,13 @@
 """Gauntlet: a few challengers meet all others."""
 
 from collections.abc import Sequence
-from typing import ClassVar, Literal
+from typing import Literal
 
 from pydantic import Field
 
 from judge.contest_games import Pairing
 from judge.referee.seeds import Seed
-from judge.tournament.formats.base import Pair, TournamentFormat, next_playable
+from judge.tournament.formats.base import Pair, TournamentFormat, remaining
 from judge.tournament.pairings import Competitor, by_seed
 from judge.tournament.results import PlayedPairing
 
@@ -15,20 +15,18 @@ from judge.tournament.results import PlayedPairing
 class Gauntlet(TournamentFormat):
     """One agent, or a few challengers, meet all others. Challengers do not meet each other."""
 
-    in_advance: ClassVar[bool] = True
-
     name: Literal["gauntlet"] = "gauntlet"
     challengers: int = Field(default=1, ge=1)
     """Number of challengers: the first seeds."""
 
-    def next_round(
+    def next(
         self,
         entries: Sequence[Competitor],
         played: Sequence[PlayedPairing],
         seed: Seed,  # noqa: ARG002
     ) -> list[Pairing]:
-        """Each challenger's next opponent."""
-        return next_playable(gauntlet(by_seed(entries), self.challengers), played)
+        """All meetings of the challengers."""
+        return remaining(gauntlet(by_seed(entries), self.challengers), played)
 
     def base(self, entries: Sequence[Competitor]) -> str | None:
         """The challenger if there is only one."""

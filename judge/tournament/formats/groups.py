@@ -85,23 +85,17 @@ class _Staged(SkippingFormat):
     promoted: int = Field(default=2, ge=1)
     """Number of members of a group that advance."""
 
-    def next_round(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing], seed: Seed) -> list[Pairing]:
-        rounds = self.next_rounds(entries, played, seed)
-        return rounds[0] if rounds else []
-
-    def next_rounds(
+    def next(
         self,
         entries: Sequence[Competitor],
         played: Sequence[PlayedPairing],
         seed: Seed,  # noqa: ARG002
-    ) -> list[list[Pairing]]:
-        earlier = [each.pairing for each in played]
-        rounds: list[list[Pairing]] = []
+    ) -> list[Pairing]:
+        pairings = [each.pairing for each in played]
         for stage in self.stages(entries, played)[-1:]:
             for pairs in self._remaining_pairs(stage, played):
-                rounds.append(set_tables(pairs, next_number(earlier), earlier))
-                earlier += rounds[-1]
-        return rounds
+                pairings += set_tables(pairs, next_number(pairings), pairings)
+        return pairings[len(played) :]
 
     @property
     @abstractmethod
@@ -115,7 +109,7 @@ class _Staged(SkippingFormat):
     def to_come(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing]) -> int:
         if self.counts_games:
             return super().to_come(entries, played)
-        return 0 if played else sum(map(len, self.next_rounds(entries, played, 0)))
+        return 0 if played else len(self.next(entries, played, 0))
 
     def stages(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing]) -> list[list[Group]]:
         """Up to the first stage with undrawn pairings."""

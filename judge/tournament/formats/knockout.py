@@ -47,7 +47,7 @@ class Knockout(TournamentFormat):
         """Never."""
         return False
 
-    def next_round(
+    def next(
         self,
         entries: Sequence[Competitor],
         played: Sequence[PlayedPairing],

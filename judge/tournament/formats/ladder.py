@@ -71,15 +71,16 @@ class Ladder(TournamentFormat):
     """Ratings at the start by agent; those of `[ratings] from` are added."""
     matchmaking: Matchmaking = Matchmaking()
 
+    waits: ClassVar[bool] = False
     draws_when_free: ClassVar[bool] = True
 
-    def next_round(
+    def next(
         self,
         entries: Sequence[Competitor],  # noqa: ARG002
         played: Sequence[PlayedPairing],  # noqa: ARG002
         seed: Seed,  # noqa: ARG002
     ) -> list[Pairing]:
-        """Empty: there are no rounds."""
+        """Empty: `judge.tournament.ladder` chooses the pairs."""
         return []
 
     def goes_on(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing], seed: Seed) -> bool:  # noqa: ARG002

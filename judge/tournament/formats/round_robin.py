@@ -7,7 +7,7 @@ from pydantic import Field
 
 from judge.contest_games import Pairing
 from judge.referee.seeds import Seed
-from judge.tournament.formats.base import Pair, SkippingFormat, next_playable
+from judge.tournament.formats.base import Pair, SkippingFormat, remaining
 from judge.tournament.pairings import Competitor, by_seed
 from judge.tournament.results import PlayedPairing
 
@@ -15,34 +15,32 @@ from judge.tournament.results import PlayedPairing
 class RoundRobin(SkippingFormat):
     """All agents meet. Withdrawals do not change other pairings."""
 
-    in_advance: ClassVar[bool] = True
     withdrawal: ClassVar[Literal["refused", "annuls", "keeps"]] = "annuls"
 
     name: Literal["round-robin"] = "round-robin"
     cycles: int = Field(default=1, ge=1)
     """Number of times that agents meet, with seats changed."""
 
-    def next_round(
+    def next(
         self,
         entries: Sequence[Competitor],
         played: Sequence[PlayedPairing],
         seed: Seed,  # noqa: ARG002
     ) -> list[Pairing]:
-        """A round of the Berger table."""
-        return next_playable(self.without_skipped(berger(by_seed(entries), self.cycles)), played)
+        """All rounds of the Berger tables."""
+        return remaining(self.without_skipped(berger(by_seed(entries), self.cycles)), played)
 
 
 class DoubleRoundRobin(SkippingFormat):
     """A round robin of two cycles."""
 
-    in_advance: ClassVar[bool] = True
     withdrawal: ClassVar[Literal["refused", "annuls", "keeps"]] = "annuls"
 
     name: Literal["double-round-robin"] = "double-round-robin"
 
-    def next_round(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing], seed: Seed) -> list[Pairing]:
-        """A round of the Berger table."""
-        return RoundRobin(games=self.games, cycles=2, skip=self.skip).next_round(entries, played, seed)
+    def next(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing], seed: Seed) -> list[Pairing]:
+        """All rounds of the Berger tables."""
+        return RoundRobin(games=self.games, cycles=2, skip=self.skip).next(entries, played, seed)
 
 
 def berger(agents: Sequence[Competitor], cycles: int = 1) -> list[list[Pair]]:

@@ -1,6 +1,11 @@
-"""A sequential test: two agents play until the test is decided."""
+"""A sequential test: two agents play until the test is decided.
+
+Pairings count in the order of the draw, each when all earlier ones are over. Otherwise short games would count first,
+and the duration of a game may depend on its result.
+"""
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import ClassVar, Literal
 
 from pydantic import Field
@@ -15,16 +20,19 @@ from judge.tournament.results import PlayedPairing
 
 
 class Sequential(TournamentFormat):
-    """After each round the test decides whether to continue. Pairs of games share an opening."""
+    """Two agents play until the test is decided. Pairings count in the order of the draw."""
 
+    waits: ClassVar[bool] = False
     agents: ClassVar[tuple[int, int | None]] = (2, 2)
     orders_by_strength: ClassVar[bool] = False
 
     name: Literal["sprt"] = "sprt"
-    games: int = Field(default=20, ge=2, multiple_of=2)
-    """Games of a round: at least the number of simultaneous games; even, because two share an opening."""
-    rounds: int = Field(default=100, ge=1)
-    """Maximum number of rounds, then undecided."""
+    games: int = Field(default=2, ge=2, multiple_of=2)
+    """Games of a pairing, after which the test may decide; even, because two share an opening. Pairings do not wait
+    for each other, so more are useful only for thousands of short games.
+    """
+    rounds: int = Field(default=1000, ge=1)
+    """Maximum number of pairings, then undecided. Each is a round."""
     test: Sprt = Sprt()
 
     @property
@@ -32,13 +40,13 @@ class Sequential(TournamentFormat):
         """Never."""
         return False
 
-    def next_round(
+    def next(
         self,
         entries: Sequence[Competitor],
         played: Sequence[PlayedPairing],
         seed: Seed,  # noqa: ARG002
     ) -> list[Pairing]:
-        """The pairing until the test is decided."""
+        """One more pairing until the test is decided."""
         if len(entries) != 2:
             return []
         first, second = by_seed(entries)
@@ -51,7 +59,7 @@ class Sequential(TournamentFormat):
         return set_tables([(first.id, second.id, "")], number, earlier)
 
     def to_come(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing]) -> int:  # noqa: ARG002
-        """The test may end after any round."""
+        """The test may end after any pairing."""
         return 0
 
     def base(self, entries: Sequence[Competitor]) -> str | None:
@@ -59,7 +67,26 @@ class Sequential(TournamentFormat):
         return by_seed(entries)[1].id
 
     def state(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing]) -> SprtState:
-        """State of the test."""
-        first = by_seed(entries)[0]
-        games = [game for each in played for game in each.games]
-        return self.test.state(MatchCounts.of_results(games, first.id))
+        """State of the test after the pairings that count."""
+        return self._states(entries, played)[-1]
+
+    def decided_after(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing]) -> int | None:
+        """Number of pairings that decided the test; None: it is not decided."""
+        states = self._states(entries, played)
+        return None if states[-1].decision is SprtDecision.GO_ON else len(states) - 1
+
+    def _states(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing]) -> list[SprtState]:
+        counts = MatchCounts.of_numbers([0] * 6)
+        states = [_state(self.test, counts)]
+        for each in played:
+            if not each.is_over or states[-1].decision is not SprtDecision.GO_ON:
+                break
+            if each.games:
+                counts = counts.plus(MatchCounts.of_results(each.games, by_seed(entries)[0].id))
+            states.append(_state(self.test, counts))
+        return states
+
+
+@lru_cache(maxsize=1 << 16)
+def _state(test: Sprt, counts: MatchCounts) -> SprtState:
+    return test.state(counts)

@@ -41,7 +41,7 @@ class Swiss(TournamentFormat):
     rounds: int = Field(ge=1)
     ranking: Ranking = BY_SWISS_POINTS
 
-    def next_round(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing], seed: Seed) -> list[Pairing]:
+    def next(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing], seed: Seed) -> list[Pairing]:
         """The matching of least cost; `seed` draws one seat."""
         earlier = [each.pairing for each in played]
         number = next_number(earlier)

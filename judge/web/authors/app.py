@@ -93,7 +93,13 @@ def _place_of(request: Request) -> PagePlace:
 
 
 def _page(template: str, request: Request, values: Mapping[str, Any], status: int = 200) -> Response:
-    common = {"here": "author", "contest_name": authors_site_of(request).shown_name()}
+    site = authors_site_of(request)
+    snapshot = site.snapshot()
+    common = {
+        "here": "author",
+        "contest_name": site.shown_name(),
+        "has_rounds": snapshot is None or not snapshot.format.draws_when_free,
+    }
     return page(__package__, template, _place_of(request), FOLDER, {**common, **values}, status)
 
 

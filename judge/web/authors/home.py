@@ -5,8 +5,10 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
+from judge.contest.entries import current_intake
 from judge.site.rules import game_facts, limit_facts
 from judge.store.submission_types import NotNowError, State, Submission
+from judge.submissions.service import has_other_clock
 from judge.submissions.starters import starters_of
 from judge.tournament.snapshot import Snapshot
 from judge.translations.language import Language
@@ -43,7 +45,8 @@ class AgentView:
 
 def home_values(state: AppState, author: str, contest: Snapshot | None, language: Language) -> Mapping[str, Any]:
     """Values of the page. `contest` is None before it begins."""
-    directory, register = state.directory, state.register
+    register = state.register
+    directory = current_intake(state.directory, register)
     windows = state.receiver.gate.windows
     entries = register.entries(author)
     if contest is not None:
@@ -63,6 +66,7 @@ def home_values(state: AppState, author: str, contest: Snapshot | None, language
         "is_too_late": contest is not None and not directory.joins_later,
         "agents": agents_of(register.submissions(author), entries),
         "alike": alike(entries),
+        "outdated": [] if contest else [each.name for each in entries if has_other_clock(directory, each)],
         "starters": starters_of(directory.policy),
         "most": language.measure(f"{directory.intake.upload_bytes / MIB:.3g} MiB"),
     }

@@ -9,6 +9,7 @@ from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from starlette.concurrency import run_in_threadpool
 
 from judge.base.errors import HostError
+from judge.contest.entries import current_intake
 from judge.store.notices import Notices
 from judge.store.practice_games import PracticeGame, PracticeGames
 from judge.store.submission_types import NotNowError, UnknownSubmissionError
@@ -107,7 +108,7 @@ def health(state: State) -> Health:
 @router.get("/contest", responses=error_responses(429, 503), tags=["public"])
 def contest(state: State) -> ContestInfo:
     """Describe the contest: its game, its limits, and what may be submitted."""
-    policy, limits = state.directory.policy, state.directory.intake
+    policy, limits = current_intake(state.directory, state.register).policy, state.directory.intake
     windows = state.receiver.gate.windows
     return ContestInfo(
         name=state.directory.contest,

@@ -15,6 +15,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from judge.base.errors import JudgeError
 from judge.base.logs import get_logger
 from judge.base.worker_processes import Worker, kill, wait
+from judge.contest.entries import current_intake
 from judge.store.submission_types import State, Submission
 from judge.store.submissions import Register
 from judge.submissions.pipeline import Processor
@@ -146,6 +147,7 @@ class Workers:
 def process_job(directory: IntakeDirectory, process: Processor, taken: Submission, practice: int) -> State:
     """Return the new state."""
     with closing(directory.register()) as register:
+        directory = current_intake(directory, register)
         return process_claimed(directory, register, taken, process, practice=practice).state
 
 

@@ -1,5 +1,12 @@
-"""Several contests under one address: a page and a feed of all, and each contest in a folder with its name."""
+"""Several contests under one address: a page and a feed of all, and each contest in a folder with its name.
 
+The pages of all renew themselves by the script of a contest's pages. The only event is that results have changed.
+"""
+
+import asyncio
+import json
+import secrets
+import time
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
@@ -9,25 +16,27 @@ from typing import Any
 
 from anyio import to_thread
 from fastapi import APIRouter, FastAPI, Request
-from fastapi.responses import PlainTextResponse, RedirectResponse, Response
+from fastapi.responses import PlainTextResponse, RedirectResponse, Response, StreamingResponse
 
 from judge.base.errors import InputError
 from judge.contest.plan import Planned
 from judge.cup.plan import PlannedCup
 from judge.cup.results import current_results
 from judge.cup.site import CupSite
-from judge.publish.model import PublishedContest
+from judge.publish.model import PublishedContest, Stream
 from judge.site.feed import FeedEntry, write_feed
-from judge.site.pages import LIVE_POLICY, STYLE, PagePlace, asset, render
+from judge.site.pages import STYLE, PagePlace, asset, render
 from judge.translations.language import CODES, languages
 from judge.web.kit.errors import new_app
 from judge.web.kit.middleware import PUBLIC_HEADERS, Asgi, Middleware, Part, Receive, Scope, Send, path_of
-from judge.web.live.app import NO_PAGE, Site
+from judge.web.live.app import NO_PAGE, POLL_INTERVAL_S, Since, Site
+from judge.web.live.hub import BEAT_S
 from judge.web.live.page import kind_of
+from judge.web.live.pages import SCRIPT, asset_page
 
 FEED, INDEX = "feed.xml", "index.html"
 
-RESERVED = frozenset({FEED, INDEX, STYLE, "health", *CODES})
+RESERVED = frozenset({FEED, INDEX, STYLE, SCRIPT, "events", "feed", "health", *CODES})
 """Paths of the front page, which no contest may have as its name."""
 
 MAX_FEED_EVENTS = 200
@@ -55,6 +64,14 @@ class HostedContest:
         if final is not None:
             return final
         find = partial(watched.pages.contest, watched.hub.live, watched.version())
+        return await to_thread.run_sync(find, limiter=self.site.rendering)
+
+    async def edition(self) -> int:
+        """Return a number that rises when the contest changes; 0 before it begins."""
+        watched = self.site.watched
+        if watched is None:
+            return 0
+        find = partial(watched.pages.edition, watched.hub.live, watched.version())
         return await to_thread.run_sync(find, limiter=self.site.rendering)
 
 
@@ -115,6 +132,11 @@ class FrontPage:
         self._title = title
         self._cup = cup
         self._contests = {hosted.name: hosted for hosted in contests}
+        self._log = secrets.token_hex(8)
+        self._seq, self._counted_at = 0, -POLL_INTERVAL_S
+        self._counting = asyncio.Lock()
+        self._written: dict[str, bytes] = {}
+        """Pages since the last count."""
         app = new_app("judge front page", "Several contests.", lifespan=self._running)
         app.include_router(self._router())
         self._own = Middleware(app, Part("front", PUBLIC_HEADERS, requests_per_minute))
@@ -144,6 +166,18 @@ class FrontPage:
         async def health() -> dict[str, bool]:
             return {"ok": True}
 
+        @router.get("/feed", include_in_schema=False)
+        async def feed(since: Since = 0) -> Response:
+            seq, now = await self._count(), self._now()
+            headers = {"judge-log": self._log, "judge-now-ms": str(now["now_ms"]), "cache-control": "no-store"}
+            line = f"{_changed(seq)}\n" if seq > since else ""
+            return Response(line, media_type="application/x-ndjson", headers=headers)
+
+        @router.get("/events", include_in_schema=False)
+        async def events(since: Since = 0) -> Response:
+            headers = {"cache-control": "no-store", "x-accel-buffering": "no"}
+            return StreamingResponse(self._events(since), media_type="text/event-stream", headers=headers)
+
         @router.get("/{path:path}", include_in_schema=False)
         async def page(request: Request, path: str) -> Response:
             if path in self._contests:
@@ -151,39 +185,76 @@ class FrontPage:
             place = PagePlace.of_file(path or INDEX, languages(CODES))
             if path == STYLE:
                 data = asset(STYLE)
+            elif path == SCRIPT:
+                data = asset_page(SCRIPT).data
             elif path == FEED:
                 data = _feed(self._title, await self._shown())
-            elif self._cup is not None:
-                found = await self._page_of_cup(self._cup, place)
-                if found is None:
-                    return PlainTextResponse(NO_PAGE, 404)
-                data = found
-            elif place.path == INDEX:
-                data = _index(self._title, await self._shown(), place)
-            else:
+            elif (found := await self._page(place)) is None:
                 return PlainTextResponse(NO_PAGE, 404)
+            else:
+                data = found
             return Response(data, media_type=kind_of(place.file), headers={"cache-control": "no-cache"})
 
         return router
 
-    async def _page_of_cup(self, cup: PlannedCup, place: PagePlace) -> bytes | None:
+    async def _page(self, place: PagePlace) -> bytes | None:
+        stream = Stream(self._log, str(await self._count()))
+        written = self._written
+        if place.file in written:
+            return written[place.file]
+        if self._cup is not None:
+            data = await self._page_of_cup(self._cup, place, stream)
+        else:
+            data = _index(self._title, await self._shown(), place, stream) if place.path == INDEX else None
+        if data is not None:
+            written[place.file] = data
+        return data
+
+    async def _page_of_cup(self, cup: PlannedCup, place: PagePlace, stream: Stream) -> bytes | None:
         paths = {hosted.planned.path.resolve(): hosted for hosted in self._contests.values()}
         leagues = {name: paths.get(cup.file_of(name).resolve()) for name in cup.cup.by_name}
         hosted = {name: each for name, each in leagues.items() if each is not None}
         contests = {name: await each.contest() for name, each in hosted.items()}
         names = {name: each.name for name, each in hosted.items()}
         site = CupSite(cup, replace(current_results(cup.cup, contests), name=self._title), names)
-        return await to_thread.run_sync(site.page, place)
+        return await to_thread.run_sync(site.page, place, stream)
+
+    async def _count(self) -> int:
+        """Number of the last change, counted once per `POLL_INTERVAL_S` for all viewers."""
+        async with self._counting:
+            if time.monotonic() - self._counted_at >= POLL_INTERVAL_S:
+                self._seq = sum([await hosted.edition() for hosted in self._contests.values()])
+                self._written, self._counted_at = {}, time.monotonic()
+            return self._seq
+
+    def _now(self) -> Mapping[str, object]:
+        return {"now_ms": round(time.time() * 1000), "viewers": 0, "log": self._log}
+
+    async def _events(self, since: int) -> AsyncIterator[str]:
+        yield f"event: hello\ndata: {json.dumps(self._now())}\n\n"
+        beat_at = time.monotonic() + BEAT_S
+        while True:
+            if (seq := await self._count()) > since:
+                since = seq
+                yield f"id: {seq}\ndata: {_changed(seq)}\n\n"
+            if time.monotonic() >= beat_at:
+                beat_at = time.monotonic() + BEAT_S
+                yield f"event: beat\ndata: {json.dumps(self._now())}\n\n"
+            await asyncio.sleep(POLL_INTERVAL_S)
 
     async def _shown(self) -> list[_Shown]:
         return [_Shown(hosted, await hosted.contest()) for hosted in self._contests.values()]
 
 
-def _index(title: str, shown: Sequence[_Shown], place: PagePlace) -> bytes:
+def _changed(seq: int) -> str:
+    return json.dumps({"seq": seq, "type": "results"})
+
+
+def _index(title: str, shown: Sequence[_Shown], place: PagePlace, stream: Stream) -> bytes:
     folder = place.file.removesuffix(place.path)
     states = {state: [each for each in shown if each.state == state] for state in ("running", "coming", "past")}
     values: Mapping[str, Any] = {"contest_name": title, "here": "", "states": states, "folder_path": folder}
-    return render("front.html", place, {**values, "policy": LIVE_POLICY}, package=__package__)
+    return render("front.html", place, values, stream, __package__)
 
 
 def _feed(title: str, shown: Sequence[_Shown]) -> bytes:

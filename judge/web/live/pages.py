@@ -24,6 +24,7 @@ from judge.contest.window_keeper import PlanFile
 from judge.contest_games import GameConditions, PublishedGame
 from judge.publish.conditions import conditions_of
 from judge.publish.joined import JOINED, Joined
+from judge.publish.ladder import LadderRatings
 from judge.publish.load import CHANCE, DOCUMENT, Revealed, load_store, read_joined
 from judge.publish.model import PublishedContest, Stream
 from judge.publish.tables import CERTIFICATE, certificate_files, tables
@@ -130,12 +131,14 @@ class LivePages:
         self._is_static = is_static
         self._has_authors = has_authors
         self._edition: _Edition | None = None
+        self._editions = 0
         self._load_at = 0.0
         self._stored: OrderedDict[tuple[object, ...], bytes] = OrderedDict()
         self._lock = Lock()
         self._languages = languages(CODES)
         self._certificate = Certificate(planned.files, is_static=is_static)
         self._joined = _joined(self._contest)
+        self._ladder = LadderRatings()
         self._file = PlanFile(planned)
         self._hosts: tuple[float, Sequence[ContestHost]] = (-HOSTS_S, ())
         self.games = RunningPages(
@@ -145,6 +148,7 @@ class LivePages:
             self.hosts,
             is_static=is_static,
             has_authors=has_authors,
+            has_rounds=not self._contest.snapshot.format.draws_when_free,
         )
         self.log = SignedLog(planned.store_url, planned.name, planned.folder)
 
@@ -206,6 +210,12 @@ class LivePages:
         with self._lock:
             return self._read(live, version).contest
 
+    def edition(self, live: Live, version: object) -> int:
+        """Return a number that rises with each state that is loaded."""
+        with self._lock:
+            self._read(live, version)
+            return self._editions
+
     def is_current(self, live: Live, version: object) -> bool:
         """Whether the loaded contest is at this version."""
         with self._lock:
@@ -259,6 +269,7 @@ class LivePages:
             stream=self._stream(live, loaded),
             joined=self._joined,
             evaluated=live.evaluated,
+            ladder_ratings=self._ladder,
         )
         writers = dict(pages(contest, {}, self._languages))
         writers[DOCUMENT] = lambda: f"{contest.document}\n".encode()
@@ -273,6 +284,7 @@ class LivePages:
         }
         games = {game.stem: game for game in contest.games}
         self._edition = _Edition(version, shown_seq, contest, writers, games)
+        self._editions += 1
         self._load_at = time.monotonic() + max(LOAD_S, (time.monotonic() - now) / LOAD_SHARE)
         return self._edition
 
@@ -307,6 +319,7 @@ class LivePages:
                 stream=stream,
                 stage=edition.contest.stage_of(game),
                 titles=(by_name[game.first].title, by_name[game.second].title),
+                has_rounds=edition.contest.has_rounds,
             )
             page = game_page(steps_of(public), public.record, context, place)
         self._stored[key] = page
@@ -375,6 +388,7 @@ def _verify(contest: PublishedContest, place: PagePlace, has_log: bool, folder: 
         "here": "verify",
         "contest_name": contest.snapshot.shown_name,
         "contest": contest,
+        "has_rounds": contest.has_rounds,
         "digests": list(digests.items()),
         "has_log": has_log,
         "witnessed": [path.removeprefix(WITNESSED) for path in witnessed_files(folder)],

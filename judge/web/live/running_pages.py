@@ -13,8 +13,8 @@ from judge.broadcast.events import MoveMade
 from judge.broadcast.state import Live, LiveGame, latest_search
 from judge.contest.hosts import ContestHost
 from judge.publish.model import PublishedContest, Stream
-from judge.records.views import Surface
-from judge.site.game_page import fitted, numbered, room_for_messages
+from judge.records.views import Surface, numbered
+from judge.site.game_page import fitted, room_for_messages
 from judge.site.pages import PagePlace, picture, render
 from judge.submissions.windows import Windows
 from judge.translations.language import Language
@@ -41,6 +41,7 @@ class RunningPages:
         *,
         is_static: bool = False,
         has_authors: bool = False,
+        has_rounds: bool = True,
     ) -> None:
         self._name = name
         self._painter = painter
@@ -48,6 +49,7 @@ class RunningPages:
         self._hosts = hosts
         self._is_static = is_static
         self._has_authors = has_authors
+        self._has_rounds = has_rounds
         self._running: dict[str, tuple[float, LivePage]] = {}
         self._boards: dict[int, tuple[tuple[int, int], Markup]] = {}
         """(attempt, number of moves) and board per game."""
@@ -105,6 +107,7 @@ class RunningPages:
         values = {
             "here": "live",
             "contest_name": self._name,
+            "has_rounds": self._has_rounds,
             "games": [
                 self._card(game, live, least, place.language)
                 for _, game in sorted(live.games.items())
@@ -133,6 +136,7 @@ class RunningPages:
         values = {
             "here": "",
             "contest_name": self._name,
+            "has_rounds": self._has_rounds,
             "game": {**self._shown(game, live, place.language), **self._whole(game, place.language)},
             "viewers": viewers,
         }

@@ -71,7 +71,7 @@ class Visitor:
     def check_may_act(self) -> None:
         """Raise MayNotActError if the token only permits watching."""
         if not self.may_act:
-            raise MayNotActError("your token is good for watching: ask for one with --role act to give orders")
+            raise MayNotActError("your access is read-only: ask for a token with --role act to give orders")
 
     def page(self, template: str, values: Mapping[str, Any], status: int = 200) -> Response:
         """Return a page for this organiser."""

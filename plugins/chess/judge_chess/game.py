@@ -105,6 +105,7 @@ QUESTIONS = (
     ("en-passant", "en passant mates", "R7/1k6/8/2PpP2P/8/1K6/6B1/8 w - d6 0 1", None, 1, "e5d6"),
     ("en-passant", "the opponent captured", "startpos moves e2e4 g8f6 e4e5 d7d5 e5d6", 1, 2, ""),
     ("promotion", "a promotion mates", "k7/7P/1K6/8/8/8/8/8 w - - 0 1", None, 1, "h7h8q h7h8r"),
+    ("repetition", "the first position is there again", "startpos moves g1f3 g8f6 f3g1 f6g8", 0, 2, ""),
     ("promotion", "a knight mates", "7B/1P2KPN1/6k1/P6p/5Q2/p7/8/8 w - - 0 1", None, 1, "f7f8n"),
 )
 """Check, description, position, seat, turns, right answers."""

@@ -46,7 +46,7 @@ class Start:
         board = chess.Board(self.fen, chess960=self.chess960)
         for number, text in enumerate(self.moves, 1):
             try:
-                board.push_uci(text)
+                board.push(_real(board.parse_uci(text)))
             except ValueError:
                 raise InputError(f"position: move {number}, {quote(text, 10)}, is illegal in {board.fen()}") from None
         return board
@@ -64,12 +64,15 @@ def read_start(text: str, *, chess960: bool = False) -> Start:
     if chess960 and len(words) == 1 and words[0].isascii() and words[0].isdecimal() and int(words[0][:4]) < STARTS:
         return Start(chess.Board.from_chess960_pos(int(words[0])).fen(), chess960=True)
     if text.lstrip().startswith("["):
-        return _read_pgn(text, chess960=chess960)
+        start = _read_pgn(text, chess960=chess960)
+        start.board()
+        return start
     if words[0] == "startpos" or "/" in words[0]:
         first, _, moves = " ".join(words).partition(" moves ")
         fen = START if first == "startpos" else _read_fen(first, chess960=chess960)
         start = Start(fen, tuple(moves.split()), chess960)
-        start.board()
+        if start.moves:
+            start.board()
         return start
     return _read_san(words, chess960=chess960)
 
@@ -94,6 +97,12 @@ def _read_fen(text: str, *, chess960: bool) -> str:
     return board.fen(en_passant="fen")
 
 
+def _real(move: chess.Move) -> chess.Move:
+    if not move:
+        raise ValueError("null move")
+    return move
+
+
 def _status_words(status: chess.Status) -> str:
     return ", ".join(str(each.name).lower().replace("_", " ") for each in chess.Status if each and each in status)
 
@@ -108,7 +117,8 @@ def _read_san(words: list[str], *, chess960: bool) -> Start:
         if san in ("", "*"):
             continue
         try:
-            moves.append(board.push_san(san).uci())
+            board.push(move := _real(board.parse_san(san)))
+            moves.append(move.uci())
         except ValueError:
             raise InputError(
                 f"position: {quote(word, 20)} is neither a FEN nor a legal move in {board.fen()}; write {EXAMPLE}"

@@ -47,9 +47,13 @@ class ChooseMove(Request):
     """Number of moves since `start`, which may be before `fen`."""
     is_chess960: bool = False
 
+    def root(self) -> chess.Board:
+        """Return the position of `fen`."""
+        return chess.Board(self.fen, chess960=self.is_chess960)
+
     def board(self) -> chess.Board:
         """Return the position."""
-        board = chess.Board(self.fen, chess960=self.is_chess960)
+        board = self.root()
         for move in self.moves:
             board.push_uci(move)
         return board
@@ -67,6 +71,11 @@ class Move(Decision):
 
     def __hash__(self) -> int:
         return hash(self.uci)
+
+
+@dataclass(slots=True)
+class ClaimDraw(Decision):
+    """A claim of a third repetition or 50 moves (FIDE 9.2 and 9.3). A wrong one loses."""
 
 
 @dataclass(slots=True)
@@ -200,6 +209,11 @@ class Chess:
                 return ()
             case Move() as move if not self._is_drawn and reply.kind is ReplyKind.DECIDED:
                 return self._move(seat, move)
+            case ClaimDraw() if not self._is_drawn:
+                self._end = self._claimed() or AgentFault(
+                    Verdict.ILLEGAL, seat, f"{quote(reply.said, 60)}: {_NO_CLAIM}"
+                )
+                return ()
             case None if not self._is_drawn:
                 self._end = AgentFault(*_fault(reply, seat))
                 return ()
@@ -258,13 +272,18 @@ class Chess:
         if board.is_fivefold_repetition():
             return _draw("fivefold repetition")
         if self.options.fifty_moves and board.halfmove_clock >= 100:
-            return _draw("50 moves without capture or pawn move")
+            return _draw(_FIFTY_MOVES)
         if self.options.threefold and board.is_repetition(3):
-            return _draw("threefold repetition")
+            return _draw(_THREEFOLD)
         most = self.options.max_moves
         if most and len(board.move_stack) - self.opening_moves >= 2 * most:
             return _draw(f"{most} moves of each side")
         return None
+
+    def _claimed(self) -> RuleResult | None:
+        if self.board.halfmove_clock >= 100:
+            return _draw(f"claimed: {_FIFTY_MOVES}")
+        return _draw(f"claimed: {_THREEFOLD}") if self.board.is_repetition(3) else None
 
     def _adjudicated(self) -> RuleResult | None:
         draw, win = self.options.draw_by_score, self.options.win_by_score
@@ -287,6 +306,11 @@ class Chess:
         return last if len(last) == 2 * moves else []
 
 
+_THREEFOLD = "threefold repetition"
+_FIFTY_MOVES = "50 moves without capture or pawn move"
+_NO_CLAIM = "no draw: neither a third repetition nor 50 moves without capture or pawn move"
+
+
 def _draw(reason: str) -> RuleResult:
     return RuleResult(Verdict.DRAW, None, reason)
 
@@ -299,4 +323,8 @@ def _fault(reply: Reply, seat: int) -> tuple[Verdict, int, str]:
         case ReplyKind.REFUSED:
             return Verdict.REFUSED, seat, f"refused to play: {said}"
         case _:
-            return Verdict.UNREADABLE, seat, f"{said} is not a move; write it as in bestmove e2e4 or bestmove e7e8q"
+            return (
+                Verdict.UNREADABLE,
+                seat,
+                f"{said} is not a move; write such as bestmove e7e8q or move e7e8q",
+            )

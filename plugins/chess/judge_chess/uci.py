@@ -17,20 +17,14 @@ expected move. If the opponent plays it, the request is `ponderhit`; otherwise `
 Lines end with LF. Before `uciok` other text is ignored, because many engines print a banner.
 """
 
-import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from itertools import pairwise, takewhile
-from typing import ClassVar
-
-from pydantic import BaseModel, ConfigDict, Field
 
 from judge.base.text import decode, quote
-from judge.games.types import Event, Reply, ReplyKind, Request, decided
+from judge.games.types import Reply, ReplyKind, decided
 from judge.protocols.checks import END, GAMES, MEMORY, QUIET, START, TIME, Check
 from judge.protocols.entry import ProtocolEntry
-from judge.protocols.lines import LineReader
 from judge.protocols.types import (
     UNLIMITED_MS,
     Alarm,
@@ -41,54 +35,30 @@ from judge.protocols.types import (
     Clock,
     Close,
     Effect,
-    Note,
     Open,
     Ponder,
     Ready,
     Search,
     Stimulus,
-    ToldLimits,
     Wait,
-    WakeAt,
-    Write,
+)
+from judge_chess.engine import (
+    MATE_CP,
+    MAX_ABOUT_CHARACTERS,
+    MAX_FIGURE_CHARACTERS,
+    MOVE,
+    NUMBER,
+    Engine,
+    EngineOption,
+    EngineOptions,
+    movetime,
+    say,
+    score_cp,
+    score_text,
+    time_of,
 )
 from judge_chess.positions import START as START_FEN
-from judge_chess.rules import ChooseMove, Move, Moved
-
-MATE_CP = 100_000
-"""Score of a mate, less its number of moves."""
-MAX_OPTIONS = 500
-MAX_ABOUT_CHARACTERS = 200
-MAX_FIGURE_CHARACTERS = 400
-MOVETIME_MARGIN = 50
-"""A movetime is this part shorter than the limit of a turn."""
-TURNS_IN_TIME = 4
-"""The time sent is at most this number of turn limits, because UCI cannot express both limits. Engines spend up to a
-quarter of the time on a move.
-"""
-MAX_NOTES = 100
-"""Notes per process; later ones are dropped."""
-
-
-class UciOptions(BaseModel):
-    """Protocol options of a policy."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    hash_mb: int = Field(default=16, ge=0, le=1 << 20)
-    """Sent as the option Hash, if the engine has it. 0: the engine's default."""
-    threads: int = Field(default=1, ge=0, le=1024)
-    """Sent as the option Threads, if the engine has it. 0: the engine's default."""
-    options: dict[str, str | int | bool] = Field(default_factory=dict)
-    """More options by name. An engine that lacks one does not play."""
-    agent_options: dict[str, str | int | bool] = Field(default_factory=dict)
-    """From the agent's `[options]`. `options` of the policy take precedence."""
-    overhead_ms: int = Field(default=30, ge=0)
-    """Subtracted from the times that are sent."""
-    stop_before_ms: int = Field(default=0, ge=0)
-    """Sends `stop` this long before the deadline. 0: never."""
-    line_bytes: int = Field(default=4096, ge=256, le=65536)
-    """Longer lines are truncated."""
+from judge_chess.rules import ChooseMove, Move
 
 
 class UciPhase(StrEnum):
@@ -104,43 +74,26 @@ class UciPhase(StrEnum):
     ENDING = "ending"
 
 
-@dataclass(frozen=True, slots=True)
-class EngineOption:
-    """An option that the engine announced."""
-
-    name: str
-    kind: str
-    least: int | None
-    most: int | None
-
-
-_MOVE = re.compile(r"[a-h][1-8][a-h][1-8][qrbnk]?", re.ASCII)
 _FIGURES = frozenset({"depth", "seldepth", "nodes", "nps", "time", "hashfull", "tbhits"})
-_NUMBER = re.compile(r"-?[0-9]{1,18}", re.ASCII)
 
 
-class Uci:
+class Uci(Engine):
     """One engine's conversation."""
 
-    speaks: ClassVar[frozenset[type[Request] | type[Event]]] = frozenset({ChooseMove, Moved})
-
-    def __init__(self, options: UciOptions) -> None:
-        self._options = options
-        self._lines = LineReader(options.line_bytes)
+    def __init__(self, options: EngineOptions) -> None:
+        super().__init__(options)
         self._phase = UciPhase.IDLE
-        self._about: dict[str, str] = {}
-        self._known: dict[str, EngineOption] = {}
-        self._limits = ToldLimits(0, 0, 0)
-        self._is_chess960 = False
         self._asked = self._next = ChooseMove(0)
-        self._opponent: Clock | None = None
         self._score_cp: int | None = None
-        self._ponders = False
         self._expected: tuple[str, str] | None = None
         """The engine's last move and the answer that it expects."""
         self._figures: dict[str, str] = {}
         """Of the current ponder search."""
-        self._notes = 0
+
+    def setting(self, option: EngineOption, value: str) -> str:
+        """Buttons have no value."""
+        name = f"setoption name {option.name}"
+        return name if option.kind == "button" else f"{name} value {' '.join(value.split())}"
 
     def feed(self, stimulus: Stimulus) -> Sequence[Effect]:
         """Return the effects of a stimulus."""
@@ -154,16 +107,16 @@ class Uci:
                 self._is_chess960, self._limits = game.get("variant") == "chess960", limits
                 self._phase = UciPhase.GREETING
                 self._asked, self._expected = ChooseMove(0), None
-                return [_say("uci"), Await(Wait.START)]
+                return [say("uci"), Await(Wait.START)]
             case Ponder(clock, opponent) if self._ponders and self._phase is UciPhase.IDLE and self._expected:
                 self._opponent = opponent
                 return self._ponder(self._expected, clock)
             case Alarm() if self._phase is UciPhase.THINKING:
-                return [_say("stop"), Await(Wait.TURN)]
+                return [say("stop"), Await(Wait.TURN)]
             case Close():
                 is_thinking = self._phase in (UciPhase.THINKING, UciPhase.PONDERING, UciPhase.STOPPING)
                 self._phase = UciPhase.ENDING
-                return [_say("stop", "quit") if is_thinking else _say("quit"), Await(Wait.CLOSE)]
+                return [say("stop", "quit") if is_thinking else say("quit"), Await(Wait.CLOSE)]
             case _:
                 return ()
 
@@ -177,29 +130,28 @@ class Uci:
         if is_next and request.moves[-2:] == self._expected:
             self._asked, self._phase = request, UciPhase.THINKING
             figures: list[Effect] = [Search(self._figures)] if self._figures else []
-            return [*figures, _say("ponderhit"), *self._await_move()]
+            return [*figures, say("ponderhit"), *self._await_move()]
         self._next, self._phase = request, UciPhase.STOPPING
-        return [_say("stop"), Await(Wait.TURN)]
+        return [say("stop"), Await(Wait.TURN)]
 
     def _begin(self, request: ChooseMove, clock: Clock) -> Sequence[Effect]:
         before, self._asked = self._asked, request
         if request.start == before.start and request.played >= before.played:
             return self._go(clock)
         self._phase = UciPhase.SYNCING
-        return [_say("ucinewgame", "isready"), Await(Wait.SYNC)]
+        return [say("ucinewgame", "isready"), Await(Wait.SYNC)]
 
     def _go(self, clock: Clock) -> Sequence[Effect]:
         self._phase, self._score_cp = UciPhase.THINKING, None
-        return [_say(self._position(()), f"go {self._times(clock)}"), *self._await_move()]
+        return [say(self._position(()), f"go {self._times(clock)}"), *self._await_move()]
 
     def _ponder(self, expected: tuple[str, str], clock: Clock) -> Sequence[Effect]:
         self._phase, self._score_cp, self._figures = UciPhase.PONDERING, None, {}
-        return [_say(self._position(expected), f"go ponder {self._times(clock)}")]
+        return [say(self._position(expected), f"go ponder {self._times(clock)}")]
 
     def _await_move(self) -> Sequence[Effect]:
         self._expected = None
-        before_ms = self._options.stop_before_ms
-        return [Await(Wait.TURN), WakeAt(before_ms)] if before_ms else [Await(Wait.TURN)]
+        return self._await_answer()
 
     def _position(self, more: Sequence[str]) -> str:
         request = self._asked
@@ -208,62 +160,13 @@ class Uci:
         return f"position {first} moves {moves}" if moves else f"position {first}"
 
     def _times(self, clock: Clock) -> str:
-        def shown(ms: int) -> int:
-            return max(1, ms - self._options.overhead_ms)
-
         if clock.time_left_ms >= UNLIMITED_MS:
-            # Engines spend all of it, and some look at the clock rarely.
-            return f"movetime {shown(clock.turn_ms - clock.turn_ms // MOVETIME_MARGIN)}"
+            return f"movetime {self._shown(movetime(clock))}"
         both = (clock, self._opponent or clock)
-        white, black = map(_time_of, both if self._asked.is_white else both[::-1])
-        words = f"wtime {shown(white[0])} btime {shown(black[0])} winc {white[1]} binc {black[1]}"
+        white, black = map(time_of, both if self._asked.is_white else both[::-1])
+        words = f"wtime {self._shown(white[0])} btime {self._shown(black[0])} winc {white[1]} binc {black[1]}"
         moves_to_go = (white if self._asked.is_white else black)[2]
         return words if moves_to_go is None else f"{words} movestogo {moves_to_go}"
-
-    def _settings(self) -> tuple[list[str], str]:
-        """The lines, or why the engine cannot play."""
-        chosen = self._options
-        wanted: dict[str, str | int | bool] = {}  # by the name in lower case, for which the last value counts
-        if chosen.hash_mb and "hash" in self._known:
-            wanted["hash"] = chosen.hash_mb
-        if chosen.threads and "threads" in self._known:
-            wanted["threads"] = chosen.threads
-        if self._limits.ponder and "ponder" in self._known:
-            wanted["ponder"] = True
-        names_of: dict[str, str] = {}
-        for name, value in (chosen.agent_options | chosen.options).items():
-            wanted[name.lower()], names_of[name.lower()] = value, name
-        if self._is_chess960:
-            wanted["uci_chess960"], names_of["uci_chess960"] = True, "UCI_Chess960"
-        lines = []
-        for key, value in wanted.items():
-            option, name = self._known.get(key), names_of.get(key, key)
-            if option is None:
-                names = ", ".join(sorted(each.name for each in self._known.values())) or "none"
-                return [], f"the engine has no option {name}; its options: {names}"
-            if why := self._objection(option, value):
-                return [], why
-            text = str(value).lower() if isinstance(value, bool) else str(value)
-            if key == "ponder":
-                self._ponders = self._limits.ponder and text == "true"
-            lines.append(f"setoption name {option.name}" if option.kind == "button" else _setting(option.name, text))
-        return lines, ""
-
-    def _objection(self, option: EngineOption, value: str | int | bool) -> str:
-        if option.kind == "check" and str(value).lower() not in ("true", "false"):
-            return f"{option.name} = {value} is neither true nor false"
-        if option.kind != "spin":
-            return ""
-        if isinstance(value, bool) or not _NUMBER.fullmatch(str(value)):
-            return f"{option.name} = {value} is no whole number"
-        if option.least is not None and int(value) < option.least:
-            return f"{option.name} = {value} is below the engine's minimum of {option.least}"
-        if option.most is not None and int(value) > option.most:
-            return f"{option.name} = {value} is above the engine's maximum of {option.most}"
-        limit = self._limits.memory_bytes
-        if option.name.lower() == "hash" and limit and int(value) << 20 > limit:
-            return f"Hash = {value} MiB is above the memory limit of {limit >> 20} MiB"
-        return ""
 
     # --- lines of the engine -----------------------------------------------------------------------------------------
 
@@ -301,17 +204,16 @@ class Uci:
 
     def _greeting(self, text: str) -> Sequence[Effect]:
         if text == "uciok":
-            lines, why = self._settings()
+            lines, why = self._settings(*["UCI_Chess960"] * self._is_chess960)
             if why:
                 return [Answer(Reply(ReplyKind.REFUSED, why))]
             self._phase = UciPhase.SETTING
-            return [_say(*lines, "ucinewgame", "isready"), Await(Wait.START)]
+            return [say(*lines, "ucinewgame", "isready"), Await(Wait.START)]
         if text.startswith("option name "):
             name, _, rest = text.removeprefix("option name ").partition(" type ")
             kind, *words = rest.split() or [""]
-            ends = {key: int(value) for key, value in pairwise(words) if _NUMBER.fullmatch(value)}
-            if len(self._known) < MAX_OPTIONS:
-                self._known[name.strip().lower()] = EngineOption(name.strip(), kind, ends.get("min"), ends.get("max"))
+            ends = {key: int(value) for key, value in pairwise(words) if NUMBER.fullmatch(value)}
+            self._learn(EngineOption(name.strip(), kind, ends.get("min"), ends.get("max")))
         elif text.startswith(("id name ", "id author ")):
             _, key, value = text.split(None, 2)
             self._about[key] = value[:MAX_ABOUT_CHARACTERS]
@@ -323,17 +225,16 @@ class Uci:
             return
         head, _, line = text.partition(" pv ")
         words = head.split()
-        values = {key: value for key, value in pairwise(words) if _NUMBER.fullmatch(value)}
+        values = {key: value for key, value in pairwise(words) if NUMBER.fullmatch(value)}
         if values.get("multipv", "1") != "1":
             return
         figures |= {key: value for key, value in values.items() if key in _FIGURES}
         if "score" in words and ("cp" in values or "mate" in values):
-            kind = "cp" if "cp" in values else "mate"
-            value = max(-MATE_CP, min(MATE_CP, int(values[kind])))
-            is_mate = kind == "mate"
-            figures["score"] = f"{'-' if value < 0 else '+'}M{abs(value)}" if is_mate else f"{value / 100:+.2f}"
-            self._score_cp = (MATE_CP - abs(value)) * (1 if value > 0 else -1) if is_mate else value
-        moves = " ".join(takewhile(_MOVE.fullmatch, line.split()))
+            is_mate = "cp" not in values
+            value = max(-MATE_CP, min(MATE_CP, int(values["mate" if is_mate else "cp"])))
+            figures["score"] = score_text(value, is_mate=is_mate)
+            self._score_cp = score_cp(value, is_mate=is_mate)
+        moves = " ".join(takewhile(MOVE.fullmatch, line.split()))
         if moves:
             figures["pv"] = moves[:MAX_FIGURE_CHARACTERS]
 
@@ -341,41 +242,16 @@ class Uci:
         self._phase = UciPhase.IDLE
         words = text.split()
         move = words[1].lower() if len(words) > 1 else ""
-        if len(words) > 3 and words[2] == "ponder" and _MOVE.fullmatch(words[3]):
+        if len(words) > 3 and words[2] == "ponder" and MOVE.fullmatch(words[3]):
             figures["ponder"] = words[3]
             self._expected = move, words[3].lower()
-        if move in ("(none)", "0000") or _MOVE.fullmatch(move):
+        if move in ("(none)", "0000") or MOVE.fullmatch(move):
             return Answer(decided(Move(move, self._score_cp), move))
         return Answer(Reply(ReplyKind.UNREADABLE, text.strip()))
 
-    def _note(self, text: str, effects: list[Effect]) -> None:
-        self._notes += 1
-        if self._notes <= MAX_NOTES:
-            effects.append(Note(text if self._notes < MAX_NOTES else "more lines are not recorded"))
-
-
-def _time_of(clock: Clock) -> tuple[int, int, int | None]:
-    """Return the time left, the increment and the moves to go, as far as UCI can express the time control."""
-    left = clock.time_left_ms if clock.main_ms is None else clock.main_ms
-    moves_to_go = clock.moves_to_go
-    if clock.main_ms == 0 and clock.period_ms:
-        left, moves_to_go = clock.period_ms, moves_to_go or 1
-    if left > TURNS_IN_TIME * clock.turn_ms:
-        # Many engines spend a whole movetime even if the game's time ends soon, so it is not sent next to wtime.
-        return TURNS_IN_TIME * clock.turn_ms, 0, None
-    return left, clock.increment_ms + clock.delay_ms, moves_to_go
-
-
-def _setting(name: str, value: str) -> str:
-    return f"setoption name {name} value {' '.join(value.split())}"
-
-
-def _say(*lines: str) -> Write:
-    return Write("".join(f"{line}\n" for line in lines).encode())
-
 
 ENTRY = ProtocolEntry(
-    UciOptions,
+    EngineOptions,
     Uci,
     games=("chess",),
     agent_options="agent_options",
@@ -385,7 +261,7 @@ ENTRY = ProtocolEntry(
     checks=(
         START._replace(fix="answer uci with uciok and isready with readyok, at once; flush stdout after each line"),
         Check("about", "reports its name", "print `id name NAME` before uciok"),
-        Check("begin", "position startpos and go, with both colours", "answer go with one line: bestmove e2e4"),
+        Check("begin", "plays from the first position, with both colours", "answer go with one line: bestmove e2e4"),
         Check("mate", "mates in one move", "set up the position that was sent: FEN first, then the moves"),
         Check("castling", "castles, and accepts castling of the opponent", "castling is the king's move: e1g1"),
         Check(
@@ -393,6 +269,7 @@ ENTRY = ProtocolEntry(
             "captures en passant, and accepts it from the opponent",
             "a pawn that captures en passant moves to an empty square: remove the other pawn",
         ),
+        Check("repetition", "plays on in a repeated position", "answer until the judge ends the game"),
         Check("promotion", "promotes, also to a knight", "append the piece in lower case: e7e8q, e7e8n"),
         TIME,
         MEMORY,

@@ -1,87 +1,55 @@
-"""Engines of Debian's packages: each passes `judge check` in a container, and their contest has no false verdict."""
+"""UCI engines of Debian's packages pass `judge check` in containers, and their contest has no false verdict."""
 
-import io
-import json
 import os
 import re
-import shutil
-import subprocess
-import sys
 from pathlib import Path
 
-import chess.pgn
-import judge_chess
 import pytest
-from engines import ENGINES, Engine, make_agent, program_of
+from engines import (
+    ENGINES,
+    NEED_ENGINES,
+    POLICY,
+    RULE_ENDS,
+    Engine,
+    check_result,
+    defects_of,
+    findings_of,
+    installed,
+    judge,
+    make_agent,
+    play_contest,
+    program_of,
+)
 
 from judge.games.types import Verdict
 from judge.referee.spec import read_record
 from judge.referee.transcript import EntryKind, unseal
 
-pytestmark = [
-    pytest.mark.engines,
-    pytest.mark.skipif(os.environ.get("JUDGE_ENGINES") != "yes", reason="./scripts/test --engines runs them"),
-]
+pytestmark = NEED_ENGINES
 
-POLICY = Path(judge_chess.__file__).parent / "chess.toml"
 OPENINGS = """rnbqkb1r/pp2pppp/3p1n2/8/3NP3/8/PPP2PPP/RNBQKB1R w KQkq - id "Sicilian";
 r1bqkbnr/1ppp1ppp/p1n5/4p3/B3P3/5N2/PPPP1PPP/RNBQK2R b KQkq - id "Spanish";
 """
-FAIR = {"checkmate", "stalemate", "insufficient material", "threefold repetition", "500 moves of each side"}
-FAIR |= {"50 moves without capture or pawn move"}
-
-
-def judge(folder: Path, *arguments: str) -> str:
-    command = [sys.executable, "-m", "judge.cli", *arguments]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, f"{arguments}\n{done.stdout}\n{done.stderr}"
-    return done.stdout
 
 
 @pytest.mark.parametrize("engine", ENGINES, ids=lambda engine: engine.program)
 def test_engine_passes_the_check(engine: Engine, tmp_path: Path) -> None:
-    if program_of(engine) is None:
-        pytest.skip(f"{engine.program} is missing: apt-get install {engine.package}")
-    agent = make_agent(engine, tmp_path)
-    findings = json.loads(judge(tmp_path, "check", str(agent), "--policy", f"{POLICY}:fast", "--json"))["findings"]
+    findings = findings_of(engine, tmp_path)
 
-    wrong = [finding for finding in findings if finding["grade"] != "pass"]
-    assert [] == wrong
-    assert {"mate", "castling", "en-passant", "promotion", "game-second"} <= {each["check"] for each in findings}
+    assert {} == defects_of(findings)
+    assert {"mate", "castling", "en-passant", "promotion", "repetition", "game-second"} <= findings.keys()
 
 
 def test_contest_of_engines_is_played_verified_and_exported(tmp_path: Path) -> None:
-    engines = [engine for engine in ENGINES if program_of(engine) is not None]
+    engines = installed(ENGINES)
     if len(engines) < 2:
         pytest.skip("two engines are needed: apt-get install stockfish toga2")
     cup = tmp_path / "cup"
     cup.mkdir()
-    shutil.copy(POLICY, cup)
-    (cup / "openings.epd").write_text(OPENINGS)
-    agents = "".join(f'[[agents]]\npath = "{make_agent(engine, cup).name}"\n' for engine in engines)
-    (cup / "contest.toml").write_text(
-        'name = "engines"\npolicy = "chess.toml"\nchange = ["clock.control=3+0.05"]\n'
-        '[openings]\nfile = "openings.epd"\n[format]\nname = "round-robin"\ngames = 4\n' + agents
-    )
-    judge(tmp_path, "contest", "run", "cup")
-    judge(tmp_path, "contest", "key", "cup/organiser.key")
-    judge(tmp_path, "contest", "export", "public", "cup")
-    count = 4 * len(engines) * (len(engines) - 1) // 2
-
-    assert "public: ok: engines, " in judge(tmp_path, "contest", "verify", "public")
-    stream = io.StringIO((tmp_path / "public/games.pgn").read_text())
-    games = []
-    while (game := chess.pgn.read_game(stream)) is not None:
-        games.append(game)
-    assert count == len(games)
-    assert [] == [error for game in games for error in game.errors]
-    for game in games:
-        board = game.end().board()
-        reason = game.headers["Reason"]
-        assert reason in FAIR, reason
-        assert (reason == "checkmate") == board.is_checkmate()
-        if board.is_checkmate():
-            assert ("0-1", "1-0")[not board.turn] == game.headers["Result"]
+    agents = [make_agent(engine, cup) for engine in engines]
+    for game in play_contest(tmp_path, agents, OPENINGS, 4, "3+0.05"):
+        assert game.headers["Reason"] in RULE_ENDS
+        check_result(game)
         assert re.fullmatch(r"[0-9]{4}\.[0-9]{2}\.[0-9]{2}", game.headers["Date"])
 
 

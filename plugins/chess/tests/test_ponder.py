@@ -7,8 +7,9 @@ import chess
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from judge_chess.engine import EngineOptions
 from judge_chess.rules import ChooseMove
-from judge_chess.uci import Uci, UciOptions
+from judge_chess.uci import Uci
 from test_uci import BLITZ, spec
 
 from judge.games.types import Verdict
@@ -25,7 +26,7 @@ TIMES = "wtime 59970 btime 59970 winc 0 binc 0"
 def opened(
     announced: str = PONDER_OPTION, sent: str = "> setoption name Ponder value true\n", **options: Any
 ) -> Conversation:
-    talk = Conversation(Uci(UciOptions(**options)), "\n")
+    talk = Conversation(Uci(EngineOptions(**options)), "\n")
     talk.feed(Open(0, {"variant": "chess"}, ("one", "two"), LIMITS))
     talk.goes(f"> uci\n{announced}< uciok\n{sent}> ucinewgame\n> isready\n< readyok\n= ready")
     return talk
@@ -116,7 +117,7 @@ def test_engine_without_the_option_gets_no_ponder_commands(announced: str, sent:
 
 
 def test_without_permission_the_option_is_not_set() -> None:
-    talk = Conversation(Uci(UciOptions()), "\n")
+    talk = Conversation(Uci(EngineOptions()), "\n")
     talk.feed(Open(0, {"variant": "chess"}, ("one", "two"), ToldLimits(60_000, 60_000, 0)))
     talk.goes(f"> uci\n{PONDER_OPTION}< uciok\n> ucinewgame\n> isready")
 
@@ -131,7 +132,7 @@ PIECES = st.one_of(
 @given(st.lists(PIECES, max_size=6), st.booleans(), st.lists(PIECES, max_size=4))
 def test_any_bytes_are_read_while_pondering(pieces: list[bytes], hits: bool, later: list[bytes]) -> None:
     """Out of its turn, the engine causes writes and notes only."""
-    protocol = Uci(UciOptions())
+    protocol = Uci(EngineOptions())
     protocol.feed(Open(0, {"variant": "chess"}, ("one", "two"), LIMITS))
     protocol.feed(Bytes(b"option name Ponder type check\nuciok\n", BLITZ))
     protocol.feed(Bytes(b"readyok\n", BLITZ))

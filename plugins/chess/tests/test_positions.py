@@ -1,7 +1,11 @@
 """Openings as text, EPD and PGN: their notations, and the message for each mistake."""
 
 import gzip
+import sys
+from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import chess
 import pytest
@@ -13,6 +17,7 @@ from judge.base.errors import InputError
 from judge.catalog import game_entry
 from judge.contest.opening_files import read_openings
 
+zstd: Any = import_module("compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd")
 NO_FEN = "is no FEN; write board, colour, castling and en passant square"
 SPANISH = "startpos moves e2e4 e7e5 g1f3 b8c6 f1b5"
 
@@ -27,6 +32,8 @@ SPANISH = "startpos moves e2e4 e7e5 g1f3 b8c6 f1b5"
         ("1.e4 e5 2.Nf3 Nc6 3.Bb5 *", SPANISH),
         (chess.STARTING_FEN, "startpos"),
         ('4k3/8/8/8/8/8/8/R3K3 w Q - bm Ra8#; id "x";', "4k3/8/8/8/8/8/8/R3K3 w Q - 0 1"),
+        ("4k3/8/8/8/8/8/8/4K2R\tw\tK\t-\t0\t1\r\n", "4k3/8/8/8/8/8/8/4K2R w K - 0 1"),
+        ("4k3/8/8/8/8/8/8/4K2R w H - 0 0", "4k3/8/8/8/8/8/8/4K2R w K - 0 1"),
         ("4k3/8/8/8/8/8/8/R3K3 w Q - 7 30 moves a1a2", "4k3/8/8/8/8/8/8/R3K3 w Q - 7 30 moves a1a2"),
     ],
 )
@@ -54,6 +61,47 @@ def test_chess960_accepts_a_number_and_x_fen() -> None:
         ("4k3/8/8/8/8/8/8/4K2R w KX -", f"position: '4k3/8/8/8/8/8/8/4K2R w KX -' {NO_FEN}"),
         ("4k3/8/8/8/8/8/8/4K2R w K - 1.5 1", "position: '1.5 1' are no counters of a FEN; write such as 0 1"),
         ("4k3/8/8/8/8/8/8/4K2RR w K - 0 1", "position: '4k3/8/8/8/8/8/8/4K2RR w K - 0 1' is no FEN: "),
+        (
+            "rnbqkbnr/pppppppp/8/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
+            (
+                "position: 'rnbqkbnr/pppppppp/8/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1' is no FEN: expected 8 rows in"
+                " position part of fen: 'rnbqkbnr/pppppppp/8/8/8/8/8/PPPPPPPP/RNBQKBNR'"
+            ),
+        ),
+        (
+            "9/8/8/8/8/8/8/4K2k w - - 0 1",
+            (
+                "position: '9/8/8/8/8/8/8/4K2k w - - 0 1' is no FEN: invalid character in position part of fen: "
+                "'9/8/8/8/8/8/8/4K2k'"
+            ),
+        ),
+        ("4k3/8/8/8/8/8/8/R7 w - - 0 1", "position: 4k3/8/8/8/8/8/8/R7 w - - 0 1 is illegal: no white king"),
+        ("KK2k3/8/8/8/8/8/8/8 w - - 0 1", "position: KK2k3/8/8/8/8/8/8/8 w - - 0 1 is illegal: too many kings"),
+        ("R3k3/8/8/8/8/8/4r3/4K3 w - - 0 1", "position: R3k3/8/8/8/8/8/4r3/4K3 w - - 0 1 is illegal: opposite check"),
+        ("P3k3/8/8/8/8/8/8/4K3 w - - 0 1", "position: P3k3/8/8/8/8/8/8/4K3 w - - 0 1 is illegal: pawns on backrank"),
+        ("4k3/8/8/8/8/8/8/R3K3 w - e3 0 1", "position: 4k3/8/8/8/8/8/8/R3K3 w - e3 0 1 is illegal: invalid ep square"),
+        (
+            "4k3/8/8/8/8/8/8/4K2R W - - 0 1",
+            (
+                "position: '4k3/8/8/8/8/8/8/4K2R W - - 0 1' is no FEN: expected 'w' or 'b' for turn part of fen: "
+                "'4k3/8/8/8/8/8/8/4K2R W - - 0 1'"
+            ),
+        ),
+        ("4k3/8/8/8/8/8/8/4K2R w KQkqK - 0 1", f"position: '4k3/8/8/8/8/8/8/4K2R w KQkqK - 0 1' {NO_FEN}"),
+        ("4k3/8/8/8/8/8/8/4K2R w - - -1 1", "position: '-1 1' are no counters of a FEN; write such as 0 1"),
+        ("startpos e2e4", f"position: 'startpos e2e4' {NO_FEN}"),
+        ("startpos moves 0000", f"position: move 1, '0000', is illegal in {chess.STARTING_FEN}"),
+        ("e4 -- d4", "position: '--' is neither a FEN nor a legal move in "),
+        ('[Event "a"]\n\n1. e4 -- 2. d4 *', "position: move 2, '0000', is illegal in "),
+        (
+            "8/P3k3/8/8/8/8/8/4K3 w - - 0 1 moves a7a8Q",
+            "position: move 1, 'a7a8Q', is illegal in 8/P3k3/8/8/8/8/8/4K3 w - - 0 1",
+        ),
+        (
+            "8/P3k3/8/8/8/8/8/4K3 w - - 0 1 moves a7a8",
+            "position: move 1, 'a7a8', is illegal in 8/P3k3/8/8/8/8/8/4K3 w - - 0 1",
+        ),
+        ("startpos moves f2f3 e7e5 g2g4 d8h4 e2e4", "position: move 5, 'e2e4', is illegal in "),
         ("startpos moves e2e5", f"position: move 1, 'e2e5', is illegal in {chess.STARTING_FEN}"),
         ("e4 e9", "position: 'e9' is neither a FEN nor a legal move in "),
         ("961", "position: '961' is neither a FEN nor a legal move in "),
@@ -108,15 +156,16 @@ def openings_of(path: Path, **options: str) -> list[object]:
     return list(read_openings(path, openings))
 
 
-def test_files_of_epd_and_pgn_are_read(tmp_path: Path) -> None:
-    (tmp_path / "book.epd").write_text(EPD)
-    (tmp_path / "book.pgn.gz").write_bytes(gzip.compress(PGN.encode()))
+@pytest.mark.parametrize("compress", [bytes, gzip.compress, zstd.compress])
+def test_files_of_epd_and_pgn_are_read(tmp_path: Path, compress: Callable[[bytes], bytes]) -> None:
+    (tmp_path / "book.epd").write_bytes(compress(EPD.encode()))
+    (tmp_path / "book.pgn").write_bytes(compress(PGN.encode()))
 
     assert openings_of(tmp_path / "book.epd") == [
         "rnbqkb1r/pp2pppp/3p1n2/8/3NP3/8/PPP2PPP/RNBQKB1R w KQkq - 0 1",
         "r1bqkbnr/1ppp1ppp/p1n5/4p3/B3P3/5N2/PPPP1PPP/RNBQK2R b KQkq - 0 1",
     ]
-    assert openings_of(tmp_path / "book.pgn.gz") == [
+    assert openings_of(tmp_path / "book.pgn") == [
         "startpos moves e2e4 e7e5",
         "4k3/8/8/8/8/8/8/R3K3 w Q - 0 1 moves a1a8",
     ]
@@ -136,3 +185,13 @@ def test_mistakes_of_files_are_named_with_their_line(tmp_path: Path, text: str, 
     with pytest.raises(InputError) as refused:
         openings_of(path)
     assert said in str(refused.value)
+
+
+def test_first_openings_of_a_hundred_thousand_lines_are_read_without_the_rest(tmp_path: Path) -> None:
+    """The rest is not chess."""
+    path = tmp_path / "book.epd.zst"
+    path.write_bytes(zstd.compress((EPD + "no opening\n" * 100_000).encode()))
+    openings = game_entry("chess").openings({})
+    assert openings is not None
+
+    assert 2 == len(read_openings(path, openings, 2))

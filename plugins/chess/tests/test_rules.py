@@ -7,7 +7,7 @@ import chess
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from judge_chess.rules import MAX_SENT_MOVES, Chess, ChooseMove, Move
+from judge_chess.rules import MAX_SENT_MOVES, Chess, ChooseMove, ClaimDraw, Move
 
 from judge.base.errors import InputError
 from judge.games.types import AgentFault, Chance, Drawn, Reply, ReplyKind, RuleResult, Verdict, decided
@@ -56,6 +56,18 @@ def test_seventy_five_moves_and_five_repetitions_end_the_game_without_options() 
     assert play(game_of("4k3/8/8/8/8/8/8/R3K3 w - - 99 80", **off), "a1a2").end is None
 
 
+def test_claimed_draws_are_given_where_they_are_not_automatic() -> None:
+    off = {"threefold": False, "fifty_moves": False}
+    threefold = play(game_of(**off), "g1f3 g8f6 f3g1 f6g8 " * 2)
+    fifty = game_of("4k3/8/8/8/8/8/8/R3K3 w - - 100 80", **off)
+
+    for game, reason in ((threefold, "threefold repetition"), (fifty, "50 moves without capture or pawn move")):
+        assert game.end is None
+        game.apply(decided(ClaimDraw()))
+        assert RuleResult(Verdict.DRAW, None, f"claimed: {reason}") == game.end
+        assert game.result(("", "")) == "1/2-1/2"
+
+
 def test_repetition_counts_the_moves_of_the_opening() -> None:
     game = game_of("startpos moves g1f3 g8f6 f3g1 f6g8 g1f3 g8f6")
 
@@ -78,7 +90,12 @@ def test_game_is_drawn_at_its_maximum_length() -> None:
         (
             Reply(ReplyKind.UNREADABLE, "bestmove e4"),
             Verdict.UNREADABLE,
-            "'bestmove e4' is not a move; write it as in bestmove e2e4 or bestmove e7e8q",
+            "'bestmove e4' is not a move; write such as bestmove e7e8q or move e7e8q",
+        ),
+        (
+            decided(ClaimDraw(), "1/2-1/2"),
+            Verdict.ILLEGAL,
+            "'1/2-1/2': no draw: neither a third repetition nor 50 moves without capture or pawn move",
         ),
         (Reply(ReplyKind.RESIGNED), Verdict.RESIGNED, "resigned"),
         (Reply(ReplyKind.REFUSED, "no"), Verdict.REFUSED, "refused to play: 'no'"),
@@ -109,6 +126,24 @@ def test_chess960_draws_its_start_and_castles_as_king_takes_rook() -> None:
     assert asked(game).fen == chess.STARTING_FEN
     play(game, "g1f3 g8f6 g2g3 g7g6 f1g2 f8g7 e1g1")
     assert asked(game).moves[-1] == "e1h1"
+
+
+@pytest.mark.parametrize("said", ["e1g1", "e1h1"])
+@pytest.mark.parametrize("variant", ["chess", "chess960"])
+def test_castling_may_have_either_notation(variant: str, said: str) -> None:
+    game = play(game_of("4k3/8/8/8/8/8/8/4K2R w K - 0 1", variant=variant), f"{said} e8e7")
+
+    assert game.board.piece_at(chess.F1) == chess.Piece.from_symbol("R")
+    assert asked(game).moves[0] == ("e1g1" if variant == "chess" else "e1h1")
+
+
+def test_king_next_to_its_castling_square_moves_or_castles() -> None:
+    fen = "4k3/8/8/8/8/8/8/5K1R w H - 0 1"
+
+    moved = play(game_of(fen, variant="chess960"), "f1g1").board
+    assert moved.piece_at(chess.H1) == chess.Piece.from_symbol("R")
+    castled = play(game_of(fen, variant="chess960"), "f1h1").board
+    assert castled.piece_at(chess.F1) == chess.Piece.from_symbol("R")
 
 
 def test_rook_move_over_the_kings_later_squares_is_not_sent_as_castling() -> None:
@@ -166,6 +201,14 @@ def test_both_engines_scores_end_a_won_and_a_drawn_game() -> None:
         ({"variant": "chess961"}, "chess options: variant: "),
         ({"hash": 1}, "chess options: unknown key 'hash'"),
         ({"position": "8/8/8/8/8/8/8/8 w - - 0 1"}, "position: 8/8/8/8/8/8/8/8 w - - 0 1 is illegal: no white king"),
+        (
+            {"position": "R3k3/R7/8/8/8/8/8/4K3 b - - 0 1"},
+            "position: the game is over: checkmate; choose an earlier position",
+        ),
+        (
+            {"position": "4k3/8/8/8/8/8/8/4K2R w - - 99999999999999999999 1"},
+            "position: the game is over: 75 moves without capture or pawn move; choose an earlier position",
+        ),
         (
             {"position": "4k3/8/8/8/8/8/8/4K3 w - - 0 1"},
             "position: the game is over: insufficient material; choose an earlier position",

@@ -8,8 +8,9 @@ import chess
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from judge_chess.engine import EngineOptions
 from judge_chess.rules import ChooseMove
-from judge_chess.uci import Uci, UciOptions
+from judge_chess.uci import Uci
 
 from judge.agents.agents import Agent as StagedAgent
 from judge.agents.agents import AgentManifest
@@ -26,7 +27,7 @@ MEMORY = 256 << 20
 
 
 def conversation(options: dict[str, Any] | None = None, variant: str = "chess") -> Conversation:
-    talk = Conversation(Uci(UciOptions(**(options or {}))), "\n")
+    talk = Conversation(Uci(EngineOptions(**(options or {}))), "\n")
     talk.feed(Open(0, {"variant": variant}, ("one", "two"), ToldLimits(60_000, 60_000, MEMORY)))
     return talk
 
@@ -136,6 +137,25 @@ def test_request_has_the_whole_position_and_the_time() -> None:
     """)
 
 
+def test_lines_may_end_with_cr_lf_and_have_tabs() -> None:
+    talk = conversation()
+    talk.goes("""
+        > uci
+        < id name Engine\\r
+        < option name Hash  type spin  default 1 min 1 max 64\\r
+        <  uciok \\r
+        > setoption name Hash value 16
+        > ucinewgame
+        > isready
+        < \\r
+        < readyok\\r
+        = ready name="Engine"
+    """)
+    talk.feed(Ask(ChooseMove(0), BLITZ))
+    talk.goes("> position startpos\n> go wtime 59970 btime 59970 winc 0 binc 0")
+    talk.goes("< info\\tdepth 3\\tscore cp -5\\r\n= search depth=3, score=-0.05\n< bestmove e2e4\\r\n= e2e4")
+
+
 def test_another_game_begins_with_ucinewgame() -> None:
     talk = opened()
     talk.feed(Ask(ChooseMove(0, moves=("e2e4", "e7e5"), played=2), BLITZ))
@@ -243,6 +263,15 @@ def test_stop_is_sent_before_the_deadline_and_at_the_end() -> None:
         ("bestmove e4", "= unreadable bestmove e4"),
         ("bestmove", "= unreadable bestmove"),
         ("bestmove e2e4x", "= unreadable bestmove e2e4x"),
+        ("bestmove e2-e4", "= unreadable bestmove e2-e4"),
+        ("bestmove NULL", "= unreadable bestmove NULL"),
+        ("bestmove resign", "= unreadable bestmove resign"),
+        ("bestmove e2e4 and other words", "= e2e4"),
+        ("bestmove e2e4 ponder", "= e2e4"),
+        ("bestmove e2e4 ponder (none)", "= e2e4"),
+        ("  bestmove\\te2e4\\r", "= e2e4"),
+        ("bestmove e7e8k", "= e7e8k"),
+        ("BESTMOVE e2e4\\nbestmove d2d4", "= note discarded: 'BESTMOVE e2e4'\n= d2d4"),
     ],
 )
 def test_answers(line: str, answer: str) -> None:
@@ -315,7 +344,7 @@ def test_wrong_protocol_option_is_named() -> None:
 @given(st.lists(st.binary(max_size=300), max_size=20))
 def test_any_bytes_are_read(pieces: list[bytes]) -> None:
     for asks in (False, True):
-        protocol = Uci(UciOptions())
+        protocol = Uci(EngineOptions())
         protocol.feed(Open(0, {}, ("one", "two"), ToldLimits(1, 1, 0)))
         protocol.feed(Bytes(b"uciok\nreadyok\n", BLITZ))
         if asks:
@@ -325,7 +354,7 @@ def test_any_bytes_are_read(pieces: list[bytes]) -> None:
 
 
 def test_flood_of_search_data_is_one_effect_per_read() -> None:
-    protocol = Uci(UciOptions())
+    protocol = Uci(EngineOptions())
     protocol.feed(Open(0, {}, ("one", "two"), ToldLimits(1, 1, 0)))
     protocol.feed(Bytes(b"uciok\nreadyok\n", BLITZ))
     protocol.feed(Ask(ChooseMove(0), BLITZ))
@@ -412,11 +441,13 @@ def test_game_begins_from_a_position_with_black_to_move() -> None:
             Verdict.ILLEGAL,
             "answered (none) instead of one of 20 legal moves",
         ),
+        ({"answer": b"bestmove 0000\n"}, Verdict.ILLEGAL, "answered 0000 instead of one of 20 legal moves"),
+        ({"answer": b"bestmove e7e8k\n"}, Verdict.ILLEGAL, f"'e7e8k' is illegal in {chess.STARTING_FEN}"),
         ({"answer": b"bestmove e2e5\n"}, Verdict.ILLEGAL, f"'e2e5' is illegal in {chess.STARTING_FEN}"),
         (
             {"answer": b"bestmove Nf3\n"},
             Verdict.UNREADABLE,
-            "'bestmove Nf3' is not a move; write it as in bestmove e2e4 or bestmove e7e8q",
+            "'bestmove Nf3' is not a move; write such as bestmove e7e8q or move e7e8q",
         ),
     ],
 )

@@ -86,3 +86,24 @@ def test_gnugo_agrees_with_the_score_of_its_games(tmp_path: Path) -> None:
         for score in (played[-1], gnugo(f"loadsgf {path.with_suffix('.sgf')}", "final_score")[-1]):
             assert f"= {float_result(record['result'])}" == score
     judge(tmp_path, "verify", *(game["record"] for game in games))
+
+
+@pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="pondering needs two cores")
+def test_gnugo_that_is_not_frozen_waits_for_its_next_command(tmp_path: Path) -> None:
+    """An engine that searches in its own thread plays it, with the same policy."""
+    thinker = tmp_path / "thinker"
+    shutil.copytree(Path(judge_go.__file__).parent / "starter", thinker)
+    code = (thinker / "starter.py").read_text()
+    search = "import threading\nthreading.Thread(target=exec, args=('while True: pass',), daemon=True).start()\n"
+    (thinker / "starter.py").write_text(code.replace("def main():", f"{search}\n\ndef main():"))
+    agents = [str(make_agent(tmp_path, 1)), str(thinker)]
+    options = ["--set", "clock.ponder=true", "--set", "game.options.max_moves=40", "--games", "1", "--json"]
+    (game,) = json.loads(judge(tmp_path, "match", *agents, "--policy", POLICY, *options))["games"]
+    record = json.loads((tmp_path / game["record"]).read_text())["record"]
+    waiting, thinking = record["seats"]
+
+    assert record["verdict"] in ("win", "draw"), record["reason"]
+    assert len(record["placement"]["seat_cores"]) == 2
+    assert thinking["cpu_ms"] > 1.5 * thinking["charged_ms"]
+    assert waiting["cpu_ms"] <= 1.1 * waiting["charged_ms"] + 500
+    assert "ok: " in judge(tmp_path, "verify", game["record"])

@@ -1,11 +1,15 @@
 """Whole games through the command line, in process boxes: they are verified, exported and shown."""
 
+import gzip
 import json
 import os
 import re
 import subprocess
 import sys
+from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import judge_go
 import pytest
@@ -17,11 +21,13 @@ from judge.base.errors import InputError
 from judge.catalog import game_entry
 from judge.catalog.files import read_games
 from judge.catalog.steps import read_steps
+from judge.contest.opening_files import read_openings
 from judge.games.person import UnclearError
 from judge.games.types import ReplyKind
 from judge.render.board import Words, draw_board
 from judge.render.svg import write_svg
 
+zstd: Any = import_module("compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd")
 ROOT = Path(__file__).parents[3]
 PACKAGE = Path(judge_go.__file__).parent
 STARTER = str(PACKAGE / "starter")
@@ -163,6 +169,14 @@ def test_openings_are_read_from_text_and_sgf_files() -> None:
     assert str(refused.value) == (
         "position: the colours of the moves must alternate; write pass between two moves of one colour"
     )
+
+
+@pytest.mark.parametrize("compress", [bytes, gzip.compress, zstd.compress])
+def test_openings_are_read_from_compressed_sgf(tmp_path: Path, compress: Callable[[bytes], bytes]) -> None:
+    path = tmp_path / "openings.sgf"
+    path.write_bytes(compress(b"(;GM[1]SZ[9];B[dd]\n;W[ee])\n(;SZ[9]AB[cc][gg]AW[dc])\n"))
+
+    assert ["D6 E5", "black C7 G3 white D7"] == list(read_openings(path, ENTRY.openings({"size": 9})))
 
 
 def test_board_has_names_numbers_and_the_last_move() -> None:

@@ -136,6 +136,7 @@ def test_another_position_clears_the_board() -> None:
         (60_000, 600_000, "time_settings 299 0 0"),
         (0, 600_000, "time_settings 599 0 0"),
         (100, 500, "time_settings 1 0 0"),
+        (-5, -5, "time_settings 1 0 0"),
     ],
 )
 def test_times_that_are_sent(turn_ms: int, match_ms: int, line: str) -> None:
@@ -278,6 +279,20 @@ def test_error_to_a_required_command_is_a_refusal() -> None:
         ("thinking...\\n=10 D4", "= note discarded: 'thinking...'\n= D4"),
         ("=10 D4\\n\\nextra", "= D4\n= note discarded: 'extra'"),
         ("\\r\\n=10\\tD4\\r", "= D4"),
+        ("=10 Pass", "= pass"),
+        ("=10 PASS\\r", "= pass"),
+        ("=10 Resign", "= resigned resign"),
+        ("=10 RESIGN", "= resigned resign"),
+        ("=10 I9", "= unreadable =10 I9"),
+        ("=10 D04", "= unreadable =10 D04"),
+        ("=10 D-4", "= unreadable =10 D-4"),
+        ("=10 D4 # a comment", "= unreadable =10 D4 # a comment"),
+        ("# a comment\\n=10 D4", "= note discarded: '# a comment'\n= D4"),
+        ("=10D4", "= unreadable =10D4, but =10 was due"),
+        ("=10\\nD4", "= D4"),
+        ("==10 D4", "= unreadable ==10 D4, but =10 was due"),
+        ("=-10 D4", "= unreadable =-10 D4, but =10 was due"),
+        ("?10", "= refused genmove black:"),
     ],
 )
 def test_answers(line: str, answer: str) -> None:
@@ -395,8 +410,8 @@ def test_games_that_gtp_cannot_express_are_refused(game: dict[str, Any], why: st
 # --- whole games -----------------------------------------------------------------------------------------------------
 
 
-def engine(answers: Sequence[str] = (), *, version: str = "2", komi: str = "=ID") -> Agent:
-    """An engine that plays `answers`, then passes."""
+def engine(answers: Sequence[str] = (), *, version: str = "2", komi: str = "=ID", end: str = "\n\n") -> Agent:
+    """An engine that plays `answers`, then passes. `end` follows a move."""
     left = list(answers)
 
     def hear(line: str) -> Sequence[Act]:
@@ -412,7 +427,7 @@ def engine(answers: Sequence[str] = (), *, version: str = "2", komi: str = "=ID"
                 said = (left.pop(0) if left else "=ID pass").replace("ID", number)
             case _:
                 said = f"={number}"
-        return [Say(f"{said}\n\n".encode())]
+        return [Say(f"{said}{end if 'genmove' in text else chr(10) * 2}".encode())]
 
     return hear
 
@@ -465,6 +480,12 @@ def test_game_begins_from_a_position_with_white_to_move() -> None:
             "'= D4, but =8 was due' is no move; black answers such as = D4 or = pass",
         ),
         (
+            # Without an empty line the answer does not end.
+            {"answers": ["=ID D4"], "end": "\n"},
+            Verdict.MATCH_TIME,
+            "used up the time of the match: 4993 ms of 4993 ms allowed, tolerance included",
+        ),
+        (
             {"answers": ["=ID D4\n" + "x\n" * 600]},
             Verdict.OUTPUT,
             "printed what counts as 79360 bytes, more than the bound of a turn",
@@ -476,3 +497,17 @@ def test_hostile_engine_loses_with_the_reason(bad: dict[str, Any], verdict: Verd
 
     assert (verdict, 1) == (game.verdict, game.winner)
     assert reason == game.end.reason
+
+
+def test_output_of_a_pondering_engine_in_the_opponents_turn_is_discarded() -> None:
+    chosen = spec()
+    clock = chosen.policy.clock.model_copy(update={"ponder": True})
+    chosen = chosen.model_copy(update={"policy": chosen.policy.model_copy(update={"clock": clock})})
+    quiet = ScriptedGame(World(engine(["=ID E5", "=ID D5"]), engine(["=ID C3"]), ponders=True), chosen)
+    talks = ["=ID E5\n\nthinking\n= D4", "=ID D5"]
+    game = ScriptedGame(World(engine(talks), engine(["=ID C3"]), ponders=True), chosen)
+
+    assert (quiet.verdict, quiet.end.reason) == (game.verdict, game.end.reason)
+    assert [ply.said for ply in game.referee.plies] == ["E5", "C3", "D5", "pass", "pass"]
+    said = [note.text for note in game.referee.sides[0].notes]
+    assert ["discarded: 'thinking'", "discarded: '= D4'"] == said

@@ -12,6 +12,7 @@ from judge.submissions.check.diagnosis import fix_for
         ("15,3 (p4) is off the 15x15 board", "coordinates count from 0: the largest are 14,14"),
         ("3,15 is off the 15x15 board", "coordinates count from 0: the largest are 14,14"),
         ("3,15 is off the 20x15 board", "coordinates count from 0: the largest are 19,14"),
+        ("-1,-1 is off the 15x15 board", "its search found no square: when no square is good enough"),
         ("40,3 is off the 15x15 board", "are x and y exchanged?"),
         ("8,5 is taken by stone 14", "are x and y exchanged?"),
         ("the stone is nowhere", "put each stone or piece that the judge sends on the board"),

@@ -154,6 +154,18 @@ def test_kept_folder_has_conversations_and_game_records(examined: Examine, tmp_p
         ("x=3, y=13", (3, 13)),
         ("row 13 col 3", (3, 13)),
         ("3.0 13.0", (3, 13)),
+        ("3.13", (3, 13)),
+        ("D-14", (3, 13)),
+        ("14d", (3, 13)),
+        ("X3Y13", (3, 13)),
+        ("Enter your move: 3,13", (3, 13)),
+        ("ok 3,13", (3, 13)),
+        ("b'3,13'", (3, 13)),
+        ('{"move": [3, 13]}', (3, 13)),
+        ("Point(x=3, y=13)", (3, 13)),
+        ("0x3,0xD", None),
+        ("-1,-1", None),
+        ("7,7 8,8", None),
         ("id name Stone", None),
         ("thinking 3 13 deep", None),
         ("ready", None),
@@ -165,6 +177,14 @@ def test_intended_square_is_read_from_common_forms(said: str, square: tuple[int,
 
 
 @pytest.mark.parametrize(
+    ("said", "awaited", "protocol"),
+    [("d5", "GO", "agi"), ("BESTMOVE 77 78", "GO", "agi"), ("ready", "ISREADY", "agi"), ("e2e4", "MOVE?", "qchess")],
+)
+def test_ambiguous_answer_gets_no_guess(said: str, awaited: str, protocol: str) -> None:
+    assert "probably" not in form_advice(said, awaited, protocol)
+
+
+@pytest.mark.parametrize(
     ("said", "awaited", "protocol", "advice"),
     [
         ("h8", "GO", "agi", "it wrote 'h8'; the protocol agi expects here: BESTMOVE with row"),
@@ -172,6 +192,17 @@ def test_intended_square_is_read_from_common_forms(said: str, square: tuple[int,
         ("e2e4", "MOVE?", "qchess", "two numbers with a blank between them"),
         ("112", "TURN 7,7", "gomocup", "'112' is one number, not a move"),
         ("ok!", "START 15", "gomocup", "expects here: OK, alone on the line"),
+        ("None", "TURN 7,7", "gomocup", "its search found no square"),
+        ("BESTMOVE h8", "GO", "agi", "it probably means BESTMOVE 78"),
+        ("bestmove 7a", "GO", "agi", "it probably means BESTMOVE 7A"),
+        ("BESTMOVE 7,7", "GO", "agi", "it probably means BESTMOVE 78"),
+        ("77", "GO", "agi", "it probably means BESTMOVE 77"),
+        ("ready", "ISREADY", "agi", "expects here: READYOK, alone on the line"),
+        ("3 6 up", "....", "stratego", "it probably means 3 6 UP"),
+        ("d7 UP", "....", "stratego", "it probably means 3 6 UP"),
+        ("(3,6) NORTH", "....", "stratego", "it probably means 3 6 UP"),
+        ("e2", "SELECTION?", "qchess", "it probably means 4 6"),
+        ("(3,6)", "MOVE?", "qchess", "it probably means 3 6"),
     ],
 )
 def test_other_protocols_show_their_form(said: str, awaited: str, protocol: str, advice: str) -> None:

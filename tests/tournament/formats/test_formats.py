@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
-from judge.tournament.formats import FORMATS, AnyFormat, TournamentFormat, all_rounds
+from judge.tournament.formats import FORMATS, AnyFormat, TournamentFormat
 from judge.tournament.formats.groups import Leagues
 from judge.tournament.formats.swiss import Swiss
 from judge.tournament.results import PlayedPairing
@@ -15,8 +15,8 @@ from tests.contest.rounds import better_seed_wins, entries, everything_is_drawn,
 
 READER: TypeAdapter[AnyFormat] = TypeAdapter(AnyFormat)
 
-SHORTEST = {name: {"rounds": 2} if name == "swiss" else {} for name in FORMATS}
-"""The options that a format cannot do without."""
+SHORTEST = {name: {"swiss": {"rounds": 2}, "sprt": {"rounds": 30}}.get(name, {}) for name in FORMATS}
+"""Options that a format cannot do without, or that shorten its tests."""
 
 WITH_ROUNDS = [name for name in FORMATS if not FORMATS[name].draws_when_free]
 
@@ -49,25 +49,27 @@ def test_every_format_ends_and_ranks_every_agent_once(name: str, count: int) -> 
     assert sorted(entry.id for entry in agents) == sorted(listed)
 
 
-@pytest.mark.parametrize("name", [name for name in FORMATS if FORMATS[name].in_advance])
-def test_precomputed_values_do_not_depend_on_results(name: str) -> None:
+@pytest.mark.parametrize("name", ["round-robin", "double-round-robin", "gauntlet"])
+def test_all_rounds_are_drawn_at_once_if_results_do_not_change_them(name: str) -> None:
     chosen = READER.validate_python({"name": name})
-    known = [pairing for pairings in all_rounds(chosen, entries(7), 0) for pairing in pairings]
+    known = chosen.next(entries(7), [], 0)
 
     for play in (everything_is_drawn, lambda pairing: (2, 0)):
         assert known == [each.pairing for each in play_out(chosen, entries(7), play)]
 
 
 @pytest.mark.parametrize("name", WITH_ROUNDS)
-def test_rounds_that_are_drawn_at_once_are_those_that_would_be_drawn_one_by_one(name: str) -> None:
+def test_after_a_part_of_the_rounds_that_are_drawn_at_once_the_others_follow(name: str) -> None:
     chosen = READER.validate_python({"name": name, **SHORTEST[name]})
     agents = entries(2 if name == "sprt" else 13)
     played: list[PlayedPairing] = []
-    while rounds := chosen.next_rounds(agents, played, 0):
-        assert all(rounds)
-        played += [PlayedPairing(pairing, (), better_seed_wins(pairing)) for pairings in rounds for pairing in pairings]
-
-    assert play_out(chosen, agents) == played
+    while pairings := chosen.next(agents, played, 0):
+        drawn = [PlayedPairing(pairing, (), better_seed_wins(pairing)) for pairing in pairings]
+        for number in {pairing.round for pairing in pairings[:-1]}:
+            later = [pairing for pairing in pairings if pairing.round > number]
+            part = [*played, *(each for each in drawn if each.pairing.round <= number)]
+            assert not later or later == chosen.next(agents, part, 0)
+        played += drawn
 
 
 @pytest.mark.parametrize("name", WITH_ROUNDS)
@@ -82,8 +84,7 @@ def test_remaining_draws_are_known_or_bounded_below(name: str, count: int) -> No
     def all_of(pairings: Sequence[PlayedPairing]) -> int:
         return sum(each.pairing.second is not None for each in pairings) + chosen.to_come(agents, pairings)
 
-    while rounds := chosen.next_rounds(agents, played, 0):
-        drawn = [pairing for pairings in rounds for pairing in pairings]
+    while drawn := chosen.next(agents, played, 0):
         said.append(all_of([*played, *(PlayedPairing(pairing, (), (0, 0)) for pairing in drawn)]))
         if not played:
             agents, said = [replace(agent, active=agent.seed != 3) for agent in agents], []

@@ -150,7 +150,7 @@ def test_withdrawal_before_the_final_is_replaced_and_a_later_one_is_not() -> Non
 def play_out_from(chosen: Groups, count: int, played: list[PlayedPairing], out: int) -> list[PlayedPairing]:
     """The rest of a contest that `out` has left."""
     done = list(played)
-    while pairings := chosen.next_round(entries(count, out=[out]), done, 0):
+    while pairings := chosen.next(entries(count, out=[out]), done, 0):
         done += [PlayedPairing(pairing, (), (2, 0)) for pairing in pairings]
     return done[len(played) :]
 
@@ -182,7 +182,7 @@ def test_losses_of_a_disqualified_agent_promote_no_other() -> None:
 def test_gomocup_promotes_by_elo() -> None:
     """The worse seed wins the game, and the points are said to be the better one's: the ranking asks the games."""
     chosen = Groups(groups=2, promoted=1, ranking=("elo",))
-    pairings = chosen.next_round(entries(4), [], 0)
+    pairings = chosen.next(entries(4), [], 0)
     played = [
         PlayedPairing(
             pairing,
@@ -193,7 +193,7 @@ def test_gomocup_promotes_by_elo() -> None:
     ]
 
     assert {"A": {"1", "4"}, "B": {"2", "3"}} == {each.group: set(each.agents) for each in pairings}
-    [final] = chosen.next_round(entries(4), played, 0)
+    [final] = chosen.next(entries(4), played, 0)
     assert (frozenset({"3", "4"}), "final") == (final.agents, final.group)
 
 

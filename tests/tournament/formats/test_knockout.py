@@ -69,9 +69,9 @@ def test_replay_changes_seats_and_is_a_separate_round() -> None:
 def test_withdrawn_agent_loses_its_next_pairing_without_a_game() -> None:
     before = play_out(Knockout(), entries(4))[:2]
 
-    assert [] == Knockout().next_round(entries(4, out=[1]), before, 0)
+    assert [] == Knockout().next(entries(4, out=[1]), before, 0)
     assert [["2"], ["1"], ["3", "4"]] == Knockout().order(entries(4, out=[1]), before)
 
 
 def test_contest_without_remaining_agents_plays_nothing() -> None:
-    assert [] == Knockout().next_round(entries(4, out=[1, 2, 3, 4]), [], 0)
+    assert [] == Knockout().next(entries(4, out=[1, 2, 3, 4]), [], 0)

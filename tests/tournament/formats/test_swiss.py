@@ -94,14 +94,13 @@ def test_seed_decides_only_the_first_seat() -> None:
 
 def test_withdrawn_agent_is_not_paired() -> None:
     before = [
-        PlayedPairing(pairing, (), everything_is_drawn(pairing))
-        for pairing in Swiss(rounds=3).next_round(entries(6), [], 0)
+        PlayedPairing(pairing, (), everything_is_drawn(pairing)) for pairing in Swiss(rounds=3).next(entries(6), [], 0)
     ]
-    after = Swiss(rounds=3).next_round(entries(6, out=[2]), before, 0)
+    after = Swiss(rounds=3).next(entries(6, out=[2]), before, 0)
 
     assert {"1", "3", "4", "5", "6"} == {agent for pairing in after for agent in pairing.agents}
     assert 1 == sum(pairing.second is None for pairing in after)
 
 
 def test_one_alone_does_not_play() -> None:
-    assert [] == Swiss(rounds=3).next_round(entries(2, out=[2]), [], 0)
+    assert [] == Swiss(rounds=3).next(entries(2, out=[2]), [], 0)

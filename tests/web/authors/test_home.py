@@ -12,6 +12,8 @@ import httpx
 import pytest
 
 from judge.base.resources import IMAGES
+from judge.contest.estimate import estimate_contest
+from judge.contest.plan import load_plan
 from judge.publish.model import Participant
 from judge.referee.spec import SeatSpec
 from judge.store.submission_types import ProcessingResult, State, Submission, Upload
@@ -184,6 +186,24 @@ def test_equal_files_under_two_names_are_a_warning(home: Home) -> None:
 
     assert "<b><bdi>five</bdi></b> and <b><bdi>seven</bdi></b> have the same files" in home.page()
     assert 1 == home.page().count("have the same files")
+
+
+def test_changed_clocks_after_a_check_are_reported_to_author_and_organiser(
+    home: Home, directory: IntakeDirectory
+) -> None:
+    home.submit("good five")
+    assert "with other time limits" not in home.page()
+    assert [] == list(estimate_contest(load_plan(directory.folder)).unchecked)
+
+    file = directory.folder / "contest.toml"
+    file.write_text('change = ["clock.turn_ms=700"]\n' + file.read_text())
+
+    assert ["five"] == list(estimate_contest(load_plan(directory.folder)).unchecked)
+    assert "<b><bdi>five</bdi></b> passed its check with other time limits" in home.page()
+    home.submit("good six")
+    page = home.page()
+    assert 1 == page.count("with other time limits")
+    assert "0.7 s" in page or "700 ms" in page
 
 
 def test_starters_of_the_protocol_are_zips_that_a_program_can_unpack(home: Home) -> None:

@@ -52,7 +52,7 @@ def process(job: UploadJob, tell: OnStep) -> UploadOutcome:
         "sha256:1234",
         log,
         _report(manifest.name, digest, job.policy, is_good),
-        "" if is_good else "it failed the check of time: see the report",
+        "" if is_good else "failed checks: time (see the report)",
     )
 
 
@@ -69,6 +69,7 @@ def _report(agent: str, digest: str, policy: Policy, is_good: bool) -> CheckRepo
         agent=agent,
         digest=digest,
         policy=policy.name,
+        clock=policy.clock.words,
         protocol="gomocup",
         box="docker-pipes",
         partner="house-instant",

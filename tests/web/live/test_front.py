@@ -4,7 +4,7 @@ import json
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from xml.etree import ElementTree
@@ -14,6 +14,7 @@ import pytest
 
 from tests import forked
 from tests.broadcast.logs import PAIR, accept, play_next, recorder
+from tests.broadcast.test_recorder import until
 from tests.forked import ForkedProcess
 from tests.publish.cups import Cup
 from tests.site.browser import Browser
@@ -151,14 +152,7 @@ def served_cup(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
             for _ in range(games):
                 accept(cup, *play_next(cup))
             log.finish()
-        port = free_port()
-        process = serve(folder, "cup.toml", port=port)
-        stack.callback(process.wait)
-        stack.callback(process.kill)
-        assert process.stderr is not None
-        stack.callback(process.stderr.close)
-        said = process.stderr.readline()
-        assert f"spring, 2 contests on http://127.0.0.1:{port}" in said, said + process.stderr.read()
+        served(stack, folder, port := free_port())
         yield f"http://127.0.0.1:{port}"
 
 
@@ -224,6 +218,60 @@ def test_axe_finds_nothing_wrong_with_the_pages_of_a_served_cup(
         assert [] == browser.violations(), path
         assert browser.ask("document.documentElement.scrollWidth") <= width, path
     assert [] == browser.errors
+
+
+def shows(browser: Browser, words: str) -> Callable[[], bool]:
+    return lambda: words in str(browser.ask("document.querySelector('main')?.textContent"))
+
+
+@pytest.mark.parametrize("folder", ["", "cs/"])
+def test_open_page_of_a_cup_shows_a_new_result_and_a_new_league(browser: Browser, tmp_path: Path, folder: str) -> None:
+    """Without a reload, and again after a restart of the service."""
+    (tmp_path / "cup.toml").write_text(SERVED_CUP)
+    (tmp_path / "standard").mkdir()
+    form = 'name = "round-robin"\ngames = 2'
+    with ExitStack() as stack:
+        cup = stack.enter_context(Cup(tmp_path / "fast", PAIR, form=form, name="spring-fast"))
+        log = stack.enter_context(recorder(cup))
+        accept(cup, *play_next(cup))
+        log.finish()
+        plan = (tmp_path / "fast/contest.toml").read_text()
+        (tmp_path / "standard/contest.toml").write_text(plan.replace("spring-fast", "spring-standard"))
+        port = free_port()
+        process = served(stack, tmp_path, port)
+        browser.visit(f"http://127.0.0.1:{port}/{folder}index.html")
+        assert shows(browser, "1 / 2")()
+        browser.ask("window.kept = 1")
+
+        accept(cup, *play_next(cup))
+        log.finish()
+        until(shows(browser, "2 / 2"), "the new result is not shown")
+        second = stack.enter_context(Cup(tmp_path / "standard", PAIR, form=form, name="spring-standard"))
+        log = stack.enter_context(recorder(second))
+        log.finish()
+        until(shows(browser, "0 / 2"), "the league that began is not shown")
+        assert 1 == browser.ask("window.kept")
+
+        process.kill()
+        process.wait()
+        accept(second, *play_next(second))
+        log.finish()
+        served(stack, tmp_path, port)
+        until(shows(browser, "1 / 2"), "the page does not continue after a restart")
+        browser.leave()
+        browser.errors.clear()  # of the time without a service
+
+
+def served(stack: ExitStack, folder: Path, port: int) -> ForkedProcess[str]:
+    """A service of the cup in a folder, which answers."""
+    process = serve(folder, "cup.toml", port=port)
+    stack.callback(process.wait)
+    stack.callback(process.kill)
+    assert process.stderr is not None
+    stack.callback(process.stderr.close)
+    said = process.stderr.readline()
+    assert "spring, 2 contests" in said, said + process.stderr.read()
+    return process
 
 
 CUP = """

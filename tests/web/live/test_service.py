@@ -240,4 +240,13 @@ def test_an_own_game_is_for_every_reader(browser: Browser, ada: httpx.Client, se
     assert SECRET in browser.ask("document.querySelector('main').innerText")
     assert [] == browser.violations()
     assert browser.ask("document.documentElement.scrollWidth") <= 360
+    for key in ("Home", "ArrowRight", "ArrowRight", "End"):
+        browser.press(key)
+        at = browser.ask("document.querySelector('.controls input').value")
+        shown = browser.ask(
+            "[...document.querySelectorAll('[data-agent-log]')].filter((log) => !log.hidden)"
+            ".map((log) => log.dataset.agentLog)"
+        )
+        assert set(shown) <= {at}
+        assert bool(shown) == browser.ask("document.querySelector('[data-no-log]').hidden")
     browser.look(1000)

@@ -412,7 +412,7 @@ def test_a_watcher_orders_nothing(seen: Office) -> None:
     status, _, body = seen.post(form, "watch")
 
     assert 403 == status
-    assert b"good for watching" in body
+    assert b"your access is read-only" in body
     assert before == seen.dump()
 
 

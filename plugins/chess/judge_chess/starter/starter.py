@@ -1,4 +1,4 @@
-"""A chess engine for UCI: an alpha-beta search that counts material and mobility. Begin yours from it.
+"""A chess engine for UCI: an alpha-beta search that counts material. Begin yours from it.
 
 The board is a list of 120 squares, ten per row, with a border of `#`. Capitals are white.
 """

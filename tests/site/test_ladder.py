@@ -1,0 +1,222 @@
+"""Pages of a ladder: ratings, intervals, trends, open games and histories; also in a browser, from disk."""
+
+import itertools
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from judge.export.export import PageOptions, publish
+from judge.publish.ladder import TREND_GAMES, LadderRatings
+from judge.publish.load import load_claimed, load_store
+from judge.publish.model import PublishedContest
+from judge.site.site import MAX_PAGE_BYTES, Proof, site
+from judge.statistics.certainty import any_time_reach
+from judge.statistics.online_ratings import OnlineRatings, Prior
+from judge.translations.language import CODES, languages
+from judge.transparency.keys import make_key
+from tests.publish.cups import Cup, player
+from tests.publish.public import Public
+from tests.site.browser import Browser
+from tests.verify.log_forgeries import nothing
+from tests.verify.test_ladder import FAILURES, joins
+
+CAST = {f"agent-{number}": player(f"agent-{number}", 0.95 - 0.09 * number) for number in range(8)}
+FORM = 'name = "ladder"\ntotal_games = {}\nanchors = {{ agent-4 = 1500 }}'
+
+
+def ladder(folder: Path, games: int) -> Cup:
+    return Cup(folder, CAST, FORM.format(games), FAILURES, drawn=nothing)
+
+
+@pytest.fixture(scope="module")
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cup]:
+    """A ladder with 120 of 130 games, one of them open."""
+    with ladder(tmp_path_factory.mktemp("ladder"), 130) as cup:
+        cup.play(120)
+        cup.contest.schedule_next()
+        yield cup
+
+
+@pytest.fixture(scope="module")
+def public(running: Cup, tmp_path_factory: pytest.TempPathFactory) -> Public:
+    folder = tmp_path_factory.mktemp("exported")
+    public = Public(folder, make_key(folder / "organiser.key"))
+    publish(running.contest, public.directory, public.private, public.key, PageOptions())
+    return public
+
+
+def pages(contest: PublishedContest, code: str = "en") -> dict[str, str]:
+    found = site(contest, {}, Proof("", "", []), languages([code]))
+    return {path: data.decode(errors="replace") for path, data in found}
+
+
+def test_ratings_are_those_of_the_matchmaker_after_each_game(running: Cup) -> None:
+    contest = load_store(running.contest)
+    ratings = OnlineRatings()
+    for entry in contest.snapshot.entries:
+        ratings.admit(entry.name, Prior(1500, 0 if entry.name == "agent-4" else 500))
+    history: dict[str, list[float]] = {agent: [1500.0] for agent in CAST}
+    numbers = {game.id: game for game in contest.games}
+    for line in contest.journal:
+        if line.event == "accepted":
+            result = numbers[line.game or ""].result
+            assert result is not None
+            ratings.add_result(result)
+            for agent in result.agents:
+                history[agent].append(ratings.rating(agent).elo)
+
+    found = contest.ladder
+    assert set(CAST) == set(found)
+    for agent, each in found.items():
+        assert history[agent][1:] == [point.elo for point in each.history]
+        assert ratings.rating(agent).elo == each.elo
+        if agent == "agent-4":
+            assert (0.0, 0.0, None) == (each.deviation, each.reach, each.trend)
+        else:
+            before = history[agent][max(0, len(each.history) - TREND_GAMES)]
+            assert each.trend == pytest.approx(each.elo - before)
+            assert each.reach > 1.96 * each.deviation
+    (game,) = contest.unfinished
+    assert {agent for agent, each in found.items() if each.open_games} == {game.first, game.second}
+
+
+def test_an_interval_is_right_at_all_looks_together() -> None:
+    """Means of up to 2,000 values, looked at after each one: at most 5 % of them are ever wrong."""
+    chance, numbers = np.random.default_rng(1), np.arange(1, 2001)
+    means = chance.standard_normal((1000, 2000)).cumsum(axis=1) / numbers
+    reach = any_time_reach(1 / numbers)
+    wrong = (abs(means) > reach).any(axis=1).mean()
+    usual = (abs(means) > 1.96 / np.sqrt(numbers)).any(axis=1).mean()
+    assert wrong <= 0.05 < 0.4 < usual
+
+
+def test_a_ladder_that_is_followed_is_the_same_as_one_that_is_read_at_once(tmp_path: Path) -> None:
+    """With an agent that joins, results that are withdrawn, and an agent that is disqualified."""
+    with joins(tmp_path / "cup") as cup:
+        follower, name = LadderRatings(), cup.contest.name
+
+        def look() -> PublishedContest:
+            contest = load_store(cup.contest)
+            assert contest.ladder == replace(contest, ladder_ratings=follower).ladder
+            return contest
+
+        assert "zoe" not in look().ladder
+        cup.play(6)
+        entered = look()
+        assert entered.ladder["zoe"].start == 1500
+        cup.store.annul(cup.store.games(name)[2].id, "a power cut")
+        look()
+        cup.play(4)
+        look()
+        cup.store.disqualify(name, "bert", "by the organiser")
+        cup.play()
+        last = look()
+        assert last.is_over
+        orders = sorted(point.order for each in last.ladder.values() for point in each.history)
+        assert [order for order in range(1, len(last.results) + 1) for _ in "ab"] == orders
+
+
+def test_an_export_has_the_same_ratings_as_the_store(running: Cup, public: Public) -> None:
+    ratings = [
+        [(each.agent, each.elo, each.reach, each.trend) for each in contest.ladder.values()]
+        for contest in (load_store(running.contest), load_claimed(public.directory))
+    ]
+    assert ratings[0] == ratings[1]
+
+
+def test_the_standings_show_rating_interval_trend_games_and_times(running: Cup) -> None:
+    contest = load_store(running.contest)
+    index = pages(contest)["index.html"]
+    found = contest.ladder["agent-0"]
+    row = re.search(r"<tr>(?:(?!</tr>).)*>agent-0<.*?</tr>", index, re.DOTALL)
+    assert row is not None
+    cells = re.findall(r'<td class="num[^"]*">(.*?)</td>', row[0])
+    assert [f"{found.elo:.0f}", f"{found.reach:.0f}"] == cells[1:3]
+    assert re.fullmatch(r'<span class="(up|down|)">[+−]?\d+</span>', cells[3])  # noqa: RUF001
+    assert str(len(found.history)) == cells[4]
+    assert re.fullmatch(r"\d+ (s|min \d+ s|min)", cells[10])
+    assert "fixed" in index
+    (game,) = contest.unfinished
+    assert f'<tr><th scope="row" class="num">{game.number}</th>' in index
+
+
+def test_pages_of_a_ladder_say_nothing_about_rounds(running: Cup) -> None:
+    for code in CODES:
+        found = pages(load_store(running.contest), code)
+        assert "rounds.html" not in found
+        assert not [path for path in found if path.startswith("rounds/")]
+        if code == "en":
+            words = {
+                path: re.findall(r"(?i)\brounds?\b", re.sub(r"<[^>]*>", " ", text))
+                for path, text in found.items()
+                if path.endswith(".html") and path != "verify.html"
+            }
+            assert {} == {path: told for path, told in words.items() if told}
+
+
+def test_pages_stay_readable_with_many_games(tmp_path: Path) -> None:
+    with ladder(tmp_path / "cup", 120) as cup:
+        cup.play()
+        contest = load_store(cup.contest)
+    # The same results again, as if 25 times as many games were played.
+    journal, games = list(contest.journal), list(contest.games)
+    count = len(games)
+    for copy in range(1, 25):
+        for game in contest.games:
+            number = copy * count + game.number
+            result = game.result and game.result._replace(id=f"{copy} {game.id}", number=number)
+            games.append(replace(game, id=f"{copy} {game.id}", number=number, table=number, result=result))
+        journal += [
+            replace(line, game=line.game and f"{copy} {line.game}")
+            for line in contest.journal
+            if line.event != "entered"
+        ]
+    pairings = [
+        replace(pairing, table=pairing.table + copy * count) for copy in range(25) for pairing in contest.pairings
+    ]
+    large = replace(contest, games=games, journal=journal, pairings=pairings)
+    assert sum(len(each.history) for each in large.ladder.values()) == 50 * count
+    found = dict(site(large, {}, Proof("", "", []), languages(["zh"])))
+    assert {} == {path: len(data) for path, data in found.items() if len(data) > MAX_PAGE_BYTES}
+
+
+PAGES = ("index.html", "agents/001.html", "agents/005.html", "games.html", "crosstable.html")
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+@pytest.mark.parametrize("dark", [False, True])
+def test_axe_finds_nothing_wrong(browser: Browser, public: Public, width: int, dark: bool) -> None:
+    browser.look(width, dark)
+    for folder in ("", "cs", "zh"):
+        for page in PAGES:
+            browser.open(public.directory / folder / page)
+            browser.ask("document.querySelectorAll('details').forEach((each) => { each.open = true; })")
+            assert [] == browser.violations(), (folder, page)
+            assert browser.ask("document.documentElement.scrollWidth") <= width, (folder, page)
+
+
+def test_charts_are_readable_without_script_and_without_colour(browser: Browser, public: Public) -> None:
+    """Each line has another pattern and its agent's name, and no name covers another."""
+    browser.block_scripts(True)
+    try:
+        browser.look(390)
+        browser.open(public.directory / "index.html")
+        patterns = browser.ask(
+            "[...document.querySelectorAll('.history .line')].map((line) => getComputedStyle(line).strokeDasharray)"
+        )
+        assert len(patterns) == len(set(patterns)) == 6
+        names = browser.ask(
+            """[...document.querySelectorAll(".history .label")].map((name) => [name.textContent,
+            name.getBoundingClientRect().top, name.getBoundingClientRect().bottom])"""
+        )
+        assert len(names) == 6
+        tops = sorted((top, bottom) for _, top, bottom in names)
+        assert all(after[0] >= before[0] + 11 for before, after in itertools.pairwise(tops))
+        rows = browser.ask("document.querySelectorAll('figure details tbody tr').length")
+        assert rows == 12
+    finally:
+        browser.block_scripts(False)

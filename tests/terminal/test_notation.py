@@ -1,0 +1,36 @@
+"""Lists of moves have the stone's number and its square once, and the answer as the agent wrote it."""
+
+from itertools import pairwise
+
+from judge.broadcast.events import MoveMade
+from judge.broadcast.state import Live
+from judge.catalog.steps import steps_of
+from judge.terminal.browse import said_with_square
+from judge.terminal.contest_screen import line_of
+from tests.records import recorded
+
+
+def move(notation: str) -> MoveMade:
+    return MoveMade(
+        at="", game=1, attempt=1, seat=0, ply=9, said="5,11", notation=notation, charged_ms=3.0, left_ms=(None, None)
+    )
+
+
+def test_watch_shows_the_number_of_the_stone_once() -> None:
+    assert "game 1: 11. f12 3.0 ms" == line_of(move("11. f12"), Live())
+
+
+def test_watch_shows_moves_without_a_number_by_their_count() -> None:
+    assert "game 1: 9. 0 6 UP 3.0 ms" == line_of(move("0 6 UP"), Live())
+
+
+def test_list_of_moves_has_answer_and_square() -> None:
+    steps = steps_of(recorded.gomoku()).steps
+
+    assert ["0,0 a1", "0,1 a2"] == [said_with_square(steps[at], steps[at - 1]) for at in (1, 2)]
+
+
+def test_games_of_pieces_keep_their_own_notation() -> None:
+    steps = steps_of(recorded.stratego_game()).steps
+
+    assert all(after.said == said_with_square(after, before) for before, after in pairwise(steps))
