@@ -279,7 +279,7 @@ class Contest:
 
     @property
     def has_ended(self) -> bool:
-        """Whether a ladder's season ended before its last game."""
+        """Whether a ladder's season ended early."""
         is_ladder = self.snapshot.format.draws_when_free
         return is_ladder and bool(self.store.last_lines(self.name, 1, SEASON_ENDED))
 

@@ -85,7 +85,7 @@ Row = TypeVar("Row", bound=_Row)
 
 
 def read_earlier(planned: Planned, path: Path, option: str) -> EarlierContest:
-    """Read a contest's folder or export for a key. Raises InputError, also if it is not over."""
+    """Read a contest's folder or export. Raises InputError, also if it is not over."""
     if is_file(path / "contest.json"):
         return _of_export(path)
     if not is_file(path) and not is_file(path / PLAN_FILE):

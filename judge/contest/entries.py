@@ -111,7 +111,7 @@ def _sent(directory: IntakeDirectory, submission: Submission) -> Entrant:
 
 
 def late_entrants(planned: Planned, entries: Sequence[SnapshotEntry]) -> Mapping[str, Entrant]:
-    """Passed submissions that are not among the entries, by name; in a ladder, also new versions."""
+    """Passed submissions that are not entries, by name; in a ladder, also new versions."""
     directory = intake_directory(planned)
     with closing(directory.register()) as register:
         submissions = register.entries()

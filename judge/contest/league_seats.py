@@ -1,4 +1,4 @@
-"""Fixes what a format takes from earlier contests (ratings, seats in the first league), and the season's end in UTC."""
+"""Fixes ratings and seats from earlier contests, and the season's end in UTC."""
 
 from datetime import UTC, datetime
 

@@ -179,7 +179,7 @@ def enter(contest: Contest, order: OrganiserOrder) -> DoneOrder:
 
 
 def enter_passed(contest: Contest) -> None:
-    """Enter all passed submissions of a ladder. Reasons why some cannot enter are written to the journal."""
+    """Enter all passed submissions of a ladder; why some cannot enter is written to the journal."""
     if contest.frozen_admissions is not None:
         return
     for agent, entrant in _late_entrants(contest).items():
@@ -316,6 +316,9 @@ def effect_of_withdraw(contest: Contest, agent: str) -> Effect:
     games = [game for game in contest.store.games(contest.name) if agent in (game.first, game.second)]
     played = sum(game.state is GameState.DONE for game in games)
     waiting = sum(game.state in (GameState.PENDING, GameState.RUNNING, GameState.HELD) for game in games)
+    if kind == "keeps" and contest.snapshot.format.draws_when_free:
+        words = sentence(f"Played games of {agent} that count: {played}. Open games that are finished: {waiting}.")
+        return Effect(words, sentence("It is not paired any more."))
     if kind == "keeps":
         words = sentence(f"Played games of {agent} that count: {played}. Games of this round to be played: {waiting}.")
         return Effect(words, sentence("From the next round on it is not paired."))
@@ -340,7 +343,7 @@ def effect_of_enter(contest: Contest, agent: str) -> Effect:
 
 
 def effect_of_end_season(contest: Contest) -> Effect:
-    """Preview `end_season`. Raises InputError."""
+    """Preview `end_season`."""
     left = _games_left(contest)
     _refuse_ended(contest, contest.store, left)
     games = _open_games(contest.store, contest)
@@ -349,14 +352,14 @@ def effect_of_end_season(contest: Contest) -> Effect:
 
 
 def effect_of_freeze_admissions(contest: Contest) -> Effect:
-    """Preview `freeze_admissions`. Raises InputError."""
+    """Preview `freeze_admissions`."""
     _refuse_ended(contest, contest.store, _games_left(contest))
     _refuse_frozen(contest.frozen_admissions)
     return Effect(sentence("Submissions are still checked. Those that pass wait until admissions are open again."))
 
 
 def effect_of_reopen_admissions(contest: Contest) -> Effect:
-    """Preview `reopen_admissions`. Raises InputError."""
+    """Preview `reopen_admissions`."""
     _refuse_ended(contest, contest.store, _games_left(contest))
     if contest.frozen_admissions is None:
         raise InputError(_not_frozen())
@@ -381,7 +384,9 @@ def _late(contest: Contest, agent: str, found: Mapping[str, Entrant]) -> Entrant
         raise InputError(
             sentence(f"no agent can enter the format {form.name} after the start, only a Swiss or a ladder")
         )
-    if not contest.to_come().games:
+    if form.draws_when_free:
+        _refuse_ended(contest, contest.store, _games_left(contest))
+    elif not contest.to_come().games:
         raise InputError(sentence("the last round is drawn: no agent can enter any more"))
     _refuse_frozen(contest.frozen_admissions)
     if agent not in found:

@@ -242,7 +242,7 @@ class Plan(_Table):
 
     @property
     def season_end(self) -> datetime | None:
-        """End of a ladder's season, with time zone; None: after its games. Raises ValueError as `windows`."""
+        """End of a ladder's season. Raises ValueError as `windows`."""
         ends = self.format.ends if isinstance(self.format, Ladder) else None
         return None if ends is None else aware_moment("format.ends", ends, self.zone)
 

@@ -114,8 +114,13 @@ class StageCertainty:
         if not found.further_share:
             return
         rounds = math.ceil(found.further_share * self.rounds)
-        if self.rounds and found.further_share <= _MAX_TIMES:
-            if rounds == 1:
+        games = math.ceil(found.further_share * len(self.games))
+        if (rounds or games) and found.further_share <= _MAX_TIMES:
+            if not self.rounds and games == 1:
+                yield sentence("One more game would separate first and second with a probability of 80 %.")
+            elif not self.rounds:
+                yield sentence(f"{games} more games would separate first and second with a probability of 80 %.")
+            elif rounds == 1:
                 yield sentence("One more round would separate first and second with a probability of 80 %.")
             else:
                 yield sentence(f"{rounds} more rounds would separate first and second with a probability of 80 %.")

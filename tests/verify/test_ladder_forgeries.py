@@ -21,6 +21,7 @@ import judge.contest.ladder
 import judge.contest.orders
 from judge.contest.contest import Contest
 from judge.contest.orders import end_season, enter_passed, freeze_admissions, reopen_admissions
+from judge.contest.take_snapshot import entry_of
 from judge.contest_games import GameResult, Outcome, Pairing, ScheduledGame
 from judge.publish.load import load_store
 from judge.store.contests import Store
@@ -215,7 +216,11 @@ class Skipped(Forged):
     """Another pair in place of the right one."""
 
     def choose(self, right: Pairing) -> Pairing | None:
-        return self.elsewhere(lambda games: [games.withdraw(agent) for agent in right.agents])
+        def without_both(games: LadderGames) -> None:
+            for agent in right.agents:
+                games.withdraw(agent)
+
+        return self.elsewhere(without_both)
 
 
 class Favourite(Forged):
@@ -500,10 +505,8 @@ def changed_entry(change: Callable[[SnapshotEntry], SnapshotEntry]) -> Callable[
     """The entry of a new version differs from the right one."""
 
     def forge(_: Played, patch: pytest.MonkeyPatch) -> None:
-        real = judge.contest.orders.entry_of
-
         def forged(*given: Any) -> SnapshotEntry:
-            found = real(*given)
+            found = entry_of(*given)
             changed = change(found) if found.parent else found
             Forged.forgeries += changed != found
             return changed
