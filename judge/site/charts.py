@@ -45,7 +45,7 @@ class ResultBar:
 
 @dataclass(frozen=True, slots=True)
 class ResultsChart:
-    """The chart of points; `left_out` counts omitted agents."""
+    """`left_out` counts omitted agents."""
 
     height: float
     rows: Sequence[ResultBar]

@@ -62,10 +62,10 @@ def ladder_values(contest: PublishedContest, language: Language) -> Mapping[str,
     open_games = [game for game in contest.unfinished if game.first in found and game.second in found]
     return {
         "agents": found,
-        "since": {each.agent: _since(each, now, language) for each in shown if each.history},
+        "since": {each.agent: since(each, contest, language) for each in shown if each.history},
         "now": now,
         "trend_games": TREND_GAMES,
-        "signed": _signed,
+        "signed": signed,
         "games": open_games[:MAX_OPEN_GAMES],
         "more_games": max(0, len(open_games) - MAX_OPEN_GAMES),
         "chart": _chart(contest, [(each, _thinned(each.history)) for each in best], language) if best else None,
@@ -87,9 +87,9 @@ def agent_values(contest: PublishedContest, agent: Participant, language: Langua
     return {
         "agent": found,
         "is_anchor": not found.deviation,
-        "signed": _signed,
+        "signed": signed,
         "trend_games": TREND_GAMES,
-        "since": _since(found, datetime.fromisoformat(contest.journal[-1].at), language),
+        "since": since(found, contest, language),
         "now": datetime.fromisoformat(contest.journal[-1].at),
         "games": found.open_games[:MAX_OPEN_GAMES],
         "chart": _chart(contest, [(found, points)], language, has_band=True),
@@ -98,12 +98,15 @@ def agent_values(contest: PublishedContest, agent: Participant, language: Langua
     }
 
 
-def _since(agent: LadderAgent, now: datetime, language: Language) -> str:
+def since(agent: LadderAgent, contest: PublishedContest, language: Language) -> str:
+    """Time since its last game, at the last event."""
+    now = datetime.fromisoformat(contest.journal[-1].at)
     seconds = (now - datetime.fromisoformat(agent.history[-1].at)).total_seconds()
     return language.measure(duration(1000 * max(1, round(seconds))))
 
 
-def _signed(value: float) -> str:
+def signed(value: float) -> str:
+    """With a plus if it is positive."""
     text = number(value, 0)
     return text if value < 0 or text == "0" else f"+{text}"
 

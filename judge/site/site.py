@@ -30,7 +30,7 @@ from judge.tournament.standings import CRITERIA, TableLine
 from judge.translations.language import ENGLISH, Language
 
 MAX_PAGE_BYTES = 150_000
-"""Bytes with style and script."""
+"""With style and script."""
 
 MOST_IN_CELL, MOST_IN_CELLS = 6, 400
 """Maximum games shown in a cell and in all cells."""
@@ -48,7 +48,7 @@ About = Mapping[str, Mapping[str, str]]
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """Data for the verification page."""
+    """For the verification page."""
 
     key_pem: str
     fingerprint: str

@@ -1,4 +1,4 @@
-"""Practice games of passed submissions against house agents, visible to the author.
+"""Practice games of passed submissions, visible to the author: against house agents, and challenges of other agents.
 
 A queue (`judge.store.queue`), separate from the contest's games. Each method is one transaction.
 """
@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from datetime import timedelta
 from typing import Any
 
-from sqlalchemy import Connection, Row, func, insert, select, update
+from sqlalchemy import Connection, Row, Select, func, insert, select, update
 
 from judge.base.text import sentence
 from judge.contest_games import GameState
@@ -21,11 +21,12 @@ from judge.store.submission_types import (
     UnknownPracticeGameError,
     UnknownSubmissionError,
 )
-from judge.store.tables import practice_games, submissions
+from judge.store.tables import entries, practice_games, submissions
 
 _DAY = timedelta(days=1)
 
 FORGOTTEN = sentence("its record was removed to make room")
+GONE = sentence("its opponent no longer takes part")
 _OPEN = (GameState.PENDING, GameState.RUNNING)
 
 
@@ -34,6 +35,7 @@ class PracticeGame:
     """`number` counts from 0 per submission.
 
     Fields from `opponent` on are set at the end, also of a void; `seat` is the agent's, `record` a digest.
+    `challenged` is the agent that the author chose, or empty.
     """
 
     id: int
@@ -53,6 +55,7 @@ class PracticeGame:
     reason: str
     record: str | None
     seconds: float | None
+    challenged: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,15 +90,8 @@ class PracticeGames(Queue[PracticeGame]):
         TooMuchError.
         """
         with self._writing() as connection:
-            # Protects all counts below.
-            mine = select(submissions).where(submissions.c.contest == self._contest, submissions.c.author == author)
-            rows = connection.execute(mine.with_for_update()).all()
-            row = next((row for row in rows if row.id == submission), None)
-            if row is None:
-                raise UnknownSubmissionError(f"there is no submission {submission} in {self._contest!r}")
-            if row.state not in ENTERS:
-                raise NotNowError(f"submission {submission} is {row.state}: only an agent that passed plays")
-            asked = self._all().where(practice_games.c.author == author)
+            row = self._passed(connection, submission, author)
+            asked = self._all().where(practice_games.c.author == author, practice_games.c.challenged == "")
             if count(
                 connection, asked.where(practice_games.c.submission == submission, practice_games.c.state.in_(_OPEN))
             ):
@@ -108,6 +104,43 @@ class PracticeGames(Queue[PracticeGame]):
                 )
             add_practice_games(connection, row, wanted, stamp(self._now()), by_author=True)
         return self.of(submission, author)
+
+    def challenge(self, submission: int, author: str, opponent: str, per_day: int) -> None:
+        """Add a game against an agent that takes part, at most `per_day` in 24 hours. Raises as `ask`."""
+        with self._writing() as connection:
+            row = self._passed(connection, submission, author)
+            if connection.scalar(self._active().where(entries.c.name == opponent)) is None:
+                raise NotNowError(f"{opponent[:64]} does not take part: choose another opponent")
+            recent = practice_games.c.asked_at > stamp(self._now() - _DAY)
+            asked = self._all().where(practice_games.c.author == author, practice_games.c.challenged != "", recent)
+            if count(connection, asked) >= per_day:
+                raise TooMuchError(
+                    f"an author may request {per_day} challenges in 24 hours: try again later",
+                    int(_DAY.total_seconds()) // max(1, per_day),
+                )
+            add_practice_games(connection, row, 1, stamp(self._now()), by_author=True, challenged=opponent)
+
+    def challenges(self, author: str, limit: int) -> list[PracticeGame]:
+        """Newest first."""
+        query = self._all().where(practice_games.c.author == author, practice_games.c.challenged != "")
+        return [
+            value_of(PracticeGame, row) for row in self._rows(query.order_by(practice_games.c.id.desc()).limit(limit))
+        ]
+
+    def _passed(self, connection: Connection, submission: int, author: str) -> Row[Any]:
+        # The lock protects the counts of the author's games.
+        mine = select(submissions).where(submissions.c.contest == self._contest, submissions.c.author == author)
+        rows = connection.execute(mine.with_for_update()).all()
+        row = next((row for row in rows if row.id == submission), None)
+        if row is None:
+            raise UnknownSubmissionError(f"there is no submission {submission} in {self._contest!r}")
+        if row.state not in ENTERS:
+            raise NotNowError(f"submission {submission} is {row.state}: only an agent that passed plays")
+        return row
+
+    def _active(self) -> Select[tuple[str]]:
+        query = select(entries.c.name).where(entries.c.contest == self._contest)
+        return query.where(entries.c.disqualified.is_(None), entries.c.withdrawn.is_(None))
 
     def of(self, submission: int, author: str) -> list[PracticeGame]:
         """Newest first; empty for another author's submission."""
@@ -142,6 +175,16 @@ class PracticeGames(Queue[PracticeGame]):
                 )
                 .values(state=GameState.CANCELLED, why="the submission was withdrawn")
             )
+            connection.execute(
+                update(practice_games)
+                .where(
+                    practice_games.c.contest == self._contest,
+                    practice_games.c.state == GameState.PENDING,
+                    practice_games.c.challenged != "",
+                    practice_games.c.challenged.not_in(self._active()),
+                )
+                .values(state=GameState.CANCELLED, why=GONE)
+            )
             due = self._all().where(self._is_due()).order_by(practice_games.c.number, practice_games.c.id).limit(1)
             row = connection.execute(due.with_for_update(skip_locked=True)).first()
             return None if row is None else self._take(connection, row, worker, row.why)
@@ -169,7 +212,9 @@ class PracticeGames(Queue[PracticeGame]):
         return len(found)
 
 
-def add_practice_games(connection: Connection, submission: Row[Any], wanted: int, at: str, *, by_author: bool) -> None:
+def add_practice_games(
+    connection: Connection, submission: Row[Any], wanted: int, at: str, *, by_author: bool, challenged: str = ""
+) -> None:
     """Add games in the caller's transaction; `by_author`: on the author's request."""
     last = connection.scalar(
         select(func.max(practice_games.c.number)).where(practice_games.c.submission == submission.id)
@@ -185,6 +230,8 @@ def add_practice_games(connection: Connection, submission: Row[Any], wanted: int
             "asked_at": at,
             "state": GameState.PENDING,
             "agent": submission.name,
+            "opponent": challenged,
+            "challenged": challenged,
         }
         for number in range(first, first + wanted)
     ]

@@ -93,6 +93,12 @@ class RegisterReader(ContestDatabase):
         with self._reading() as connection:
             return connection.scalar(query)
 
+    def entry(self, name: str) -> str | None:
+        """JSON of an agent, if it takes part."""
+        query = select(entries.c.entry).where(entries.c.contest == self._contest, entries.c.name == name)
+        with self._reading() as connection:
+            return connection.scalar(query.where(entries.c.disqualified.is_(None), entries.c.withdrawn.is_(None)))
+
     def agents_of(self, author: str) -> frozenset[str]:
         """Names of an author's agents."""
         with self._reading() as connection:

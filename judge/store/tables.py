@@ -286,6 +286,8 @@ practice_games = Table(
     Column("record", String(64)),
     Column("seconds", Float),
     Column("ended_at", String(32)),
+    # The agent that the author chose; empty: a house agent.
+    Column("challenged", String(128), nullable=False, server_default=""),
     UniqueConstraint("submission", "number"),
 )
 

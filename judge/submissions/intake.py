@@ -160,6 +160,8 @@ class IntakePolicy(BaseModel):
     """Games that a submission plays after it has passed, and on each request of its author."""
     practice_games_per_day: int = Field(default=12, ge=0)
     """Additional games that an author may request in 24 hours."""
+    challenges_per_day: int = Field(default=10, ge=0, le=1000)
+    """Unrated games in a ladder that an author may request in 24 hours against opponents of their choice."""
     practice_s: float = Field(default=10, gt=0)
     """Game time of an agent in a practice game, if the policy limits it. Turn limits are not changed."""
 

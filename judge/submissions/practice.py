@@ -1,22 +1,24 @@
-"""Plays practice games of passed submissions against house agents in free slots.
+"""Plays practice games and challenges of passed submissions in free slots.
 
 Contest games and checks end a practice game on their core; it is played again later.
 """
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 
 from judge.agents.agents import Agent
+from judge.agents.store import AgentStore
 from judge.base.errors import HostError, InputError
 from judge.catalog import game_entry
 from judge.games.types import SEATS, Verdict
 from judge.referee.play import Slot, Venue, play_until_scored
 from judge.referee.policy import Policy
-from judge.referee.spec import GameSpec, RecordFile
+from judge.referee.spec import GameSpec, RecordFile, SeatSpec
 from judge.sandbox.machine.owner import owned_directory
-from judge.store.practice_games import PracticeGame, PracticeGames, PracticeResult
+from judge.store.practice_games import GONE, PracticeGame, PracticeGames, PracticeResult
 from judge.store.submissions import Register
 from judge.submissions.check.runner import playable_partners
 from judge.submissions.service import IntakeDirectory, agent_of
@@ -68,19 +70,34 @@ def _played(
     directory: IntakeDirectory, register: Register, host: PracticeHost, slot: Slot, taken: PracticeGame
 ) -> PracticeResult:
     agent = agent_of(directory, register.get(taken.submission))
-    policy = with_shorter_games(directory.policy, directory.intake.practice_s)
+    policy = directory.policy
+    if not taken.challenged:
+        policy = with_shorter_games(policy, directory.intake.practice_s)
     with owned_directory() as staging:
-        opponent, seat = _paired(agent, policy, staging, taken.number)
-        own, other = agent.seat(policy), opponent.seat(policy)
+        own, programs = agent.seat(policy), {agent.digest: agent.program}
+        if taken.challenged:
+            other, seat = _challenged(register, taken.challenged), SEATS[taken.number % len(SEATS)]
+            programs[other.digest] = AgentStore(directory.agents).get(other.digest)
+        else:
+            opponent, seat = _paired(agent, policy, staging, taken.number)
+            other = opponent.seat(policy)
+            programs[opponent.digest] = opponent.program
         if own.name == other.name:
             other = other.model_copy(update={"name": f"house-{other.name}"[:64]})
         seats = (own, other) if seat == 0 else (other, own)
         spec = GameSpec(seats=seats, policy=policy, seed=taken.id, box="docker")
         for each in spec.seats:
             host.need(each.runtime)
-        programs = {each.digest: each.program for each in (agent, opponent)}
         file = play_until_scored(spec, programs, Venue(slot))
     return _result(file, seat, directory.practice_records.put(file.to_json()))
+
+
+def _challenged(register: Register, name: str) -> SeatSpec:
+    text = register.entry(name)
+    if text is None:
+        raise InputError(GONE)
+    seat = SeatSpec.model_validate(json.loads(text)["seat"])
+    return seat.model_copy(update={"folders": None})
 
 
 def _paired(agent: Agent, policy: Policy, staging: Path, number: int) -> tuple[Agent, int]:

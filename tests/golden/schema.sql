@@ -174,6 +174,7 @@ CREATE TABLE practice_games (
 	record VARCHAR(64),
 	seconds FLOAT,
 	ended_at VARCHAR(32),
+	challenged VARCHAR(128) DEFAULT '' NOT NULL,
 	PRIMARY KEY (id),
 	UNIQUE (submission, number),
 	FOREIGN KEY(submission) REFERENCES submissions (id)
@@ -442,6 +443,7 @@ CREATE TABLE practice_games (
 	record VARCHAR(64),
 	seconds FLOAT,
 	ended_at VARCHAR(32),
+	challenged VARCHAR(128) DEFAULT '' NOT NULL,
 	PRIMARY KEY (id),
 	UNIQUE (submission, number),
 	FOREIGN KEY(submission) REFERENCES submissions (id)

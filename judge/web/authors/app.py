@@ -3,6 +3,7 @@
 Others' resources, missing ones and invalid tokens get the same answer.
 """
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +21,7 @@ from judge.contest.plan import Plan
 from judge.contest_games import PublishedGame
 from judge.notices.sender import new_secret
 from judge.notices.targets import parse_target
+from judge.publish.model import PublishedContest
 from judge.site.pages import PagePlace, asset
 from judge.store.submission_types import NotNowError, TooMuchError, UnknownSubmissionError
 from judge.submissions.service import check_title
@@ -35,6 +37,7 @@ from judge.web.authors.games import (
     private_file,
 )
 from judge.web.authors.home import home_values
+from judge.web.authors.ladder import MAX_CHALLENGES, ladder_values
 from judge.web.authors.submissions import practice_values, submission_values
 from judge.web.intake.app import AgentName, AppState, Filename, Number, ask_practice, stored_file
 from judge.web.kit.answers import AsciiJSON, attachment, download, html, page
@@ -56,12 +59,18 @@ class AuthorsSite:
     """Shared state: `state` of the intake, `files` with records, `hosts` that play, `plan` the current contest file."""
 
     def __init__(
-        self, state: AppState, files: Path, hosts: Callable[[], Sequence[ContestHost]], plan: Callable[[], Plan]
+        self,
+        state: AppState,
+        files: Path,
+        hosts: Callable[[], Sequence[ContestHost]],
+        plan: Callable[[], Plan],
+        contest: Callable[[], PublishedContest | None],
     ) -> None:
         self.state = state
         self.files = files
         self.hosts = hosts
         self.plan = plan
+        self._contest = contest
         self._snapshot: Snapshot | None = None
 
     def shown_name(self) -> str:
@@ -75,6 +84,10 @@ class AuthorsSite:
             document = self.state.register.document()
             self._snapshot = None if document is None else read_snapshot(document)
         return self._snapshot
+
+    def contest(self) -> PublishedContest | None:
+        """The contest with later entries; None before it begins."""
+        return None if self.snapshot() is None else self._contest()
 
 
 def authors_site_of(request: Request) -> AuthorsSite:
@@ -243,22 +256,50 @@ def _index_page(own: Own, problem: str = "") -> Response:
     register = own.state.register
     games = register.own_games(own.author, MAX_GAMES + 1)
     lines = own_lines(games[:MAX_GAMES], own.agents)
+    submissions, language = register.submissions(own.author), _place_of(own.request).language
+    contest, per_day = own.site.contest(), own.state.directory.intake.challenges_per_day
+    snapshot = own.site.snapshot() if contest is None else contest.snapshot
     opponent, outcome = (own.request.query_params.get(key, "")[:64] for key in ("opponent", "outcome"))
     values = {
-        "submissions": register.submissions(own.author, limit=MAX_SUBMISSIONS),
+        "submissions": submissions[:MAX_SUBMISSIONS],
         "games": [line for line in lines if opponent in ("", line.opponent) and outcome in ("", line.outcome)],
         "game_count": len(lines),
         "opponents": sorted({line.opponent for line in lines}),
         "chosen": {"opponent": opponent, "outcome": outcome},
         "more_games": len(games) > MAX_GAMES,
         "messages": own.state.notices.messages(MAX_NOTICES),
-        **home_values(own.state, own.author, own.site.snapshot(), _place_of(own.request).language),
+        **home_values(own.state, own.author, snapshot, language),
+        "ladder": None
+        if contest is None or contest.has_rounds
+        else ladder_values(
+            contest, submissions, own.state.practice.challenges(own.author, MAX_CHALLENGES), per_day, language
+        ),
         "about": own.site.plan().about,
         "check_command": own.site.plan().check_command,
         "hosts": own.site.hosts(),
         "problem": problem,
     }
     return own.page("author.html", values, 409 if problem else 200)
+
+
+@pages.post("/challenges", dependencies=FORM)
+async def challenge(own: Signed) -> Response:
+    """Request an unrated game against an agent of the ladder."""
+    fields = await form_fields(own.request)
+    try:
+        await run_in_threadpool(_challenge, own, fields.get("submission", ""), fields.get("opponent", ""))
+    except (NotNowError, TooMuchError) as error:
+        return await run_in_threadpool(_index_page, own, str(error))
+    return RedirectResponse("index.html#challenges", 303)
+
+
+def _challenge(own: Own, submission: str, opponent: str) -> None:
+    contest, per_day = own.site.contest(), own.state.directory.intake.challenges_per_day
+    if contest is None or contest.has_rounds or contest.is_over or not per_day:
+        raise NotNowError("no challenges are played now")
+    if not re.fullmatch("[1-9][0-9]{0,17}", submission):
+        raise UnknownSubmissionError("there is no such submission")
+    own.state.practice.challenge(int(submission), own.author, opponent, per_day)
 
 
 @pages.get("/notices.html")
@@ -384,10 +425,10 @@ def private_game_page(own: Signed, stem: Stem) -> Response:
 
 
 def _game_page(own: Own, stem: str, attempt: int | None = None) -> Response:
-    game, contest = own.game(stem), own.site.snapshot()
+    game, contest = own.game(stem), own.site.contest()
     if contest is None:
         raise UnknownSubmissionError("the contest has not begun")
-    return html(author_game_page(own.site.files, contest, game, own.agents, attempt, _place_of(own.request)))
+    return html(author_game_page(own.site.files, contest.snapshot, game, own.agents, attempt, _place_of(own.request)))
 
 
 @pages.get("/{path:path}")

@@ -86,6 +86,12 @@ class Site:
         """Hosts that play; thread-safe."""
         return () if self.watched is None else self.watched.pages.hosts()
 
+    def contest(self) -> PublishedContest | None:
+        """The contest; None before it begins. Thread-safe."""
+        if self.watched is None:
+            return None
+        return self.watched.pages.contest(self.watched.hub.live, self.watched.version())
+
     async def run(self) -> None:
         """Follow the contest until cancelled."""
         while self.watched is None:

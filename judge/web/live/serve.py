@@ -198,7 +198,7 @@ def create_app(
     else:
         app.state.intake = state
         app.include_router(intake.router)
-        authors.add_paths(app, authors.AuthorsSite(state, planned.files, site.hosts, site.plan))
+        authors.add_paths(app, authors.AuthorsSite(state, planned.files, site.hosts, site.plan, site.contest))
         if console is not None:
             organisers.add_paths(app, console)
     app.include_router(page_router)

@@ -1,5 +1,6 @@
 """Practice games are played in slots that nobody else wants, whatever is killed when."""
 
+import json
 import os
 import signal
 import threading
@@ -23,8 +24,10 @@ from judge.referee.verify import verify
 from judge.sandbox.docker.engine import Engine
 from judge.sandbox.docker.reaper import is_rubbish
 from judge.sandbox.machine.core_locks import CoreLocks
+from judge.store.contests import Store
 from judge.store.practice_games import PracticeGame, PracticeGames
-from judge.store.submission_types import Upload
+from judge.store.submission_types import TooMuchError, Upload
+from judge.store.types import EntryRow
 from judge.submissions.pipeline import OnStep, UploadJob, UploadOutcome
 from judge.submissions.service import IntakeDirectory, process_claimed
 from judge.web.intake.practice import PracticePlayers
@@ -118,3 +121,31 @@ def test_practice_game_yields_its_slot_and_is_replayed_like_one_of_a_killed_work
     assert {"mine", "house-instant"} == {seat.name for seat in file.record.seats}
     assert not verify(file).problems
     assert not (directory.folder / "files").exists()
+
+
+def test_challenge_is_played_against_the_files_of_an_entry_with_the_clocks_of_the_contest(tmp_path: Path) -> None:
+    build_house_agents()
+    build_missing_images(["native", "keeper"], print)
+    directory = make_contest(tmp_path / "cup", "practice_games = 0\n")
+    number = passed(directory)
+    staging = tmp_path / "staging"
+    staging.mkdir()
+    rival = stage_agent("house-instant", staging)
+    AgentStore(directory.agents).put(rival.program)
+    entry = json.dumps({"name": "rival", "seat": rival.seat(directory.policy).model_dump(mode="json")})
+    with closing(Store(directory.store_url)) as store:
+        store.create(directory.contest, "{}", [EntryRow("rival", 1, entry)])
+        journal = store.journal(directory.contest)
+        with playing(directory) as (games, _):
+            games.challenge(number, "ada", "rival", 1)
+            with pytest.raises(TooMuchError):
+                games.challenge(number, "ada", "rival", 1)
+            done = wait_for(games, number, GameState.DONE, 1)
+        assert journal == store.journal(directory.contest)
+        assert [] == store.games(directory.contest)
+    assert ("rival", "house-instant") == (done.challenged, done.opponent)
+    assert done.record is not None
+    file = parse_json(RecordFile, directory.practice_records.get(done.record), "the record")
+    assert directory.policy == file.record.spec.policy
+    assert rival.digest in {seat.digest for seat in file.record.spec.seats}
+    assert not verify(file).problems

@@ -1,0 +1,161 @@
+"""An author's agents in a ladder, and challenges of other agents."""
+
+import asyncio
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, closing
+from pathlib import Path
+from urllib.parse import urlencode
+
+import pytest
+
+from judge.contest.entries import intake_directory
+from judge.contest.orders import withdraw
+from judge.contest.plan import load_plan
+from judge.contest_games import GameState
+from judge.publish.load import load_store
+from judge.store.orders import OrganiserOrder
+from judge.store.practice_games import GONE
+from judge.submissions.service import IntakeDirectory
+from tests.publish.cups import Cup
+from tests.site.browser import Browser
+from tests.verify.test_ladder import joins
+from tests.web.intake.conftest import make_token
+from tests.web.live.serving import serving_all
+from tests.web.service import Answer, call, service_of
+
+INTAKE = """
+[intake]
+challenges_per_day = 3
+requests_per_minute = 100000
+address_requests_per_minute = 100000
+"""
+
+
+class Desk:
+    """A ladder with an agent of eve, and its service."""
+
+    def __init__(self, folder: Path, stack: ExitStack) -> None:
+        self.cup: Cup = stack.enter_context(joins(folder, INTAKE))
+        self.cup.play(14)
+        self.directory: IntakeDirectory = intake_directory(load_plan(folder))
+        self.service, console = stack.enter_context(service_of(folder))
+        self.token = console.state.authors.tokens.make("eve", "organiser")
+        self.other = console.state.authors.tokens.make("bob", "organiser")
+
+    def ask(self, path: str, token: str, form: Mapping[str, str] | None = None) -> Answer:
+        headers = {"cookie": f"judge-author={token}", "sec-fetch-site": "same-origin"}
+        if form is None:
+            return asyncio.run(call(self.service, "GET", path, headers))
+        headers["content-type"] = "application/x-www-form-urlencoded"
+        return asyncio.run(call(self.service, "POST", path, headers, body=urlencode(form).encode()))
+
+    def page(self, folder: str = "") -> str:
+        status, _, body = self.ask(f"/{folder}author/index.html", self.token)
+        assert status == 200
+        return body.decode()
+
+    def challenge(self, opponent: str, submission: str = "1", token: str = "") -> tuple[int, str]:
+        form = {"submission": submission, "opponent": opponent}
+        status, _, body = self.ask("/author/challenges", token or self.token, form)
+        return status, re.sub(r"\s+", " ", body.decode())
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Iterator[Desk]:
+    with ExitStack() as stack:
+        yield Desk(tmp_path / "cup", stack)
+
+
+def test_page_shows_rating_place_opponents_and_results_with_evidence(desk: Desk) -> None:
+    contest = load_store(desk.cup.contest)
+    found, page = contest.ladder["zoe"], desk.page()
+    assert len(found.history) > 3
+    assert f"<b>{found.elo:.0f}</b> Elo" in page
+    assert f"(± {found.reach:.0f})" in page
+    results = [game for game in contest.results if "zoe" in game.agents]
+    for agent in {*contest.by_name} - {"zoe"}:
+        met = [game for game in results if agent in game.agents]
+        row = next(row for row in re.findall(r"<tr>.*?</tr>", page, re.DOTALL) if f">{agent}</bdi></a></th>" in row)
+        won = sum(game.winner == "zoe" for game in met)
+        assert f'<td class="num">{len(met)}</td>' in row
+        if met:
+            assert f"{won} / 0 / {len(met) - won}" in row
+    beaten = [game for game in results if game.winner == "zoe"]
+    best = max(contest.ladder[agent].elo for game in beaten for agent in game.agents if agent != "zoe")
+    listed = page[page.index("Best results") :]
+    assert f"({best:.0f} Elo)" in listed[: listed.index("</li>")]
+    number = re.search(r'href="games/(\d+)\.html"', listed)
+    assert number is not None
+    status, _, body = desk.ask(f"/author/games/{number[1]}.html", desk.token)
+    assert status == 200
+    assert b"zoe" in body
+
+
+def test_another_author_has_no_section(desk: Desk) -> None:
+    status, _, body = desk.ask("/author/index.html", desk.other)
+    assert status == 200
+    assert b'id="ladder"' not in body
+
+
+def test_a_challenge_is_queued_and_stays_out_of_the_ladder(desk: Desk) -> None:
+    before = load_store(desk.cup.contest)
+    assert desk.challenge("anna")[0] == 303
+    page = desk.page()
+    assert "It never counts" in page
+    listed = page[page.index('id="challenges"') :]
+    assert re.search(r"<bdi>(zoe|anna)</bdi></td><td><bdi>(zoe|anna)</bdi></td><td>pending", listed)
+    after = load_store(desk.cup.contest)
+    assert (before.journal, before.games, before.document) == (after.journal, after.games, after.document)
+    with closing(desk.directory.practice_games()) as games:
+        (game,) = games.challenges("eve", 9)
+        assert ("anna", "anna", 1) == (game.challenged, game.opponent, game.submission)
+        assert games.take("1" * 32) is not None
+
+
+def test_challenges_have_a_limit_and_need_an_own_agent_and_an_opponent(desk: Desk) -> None:
+    assert desk.challenge("anna", token=desk.other)[0] == 401
+    assert "does not take part: choose another opponent" in desk.challenge("nobody")[1]
+    assert desk.challenge("anna", submission="x")[0] == 401
+    for opponent in ("anna", "bert", "dora"):
+        assert desk.challenge(opponent)[0] == 303
+    status, page = desk.challenge("anna")
+    assert status == 409
+    assert "an author may request 3 challenges in 24 hours" in page
+
+
+def test_a_challenge_of_an_agent_that_leaves_is_cancelled(desk: Desk) -> None:
+    assert desk.challenge("anna")[0] == 303
+    withdraw(desk.cup.contest, OrganiserOrder("Olga", "withdraw-agent", "anna", "it is ill"))
+    with closing(desk.directory.practice_games()) as games:
+        assert games.take("1" * 32) is None
+        (game,) = games.challenges("eve", 9)
+        assert (GameState.CANCELLED, GONE) == (game.state, game.why)
+    assert "její soupeř už nehraje" in desk.page("cs/")
+    assert desk.challenge("anna")[0] == 409
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_page_and_challenge_work_in_a_browser_without_script(browser: Browser, tmp_path: Path, width: int) -> None:
+    with joins(tmp_path / "cup", INTAKE) as cup:
+        cup.play(14)
+    directory = intake_directory(load_plan(tmp_path / "cup"))
+    with serving_all(directory.folder) as service:
+        browser.leave()
+        browser.visit(f"{service.url}/author/index.html#{make_token(directory, 'eve')}")
+        browser.wait_for("document.querySelector('#ladder') !== null")
+        for folder in ("", "cs/", "zh/"):
+            browser.visit(f"{service.url}/{folder}author/index.html")
+            for dark in (False, True):
+                browser.look(width, dark)
+                assert browser.ask("document.documentElement.scrollWidth") <= width
+                assert [] == browser.violations()
+        browser.block_scripts(True)
+        try:
+            browser.visit(f"{service.url}/author/index.html")
+            browser.ask("document.querySelector('button[name=opponent]').click()")
+            browser.wait_for("document.querySelector('#challenges ~ .wide tbody th') !== null")
+            assert "#challenges" == browser.ask("location.hash")
+        finally:
+            browser.block_scripts(False)
+    browser.look(1280)
