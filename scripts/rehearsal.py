@@ -99,7 +99,7 @@ SMALL_ENTRIES: Mapping[str, tuple[str, Sequence[str]]] = {
 
 BUSY_WORDS = (
     "--busy-host: a turn lost on time counts although other work took the cores (clock.starved_share = 1), so the cup "
-    "ends on a busy host. Such losses are the host's: places and failures of this run say nothing about the agents."
+    "ends on a busy host. The host causes these losses: do not compare agents by places or failures of this run."
 )
 
 

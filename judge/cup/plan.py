@@ -211,6 +211,11 @@ class PlannedCup:
         """Raises InputError if other leagues were announced."""
         for league in self.cup.leagues:
             text = self._opening_text(league.name)
+            if text == "":
+                raise InputError(
+                    f"{self.file_of(league.name)}: announced by an earlier version of judge, without its cup; finish "
+                    "the cup with that version"
+                )
             if text is not None and text != self.reference.words:
                 raise InputError(f"{self.path}: the leagues differ from those that were announced: {self._changes()}")
 

@@ -9,6 +9,7 @@ from typer.testing import CliRunner
 
 from judge.base.errors import InputError
 from judge.cli import app
+from judge.contest.contest import announce as announce_contest
 from judge.contest.contest import open_store
 from judge.contest.plan import load_plan
 from judge.cup.plan import load_cup
@@ -84,3 +85,16 @@ def test_next_contest_of_a_league_is_no_league(tmp_path: Path, monkeypatch: pyte
 
     assert 0 == ran.exit_code, ran.output
     assert load_plan(tmp_path / "next").plan.cup is None
+
+
+def test_league_without_an_announcement_of_the_cup_is_refused(tmp_path: Path) -> None:
+    """As an earlier version began it."""
+    cup = plan(tmp_path, LEAGUES)
+    path = cup.write("one").path
+    lines = [line for line in path.read_text().splitlines() if not line.startswith("cup =")]
+    path.write_text("\n".join(lines))
+    with closing(open_store(league := load_plan(path))) as store:
+        announce_contest(store, league)
+
+    with pytest.raises(InputError, match=r"one/contest.toml: announced by an earlier version of judge"):
+        cup.announce()
