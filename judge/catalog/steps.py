@@ -103,8 +103,8 @@ class _Collector:
         self.steps.append(step)
 
     def _left(self) -> tuple[int | None, int | None]:
-        first, second = (side.clock.left_ns() for side in self._referee.sides)
-        return _ms(first), _ms(second)
+        first, second = self._referee.sides
+        return _ms(first.clock.left_ns()), _ms(second.clock.left_ns())
 
 
 def _ms(ns: int | None) -> int | None:

@@ -219,21 +219,18 @@ class Gomocup:
         return self._asked
 
     @property
-    def _stones(self) -> Sequence[Placed]:
-        return [*self._request.stones, *self._laid] if self._laid else self._request.stones
-
-    @property
-    def _own(self) -> int:
-        return (self._request.colour + len(self._laid)) & 1
-
-    @property
-    def _opening(self) -> int:
-        return self._request.opening + len(self._laid)
+    def _position(self) -> tuple[Sequence[Placed], int, int]:
+        """Stones, own colour, and number of stones of the opening."""
+        request, laid = self._request, self._laid
+        if not laid:
+            return request.stones, request.colour & 1, request.opening
+        return [*request.stones, *laid], (request.colour + len(laid)) & 1, request.opening + len(laid)
 
     def _put_position(self) -> list[Effect]:
-        match self._board.way_to(self._stones, self._own, self._opening):
+        position = self._position
+        match self._board.way_to(*position):
             case Way.THINK:
-                return self._think()
+                return self._think(*position)
             case Way.TAKEBACK:
                 x, y = self._board.last
                 self._phase = GomocupPhase.TAKING_BACK
@@ -246,12 +243,12 @@ class Gomocup:
         self._doubt = None
         return [self._say("RESTART"), Await(Wait.START)]
 
-    def _think(self) -> list[Effect]:
+    def _think(self, stones: Sequence[Placed], own: int, opening: int) -> list[Effect]:
         self._phase = GomocupPhase.THINKING
         self._doubt = None
         request = self._request
         dead = request.dead if isinstance(request, PlaceStone) else ()
-        question = self._board.question(self._stones, self._own, self._opening, dead)
+        question = self._board.question(stones, own, opening, dead)
         return [self._say(self._time_left(), *question), Await(Wait.TURN)]
 
     def _ask_swap2(self) -> list[Effect]:
@@ -368,7 +365,7 @@ class Gomocup:
         request = self._request
         if not isinstance(request, LayStones):
             return self._answered(Stone(x, y), say_squares([(x, y)], rest))
-        self._laid.append((x, y, self._own))
+        self._laid.append((x, y, (request.colour + len(self._laid)) & 1))
         if len(self._laid) < request.count:
             return self._restart()
         laid = tuple((x, y) for x, y, _ in self._laid)

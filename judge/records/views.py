@@ -70,11 +70,16 @@ class BoardView:
     """Callers must escape it."""
     changed: Sequence[Square] | None = field(default=None, compare=False)
     """Squares that differ from the view given to `since`; None: unknown."""
+    extended: Mapping[Square, Token] | None = field(default=None, compare=False, repr=False)
+    """Tokens of an earlier view, to which `tokens` only adds at its end."""
 
     def since(self, before: "BoardView | None") -> "BoardView":
         if before is None:
             return self
-        changed = changed_squares(before.tokens, self.tokens)
+        if self.extended is before.tokens:
+            changed = [*islice(self.tokens, len(before.tokens), None)]
+        else:
+            changed = changed_squares(before.tokens, self.tokens)
         marks = {**dict.fromkeys(changed, Mark.LAST), **self.marks}
         return BoardView(
             self.surface,

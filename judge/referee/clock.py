@@ -49,6 +49,7 @@ class SeatClock:
         self._moves = control.moves
         self._has_byo_yomi = bool(control.period_ms or control.period_moves)
         self._turn_ns = 0
+        self._shown: Clock | None = None
         turn_ms = UNLIMITED_MS if control.turn_ms is None else control.turn_ms
         turn = Limit(turn_ms * MS, policy.tolerance_ms * MS, Verdict.TURN_TIME)
         self._limits = {
@@ -82,18 +83,24 @@ class SeatClock:
         """The clock to send to an agent, less `elapsed_ns` if `wait` is charged."""
         if not self._has_limit:
             return Clock(self._told_turn_ms, UNLIMITED_MS)
-        if elapsed_ns and not self._is_paid(wait):
-            elapsed_ns = 0
-        used = self._turn_ns + elapsed_ns
-        main = self._main_ns - (used - self._delay_ns if used > self._delay_ns else 0)
-        left = self._bank_ns - used
+        if elapsed_ns and self._is_paid(wait):
+            return self._show(elapsed_ns)
+        if self._shown is None:
+            self._shown = self._show(0)
+        return self._shown
+
+    def _show(self, elapsed_ns: int) -> Clock:
+        used, delay_ns = self._turn_ns + elapsed_ns, self._delay_ns
+        main = self._main_ns - (used - delay_ns if used > delay_ns else 0)
         control = self.control
         increment_ms, delay_ms = control.increment_ms, control.delay_ms
         if not self._has_byo_yomi:
-            # Of most controls, and called three times for each answer.
+            # Of most controls, and called twice for each answer.
+            left_ms = (self._main_ns + delay_ns - used) // MS
             return Clock(
-                self._told_turn_ms, left // MS, main // MS, increment_ms, delay_ms, self._moves or None, self._periods
+                self._told_turn_ms, left_ms, main // MS, increment_ms, delay_ms, self._moves or None, self._periods
             )
+        left = self._bank_ns - used
         in_byo_yomi = control.period_ms > 0 and main <= 0
         period = self._period_ns
         if control.period_moves:
@@ -122,12 +129,14 @@ class SeatClock:
         if self._is_paid(wait):
             self.charged_ns += elapsed_ns
             self._turn_ns += elapsed_ns
+            self._shown = None
 
     def answered(self) -> None:
         """Add the time that an answer earns. Later charges are of the next answer."""
         self.answers += 1
         if not self._has_limit:
             return
+        self._shown = None
         before = self._bank_ns - self._turn_ns
         was_in_byo_yomi = self._main_ns <= 0
         self._main_ns -= max(0, self._turn_ns - self._delay_ns)

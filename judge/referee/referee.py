@@ -145,7 +145,8 @@ class Referee:
         self._faults.judge_stopped(seat, seat)
         self._look()
         self._faults.judge_what_happened_before(seat)
-        self._let_ponder(1 - seat)
+        if self._ponders:
+            self._let_ponder(1 - seat)
         end, talk = self._converse(seat, Ask(request, side.clock.shown(), self.sides[1 - seat].clock.shown()))
         if not isinstance(end, Answer):
             raise TypeError(f"{type(side.protocol).__name__} ended a request with {end!r}")
@@ -199,7 +200,7 @@ class Referee:
                 self._receive_unrequested(happening)
 
     def _receive_unread(self) -> None:
-        for side in self.sides:
+        for side in self.sides if self._ponders else ():
             unread, side.unread = side.unread, []
             for happening in unread:
                 self._receive_unrequested(happening)
@@ -277,37 +278,36 @@ class Referee:
         side = self.sides[seat]
         alarm_at = talk.alarm_at
         happening = self._wire.wait(talk.over_at if alarm_at is None else alarm_at)
+        now, asked, kind, data = happening
         self._faults.note(happening)
         end = None
-        if happening.kind in (EntryKind.PAUSED, EntryKind.OVERSLEPT):
-            talk.miss(happening.kind, decode_span(happening.data), happening.ns)
+        if kind is EntryKind.PAUSED or kind is EntryKind.OVERSLEPT:
+            talk.miss(kind, decode_span(data), now)
             return None
-        if happening.seat == seat:
-            if happening.kind is EntryKind.READ:
+        if asked == seat:
+            if kind is EntryKind.READ:
                 self._faults.judge_bytes(seat)
-                is_doubtful = self._judge_lateness(seat, talk, happening.ns)
-                clock = talk.shown(side.clock, happening.ns)
-                stimulus = Bytes(happening.data, clock) if happening.data else Eof()
-                effects = side.protocol.feed(stimulus)
+                is_doubtful = now > talk.deadline.ns and self._judge_lateness(seat, talk, now)
+                effects = side.protocol.feed(Bytes(data, talk.shown(side.clock, now)) if data else Eof())
                 if is_doubtful and _is_step(effects, talk):
-                    raise self._faults.late(seat, talk, happening.ns)
-                end = self._carry_out(seat, effects, talk, happening.ns)
+                    raise self._faults.late(seat, talk, now)
+                end = self._carry_out(seat, effects, talk, now)
                 if end is not None:
-                    talk.settle(side.clock, happening.ns)
+                    talk.settle(side.clock, now)
                     return end
-            self._faults.judge_death(seat, talk, happening.ns)
-        elif self._ponders and not self._faults.is_too_loud(happening.seat):
+            self._faults.judge_death(seat, talk, now)
+        elif self._ponders and not self._faults.is_too_loud(asked):
             # Parsing it now would delay the reading of the answer.
-            self.sides[happening.seat].unread.append(happening)
+            self.sides[asked].unread.append(happening)
         else:
             self._receive_unrequested(happening)
-        if alarm_at is not None and happening.ns >= alarm_at:
+        if alarm_at is not None and now >= alarm_at:
             talk.wake()
-            end = self._alarm(seat, talk, happening.ns)
-        elif happening.ns >= (talk.over_at if happening.kind is EntryKind.EXPIRED else self._latest(talk)):
-            end = self._miss_deadline(seat, talk, happening.ns)
+            end = self._alarm(seat, talk, now)
+        elif now >= (talk.over_at if kind is EntryKind.EXPIRED else self._latest(talk)):
+            end = self._miss_deadline(seat, talk, now)
         if end is not None:
-            talk.settle(side.clock, happening.ns)
+            talk.settle(side.clock, now)
         return end
 
     def _latest(self, talk: Dialogue) -> int:

@@ -74,6 +74,9 @@ class ReplayWire:
         return RanOn.decode(self._take().data) if self._is_next(seat, EntryKind.RAN_ON) else None
 
     def stopped_cpu(self, seat: int, asked: int) -> int:
+        number = self._next
+        if number < len(self._entries) and self._entries[number].kind is not EntryKind.STOPPED_CPU:
+            return 0
         if not self._is_next(seat, EntryKind.STOPPED_CPU):
             return 0
         used = StoppedCpu.decode(self._entries[self._next].data)
@@ -84,9 +87,9 @@ class ReplayWire:
 
     def look(self) -> Sequence[Happening]:
         end = self._next
-        while self._has(end) and self._entries[end].kind in _SEEN:
+        while (kind := self._kind_of(end)) in _SEEN:
             end += 1
-        if not self._has(end) or self._entries[end].kind is not EntryKind.LOOKED:
+        if kind is not EntryKind.LOOKED:
             return ()
         seen = [Happening(e.ns, e.seat, e.kind, e.data) for e in self._entries[self._next : end]]
         self._next = end + 1
@@ -112,18 +115,21 @@ class ReplayWire:
 
     def fail(self, why: str) -> None: ...
 
+    # Most calls are of the following methods: they call `_has` only at the end of the entries.
+    def _kind_of(self, number: int) -> EntryKind | None:
+        if number >= len(self._entries) and not self._has(number):
+            return None
+        return self._entries[number].kind
+
     def _is_next(self, seat: int, kind: EntryKind) -> bool:
-        if not self._has(self._next):
-            return False
-        entry = self._entries[self._next]
-        return entry.kind is kind and entry.seat == seat
+        return self._kind_of(self._next) is kind and self._entries[self._next].seat == seat
 
     def _has(self, number: int) -> bool:
         return number < len(self._entries)
 
     def _take(self) -> Entry:
         number = self._next
-        if not self._has(number):
+        if number >= len(self._entries) and not self._has(number):
             raise InputError("the record departs from the rules: it ends before the game is over")
         self._next = number + 1
         entry = self._entries[number]
@@ -132,6 +138,12 @@ class ReplayWire:
         return entry
 
     def _expect(self, seat: int, kind: EntryKind) -> Entry:
+        number = self._next
+        if number < len(self._entries):
+            entry = self._entries[number]
+            if entry.kind is kind and entry.seat == seat:
+                self._next = number + 1
+                return entry
         entry = self._take()
         if entry.kind is not kind or entry.seat != seat:
             raise self._departs(

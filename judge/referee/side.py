@@ -145,7 +145,7 @@ class Dialogue:
         return now - self.since - self.paused_ns - self.overslept_ns
 
     def shown(self, clock: SeatClock, now: int) -> Clock:
-        return clock.shown(self.wait, self.elapsed_ns(now))
+        return clock.shown(self.wait, now - self.since - self.paused_ns - self.overslept_ns)
 
     def settle(self, clock: SeatClock, now: int) -> None:
         if self.wait is not None:

@@ -17,8 +17,12 @@ from judge.records.views import BoardView, Mark, Surface, Token
 def stones_view(game: Gomoku) -> BoardView:
     """Numbered stones; winning row and offered fifth stones are marked."""
     marks = {**dict.fromkeys(game.offers, Mark.OFFER), **_winning_row(game)}
-    tokens = _tokens_of_game(game.stones)
-    return _view(game.width, game.height, game.stones, tokens, game.dead, (game.black, 1 - game.black), marks)
+    stones, black = game.stones, game.black
+    extended, tokens = _tokens_of_game(stones)
+    view = _view(game.width, game.height, stones, tokens, game.dead, (black, 1 - black), marks)
+    if view.tokens is tokens:
+        view.extended = extended
+    return view
 
 
 def bare_stones_view(width: int, height: int, stones: Sequence[Placed]) -> BoardView:
@@ -54,12 +58,13 @@ def _view(
 _last_game = local()
 
 
-def _tokens_of_game(stones: Sequence[Placed]) -> dict[Square, Token]:
-    """A game only adds stones, so the next position extends the last one."""
-    last, tokens = getattr(_last_game, "known", (None, {}))
-    tokens = _tokens(stones, tokens.copy() if last is stones else {})
+def _tokens_of_game(stones: Sequence[Placed]) -> tuple[dict[Square, Token], dict[Square, Token]]:
+    """A game only adds stones, so the next position extends the last one, which is also returned."""
+    last, known = getattr(_last_game, "known", (None, {}))
+    extended: dict[Square, Token] = known if last is stones else {}
+    tokens = _tokens(stones, extended.copy())
     _last_game.known = stones, tokens
-    return tokens
+    return extended, tokens
 
 
 def _tokens(stones: Sequence[Placed], first: dict[Square, Token]) -> dict[Square, Token]:
