@@ -145,16 +145,21 @@ class Contest:
             return False
         if self._ladder is not None:
             return self._ladder.schedule_next()
-        counts = self.store.counts(self.name)
-        if counts[GameState.PENDING] or counts[GameState.HELD]:
-            return False
-        if counts[GameState.RUNNING] and self.snapshot.format.waits:
-            return False
-        results, earlier = self.store.results(self.name), self.store.pairings(self.name)
-        self._disqualify_failed(results)
-        pairings = self.tournament.next(earlier, results, self.absent())
-        games = self.tournament.games(pairings, len(earlier))
-        return bool(games) and self.store.schedule(self.name, games, pairings)
+        while True:
+            [(last, _)] = self.store.journal_before(self.name, None, 1)
+            counts = self.store.counts(self.name)
+            if counts[GameState.PENDING] or counts[GameState.HELD]:
+                return False
+            if counts[GameState.RUNNING] and self.snapshot.format.waits:
+                return False
+            results, earlier = self.store.results(self.name), self.store.pairings(self.name)
+            self._disqualify_failed(results)
+            pairings = self.tournament.next(earlier, results, self.absent())
+            games = self.tournament.games(pairings, len(earlier))
+            if not games:
+                return False
+            if self.store.schedule(self.name, games, pairings, after=last):
+                return True
 
     @cached_property
     def _ladder(self) -> "LadderScheduler | None":

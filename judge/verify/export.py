@@ -20,7 +20,7 @@ from judge.base.errors import InputError
 from judge.base.parsing import refuse_ambiguous
 from judge.base.progress import Tracker, untracked
 from judge.base.worker_processes import in_parallel
-from judge.contest_games import AttemptState, GameResult, GameState, Pairing, PublishedGame
+from judge.contest_games import AttemptState, GameResult, GameState, PublishedGame
 from judge.publish.joined import JOINED, FormerContest
 from judge.publish.ladder import OPEN
 from judge.publish.load import CHANCE, MAX_TABLE_BYTES, claimed_results, load_export
@@ -50,7 +50,7 @@ from judge.verify.log import (
 )
 from judge.verify.records import VerifiedRecord, chain_problems, check_record
 from judge.verify.sample import Sample
-from judge.verify.sequential import sequential_problems
+from judge.verify.schedule import pairing_problems
 from judge.verify.witnesses import Witnessed, drawn_without, read_witness_keys, witness_problems
 
 MAX_ANSWER_BYTES = 64 << 10
@@ -133,23 +133,21 @@ def verify_export(
         counted = [record for record in records if record.state == AttemptState.ACCEPTED]
         contest = _with_results(contest, counted, claims)
         problems += _state_problems(contest)
-        if not contest.snapshot.format.draws_when_free:
-            problems += _pairing_problems(contest)
+        log = read_log(directory, contest, manifest.key) if has_log(directory) else None
+        problems += pairing_problems(contest, None if log is None else log.lines, records)
         # Problems make the state of the contest unreliable.
         is_over = not problems and contest.is_over
         if is_over:
             problems += _failure_problems(contest)
         computed = tables(contest)
         problems += [*_chance_problems(contest), *_table_problems(directory, contest, computed, sample is None)]
-        if has_log(directory):
-            log = read_log(directory, contest, manifest.key)
+        if log is not None:
             digests = {(record.number, record.attempt): record.digest for record in records}
             problems += [*log.problems, *log_problems(contest, log, digests), *draw_problems(contest, log)]
             problems += [*ladder_problems(contest, log, records), *admission_problems(contest, log)]
             problems += witness_problems(directory, contest.snapshot, log, manifest.key, named, witnesses)
         elif contest.snapshot.freeze is not None:
             problems.append("the export has no log, but its draw depends on one")
-        problems += sequential_problems(contest, () if log is None else log.lines)
         if log is None and contest.snapshot.format.draws_when_free:
             problems.append("the export has no log, so the choice of the pairs cannot be verified")
         if log is None and named:
@@ -193,11 +191,9 @@ def verify_export(
 
 
 def _jobs(directory: Path, contest: PublishedContest, chosen: Collection[int] | None) -> Iterator[VerifiedRecord]:
-    """`chosen`: games to replay; None: all. Pairs of a ladder also depend on withdrawn results."""
+    """`chosen`: games to replay; None: all. Draws may also depend on withdrawn results."""
     entries = contest.snapshot.by_name()
     openings = contest.tournament.openings(contest.pairings)
-
-    always = {AttemptState.ANNULLED} if contest.snapshot.format.draws_when_free else set()
 
     def job(game: PublishedGame, attempt: int, path: str, state: str) -> VerifiedRecord:
         return VerifiedRecord(
@@ -211,7 +207,7 @@ def _jobs(directory: Path, contest: PublishedContest, chosen: Collection[int] | 
             names=(entries[game.first].calls_itself, entries[game.second].calls_itself),
             seed=contest.tournament.seed_of(game, attempt),
             openings=openings[game.number],
-            is_replayed=chosen is None or game.number in chosen or state in always,
+            is_replayed=chosen is None or game.number in chosen or state == AttemptState.ANNULLED,
         )
 
     for game in contest.games:
@@ -261,42 +257,6 @@ def _state_problems(contest: PublishedContest) -> Iterator[str]:
         why += [cancellation(agent, None, why) for agent, _, why in gone if why is not None]
         if game.state not in OPEN and game.why not in ([""] if game.state == GameState.DONE else why):
             yield f"game {game.number}: {game.why!r:.80} is not a valid reason for {game.state}"
-
-
-def _pairing_problems(contest: PublishedContest) -> Iterator[str]:
-    """Rounds must follow from earlier results and the agents absent by then."""
-    pairings, gone = list(contest.pairings), 0
-    paired: list[Pairing] = []
-    while len(paired) < len(pairings):
-        left = tuple(pairings[len(paired) :])
-        following = _next_pairings(contest, paired, left, gone)
-        if following is None:
-            yield f"round {left[0].round} does not follow from the entries and the earlier results"
-            return
-        gone, pairs = following
-        paired += pairs
-
-
-def _next_pairings(
-    contest: PublishedContest, paired: Sequence[Pairing], left: Sequence[Pairing], gone: int
-) -> tuple[int, Sequence[Pairing]] | None:
-    """Number of changes when `left` was paired, and its first pairings; None if they do not follow."""
-    tournament = contest.tournament
-    rounds = {pairing.round for pairing in paired} if contest.snapshot.format.waits else ()
-    results = [result for result in contest.results if result.round in rounds]
-    for count in range(gone, len(contest.changes) + 1):
-        for lots in _LOTS if tournament.seed is None else (None,):
-            following = tournament.next(paired, results, contest.absent(count), lots)
-            # Earlier versions drew the rounds of a league one by one, without agents disqualified until then.
-            one_round = [pairing for pairing in following if pairing.round == following[0].round]
-            for pairs in (following, one_round):
-                if pairs and list(left[: len(pairs)]) == pairs:
-                    return count, pairs
-    return None
-
-
-_LOTS = range(16)
-"""Seeds that give each lot between two both results, while the secret is unknown."""
 
 
 def _chance_problems(contest: PublishedContest) -> Iterator[str]:

@@ -4,7 +4,9 @@ from collections.abc import Callable, Sequence
 
 from judge.contest_games import GameResult, Pairing
 from judge.games.types import Verdict
+from judge.statistics.sprt import SprtDecision
 from judge.tournament.formats import TournamentFormat
+from judge.tournament.formats.sequential import Sequential
 from judge.tournament.pairings import Competitor
 from judge.tournament.results import PlayedPairing
 
@@ -42,6 +44,14 @@ def play_out(
         assert len(played) < 10_000, "the contest does not end"
         played += [PlayedPairing(pairing, (), play(pairing)) for pairing in pairings]
     return played
+
+
+def decided_after(form: Sequential, agents: Sequence[Competitor], played: Sequence[PlayedPairing]) -> int | None:
+    """The number of pairings that decided a sequential test."""
+    for count in range(len(played) + 1):
+        if form.state(agents, played[:count]).decision is not SprtDecision.GO_ON:
+            return count
+    return None
 
 
 def of_round(played: Sequence[PlayedPairing], number: int) -> list[str]:

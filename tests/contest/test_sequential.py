@@ -12,6 +12,7 @@ from judge.store.contests import Store
 from judge.tournament.formats.sequential import Sequential
 from judge.tournament.formats.swiss import Swiss
 from tests.contest.cups import COMMITTED, cup, enter, play, reopen, scheduled, snapshot, won_by
+from tests.contest.rounds import decided_after, entries
 
 FORM = Sequential(games=2, test=Sprt(elo0=-100, elo1=100))
 
@@ -20,11 +21,6 @@ def rule(game: ScheduledGame) -> Outcome:
     """The result depends on the number alone."""
     better = int(game.first != "1")
     return won_by(random.Random(game.number).choice([better, better, 1 - better, None]))
-
-
-def decided_after(contest: Contest) -> int | None:
-    played = contest.tournament.played(contest.store.pairings(contest.name), contest.results())
-    return FORM.decided_after(contest.tournament.entries(), played)
 
 
 def fill(contest: Contest, running: list[ScheduledGame], slots: int) -> None:
@@ -55,13 +51,13 @@ def test_no_slot_is_idle_before_the_decision_also_after_kills(slots: int) -> Non
             fill(contest, running, slots)
             if not running:
                 break
-            assert len(running) == slots or decided_after(contest) is not None
+            assert len(running) == slots or decided_after(FORM, entries(2), contest.standing().played) is not None
             game = running.pop(chance.randrange(len(running)))
             store.accept(game.id, game.attempt, rule(game))
 
         found = [(game.id, game.first) for game in scheduled(contest)]
         assert expected == found[: len(expected)]
-        assert len(expected) == FORM.games * (decided_after(contest) or 0)
+        assert len(expected) == FORM.games * (decided_after(FORM, entries(2), contest.standing().played) or 0)
         assert len(found) - len(expected) <= FORM.games * slots
         assert decision == FORM.state(contest.tournament.entries(), contest.standing().played)
         assert contest.is_over()

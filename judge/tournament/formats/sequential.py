@@ -68,23 +68,15 @@ class Sequential(TournamentFormat):
 
     def state(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing]) -> SprtState:
         """State of the test after the pairings that count."""
-        return self._states(entries, played)[-1]
-
-    def decided_after(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing]) -> int | None:
-        """Number of pairings that decided the test; None: it is not decided."""
-        states = self._states(entries, played)
-        return None if states[-1].decision is SprtDecision.GO_ON else len(states) - 1
-
-    def _states(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing]) -> list[SprtState]:
         counts = MatchCounts.of_numbers([0] * 6)
-        states = [_state(self.test, counts)]
+        state = _state(self.test, counts)
         for each in played:
-            if not each.is_over or states[-1].decision is not SprtDecision.GO_ON:
+            if not each.is_over or state.decision is not SprtDecision.GO_ON:
                 break
             if each.games:
                 counts = counts.plus(MatchCounts.of_results(each.games, by_seed(entries)[0].id))
-            states.append(_state(self.test, counts))
-        return states
+                state = _state(self.test, counts)
+        return state
 
 
 @lru_cache(maxsize=1 << 16)

@@ -12,7 +12,7 @@ from judge.games.types import Verdict
 from judge.statistics.sprt import Sprt, SprtDecision, SprtModel
 from judge.tournament.formats.sequential import Sequential
 from judge.tournament.results import PlayedPairing
-from tests.contest.rounds import entries
+from tests.contest.rounds import decided_after, entries
 
 TEST = Sequential(games=10, rounds=30, test=Sprt(elo0=0, elo1=100))
 
@@ -90,7 +90,7 @@ def test_pairings_after_the_decision_do_not_count() -> None:
     losses = [round_of(each.pairing, 0) for each in decided]
 
     assert TEST.state(entries(2), decided) == TEST.state(entries(2), [*decided, *losses])
-    assert len(decided) == TEST.decided_after(entries(2), [*decided, *losses])
+    assert len(decided) == decided_after(TEST, entries(2), [*decided, *losses])
     assert not TEST.next(entries(2), [*decided, *losses], seed=0)
 
 
@@ -155,7 +155,7 @@ def test_the_duration_of_games_does_not_change_the_decision(duration: Duration) 
         played, _ = simulate(stream, duration)
 
         assert PAIRS.state(entries(2), one_by_one) == PAIRS.state(entries(2), played)
-        assert len(one_by_one) == PAIRS.decided_after(entries(2), played)
+        assert len(one_by_one) == decided_after(PAIRS, entries(2), played)
         assert one_by_one == played[: len(one_by_one)]
 
 
