@@ -232,7 +232,7 @@ def _ask_late_faults_again(examinee: Examinee, results: QuestionResults, policy:
                 continue
             results.answers.remove(answer)
             results.add(alone)
-            fix = fix_for(answer.fault.verdict, answer.fault.reason, protocol=examinee.protocol)
+            fix = fix_for(answer.fault.verdict, answer.fault.reason, examinee.protocol)
             results.late.append(warned(name, f"{_say_fault(answer)}; {_WELL_ALONE}", fix))
 
 
@@ -315,7 +315,7 @@ def _say_fault(answer: ProbeAnswer) -> str:
 def _fix_of(answer: ProbeAnswer, protocol: str) -> str:
     if answer.fault is None:
         return ""
-    return fix_for(answer.fault.verdict, answer.fault.reason, form_advice(answer.said, "", protocol), protocol)
+    return fix_for(answer.fault.verdict, answer.fault.reason, protocol, form_advice(answer.said, "", protocol))
 
 
 def time_of(results: QuestionResults, told: Policy) -> Iterator[Finding]:
