@@ -387,7 +387,7 @@ def quiet_of(examinee: Examinee, results: QuestionResults, policy: Policy) -> It
         said = decode(talk.output_between_turns[:60])
         what = sentence(f"it printed {len(talk.output_between_turns)} more bytes after its answers, first {said!r}")
         yield warned("quiet", what)
-    elif ignored := [line for each in examinee.talks for line in each.ignored]:
+    elif ignored := [line for each in (*results.talks, talk) for line in each.ignored]:
         what = sentence(f"the judge ignored lines that are no answers, first {ignored[0]}")
         yield warned("quiet", what, _NO_ANSWERS)
     else:
