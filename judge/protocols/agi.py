@@ -20,6 +20,7 @@ The engine never changes its own position (AGI draft, I (9)). DOMOVE sends every
 POSITION sends the whole game if the engine's position is not its beginning.
 """
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
 from typing import Any, ClassVar, Literal
@@ -54,6 +55,7 @@ from judge.protocols.agi_words import (
 from judge.protocols.checks import BLOCK, END, ENDING, GAMES, MEMORY, OPENING, QUIET, RULE, START, TIME, WIN, Check
 from judge.protocols.entry import ProtocolEntry
 from judge.protocols.lines import LineReader
+from judge.protocols.squares import intended_square
 from judge.protocols.types import (
     UNLIMITED_MS,
     Alarm,
@@ -302,6 +304,18 @@ _STEPS: dict[AgiPhase, dict[AgiWord, Callable[[Agi, bytes], Sequence[Effect]]]] 
 }
 
 
+_ANSWER = re.compile(r"(?i)\W*(?:best ?move|move)?\W*\b([0-9a-e])[ :]?([1-9a-f])\b(?:\s+[a-z_]{2,}.*|\W*)")
+_BEST_MOVE = re.compile(r"(?i)best ?move")
+
+
+def _probable_answer(said: str) -> str:
+    if found := _ANSWER.fullmatch(said):
+        is_clear = found[1].isdigit() or _BEST_MOVE.search(said)
+        return f"BESTMOVE {found[1]}{found[2]}".upper() if is_clear else ""
+    x, y = intended_square(_BEST_MOVE.sub("", said)) or (15, 15)
+    return f"BESTMOVE {y:X}{x + 1:X}" if max(x, y) < 15 else ""
+
+
 ENTRY = ProtocolEntry(
     AgiOptions,
     Agi,
@@ -341,4 +355,6 @@ ENTRY = ProtocolEntry(
         "AGI": sentence("ID NAME name, then AGIOK, each on a line"),
         "ISREADY": sentence("READYOK, alone on the line"),
     },
+    probable_answer=_probable_answer,
+    coordinate_order=sentence("are row and column exchanged? the row (0 to E) comes first, then the column (1 to F)"),
 )

@@ -14,6 +14,10 @@ def _no_objection(game: Mapping[str, Any]) -> str | None:  # noqa: ARG001 some p
     return None
 
 
+def _unknown(said: str) -> str:  # noqa: ARG001 most protocols have no guess
+    return ""
+
+
 def _is_public(line: bytes) -> bool:  # noqa: ARG001 most protocols have no private lines
     return False
 
@@ -44,3 +48,9 @@ class ProtocolEntry:
     """Takes `Ponder` stimuli. Other agents ponder without a command."""
     answer_forms: Mapping[str, str] = field(default_factory=dict)
     """Forms by the first word of a command, with an example; "": every other command."""
+    probable_answer: Callable[[str], str] = _unknown
+    """The answer that a line in a wrong form probably means; empty: unknown."""
+    coordinate_order: str = ""
+    """A question about exchanged coordinates, for an answer on a wrong square."""
+    counts_from_0: bool = False
+    """Columns and rows count from 0."""

@@ -528,4 +528,6 @@ ENTRY = ProtocolEntry(
         "SWAP2BOARD": sentence("squares such as 7,7 8,8 9,9, or SWAP, alone on the line"),
         **dict.fromkeys(("START", "RECTSTART", "RESTART", "TAKEBACK"), sentence("OK, alone on the line")),
     },
+    coordinate_order=sentence("are x and y exchanged? x is the column and comes first, and both count from 0"),
+    counts_from_0=True,
 )

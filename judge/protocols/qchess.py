@@ -32,6 +32,7 @@ from judge.games.quantum_chess.words import Destination, Moved, Selected, Select
 from judge.games.types import Event, Reply, ReplyKind, Request
 from judge.protocols.entry import ProtocolEntry
 from judge.protocols.lines import LineReader
+from judge.protocols.squares import intended_square, is_letter_and_number
 from judge.protocols.types import (
     Alarm,
     Answer,
@@ -173,9 +174,16 @@ def _text(line: bytes) -> str:
     return line.decode("latin-1")
 
 
+def _probable_answer(said: str) -> str:
+    if (square := intended_square(said)) is None or max(square) > 7:
+        return ""
+    return f"{square[0]} {7 - square[1] if is_letter_and_number(said) else square[1]}"
+
+
 ENTRY = ProtocolEntry(
     QchessOptions,
     Qchess,
     games=("quantum-chess",),
     answer_forms={"": sentence("two numbers with a blank between them, column and row from 0, such as 4 6")},
+    probable_answer=_probable_answer,
 )

@@ -13,6 +13,7 @@ START and confirmations are sent in any phase. A line ends with `\n` only, so a 
 An opponent's name is sent as one word of at most 127 bytes.
 """
 
+import re
 from collections import deque
 from collections.abc import Callable, Sequence
 from enum import StrEnum
@@ -25,6 +26,7 @@ from judge.games.stratego.types import COLOURS, Confirmed, HalfMove, SetUpRow, S
 from judge.games.types import Event, Reply, Request, decided
 from judge.protocols.entry import ProtocolEntry
 from judge.protocols.lines import LineReader
+from judge.protocols.squares import intended_square
 from judge.protocols.types import (
     Alarm,
     Answer,
@@ -163,6 +165,19 @@ def _text(text: str) -> Write:
     return Write(text.encode("latin-1"))
 
 
+_DIRECTION = re.compile(r"(?i)(?<![a-z])(up|down|left|right|north|south|west|east|[udlr])(?![a-z\d])")
+_DIRECTIONS = {"u": "UP", "n": "UP", "d": "DOWN", "s": "DOWN", "l": "LEFT", "w": "LEFT", "r": "RIGHT", "e": "RIGHT"}
+
+
+def _probable_answer(said: str) -> str:
+    before, *found = _DIRECTION.split(said)
+    square = intended_square(before.strip())
+    if square is None or len(found) != 2:
+        return ""
+    steps = re.fullmatch(r"\W*(\d?)\W*", found[1])
+    return f"{square[0]} {square[1]} {_DIRECTIONS[found[0][0].lower()]} {steps[1]}".rstrip() if steps else ""
+
+
 ENTRY = ProtocolEntry(
     StrategoProtocolOptions,
     StrategoProtocol,
@@ -172,4 +187,5 @@ ENTRY = ProtocolEntry(
             "a row of the set-up such as 8BFB887B95, later COLUMN ROW DIRECTION, counted from 0, in capitals: 3 6 UP"
         )
     },
+    probable_answer=_probable_answer,
 )

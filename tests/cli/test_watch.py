@@ -53,7 +53,7 @@ def test_running_game_agrees_with_its_record_and_gets_its_result_at_the_end(cup:
         view, kept = live.games[1].view(), steps_of(file).steps[plies].view
         assert view is not None
         assert (kept.tokens, kept.marks, kept.seats) == (view.tokens, view.marks, view.seats)
-        assert f"{plies}. " in written(game_screen(live, 1, 0))
+        assert f"{file.record.spec.opening_moves + plies}. " in written(game_screen(live, 1, 0))
         assert not followed.is_over()
         for _ in told:
             pass
@@ -88,7 +88,9 @@ def test_elsewhere_than_on_a_terminal_it_prints_every_event_of_the_contest_and_e
         names = " - ".join(seat.name for seat in file.record.seats)
         assert names == of_game[0]
         moves = [line for line in of_game if line.endswith(" ms")]
-        assert [f"{ply}." for ply in range(1, len(file.record.plies) + 1)] == [move.split(" ")[0] for move in moves]
+        first = file.record.spec.opening_moves + 1
+        stones = range(first, first + len(file.record.plies))
+        assert [f"{stone}." for stone in stones] == [move.split(" ")[0] for move in moves]
 
 
 def test_contest_waits_for_its_start_and_reports_it(tmp_path: Path) -> None:

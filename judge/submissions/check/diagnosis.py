@@ -15,9 +15,11 @@ from judge.agents.programs import first_line, is_dll, is_dotnet
 from judge.base.durable_files import is_directory, is_file
 from judge.base.text import decode, printable, sentence
 from judge.games.types import Verdict
+from judge.protocols import protocol_entry
+from judge.protocols.squares import intended_square
 from judge.referee.policy import Policy
 from judge.sandbox.docker.images import runtimes_providing
-from judge.submissions.check.answer_forms import NO_SQUARE, form_advice, intended_square, other_form
+from judge.submissions.check.answer_forms import NO_SQUARE, form_advice, other_form
 from judge.submissions.check.runner import CHATTER, IGNORED, RecordedTalk
 from judge.submissions.check.start_faults import other_name, pointers_of, processor_advice, why_not_started
 from judge.submissions.complaints import PYTHON_2, PYTHON_2_ERROR
@@ -75,8 +77,6 @@ _SEND_FILE = sentence(
     "working directory is different"
 )
 
-_EXCHANGED = sentence("are x and y exchanged? x is the column and comes first, and both count from 0")
-_EXCHANGED_AGI = sentence("are row and column exchanged? the row (0 to E) comes first, then the column (1 to F)")
 _OFF_BOARD = re.compile(r"(-?\b\d+),(-?\d+)\b.* is off the (\d+)x(\d+) board")
 _TAKEN = re.compile(r"\b(\d+),(\d+)(?: \(\w+\))? is taken\b")
 _QUOTED = re.compile(r"'(.+?)' cannot be read")
@@ -205,7 +205,7 @@ def diagnose(talk: RecordedTalk) -> Diagnosis:
         said.append(sentence(f"its last words on stderr: {_last(talk.complaints)}"))
     protocol = talk.record.spec.seats[talk.seat].protocol
     is_ended = side.why.startswith("exited with code 0")
-    fix = _ENDED if is_ended else "" if fault is None else fix_for(fault, side.why, protocol=protocol)
+    fix = _ENDED if is_ended else "" if fault is None else fix_for(fault, side.why, protocol)
     quoted = _QUOTED.match(side.why)
     answer = quoted[1] if quoted else talk.last_line
     if answer and fault in (Verdict.UNREADABLE, Verdict.ILLEGAL):
@@ -215,7 +215,7 @@ def diagnose(talk: RecordedTalk) -> Diagnosis:
     return Diagnosis("; ".join(said), _cause(talk) or fix, talk.stderr_end)
 
 
-def fix_for(verdict: Verdict, said: str, form: str = "", protocol: str = "gomocup") -> str:
+def fix_for(verdict: Verdict, said: str, protocol: str, form: str = "") -> str:
     """The fix; empty: see the checks' table. `form` replaces the advice on unreadable answers."""
     if verdict is Verdict.UNREADABLE and form:
         return form
@@ -227,14 +227,15 @@ def fix_for(verdict: Verdict, said: str, form: str = "", protocol: str = "gomocu
 
 
 def _coordinates(said: str, protocol: str) -> str:
+    entry = protocol_entry(protocol)
     if found := _OFF_BOARD.search(said):
         x, y, width, height = map(int, found.groups())
         if min(x, y) < 0:
             return NO_SQUARE
-        if x <= width and y <= height and protocol != "agi":
+        if x <= width and y <= height and entry.counts_from_0:
             return sentence(f"coordinates count from 0: the largest are {width - 1},{height - 1}")
     if found or _TAKEN.search(said):
-        return f"{_FIXES[Verdict.ILLEGAL]}; {_EXCHANGED_AGI if protocol == 'agi' else _EXCHANGED}"
+        return "; ".join(filter(None, (_FIXES[Verdict.ILLEGAL], entry.coordinate_order)))
     return ""
 
 

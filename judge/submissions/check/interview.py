@@ -232,7 +232,7 @@ def _ask_late_faults_again(examinee: Examinee, results: QuestionResults, policy:
                 continue
             results.answers.remove(answer)
             results.add(alone)
-            fix = fix_for(answer.fault.verdict, answer.fault.reason, protocol=examinee.protocol)
+            fix = fix_for(answer.fault.verdict, answer.fault.reason, examinee.protocol)
             results.late.append(warned(name, f"{_say_fault(answer)}; {_WELL_ALONE}", fix))
 
 
@@ -315,7 +315,7 @@ def _say_fault(answer: ProbeAnswer) -> str:
 def _fix_of(answer: ProbeAnswer, protocol: str) -> str:
     if answer.fault is None:
         return ""
-    return fix_for(answer.fault.verdict, answer.fault.reason, form_advice(answer.said, "", protocol), protocol)
+    return fix_for(answer.fault.verdict, answer.fault.reason, protocol, form_advice(answer.said, "", protocol))
 
 
 def time_of(results: QuestionResults, told: Policy) -> Iterator[Finding]:
@@ -387,7 +387,7 @@ def quiet_of(examinee: Examinee, results: QuestionResults, policy: Policy) -> It
         said = decode(talk.output_between_turns[:60])
         what = sentence(f"it printed {len(talk.output_between_turns)} more bytes after its answers, first {said!r}")
         yield warned("quiet", what)
-    elif ignored := [line for each in examinee.talks for line in each.ignored]:
+    elif ignored := [line for each in (*results.talks, talk) for line in each.ignored]:
         what = sentence(f"the judge ignored lines that are no answers, first {ignored[0]}")
         yield warned("quiet", what, _NO_ANSWERS)
     else:

@@ -19,4 +19,4 @@ from judge.submissions.check.diagnosis import fix_for
     ],
 )
 def test_coordinates_of_an_illegal_move_suggest_the_fix(said: str, fix: str) -> None:
-    assert fix in fix_for(Verdict.ILLEGAL, said)
+    assert fix in fix_for(Verdict.ILLEGAL, said, "gomocup")
