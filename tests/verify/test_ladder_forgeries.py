@@ -319,6 +319,8 @@ class Late(Forged):
 
 class LateResults(Late):
     def take_forged(self, line: LogLine) -> None:
+        for each in [each for each in self._waiting if each[1].game == line.game]:
+            self._rate_late(each)
         # Agents must not seem busy, so only the rating is late.
         if line.event == "accepted" and self.drawn >= self.start:
             self.games.finish(*self._drawn[self._ids[line.game or ""]])
@@ -329,10 +331,12 @@ class LateResults(Late):
     def draw(self, pairing: Pairing, game: ScheduledGame) -> None:
         Forged.draw(self, pairing, game)
         for each in [each for each in self._waiting if each[0] <= self.drawn]:
-            self._waiting.remove(each)
-            line = each[1]
-            self.games.reopen(*self._drawn[self._ids[line.game or ""]])
-            LadderHistory.take(self, line)
+            self._rate_late(each)
+
+    def _rate_late(self, waiting: tuple[int, LogLine]) -> None:
+        self._waiting.remove(waiting)
+        self.games.reopen(*self._drawn[self._ids[waiting[1].game or ""]])
+        LadderHistory.take(self, waiting[1])
 
 
 class Reordered(LateResults):

@@ -14,6 +14,8 @@ from judge.tournament.pairings import Competitor
 from judge.tournament.results import PlayedPairing
 from judge.tournament.standings import Ranking
 
+MAX_DEVIATION = 2000
+
 
 class Matchmaking(BaseModel):
     """How a ladder chooses its pairs (`judge.tournament.matchmaker`)."""
@@ -40,7 +42,7 @@ class StartRating(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     rating: float = Field(allow_inf_nan=False)
-    deviation: float = Field(gt=0, le=2000)
+    deviation: float = Field(gt=0, le=MAX_DEVIATION)
     """Standard deviation."""
 
 
@@ -61,9 +63,9 @@ class Ladder(TournamentFormat):
     """Number of games of the season."""
     ends: StrictDatetime | None = Field(default=None, exclude_if=lambda ends: ends is None)
     """Moment from which no game is drawn, if `total_games` is not reached before."""
-    deviation: float = Field(default=500, gt=0, le=2000)
+    deviation: float = Field(default=500, gt=0, le=MAX_DEVIATION)
     """Standard deviation of a new agent's rating, in Elo."""
-    version_deviation: float = Field(default=200, ge=0, le=2000)
+    version_deviation: float = Field(default=200, ge=0, le=MAX_DEVIATION)
     """Standard deviation of the difference between the ratings of an agent's versions, in Elo."""
     anchors: Mapping[str, float] = Field(default_factory=dict)
     """Agents with a fixed rating, in Elo."""
