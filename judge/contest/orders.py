@@ -316,6 +316,9 @@ def effect_of_withdraw(contest: Contest, agent: str) -> Effect:
     games = [game for game in contest.store.games(contest.name) if agent in (game.first, game.second)]
     played = sum(game.state is GameState.DONE for game in games)
     waiting = sum(game.state in (GameState.PENDING, GameState.RUNNING, GameState.HELD) for game in games)
+    if kind == "keeps" and contest.snapshot.format.draws_when_free:
+        words = sentence(f"Played games of {agent} that count: {played}. Open games that are finished: {waiting}.")
+        return Effect(words, sentence("It is not paired any more."))
     if kind == "keeps":
         words = sentence(f"Played games of {agent} that count: {played}. Games of this round to be played: {waiting}.")
         return Effect(words, sentence("From the next round on it is not paired."))
@@ -381,7 +384,9 @@ def _late(contest: Contest, agent: str, found: Mapping[str, Entrant]) -> Entrant
         raise InputError(
             sentence(f"no agent can enter the format {form.name} after the start, only a Swiss or a ladder")
         )
-    if not contest.to_come().games:
+    if form.draws_when_free:
+        _refuse_ended(contest, contest.store, _games_left(contest))
+    elif not contest.to_come().games:
         raise InputError(sentence("the last round is drawn: no agent can enter any more"))
     _refuse_frozen(contest.frozen_admissions)
     if agent not in found:

@@ -38,7 +38,8 @@ class StageCertainty:
     """Certainty within a stage. Its name is empty in a contest without stages.
 
     `above`: number of agents above the stage. `games` are those that count, in `rounds` rounds (0: unknown).
-    `changes_place`: reversed games change the first place, not only the best rating.
+    `changes_place`: reversed games change the first place, not only the best rating. Without `has_rounds`, further
+    games are counted singly.
     """
 
     stage: str
@@ -47,6 +48,7 @@ class StageCertainty:
     games: Sequence[GameResult]
     rounds: int
     changes_place: bool = True
+    has_rounds: bool = True
 
     @property
     def places(self) -> Mapping[str, str]:
@@ -113,9 +115,14 @@ class StageCertainty:
             return
         if not found.further_share:
             return
+        games = math.ceil(found.further_share * len(self.games))
         rounds = math.ceil(found.further_share * self.rounds)
         if self.rounds and found.further_share <= _MAX_TIMES:
-            if rounds == 1:
+            if not self.has_rounds and games == 1:
+                yield sentence("One more game would separate first and second with a probability of 80 %.")
+            elif not self.has_rounds:
+                yield sentence(f"{games} more games would separate first and second with a probability of 80 %.")
+            elif rounds == 1:
                 yield sentence("One more round would separate first and second with a probability of 80 %.")
             else:
                 yield sentence(f"{rounds} more rounds would separate first and second with a probability of 80 %.")
@@ -148,13 +155,13 @@ def certain_places(
         above = min((line.place for line in lines), default=1) - 1
         places = {line.agent: line.place - above for line in lines}
         if (certainty := assess_places(pair_results(games), places, is_running)) is not None:
-            rounds = len({each.pairing.round for each in pairings}) if has_rounds else 0
+            rounds = len({each.pairing.round for each in pairings})
             changes_place = table.ranking[:1] in (("elo",), ("rating",))
             if points is not None and not stage and table.ranking[:1] == ("points",):
                 reversals, new_first = _reversed_by_points(lines, games, points)
                 certainty = replace(certainty, reversals=reversals, new_first=new_first)
                 changes_place = True
-            found.append(StageCertainty(stage, certainty, above, games, rounds, changes_place))
+            found.append(StageCertainty(stage, certainty, above, games, rounds, changes_place, has_rounds))
     return found
 
 

@@ -9,6 +9,7 @@ from judge.contest import take_snapshot
 from judge.contest.contest import Contest, begin
 from judge.contest.plan import Planned
 from judge.store.contests import Store
+from judge.tournament.snapshot import SnapshotImage
 
 RACER = Path(__file__).parent / "agents" / "racer.py"
 
@@ -39,5 +40,7 @@ def begin_in_processes(store: Store, planned: Planned) -> Contest:
     """Begin or open a contest whose boxes are processes; no organiser can, for it isolates nothing, but it is fast."""
     plan = planned.plan.model_copy(update={"box": "process"})
     # No Engine is asked for the images that nothing will run in.
-    with patch.object(take_snapshot, "images_of", lambda _: {}):
+    with patch.object(
+        take_snapshot, "images_of", lambda runtimes: dict.fromkeys(runtimes, SnapshotImage(id="", content=""))
+    ):
         return begin(store, replace(planned, plan=plan), {})

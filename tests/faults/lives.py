@@ -8,13 +8,19 @@ where no judge logs: a judge that is killed in the middle of a line of its log w
 import os
 import signal
 import sys
+import time
 import traceback
-from collections.abc import Callable
-from contextlib import closing
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing, contextmanager, suppress
 from functools import wraps
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+from judge.base.errors import InputError
+
+if TYPE_CHECKING:
+    from judge.store.contests import Store
 
 _voice = 1
 """The descriptor of what it says."""
@@ -31,6 +37,8 @@ POINTS = {
     "record is half written": ("judge.store.files", "write_durably", "half"),
     "record is written": ("judge.contest.runner", "ContestRunner._store_files", "after"),
     "result is fixed": ("judge.store.contests", "Store.accept", "after"),
+    "agent is entered": ("judge.store.contests", "Store.enter", "after"),
+    "agent is to enter": ("judge.contest.orders", "share_files", "after"),
 }
 """Where a life can end by itself: a function, and whether before or after it has done its work."""
 
@@ -65,6 +73,7 @@ def live(folder: Path) -> str:
     """Begin the contest of a folder, or go on with it, as `judge contest run` does, but in boxes that are processes."""
     from judge.contest.contest import open_store
     from judge.contest.executor import LocalExecutor
+    from judge.contest.orders import enter_passed
     from judge.contest.plan import load_plan
     from judge.referee.play import Slot
     from judge.sandbox.docker.reaper import reap
@@ -72,8 +81,9 @@ def live(folder: Path) -> str:
 
     planned = load_plan(folder)
     reap(containers=False)
-    with closing(open_store(planned)) as store:
+    with closing(open_store(planned)) as store, leased(store, planned.name):
         contest = begin_in_processes(store, planned)
+        contest.enter_passed = enter_passed
         executor = LocalExecutor([Slot(), Slot()], fork=True)
         try:
             stop = contest.runner(executor).run(lambda _: say("ended"))
@@ -82,6 +92,19 @@ def live(folder: Path) -> str:
             executor.close()
             reap(containers=False)
     return stop
+
+
+@contextmanager
+def leased(store: "Store", name: str) -> Iterator[None]:
+    """Hold the contest's lease, as soon as the server has noticed that the last judge is dead."""
+    while True:
+        with suppress(InputError), ExitStack() as stack:
+            stack.enter_context(store.lease(name, "a life"))
+            held = stack.pop_all()
+            break
+        time.sleep(0.02)
+    with held:
+        yield
 
 
 def say(text: str) -> None:
@@ -117,7 +140,7 @@ def main() -> None:
     global _voice
     _voice = os.dup(1)
     os.dup2(2, 1)
-    for module in ("judge.contest.executor", "tests.contest.racers"):
+    for module in ("judge.contest.executor", "judge.contest.orders", "tests.contest.racers"):
         import_module(module)
     for line in sys.stdin:
         folder, *points = line.rstrip("\n").split("\t")

@@ -54,7 +54,9 @@ ROUNDS = ("round is to be scheduled", "round is scheduled")
 FIRST = ("file is copied", "agent is kept", "agent is kept#2", "contest is created", ROUNDS[0])
 """Where lives end before the first game."""
 
-IN_A_GAME = sorted(POINTS.keys() - {*FIRST, *ROUNDS})
+ENTRIES = ("agent is to enter", "agent is entered")
+
+IN_A_GAME = sorted(POINTS.keys() - {*FIRST, *ROUNDS, *ENTRIES})
 
 
 class Lives:
@@ -166,8 +168,8 @@ def test_fifty_kills_lose_nothing_and_count_nothing_twice(lives: Lives, tmp_path
     assert 0 == lives.end()
 
     ends = [chance.choice(IN_A_GAME) if number % 2 else "" for number in range(KILLS - len(FIRST))]
-    codes = [_life(lives, killed, point) for point in FIRST]
-    codes += [_life(lives, killed, point, chance, number) for number, point in enumerate(ends)]
+    codes = [life(lives, killed, point) for point in FIRST]
+    codes += [life(lives, killed, point, chance, ROUNDS[n // 2 % 2]) for n, point in enumerate(ends)]
     assert [-signal.SIGKILL] * KILLS == codes
     assert [] == lives.left()  # what is about to die may still make a directory
     lives.forget()
@@ -184,18 +186,17 @@ def test_fifty_kills_lose_nothing_and_count_nothing_twice(lives: Lives, tmp_path
     assert [] == list(killed.rglob("*.partial"))
 
 
-def _life(lives: Lives, folder: Path, point: str, chance: random.Random | None = None, number: int = 0) -> int:
+def life(lives: Lives, folder: Path, point: str, chance: random.Random | None = None, *others: str) -> int:
     """A life that ends at a point, or by chance: before its first game has ended, or soon after. Its exit code.
 
-    So it plays one game or two, on a host of whatever speed: sixty are enough for fifty lives. Between two rounds it
-    ends too: every other one before the next is scheduled, so that it is scheduled at last.
+    So it plays one game or two, on a host of whatever speed: sixty are enough for fifty lives. It also ends at the
+    first of `others`, such as between two rounds.
     """
-    rounds = [ROUNDS[number // 2 % 2]] if chance else []
     if point:
-        lives.begin(folder, point, *rounds)
+        lives.begin(folder, point, *others)
         return lives.end()
     assert chance
-    pid = lives.begin(folder, *rounds)
+    pid = lives.begin(folder, *others)
     is_early = chance.random() < 0.5
     if (code := lives.first_game(chance.random() if is_early else None)) is not None:
         return code

@@ -68,6 +68,14 @@ def test_few_further_games_are_counted_in_rounds(share: float, rounds: int, word
     assert [words] == [sentence[: len(words)] for sentence in found.sentences() if "separate" in sentence]
 
 
+@pytest.mark.parametrize(("share", "words"), [(0.02, "One more game would"), (2.7, "108 more games would")])
+def test_without_rounds_further_games_are_counted(share: float, words: str) -> None:
+    found = replace(stage(*CLOSE, rounds=1), games=games("a=b*40"), has_rounds=False)
+    found = replace(found, certainty=replace(found.certainty, further_share=share))
+
+    assert [words] == [sentence[: len(words)] for sentence in found.sentences() if "separate" in sentence]
+
+
 def test_equal_first_agents_have_no_further_games() -> None:
     found = stage(("a", "b", 10, 2, 10), ("a", "c", 15, 0, 5), ("b", "c", 15, 0, 5))
 

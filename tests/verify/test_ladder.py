@@ -16,6 +16,7 @@ from judge.base.errors import InputError
 from judge.contest.contest import Contest
 from judge.contest.orders import (
     effect_of_enter,
+    effect_of_withdraw,
     end_season,
     enter,
     enter_passed,
@@ -23,11 +24,14 @@ from judge.contest.orders import (
     reopen_admissions,
     withdraw,
 )
+from judge.contest.take_snapshot import entry_of
 from judge.contest_games import Pairing, ScheduledGame
 from judge.export.export import PageOptions, publish
+from judge.store.contests import Store
 from judge.store.orders import OrganiserOrder
 from judge.tournament.ladder import LadderHistory, LogLine, follow
 from judge.tournament.matchmaker import next_pair
+from judge.tournament.snapshot import SnapshotEntry
 from judge.transparency.keys import make_key
 from judge.verify.export import verify_export
 from judge.verify.sample import Sample
@@ -214,6 +218,7 @@ def test_a_submission_that_passes_joins_by_itself_and_both_verifiers_follow(
     public = Public(tmp_path, key)
     with joins(tmp_path / "cup") as cup:
         cup.play(8)
+        assert "It is not paired any more." == effect_of_withdraw(cup.contest, "anna").note
         done = withdraw(cup.contest, OrganiserOrder("Olga", "withdraw-agent", "anna", "it is ill")).done
         assert "anna no longer takes part: it is ill" == done
         cup.play()
@@ -374,6 +379,41 @@ def test_a_new_version_replaces_its_parent_and_both_verifiers_follow(tmp_path: P
     assert [] == list(report.problems)
     assert report.is_over
     assert [] == problems_by_node(public.directory, public.public_key)
+
+
+@pytest.mark.parametrize(
+    ("kind", "problem"),
+    [
+        ("delayed", "submission 2, zoe, had passed, but had not entered"),
+        ("other files", "zoe.2 has no submission that had passed with its name and files"),
+        ("parent plays", "it is not the withdrawal of zoe, which the last entry replaces"),
+    ],
+)
+def test_both_verifiers_find_forged_versions(
+    kind: str, problem: str, tmp_path: Path, key: Ed25519PrivateKey, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    public = Public(tmp_path, key)
+    with versions(tmp_path / "cup") as cup:
+        if kind == "delayed":
+            cup.contest.enter_passed = lambda _: None
+            cup.play(3)
+            enter(cup.contest, order("enter", "its check passed", "zoe"))
+        elif kind == "other files":
+
+            def forged(*given: Any) -> SnapshotEntry:
+                entry = entry_of(*given)
+                return entry.model_copy(update={"seat": entry.seat.model_copy(update={"digest": "9" * 64})})
+
+            monkeypatch.setattr(judge.contest.orders, "entry_of", forged)
+            monkeypatch.setattr(judge.contest.orders, "share_files", lambda *_: None)
+            monkeypatch.setattr(Contest, "program", lambda *_: tmp_path)
+        else:
+            monkeypatch.setattr(Store, "withdraw", lambda *_, **__: None)
+        cup.play()
+        publish(cup.contest, public.directory, public.private, key, PageOptions(languages=("en",)))
+    monkeypatch.undo()
+    assert has_found(problem, public)
+    assert any(problem in found for found in problems_by_node(public.directory, public.public_key))
 
 
 def test_a_new_version_begins_at_the_rating_of_its_parent(tmp_path: Path) -> None:

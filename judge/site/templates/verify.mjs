@@ -1095,6 +1095,60 @@
     }
   }
 
+  const STATES = new Set("received processing failed refused passed approved withdrawn".split(" "));
+
+  /** Checks that late entries of a ladder fit submissions that passed, and that these entered before the next draw. */
+  function checkAdmissions({ contest, tables, report }, lines) {
+    const entries = new Map(contest.entries.map((entry) => [entry.name, entry]));
+    const late = new Set(tables.entered.map(({ agent }) => agent));
+    const first = new Map(), newest = new Map(), passed = new Map(), refused = new Set(), reported = new Set();
+    let isFrozen = false, hasBegun = false, waiting = null;
+    const add = (entry) => {
+      const name = first.get(entry.parent) ?? entry.name.toLowerCase();
+      first.set(entry.name, name);
+      newest.set(name, entry);
+    };
+    const isNew = ({ submission, seat }, [number, { digest }]) =>
+      submission != null && submission < number && seat.digest !== digest;
+    const findWaiting = () => {
+      const numbers = [...passed.keys()].sort((one, other) => one - other);
+      const latest = new Map(numbers.map((number) => [passed.get(number).name.toLowerCase(), [number, passed.get(number)]]));
+      const canEnter = ([name, found]) => !newest.has(name) || isNew(newest.get(name), found);
+      return [...latest].filter(canEnter).map(([, [number, { name }]]) => [number, name]);
+    };
+    const enter = (entry, expect) => {
+      add(entry);
+      const found = passed.get(entry.submission);
+      const isRight = found?.digest === entry.seat.digest && newest.get(found.name.toLowerCase()) === entry;
+      expect(isRight, `${entry.name} has no submission that had passed with its name and files`);
+    };
+    for (const entry of contest.entries) if (!late.has(entry.name)) add(entry);
+    for (const [leaf, { event, text, digest }] of lines.entries()) {
+      const expect = (isTrue, problem) => report.expect(isTrue, `leaf ${leaf} of the log, ${event}: ${problem}`);
+      const [, number, name = ""] = /^submission ([0-9]{1,15})(?:$|: ([^]*))/.exec(text) ?? [];
+      const [agent] = text.split(": ", 1);
+      if (event === "created") hasBegun = true;
+      else if (event === "not-entered") refused.add(agent);
+      else if (event.startsWith("admissions-")) isFrozen = event === "admissions-frozen";
+      else if (event === "entered" && entries.has(agent)) {
+        enter(entries.get(agent), expect);
+        waiting = null;
+      } else if (STATES.has(event) && number !== undefined) {
+        passed.delete(Number(number));
+        if (event === "passed" || event === "approved") passed.set(Number(number), { name, digest });
+        waiting = null;
+      } else if (event === "scheduled" && hasBegun && !isFrozen) {
+        waiting ??= findWaiting();
+        for (const [submission, waits] of waiting) {
+          if (refused.has(waits) || reported.has(submission)) continue;
+          reported.add(submission);
+          expect(false, `submission ${submission}, ${waits}, had passed, but had not entered`);
+        }
+      }
+    }
+    report.checked.push("that late entries fit submissions, which entered before the next draw");
+  }
+
   const UNDECIDED = {
     received: "had no result",
     failed: "had no result, because the judge's host failed during its check,",
@@ -1131,7 +1185,9 @@
     for (const { event, text } of log.lines) {
       const isOrder = OF_SEASON.has(event) && text !== seasonEnd(contest.format);
       if (isOrder) report.notes.push(`${OF_SEASON.get(event)}: ${text}`);
+      if (event === "not-entered") report.notes.push(`not entered: ${text}`);
     }
+    if (contest.format.name === "ladder") checkAdmissions(it, log.lines);
     noteUndecided(it, log.lines);
     await checkEnds(it, log.lines);
     checkNames(it, log.tiles);

@@ -1,0 +1,139 @@
+"""`kill -9` of judges that play a ladder, in which agents join and are replaced: nothing is lost or counts twice, and
+each pair follows from the log. With PostgreSQL, another host takes over each time.
+
+JUDGE_TEST_LADDER_KILLS: number of kills, at least 9.
+"""
+
+import hashlib
+import json
+import os
+import random
+import shutil
+import signal
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from judge.agents.agents import AgentManifest, program_digest
+from judge.cli.submit import open_intake
+from judge.contest.contest import Contest, open_store
+from judge.contest.plan import load_plan
+from judge.contest_games import GameState
+from judge.publish.load import load_store
+from judge.referee.spec import public_part
+from judge.referee.verify import verify
+from judge.store.submission_types import ProcessingResult, Upload
+from judge.tournament.snapshot import newest_versions
+from judge.transparency.checkpoint import Checkpoint
+from judge.transparency.merkle import Tree
+from judge.verify.ladder import admission_problems, ladder_problems
+from judge.verify.log import ReadLog, log_problems
+from tests.contest.racers import AT_ONCE, RACER, write_contest
+from tests.faults.test_contest_killed import ENTRIES, FIRST, IN_A_GAME, ROUNDS, Lives, life, lives
+from tests.store.server import running
+
+__all__ = ["lives"]
+
+KILLS = int(os.environ.get("JUDGE_TEST_LADDER_KILLS", "12"))
+
+GAMES = 2 * KILLS + 16
+
+PLAN = f"""
+name = "killed"
+policy = "gomocup-freestyle"
+change = [{AT_ONCE}]
+store = "STORE"
+
+[format]
+name = "ladder"
+total_games = {GAMES}
+"""
+
+SUBMITTED = (("zoe", 2), ("yan", 0), ("zoe", 1), ("zoe", 0))
+"""Names and idle stones of racers that are submitted between two lives: a racer, another one, and two new versions."""
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def store(request: pytest.FixtureRequest) -> Iterator[str]:
+    if request.param == "sqlite":
+        yield "sqlite:///contest.db"
+        return
+    with running() as server:
+        yield server.url
+
+
+@pytest.mark.long
+def test_a_ladder_of_killed_judges_is_whole_and_verifies(lives: Lives, tmp_path: Path, store: str) -> None:
+    seed = int(os.environ.get("JUDGE_TEST_SEED") or random.SystemRandom().randrange(10**6))
+    print(f"JUDGE_TEST_SEED={seed}")  # noqa: T201 shown where the test fails: with it, it is tried again
+    chance = random.Random(seed)
+    hosts = [write_contest(tmp_path / "one", PLAN.replace("STORE", store), (0, 0, 1, 2, 3, 4))]
+    if not store.startswith("sqlite"):
+        hosts.append(tmp_path / "two")
+        hosts[1].mkdir()
+        shutil.copy(hosts[0] / "contest.toml", hosts[1])
+    points = [*FIRST, *(chance.choice(["", *IN_A_GAME, *ROUNDS]) for _ in range(KILLS - len(FIRST)))]
+    submitted = {len(FIRST) + number * (KILLS - len(FIRST)) // 4: each for number, each in enumerate(SUBMITTED)}
+    codes = []
+    for number, point in enumerate(points):
+        host = hosts[number % len(hosts)] if number > len(FIRST) else hosts[0]
+        if number in submitted:
+            submit(hosts[0], *submitted[number])
+            host, point = hosts[0], ENTRIES[number % 2]
+        # So that each life ends.
+        codes.append(life(lives, host, point, chance, *(["game is issued#8"] if number >= len(FIRST) else [])))
+    assert [-signal.SIGKILL] * KILLS == codes
+    assert [] == lives.left()
+    lives.forget()
+    lives.begin(hosts[0])
+    assert 0 == lives.end()
+    planned = load_plan(hosts[0])
+    with closing(open_store(planned)) as found:
+        is_whole(Contest(found, planned))
+
+
+def submit(folder: Path, name: str, idle: int) -> None:
+    """A racer that passes its check."""
+    staged = folder / "agents" / "staged"
+    staged.mkdir(parents=True)
+    shutil.copy(RACER, staged / "racer.py")
+    (staged / "version").write_text(f"{name} {idle}")
+    digest = program_digest(staged)
+    staged.rename(folder / "agents" / digest)
+    command = ("python3", "-I", "-S", "racer.py", str(idle))
+    manifest = AgentManifest(name=name, command=command, runtime="python", author=name).model_dump(mode="json")
+    described = json.dumps({"manifest": manifest, "program": digest, "executables": []})
+    with closing(open_intake(folder).register()) as register:
+        taken = register.receive(Upload(name, name, f"{name}.zip", digest, 1), worker="w")
+        register.finish(taken.id, taken.attempt, ProcessingResult("", name, digest, described, None, None))
+
+
+def is_whole(contest: Contest) -> None:
+    """Each game has one result of one attempt, and log, pairs and entries fit."""
+    results = contest.results()
+    assert GAMES == len(results) == len({result.id for result in results})
+    assert {GameState.DONE: GAMES} == {state: n for state, n in contest.store.counts(contest.name).items() if n}
+    assert contest.is_over()
+    lines = contest.store.journal(contest.name)
+    assert [*range(len(lines))] == [line.number for line in lines]
+    events = Counter(line.event for line in lines)
+    assert GAMES == events["accepted"] == events["scheduled"]
+    assert events["started"] == events["accepted"] + events["abandoned"]
+    newest = newest_versions(contest.snapshot.entries)
+    assert (2, 4) == (newest["yan"].submission, newest["zoe"].submission)
+    leaves = {(line.game, line.attempt): line.digest for line in lines if line.event == "accepted"}
+    digests = {}
+    for result in results:
+        file = contest.record(result.record)
+        assert (result.id, result.attempt) == (file.record.spec.id, file.record.attempt)
+        digest = digests[result.number, result.attempt] = hashlib.sha256(public_part(file).to_json()).hexdigest()
+        assert digest == leaves[result.id, result.attempt]
+        assert () == tuple(verify(file).problems)
+    published = load_store(contest)
+    log = ReadLog(Checkpoint("", 0, b""), Tree(()), published.journal)
+    assert published.secret
+    assert [] == [*log_problems(published, log, digests), *ladder_problems(published, log, [])]
+    assert [] == [*admission_problems(published, log)]

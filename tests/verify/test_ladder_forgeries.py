@@ -1,0 +1,625 @@
+"""Thirty-five ways to forge a ladder's choices and admissions: every forgery that changes anything is found.
+
+Games have results by chance instead of moves, so that a season takes a second. JUDGE_FORGERIES: number of forgeries.
+"""
+
+import os
+import random
+from collections.abc import Callable, Iterator
+from copy import deepcopy
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+import judge.contest.contest
+import judge.contest.ladder
+import judge.contest.orders
+from judge.contest.contest import Contest
+from judge.contest.orders import end_season, enter_passed, freeze_admissions, reopen_admissions
+from judge.contest.take_snapshot import entry_of
+from judge.contest_games import GameResult, Outcome, Pairing, ScheduledGame
+from judge.publish.load import load_store
+from judge.store.contests import Store
+from judge.store.types import EntryRow
+from judge.tournament.ladder import LadderHistory, LogLine
+from judge.tournament.matchmaker import LadderGames, next_pair
+from judge.tournament.snapshot import Snapshot, SnapshotEntry
+from judge.transparency.checkpoint import Checkpoint
+from judge.transparency.merkle import Tree
+from judge.verify.ladder import admission_problems, ladder_problems
+from judge.verify.log import ReadLog, log_problems
+from tests.contest.cups import won_by
+from tests.publish.cups import Cast, Cup, player
+from tests.verify.log_forgeries import nothing
+from tests.verify.test_ladder import order
+from tests.verify.test_late_entries import submit
+
+GAMES = 46
+SLOTS = 4
+
+FORM = f"""name = "ladder"
+total_games = {GAMES}
+anchors = {{ dora = 1500, hugo = 1400 }}
+matchmaking = {{ open_games = 1, author_share = 0.1, anchor_share = 0.25, minimum_games = 1, period = 1 }}"""
+
+CAST: Cast = {name: player(name, 0.5) for name in ("anna", "bert", "carl", "dora", "emil", "fred", "hugo")}
+
+AUTHORS = {"anna": 1, "bert": 1, "carl": 1, "emil": 2, "fred": 2}
+
+
+class Season(Cup):
+    """A ladder with several agents of an author."""
+
+    def _frozen(self) -> Snapshot:
+        found = super()._frozen()
+        entries = (entry.model_copy(update={"author": AUTHORS.get(entry.name, 0)}) for entry in found.entries)
+        return found.model_copy(update={"entries": tuple(entries)})
+
+
+class Played:
+    """A season that is played, with submissions, a withdrawal, a disqualification, a void and an early end."""
+
+    def __init__(self, cup: Cup, seed: int) -> None:
+        self.cup = cup
+        self.chance = random.Random(seed)
+        self.records: list[Any] = []
+        self._running: list[ScheduledGame] = []
+        self._strengths = {name: self.chance.gauss(0, 1) for name in CAST}
+        self._events = self._plan()
+        cup.contest.enter_passed = enter_passed
+
+    def _plan(self) -> dict[int, Callable[[], object]]:
+        cup, contest = self.cup, self.cup.contest
+        return {
+            5: lambda: submit(cup, "zoe", "eve"),
+            8: self._annul,
+            14: lambda: submit(cup, "zoe", "eve", "2"),
+            17: lambda: freeze_admissions(contest, order("freeze-admissions", "a break")),
+            18: lambda: submit(cup, "yan", "kim"),
+            23: lambda: reopen_admissions(contest, order("reopen-admissions", "the break is over")),
+            27: lambda: cup.store.disqualify(contest.name, "fred", "by the organiser"),
+            30: lambda: cup.store.withdraw(contest.name, "carl", "it is ill", is_annulled=False),
+            34: lambda: submit(cup, "zoe", "eve", "3"),
+            38: lambda: end_season(contest, order("end-season", "the term is over")),
+        }
+
+    def play(self) -> None:
+        contest = self.cup.contest
+        while True:
+            while len(self._running) < SLOTS and (issued := self._issue()):
+                self._running.append(issued)
+            if not self._running:
+                return
+            game = self._running.pop(self.chance.randrange(len(self._running)))
+            self._end(game)
+            done = len(contest.store.results(contest.name))
+            for number in [each for each in self._events if each <= done]:
+                self._events.pop(number)()
+
+    def _issue(self) -> ScheduledGame | None:
+        contest = self.cup.contest
+        issued = contest.store.issue(contest.name, "here")
+        if issued is None and contest.schedule_next():
+            issued = contest.store.issue(contest.name, "here")
+        return issued
+
+    def _end(self, game: ScheduledGame) -> None:
+        first, second = (
+            self._strengths.setdefault(name, self.chance.gauss(0.5, 1)) for name in (game.first, game.second)
+        )
+        lead = self.chance.gauss(first - second, 1)
+        outcome: Outcome = won_by(None if abs(lead) < 0.2 else int(lead < 0))
+        self.cup.store.accept(game.id, game.attempt, outcome)
+        self.records.append(SimpleNamespace(number=game.number, attempt=game.attempt, outcome=outcome))
+
+    def _annul(self) -> None:
+        # The judge has read the others, so it needs no record.
+        store, last = self.cup.store, self.records[-1].number
+        others = [result for result in store.results(self.cup.contest.name) if result.number != last]
+        store.annul(self.chance.choice(others).id, "a power cut")
+
+
+def problems(played: Played) -> list[str]:
+    """All that the verifier finds in the log, without the records."""
+    contest = load_store(Contest(played.cup.store, played.cup.planned))
+    games = {game.id: game.number for game in contest.games}
+    digests = {
+        (games[line.game], line.attempt or 0): line.digest
+        for line in contest.journal
+        if line.game in games and line.digest is not None
+    }
+    log = ReadLog(Checkpoint("", 0, b""), Tree(()), contest.journal)
+    assert contest.secret, "the season is over"
+    return [
+        *log_problems(contest, log, digests),
+        *ladder_problems(contest, log, played.records),
+        *admission_problems(contest, log),
+    ]
+
+
+# --- forged choices --------------------------------------------------------------------------------------------------
+
+
+class Forged(LadderHistory):
+    """A matchmaker that an organiser changed, and next to it the right one."""
+
+    forgeries = 0
+    """Choices that differ from the right ones."""
+
+    def __init__(self, first: Snapshot, seed: Any, result_of: Any, entry_of: Any) -> None:
+        both = cache(result_of)
+        self.right = LadderHistory(first, seed, both, entry_of)
+        super().__init__(first, seed, both, entry_of)
+
+    def choose(self, right: Pairing) -> Pairing | None:
+        """The pair instead of the right one after the same log."""
+        del right
+        return super().next()
+
+    def next(self) -> Pairing | None:
+        right = self.right.next()
+        chosen = self.choose(right) if right is not None and self.drawn >= self.start else right
+        Forged.forgeries += chosen != right
+        return chosen
+
+    def draw(self, pairing: Pairing, game: ScheduledGame) -> None:
+        super().draw(pairing, game)
+        self.right.draw(pairing, game)
+
+    def take(self, line: LogLine) -> None:
+        self.right.take(line)
+        self.take_forged(line)
+
+    def take_forged(self, line: LogLine) -> None:
+        super().take(line)
+
+    start = 0
+    chance = random.Random(0)
+
+    def elsewhere(self, change: Callable[[LadderGames], object]) -> Pairing | None:
+        """The choice after a change of the agents and games."""
+        games = deepcopy(self.right.games)
+        change(games)
+        return next_pair(self.right.ratings, games, self.seed)
+
+    def with_rules(self, **rules: Any) -> Pairing | None:
+        return self.elsewhere(lambda games: setattr(games, "rules", games.rules.model_copy(update=rules)))
+
+    @property
+    def seed(self) -> Any:
+        return self._seed
+
+
+class Seats(Forged):
+    def choose(self, right: Pairing) -> Pairing | None:
+        return replace(right, first=right.second or "", second=right.first)
+
+
+class Opening(Forged):
+    def choose(self, right: Pairing) -> Pairing | None:
+        return replace(right, meeting=right.meeting + 2)
+
+
+class Opponent(Forged):
+    """Another opponent for the first agent."""
+
+    def choose(self, right: Pairing) -> Pairing | None:
+        return self.elsewhere(lambda games: games.withdraw(right.second or ""))
+
+
+class Skipped(Forged):
+    """Another pair in place of the right one."""
+
+    def choose(self, right: Pairing) -> Pairing | None:
+        def without_both(games: LadderGames) -> None:
+            for agent in right.agents:
+                games.withdraw(agent)
+
+        return self.elsewhere(without_both)
+
+
+class Favourite(Forged):
+    """One agent meets the weakest that is free."""
+
+    def choose(self, right: Pairing) -> Pairing | None:
+        games, ratings = self.right.games, self.right.ratings
+        free = [each for each in range(len(games.active)) if games.active[each] and not games.open_games[each]]
+        others = sorted((each for each in free if games.name(each) != "anna"), key=lambda each: ratings.ratings[each])
+        if "anna" not in right.agents or not others:
+            return right
+        return replace(right, first="anna", second=games.name(others[0]))
+
+
+class Shielded(Forged):
+    """One agent is left out for a while."""
+
+    def choose(self, right: Pairing) -> Pairing | None:
+        return self.elsewhere(lambda games: games.withdraw("anna")) if self.drawn < self.start + 5 else right
+
+
+class Secret(Forged):
+    def choose(self, right: Pairing) -> Pairing | None:
+        del right
+        return next_pair(self.right.ratings, self.right.games, "5d" * 32)
+
+
+class NoAnchor(Forged):
+    def choose(self, right: Pairing) -> Pairing | None:
+        del right
+        return self.with_rules(anchor_share=0)
+
+
+class Anchors(Forged):
+    def choose(self, right: Pairing) -> Pairing | None:
+        del right
+        return self.with_rules(anchor_share=1)
+
+
+class OpenGames(Forged):
+    def choose(self, right: Pairing) -> Pairing | None:
+        del right
+        return self.with_rules(open_games=3)
+
+
+class AuthorShare(Forged):
+    def choose(self, right: Pairing) -> Pairing | None:
+        del right
+        return self.with_rules(author_share=1)
+
+
+class Starved(Forged):
+    def choose(self, right: Pairing) -> Pairing | None:
+        del right
+        return self.with_rules(minimum_games=0)
+
+
+class Neighbours(Forged):
+    def choose(self, right: Pairing) -> Pairing | None:
+        del right
+        return self.with_rules(neighbours=1)
+
+
+class Random(Forged):
+    def choose(self, right: Pairing) -> Pairing | None:
+        games = self.right.games
+        free = [each for each in range(len(games.active)) if games.active[each] and not games.open_games[each]]
+        if len(free) < 2:
+            return right
+        first, second = self.chance.sample(free, 2)
+        return replace(right, first=games.name(first), second=games.name(second))
+
+
+class Late(Forged):
+    """Some lines are taken some draws later."""
+
+    events: tuple[str, ...] = ("accepted",)
+    draws = 3
+
+    def __init__(self, *given: Any) -> None:
+        super().__init__(*given)
+        self._waiting: list[tuple[int, LogLine]] = []
+
+    def take_forged(self, line: LogLine) -> None:
+        if line.event in self.events and self.drawn >= self.start:
+            self._waiting.append((self.drawn + self.draws, line))
+        else:
+            super().take_forged(line)
+
+    def draw(self, pairing: Pairing, game: ScheduledGame) -> None:
+        super().draw(pairing, game)
+        for each in [each for each in self._waiting if each[0] <= self.drawn]:
+            self._waiting.remove(each)
+            super().take_forged(each[1])
+
+
+class LateResults(Late):
+    def take_forged(self, line: LogLine) -> None:
+        # Agents must not seem busy, so only the rating is late.
+        if line.event == "accepted" and self.drawn >= self.start:
+            self.games.finish(*self._drawn[self._ids[line.game or ""]])
+            self._waiting.append((self.drawn + self.draws, line))
+        else:
+            LadderHistory.take(self, line)
+
+    def draw(self, pairing: Pairing, game: ScheduledGame) -> None:
+        Forged.draw(self, pairing, game)
+        for each in [each for each in self._waiting if each[0] <= self.drawn]:
+            self._waiting.remove(each)
+            line = each[1]
+            self.games.reopen(*self._drawn[self._ids[line.game or ""]])
+            LadderHistory.take(self, line)
+
+
+class Reordered(LateResults):
+    """A result counts after the next one."""
+
+    draws = 1
+
+
+class LateDisqualification(Late):
+    events = ("disqualified",)
+    draws = 12
+
+
+class LateWithdrawal(Late):
+    events = ("agent-withdrawn",)
+    draws = 6
+
+
+class LateEntry(Late):
+    """An agent that entered is not paired for a while."""
+
+    events = ("entered", "agent-withdrawn")
+    draws = 6
+
+
+class KeptResult(Forged):
+    """A withdrawn result still counts."""
+
+    def _rate_again(self) -> None:
+        return
+
+
+class Flipped(Forged):
+    """The organiser's ratings count wins of one agent twice."""
+
+    def take_forged(self, line: LogLine) -> None:
+        super().take_forged(line)
+        place = self._ids.get(line.game or "", -1)
+        result = self._results.get(place) if line.event == "accepted" else None
+        if result is not None and result.winner == "anna":
+            self.ratings.add_result(result)
+
+
+class Ignored(Forged):
+    """Lost games of one agent do not count for its rating."""
+
+    def _rate(self, result: GameResult) -> bool:
+        return "anna" in result.agents and result.winner not in (None, "anna")
+
+    def take_forged(self, line: LogLine) -> None:
+        super().take_forged(line)
+        if line.event == "accepted":
+            lost = {place: each for place, each in self._results.items() if self._rate(each)}
+            kept, self._results = self._results, {k: v for k, v in self._results.items() if k not in lost}
+            if lost:
+                self._rate_again()
+            self._results = kept
+
+
+class ParentsPrior(Forged):
+    """New versions begin stronger than their parents."""
+
+    by = 300.0
+
+    def admit(self, entry: SnapshotEntry) -> None:
+        super().admit(entry)
+        if entry.parent:
+            self._forge(entry.name)
+
+    def _forge(self, name: str) -> None:
+        prior = self._priors[name]
+        self._priors[name] = replace(prior, mean=prior.mean + self.by)
+        self._rate_again()
+
+
+class NarrowPrior(ParentsPrior):
+    """A newcomer begins with a small deviation."""
+
+    def admit(self, entry: SnapshotEntry) -> None:
+        LadderHistory.admit(self, entry)
+        if entry.name in ("zoe", "yan"):
+            self._priors[entry.name] = replace(self._priors[entry.name], deviation=30.0)
+            self._rate_again()
+
+
+class OtherAnchor(Forged):
+    """An anchor has another rating than the terms say."""
+
+    def admit(self, entry: SnapshotEntry) -> None:
+        super().admit(entry)
+        if entry.name == "dora":
+            self._priors["dora"] = replace(self._priors["dora"], mean=1300.0)
+            self._rate_again()
+
+
+class LateEnd(Forged):
+    """Games are drawn after the end of the season."""
+
+    def next(self) -> Pairing | None:
+        if self.games.drawn >= GAMES:
+            return None
+        chosen = next_pair(self.ratings, self.games, self._seed)
+        Forged.forgeries += self.right.next() != chosen
+        return chosen
+
+
+CHOICES: list[type[Forged]] = [
+    *(
+        Seats,
+        Opening,
+        Opponent,
+        Skipped,
+        Favourite,
+        Shielded,
+        Secret,
+        NoAnchor,
+        Anchors,
+        OpenGames,
+        AuthorShare,
+        Starved,
+    ),
+    *(Neighbours, Random, LateResults, Reordered, LateDisqualification, LateWithdrawal, LateEntry, KeptResult),
+    *(Flipped, Ignored, ParentsPrior, NarrowPrior, OtherAnchor, LateEnd),
+]
+
+
+# --- forged admissions -----------------------------------------------------------------------------------------------
+
+
+def delays_admission(played: Played, patch: pytest.MonkeyPatch) -> None:
+    """A submission that passed enters some games later than it could."""
+    del patch
+    since = played.chance.randrange(4, 9)
+
+    def enter_late(contest: Contest) -> None:
+        if len(contest.store.results(contest.name)) >= since + 6:
+            Forged.forgeries += 1
+            enter_passed(contest)
+
+    played.cup.contest.enter_passed = enter_late
+    events = played._events
+    events[since + 6] = lambda: played.cup.store.remark(played.cup.contest.name, "note", "now")
+    # The judge looks for submissions when one passes.
+    events[since + 7] = lambda: submit(played.cup, "xaver", "ute")
+
+
+def enters_while_frozen(played: Played, patch: pytest.MonkeyPatch) -> None:
+    """A friend enters while admissions are frozen."""
+    for module in (judge.contest.contest, judge.contest.orders):
+        patch.setattr(module, "why_frozen", lambda *_: None)
+    contest = played.cup.contest
+    played._events[23] = lambda: contest.store.remark(contest.name, "admissions-reopened", "the break is over")
+    Forged.forgeries += 1
+
+
+def keeps_the_parent(_: Played, patch: pytest.MonkeyPatch) -> None:
+    """Both versions of an agent play."""
+    withdraw = Store.withdraw
+
+    def only_others(store: Store, contest: str, agent: str, why: str, **more: bool) -> None:
+        if "replaces it" in why:
+            Forged.forgeries += 1
+        else:
+            withdraw(store, contest, agent, why, **more)
+
+    patch.setattr(Store, "withdraw", only_others)
+
+
+def changed_entry(change: Callable[[SnapshotEntry], SnapshotEntry]) -> Callable[[Played, pytest.MonkeyPatch], None]:
+    """The entry of a new version differs from the right one."""
+
+    def forge(_: Played, patch: pytest.MonkeyPatch) -> None:
+        def forged(*given: Any) -> SnapshotEntry:
+            found = entry_of(*given)
+            changed = change(found) if found.parent else found
+            Forged.forgeries += changed != found
+            return changed
+
+        patch.setattr(judge.contest.orders, "entry_of", forged)
+
+    return forge
+
+
+def other_files(entry: SnapshotEntry) -> SnapshotEntry:
+    return entry.model_copy(update={"seat": entry.seat.model_copy(update={"digest": "9" * 64})})
+
+
+def other_parent(entry: SnapshotEntry) -> SnapshotEntry:
+    """A new version begins at the rating of a stronger agent."""
+    return entry.model_copy(update={"parent": "anna"})
+
+
+def no_parent(entry: SnapshotEntry) -> SnapshotEntry:
+    """A new version is no new version, so it has the widest deviation."""
+    return entry.model_copy(update={"parent": ""})
+
+
+def other_submission(entry: SnapshotEntry) -> SnapshotEntry:
+    return entry.model_copy(update={"submission": 1})
+
+
+def enters_without_submission(played: Played, patch: pytest.MonkeyPatch) -> None:
+    """An agent of the organiser enters, which no check has passed."""
+    del patch
+
+    def enters() -> None:
+        contest = played.cup.contest
+        contest.refresh()
+        entries = contest.snapshot.entries
+        friend = entries[0].model_copy(update={"name": "friend", "rank": len(entries) + 1, "submission": 99})
+        contest.store.enter(contest.name, EntryRow("friend", friend.rank, friend.model_dump_json()), "its check passed")
+        Forged.forgeries += 1
+
+    played._events[played.chance.randrange(3, 30)] = enters
+
+
+def ends_at_a_wrong_moment(played: Played, patch: pytest.MonkeyPatch) -> None:
+    """The log calls the organiser's order the end by the terms, twice."""
+    del patch
+    events = played._events
+    end = events[38]
+
+    def twice() -> None:
+        end()
+        played.cup.store.remark(played.cup.contest.name, "season-ended", "the term is over")
+        Forged.forgeries += 1
+
+    events[38] = twice
+
+
+ADMISSIONS: dict[str, Callable[[Played, pytest.MonkeyPatch], None]] = {
+    "delayed": delays_admission,
+    "frozen": enters_while_frozen,
+    "parent-plays": keeps_the_parent,
+    "other-files": changed_entry(other_files),
+    "other-parent": changed_entry(other_parent),
+    "no-parent": changed_entry(no_parent),
+    "other-submission": changed_entry(other_submission),
+    "no-submission": enters_without_submission,
+    "ended-twice": ends_at_a_wrong_moment,
+}
+
+KINDS: list[tuple[str, Any]] = [*((kind.__name__, kind) for kind in CHOICES), *ADMISSIONS.items()]
+FORGERIES = int(os.environ.get("JUDGE_FORGERIES", "0"))
+EACH = max(1, -(-FORGERIES // len(KINDS)))
+
+
+def season(seed: int, kind: Any = None) -> tuple[int, list[str]]:
+    """Play a season; the number of forged choices, and what the verifier finds."""
+    Forged.forgeries = 0
+    with (
+        TemporaryDirectory(prefix="judge-test-", dir="/dev/shm") as folder,
+        pytest.MonkeyPatch.context() as patch,
+    ):
+        is_choice = isinstance(kind, type)
+        if is_choice:
+            patch.setattr(kind, "chance", random.Random(seed))
+            patch.setattr(kind, "start", kind.chance.randrange(12))
+            patch.setattr(judge.contest.ladder, "LadderHistory", kind)
+        with Season(Path(folder), CAST, FORM, drawn=nothing) as cup:
+            played = Played(cup, seed)
+            if kind and not is_choice:
+                kind(played, patch)
+            played.play()
+            patch.undo()
+            return Forged.forgeries, problems(played)
+
+
+def seeds() -> Iterator[int]:
+    yield from range(1000 * EACH)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_honest_seasons_have_no_problems(seed: int) -> None:
+    assert (0, []) == season(seed)
+    assert (0, []) == season(seed, Forged)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("name", "kind"), KINDS, ids=[name for name, _ in KINDS])
+def test_each_forgery_is_found(name: str, kind: Any) -> None:
+    found, without_effect = 0, 0
+    for seed in seeds():
+        forged, complaints = season(seed, kind)
+        assert complaints if forged else not complaints, (name, seed)
+        found += bool(forged)
+        without_effect += not forged
+        assert without_effect < 30 + 9 * found, "the forgery changes nothing"
+        if found == EACH:
+            return
