@@ -8,9 +8,23 @@ from rich.console import Console
 from rich.text import Text
 
 from judge.base.text import duration, printable
-from judge.publish.ladder import TREND_GAMES
+from judge.publish.ladder import TREND_GAMES, LadderAgent
 from judge.publish.model import PublishedContest
 from judge.terminal.tables import make_table
+
+
+def ladder_cells(found: LadderAgent, now: datetime) -> tuple[str, str, str, str]:
+    """Rating, interval, trend, and time since the last game."""
+    since = ""
+    if found.history:
+        seconds = (now - datetime.fromisoformat(found.history[-1].at)).total_seconds()
+        since = f"{duration(1000 * max(1, round(seconds)))} ago"
+    return (
+        f"{found.elo:.0f}",
+        "fixed" if not found.deviation else f"{found.reach:.0f}" if found.history else "",
+        "" if found.trend is None else f"{found.trend:+.0f}",
+        since,
+    )
 
 
 def print_ladder(contest: PublishedContest) -> None:
@@ -21,16 +35,11 @@ def print_ladder(contest: PublishedContest) -> None:
     table = make_table(columns, numbers=(0, *range(2, 12)))
     for line in contest.table.lines:
         found, done = contest.ladder[line.agent], line.done
-        since = ""
-        if found.history:
-            seconds = (now - datetime.fromisoformat(found.history[-1].at)).total_seconds()
-            since = f"{duration(1000 * max(1, round(seconds)))} ago"
+        *rating, since = ladder_cells(found, now)
         table.add_row(
             "-" if line.agent in contest.out else places.get(line.agent, str(line.place)),
             Text(printable(line.agent, 32)),
-            f"{found.elo:.0f}",
-            "fixed" if not found.deviation else f"{found.reach:.0f}" if found.history else "",
-            "" if found.trend is None else f"{found.trend:+.0f}",
+            *rating,
             *map(str, (len(found.history), done.wins, done.draws, done.losses, done.failures)),
             str(len(found.open_games) or ""),
             since,
