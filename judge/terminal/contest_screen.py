@@ -82,8 +82,8 @@ def overview(live: Live, now_ms: float, ratings: Mapping[str, Sequence[str]] | N
     for head in ("", "agent", *heads):
         table.add_column(head, justify="left" if head == "agent" else "right", no_wrap=True)
     for line in live.table[:MAX_AGENTS]:
-        cells = ratings.get(line.agent, ("", "", "", "")) if ratings else (points_text(line.points),)
-        table.add_row(str(line.place), Text(_name(live.shown(line.agent))), *cells, str(line.games))
+        values = ratings.get(line.agent, ("", "", "", "")) if ratings else (points_text(line.points),)
+        table.add_row(str(line.place), Text(_name(live.shown(line.agent))), *values, str(line.games))
     results = [
         Text(
             f"game {end.game}: {' - '.join(_name(live.shown(name), 24) for name in names)} {end.score}, "
