@@ -12,6 +12,7 @@ from rich.text import Text
 from judge.base.errors import InputError
 from judge.base.text import printable
 from judge.cli.certainty import certainty_document, print_certainty
+from judge.cli.ladder import ladder_document, print_ladder
 from judge.cli.options import ForceOption, JsonOption
 from judge.cli.rating_list import print_rating_list
 from judge.publish.league_records import read_record
@@ -122,11 +123,15 @@ def stats(
     results = [row for contest in rated for row in contest.results]
     rings = check_ratings(results) if len(rated) == 1 else None
     candidates = None if against is None else compare_candidates(results, against)
+    ladder = loaded[0] if len(loaded) == 1 and loaded[0].ladder else None
     if against is not None and not candidates:
         raise InputError(f"--against {against}: no agent has a result against it")
     if as_json:
-        print_json(_document(joined, rings, candidates))
+        document = _document(joined, rings, candidates)
+        print_json(document | ({} if ladder is None else {"ladder": ladder_document(ladder)}))
         return
+    if ladder is not None:
+        print_ladder(ladder)
     _show_ratings(joined)
     if len(rated) > 1:
         _show_histories(joined)

@@ -1,17 +1,20 @@
 """Draws the pairs of a running ladder."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from judge.contest.attempts import outcome_of
 from judge.contest_games import GameResult, Pairing, ScheduledGame
 from judge.referee.spec import RecordFile
 from judge.store.contests import Store
 from judge.store.submission_types import ENTERS
-from judge.store.types import ADMISSIONS_REOPENED, WITHDRAWN
+from judge.store.types import ADMISSIONS_REOPENED, RATED, WITHDRAWN, JournalLine
 from judge.tournament.formats.ladder import Ladder
 from judge.tournament.ladder import LadderHistory, follow
 from judge.tournament.schedule import Tournament
 from judge.tournament.snapshot import Snapshot, SnapshotEntry
+
+RATED_DEVIATION = 75.0
+"""Standard error in Elo from which a rating is reported in the journal, once per agent."""
 
 
 class LadderScheduler:
@@ -36,6 +39,7 @@ class LadderScheduler:
         self._record = record
         self._enter_passed = enter_passed
         self._last = 0
+        self._rated: set[str] = set()
         self._pairings: list[Pairing] = store.pairings(name)
         self._games: list[ScheduledGame] = store.schedule_of(name)
         self._by_id = {game.id: game for game in self._games}
@@ -51,6 +55,7 @@ class LadderScheduler:
                 self._last = lines[-1][0]
             is_new = any(line.event in (*ENTERS, WITHDRAWN, ADMISSIONS_REOPENED) for _, line in lines)
             follow(self._history, [line for _, line in lines], self._pairings, self._games)
+            self._report_ratings([line for _, line in lines])
             if is_new:
                 self._enter_passed()
                 continue
@@ -63,6 +68,17 @@ class LadderScheduler:
                 self._games.append(game)
                 self._by_id[game.id] = game
                 return True
+
+    def _report_ratings(self, lines: Sequence[JournalLine]) -> None:
+        self._rated |= {line.text.partition(": ")[0] for line in lines if line.event == RATED}
+        games = [self._by_id[line.game] for line in lines if line.event == "accepted" and line.game in self._by_id]
+        for agent in sorted({agent for game in games for agent in (game.first, game.second)} - self._rated):
+            ratings = self._history.ratings
+            rating, error = ratings.rating(agent), ratings.relative_deviation(agent)
+            if rating.deviation and error <= RATED_DEVIATION:
+                text = f"{agent}: {rating.elo:.0f} Elo, standard error {error:.0f}"
+                self._store.remark(self._name, RATED, text)
+                self._rated.add(agent)
 
     def _entry_of(self, agent: str) -> SnapshotEntry:
         return self._now().snapshot.by_name()[agent]

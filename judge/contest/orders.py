@@ -294,6 +294,7 @@ def effect_of_void(contest: Contest, word: str) -> tuple[ScheduledGame, Effect]:
 
 def effect_of_disqualify(contest: Contest, agent: str) -> Effect:
     """Preview `disqualify`. Raises InputError if the agent is unknown or already disqualified."""
+    contest.refresh()
     out = contest.out()
     if agent not in contest.snapshot.by_name():
         raise InputError(sentence(f"no agent {agent!r} takes part in {contest.name!r}"))
@@ -308,6 +309,7 @@ def effect_of_disqualify(contest: Contest, agent: str) -> Effect:
 
 def effect_of_withdraw(contest: Contest, agent: str) -> Effect:
     """Preview `withdraw`. Raises InputError."""
+    contest.refresh()
     out, kind = contest.out(), _withdrawal(contest)
     if agent not in contest.snapshot.by_name():
         raise InputError(sentence(f"no agent {agent!r} takes part in {contest.name!r}"))

@@ -122,7 +122,7 @@ class _Pass:
         for agent, start in self._starts.items():
             rating = self._history.ratings.rating(agent)
             points, games = tuple(self._points[agent]), tuple(unfinished.get(agent, ()))
-            reach = _reach(rating.deviation)
+            reach = self._reach(agent)
             found[agent] = LadderAgent(agent, rating.elo, rating.deviation, reach, start, points, games)
         return found
 
@@ -138,8 +138,18 @@ class _Pass:
         self._order += 1
         game = self._games[line.game or ""]
         for agent in (game.first, game.second):
-            rating = self._history.ratings.rating(agent)
-            self._points[agent].append(RatedGame(game, self._order, line.at, rating.elo, _reach(rating.deviation)))
+            elo = self._history.ratings.rating(agent).elo
+            self._points[agent].append(RatedGame(game, self._order, line.at, elo, self._reach(agent)))
+
+    def _reach(self, agent: str) -> float:
+        import numpy as np
+
+        from judge.statistics.certainty import any_time_reach
+
+        ratings = self._history.ratings
+        if not ratings.rating(agent).deviation:
+            return 0.0
+        return float(any_time_reach(np.array((ratings.relative_deviation(agent) / ELO) ** 2))) * ELO
 
     def _entry_of(self, agent: str) -> SnapshotEntry:
         return self._entries[agent]
@@ -149,14 +159,6 @@ class _Pass:
         if result is None or result.attempt != attempt:
             raise ValueError(f"game {self._games[game].number}: attempt {attempt} has no result")
         return result
-
-
-def _reach(deviation: float) -> float:
-    import numpy as np
-
-    from judge.statistics.certainty import any_time_reach
-
-    return float(any_time_reach(np.array((deviation / ELO) ** 2))) * ELO if deviation else 0.0
 
 
 def _withdrawn(journal: Sequence[JournalLine]) -> frozenset[_Attempt]:

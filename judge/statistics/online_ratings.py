@@ -101,6 +101,13 @@ class OnlineRatings:
         deviation = sqrt(max(0.0, float(self._covariance[at, at])))
         return OnlineRating(float(self._at[at]) * _ELO, deviation * _ELO)
 
+    def relative_deviation(self, agent: str) -> float:
+        """Standard error of the agent's rating relative to the mean of all agents, in Elo."""
+        covariance = self._covariance[1 : self._size, 1 : self._size]
+        own = covariance[self._places[agent]]
+        variance = own[self._places[agent]] - 2 * own.mean() + covariance.mean()
+        return sqrt(max(0.0, float(variance))) * _ELO
+
     def version_prior(self, parent: str, widening: float) -> Prior:
         """The prior of a new version: its parent's rating, whose variance grows by `widening` squared (Elo)."""
         rating = self.rating(parent)

@@ -32,7 +32,7 @@ from judge.store.tables import (
     tokens,
 )
 from judge.store.tokens import TokenRole
-from judge.store.types import WITHDRAWN, cancellation
+from judge.store.types import RATED, WITHDRAWN, cancellation
 
 WEBHOOK, MAIL = "webhook", "mail"
 WAITING, SENT, GIVEN_UP = "waiting", "sent", "given up"
@@ -282,7 +282,7 @@ class Notices(Queue[Notice]):
     def _of_games(self, connection: Connection, read: int) -> tuple[int, Sequence[_Event]]:
         query = select(journal).where(journal.c.contest == self._contest, journal.c.id > read).order_by(journal.c.id)
         lines = connection.execute(query.limit(_READ_AT_ONCE)).all()
-        wanted = [line for line in lines if line.event in (AttemptState.ACCEPTED, "disqualified", WITHDRAWN)]
+        wanted = [line for line in lines if line.event in (AttemptState.ACCEPTED, "disqualified", WITHDRAWN, RATED)]
         if not wanted:
             return (lines[-1].id if lines else read), ()
         authors = authors_of(connection, self._contest)
@@ -290,7 +290,10 @@ class Notices(Queue[Notice]):
         for line in wanted:
             if line.event != AttemptState.ACCEPTED:
                 agent, _, why = line.text.partition(": ")
-                if agent in authors:
+                if agent in authors and line.event == RATED:
+                    text = f"{agent} has its rating: {why}"
+                    events.append(_Event(authors[agent], RATED, line.at, text, {"agent": agent, "rating": why}))
+                elif agent in authors:
                     text = cancellation(agent, *((why, None) if line.event == "disqualified" else (None, why)))
                     kind = "withdrawn" if line.event == WITHDRAWN else line.event
                     events.append(_Event(authors[agent], kind, line.at, text, {"agent": agent, "why": why}))

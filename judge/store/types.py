@@ -77,6 +77,9 @@ def season_end_text(ends: datetime) -> str:
 WITHDRAWN = "agent-withdrawn"
 """Event of an agent that withdrew after the start; `withdrawn` is an event of submissions."""
 
+RATED = "rated"
+"""Event: the rating of a ladder's agent is certain enough to be reported."""
+
 SEASON_ENDED = "season-ended"
 """Event: no further game of a ladder is drawn. The text is the organiser's reason, or `season_end_text`."""
 

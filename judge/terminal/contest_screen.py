@@ -1,5 +1,7 @@
 """Views of `judge contest watch`: running games with standings, one board, or a line per event."""
 
+from collections.abc import Mapping, Sequence
+
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
@@ -56,8 +58,8 @@ def line_of(event: AnyEvent, live: Live) -> str:
             return ""
 
 
-def overview(live: Live, now_ms: float) -> RenderableType:
-    """Running games, standings, and last results."""
+def overview(live: Live, now_ms: float, ratings: Mapping[str, Sequence[str]] | None = None) -> RenderableType:
+    """Running games, standings, and last results. `ratings`: of a ladder, by agent: rating, interval, trend, time."""
     name = printable(live.opened.contest, 60) if live.opened else "the log has not begun"
     heading = Text.assemble((name, "bold"), f"  {len(live.games)} running, {live.waiting} to come")
     if live.state != "open":
@@ -78,10 +80,12 @@ def overview(live: Live, now_ms: float) -> RenderableType:
             cells += [Text(_name(game.titles[seat], 24)), clock]
         games.add_row(*cells, Text(_last(game), "dim"))
     table = Table(box=None, padding=(0, 1))
-    for head in ("", "agent", "points", "games"):
+    heads = ("Elo", "±", "trend", "last game", "games") if ratings else ("points", "games")
+    for head in ("", "agent", *heads):
         table.add_column(head, justify="left" if head == "agent" else "right", no_wrap=True)
     for line in live.table[:MAX_AGENTS]:
-        table.add_row(str(line.place), Text(_name(live.shown(line.agent))), points_text(line.points), str(line.games))
+        values = ratings.get(line.agent, ("", "", "", "")) if ratings else (points_text(line.points),)
+        table.add_row(str(line.place), Text(_name(live.shown(line.agent))), *values, str(line.games))
     results = [
         Text(
             f"game {end.game}: {' - '.join(_name(live.shown(name), 24) for name in names)} {end.score}, "

@@ -1,6 +1,7 @@
 """A ladder: one pair at a time, chosen from the results so far, also by a judge that continues after a kill."""
 
 import random
+import re
 from collections import Counter
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
@@ -24,6 +25,7 @@ from judge.contest.plan import load_plan
 from judge.contest_games import GameState, ScheduledGame
 from judge.store.contests import Store
 from judge.store.orders import OrganiserOrder
+from judge.store.types import RATED
 from judge.tournament.formats.ladder import Ladder, Matchmaking
 from judge.tournament.formats.round_robin import RoundRobin
 from tests.contest.cups import COMMITTED, by_chance, cup, enter, play, reopen, scheduled, snapshot, won_by
@@ -264,3 +266,19 @@ def test_a_season_cannot_begin_after_its_end(tmp_path: Path) -> None:
     (tmp_path / "contest.toml").write_text(PLAN.format("", "2020-12-24T19:00:00Z"))
     with pytest.raises(InputError, match=r"format.ends, 2020-12-24 19:00:00 UTC, has passed; write a later moment"):
         resolved_format(load_plan(tmp_path), [])
+
+
+def test_each_rating_is_reported_once_when_it_is_certain_enough() -> None:
+    """Also by a judge that continues; and the reports change no pair."""
+    season = Ladder(total_games=200, anchors={"1": 0})
+    with closing(Store("sqlite:///:memory:")) as store:
+        contest = begin(store, season, 5)
+        while play(contest, by_chance(1), 37):
+            contest = reopen(store, contest.snapshot)
+        lines = [line.text for line in store.journal(contest.name) if line.event == RATED]
+        pairs = scheduled(contest)
+    assert ["2", "3", "4", "5"] == sorted(text.partition(": ")[0] for text in lines)
+    assert all(re.fullmatch(r"\d: -?\d+ Elo, standard error (7[0-5]|[1-6]\d)", text) for text in lines)
+    with cup(season, 5, **COMMITTED) as whole:
+        play(whole, by_chance(1))
+        assert pairs == scheduled(whole)

@@ -1,5 +1,6 @@
 """What authors are told of in a contest: results, the third failure in a row, and a disqualification."""
 
+import json
 import re
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
@@ -13,9 +14,11 @@ from judge.notices.policy import NoticePolicy
 from judge.notices.sender import NoticeSender, new_secret
 from judge.store.notices import Notices
 from judge.store.submission_types import ProcessingResult, Upload
+from judge.store.types import RATED
 from tests.broadcast.logs import accept, play_next
 from tests.notices.test_sender import ended, mail_server
 from tests.publish.cups import Cup
+from tests.verify.test_ladder import joins
 from tests.web.authors.desk import AUTHORS, CAST
 
 
@@ -93,3 +96,16 @@ def test_results_by_mail_come_together_at_the_end_of_a_round_or_after_a_while(tm
     assert re.fullmatch(r"https://cup\.example\.org/author/unsubscribe\.html\?notice=msg_[0-9a-f]{32}", stop)
     assert f"Stop mails: {stop}" in last
     assert "List-Unsubscribe=One-Click" == mails[-1]["List-Unsubscribe-Post"]
+
+
+def test_author_is_notified_of_the_first_certain_rating_in_a_ladder(tmp_path: Path) -> None:
+    with joins(tmp_path / "cup") as cup, closing(intake_directory(load_plan(cup.folder)).notices()) as notices:
+        notices.derive()
+        notices.set_webhook("eve", "https://example.org/", new_secret())
+        cup.play(2)
+        cup.store.remark(cup.contest.name, RATED, "zoe: 1612 Elo, standard error 74")
+        cup.store.remark(cup.contest.name, RATED, "anna: 1700 Elo, standard error 70")
+        notices.derive()
+        (rated,) = [each for each in notices.of("eve", 99) if each.kind == RATED]
+    assert rated.text == "zoe has its rating: 1612 Elo, standard error 74"
+    assert json.loads(rated.body)["data"]["agent"] == "zoe"

@@ -79,7 +79,7 @@ def test_ratings_are_those_of_the_matchmaker_after_each_game(running: Cup) -> No
         else:
             before = history[agent][max(0, len(each.history) - TREND_GAMES)]
             assert each.trend == pytest.approx(each.elo - before)
-            assert each.reach > 1.96 * each.deviation
+            assert each.reach > 1.96 * ratings.relative_deviation(agent) > 0
     (game,) = contest.unfinished
     assert {agent for agent, each in found.items() if each.open_games} == {game.first, game.second}
 

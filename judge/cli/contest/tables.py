@@ -14,6 +14,7 @@ from rich.text import Text
 from judge.base.text import printable
 from judge.cli.certainty import print_certainty_words
 from judge.cli.contest.options import opened, opened_if_begun
+from judge.cli.ladder import ladder_document, print_ladder
 from judge.cli.options import HERE, ContestArgument, JsonOption
 from judge.contest.contest import Contest, Standing, open_store
 from judge.contest.entries import intake_directory
@@ -22,6 +23,7 @@ from judge.contest.plan import Planned, load_plan
 from judge.contest.runner import again_at
 from judge.contest.window_keeper import has_window_keeper
 from judge.contest_games import GameState
+from judge.publish.load import load_store
 from judge.publish.model import chance_words
 from judge.sandbox.machine.core_locks import holders_here
 from judge.statistics.fairness import FairnessTest, fairness_tests
@@ -76,9 +78,11 @@ def status(
         print(f"  failures      {printable(agent)}: {count}")
     if document["again_at"]:
         print(f"  set aside     retried when nothing else can be played, not before {document['again_at']}")
+    has_rounds = not found.snapshot.format.draws_when_free
     for game in document.get("list", []):
+        words = f"round {game['round']:<3} " if has_rounds else ""
         print(
-            f"  {game['number']:>5}  {game['id'][:8]}  round {game['round']:<3} {printable(game['first'], 24)} - "
+            f"  {game['number']:>5}  {game['id'][:8]}  {words}{printable(game['first'], 24)} - "
             f"{printable(game['second'], 24)}  {game['state']}  {printable(game['why'], 60)}".rstrip()
         )
 
@@ -241,6 +245,7 @@ def standings(contest: ContestArgument = HERE, as_json: JsonOption = False) -> N
         standing = found.standing()
         title, test, words = found.name, sequential(found, standing), found.snapshot.format.places_by
         certainty = _certainty(found, standing)
+        ladder = load_store(found) if found.snapshot.format.draws_when_free else None
     if as_json:
         ranges = {agent: ends for stage in certainty for agent, ends in stage.ranges.items()}
         lines = []
@@ -248,13 +253,17 @@ def standings(contest: ContestArgument = HERE, as_json: JsonOption = False) -> N
             low, high = ranges.get(line.agent, (None, None))
             stage = standing.stages.get(line.agent, "")
             lines.append(dataclasses.asdict(line) | {"stage": stage, "low": low, "high": high})
-        document = {"contest": title, "ranking": standing.table.ranking, "lines": lines}
+        document: dict[str, Any] = {"contest": title, "ranking": standing.table.ranking, "lines": lines}
+        document |= {} if ladder is None else {"ladder": ladder_document(ladder)}
         print(json.dumps(document | ({} if test is None else {"sprt": dataclasses.asdict(test)})))
         return
-    console = Console(highlight=False)
-    table = standings_table(standing, certainty, has_boxes=not console.options.ascii_only)
-    table.title = Text(printable(title))
-    console.print(table)
+    if ladder is None:
+        console = Console(highlight=False)
+        table = standings_table(standing, certainty, has_boxes=not console.options.ascii_only)
+        table.title = Text(printable(title))
+        console.print(table)
+    else:
+        print_ladder(ladder)
     print_certainty_words(certainty)
     if words:
         print(words)

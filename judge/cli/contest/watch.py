@@ -2,8 +2,10 @@
 
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, suppress
+from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
 
@@ -17,15 +19,21 @@ from judge.broadcast.log import LOG_FILE, LogReader
 from judge.broadcast.state import Live
 from judge.cli.contest.options import opened, opened_if_begun
 from judge.cli.contest.tables import print_status_before, status_before
+from judge.cli.ladder import ladder_cells
 from judge.cli.options import HERE, ContestArgument
 from judge.contest.contest import Contest
 from judge.contest.plan import load_plan
+from judge.publish.ladder import LadderAgent, LadderRatings
+from judge.publish.load import load_store
 from judge.submissions.windows import Windows
 from judge.terminal.contest_screen import game_screen, line_of, overview
 
 POLL_INTERVAL_S = 0.1
 
 BEGIN_LOOK_S = 1.0
+
+RATE_SHARE = 0.1
+"""Share of time for reading the ratings of a ladder."""
 
 LATE_S = 10.0
 """Maximum wait for missing events after the end: a killed judge leaves the log incomplete."""
@@ -88,6 +96,21 @@ class Followed:
         self._is_over = False
         self._has_ended = False
         self._grown_at = time.monotonic()
+        self._ladder = LadderRatings()
+        self._rated: Mapping[str, LadderAgent] = {}
+        self._rated_games = -1
+        self._rate_at = 0.0
+
+    def ratings(self) -> Mapping[str, Sequence[str]]:
+        """Cells of a ladder's agents by name; empty for other formats."""
+        games, began = sum(line.games for line in self.live.table), time.monotonic()
+        is_ladder = self.contest.snapshot.format.draws_when_free
+        if is_ladder and games != self._rated_games and began >= self._rate_at:
+            self._rated = replace(load_store(self.contest), ladder_ratings=self._ladder).ladder
+            self._rated_games = games
+            self._rate_at = began + (time.monotonic() - began) / RATE_SHARE
+        now = datetime.now(UTC)
+        return {agent: ladder_cells(found, now) for agent, found in self._rated.items()}
 
     def news(self) -> Iterator[AnyEvent]:
         """Yield new events; all from the first if the log was recreated. Raises InputError for an invalid log."""
@@ -145,7 +168,11 @@ def _on_screen(followed: Followed) -> None:
             for _ in followed.news():
                 pass
             live, now_ms = followed.live, time.time() * 1000
-            shown = game_screen(live, followed.game, now_ms) if followed.game else overview(live, now_ms)
+            shown = (
+                game_screen(live, followed.game, now_ms)
+                if followed.game
+                else overview(live, now_ms, followed.ratings())
+            )
             terminal.update(shown, refresh=True)
             if goes_on:
                 time.sleep(POLL_INTERVAL_S)

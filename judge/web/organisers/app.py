@@ -108,6 +108,7 @@ def _page(
         "here": "",
         "tab": "",
         "contest_name": _console_of(request).shown_name,
+        "has_rounds": _console_of(request).has_rounds,
         "visitor": visitor,
         "may_act": visitor is not None and visitor.may_act,
     }

@@ -40,6 +40,12 @@ class Console:
         contest = self.contest()
         return (self.file.look().title or self.planned.name) if contest is None else contest.snapshot.shown_name
 
+    @property
+    def has_rounds(self) -> bool:
+        """False for a ladder that has begun."""
+        contest = self.contest()
+        return contest is None or not contest.snapshot.format.draws_when_free
+
     def contest(self) -> Contest | None:
         """The contest; None before it begins."""
         with self._opening:

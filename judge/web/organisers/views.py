@@ -48,11 +48,13 @@ def overview(console: Console) -> Mapping[str, Any]:
     }
     if contest is None:
         return {**values, **_before(console), "state": "not begun"}
+    contest.refresh()
     store, name = contest.store, contest.name
     state = store.state(name)
     running = store.running(name)
     places = [(attempt.host, attempt.slot) for _, attempt in running if attempt.slot]
-    standing, is_over = contest.standing(), contest.is_over()
+    standing, is_over, to_come = contest.standing(), contest.is_over(), contest.to_come()
+    has_rounds = not contest.snapshot.format.draws_when_free
     reasons = store.last_lines(name, 1, "paused", "stopped", "open")
     return {
         **values,
@@ -62,7 +64,8 @@ def overview(console: Console) -> Mapping[str, Any]:
         "player": player_of(console.planned),
         "is_over": is_over,
         "counts": {each.value: count for each, count in store.counts(name).items() if count},
-        "to_come": contest.to_come(),
+        "to_come": to_come,
+        "season": {"frozen": contest.frozen_admissions} if to_come.games and not has_rounds else None,
         "running": running,
         "stages": contest.stages_of_games(),
         "shares_slots": len(set(places)) < len(places),
@@ -97,6 +100,7 @@ def games(console: Console, after: int, agent: str = "", show: str = "") -> Mapp
     values = {"after": after, "chosen": {"agent": agent, "show": show}, "filter": urlencode(_given(agent, show))}
     if contest is None:
         return {**values, "games": [], "agents": [], "stages": {}, "next": None, **_before_start(console, contest)}
+    contest.refresh()
     store, name = contest.store, contest.name
     state = GameState(show) if show in list(GameState) else None
     found = store.listed(name, state, after, GAMES, agent, failed=show == "failed", repeated=show == "repeated")

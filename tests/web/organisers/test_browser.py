@@ -10,6 +10,7 @@ from judge.cli.submit import open_intake
 from judge.store.tokens import TokenRole, Tokens
 from tests.publish.cups import Cup
 from tests.site.browser import Browser
+from tests.verify.test_ladder import joins
 from tests.web.live.serving import serving_all
 from tests.web.organisers.office import CAST, PATIENCE
 
@@ -119,3 +120,34 @@ def test_link_of_a_mail_works_by_keyboard_without_script(browser: Browser, cup: 
         finally:
             browser.block_scripts(False)
         assert "" == notices.targets("ada").email
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_a_season_is_ended_by_keyboard_without_script(browser: Browser, tmp_path: Path, width: int) -> None:
+    with joins(tmp_path / "cup", PATIENCE.format(strangers=1000)) as cup:
+        directory = open_intake(cup.folder)
+        with closing(Tokens(directory.store_url, directory.contest)) as tokens, serving_all(cup.folder) as service:
+            browser.leave()
+            browser.look(width)
+            browser.visit(f"{service.url}/organiser/index.html#{tokens.make('Olga', 'test', TokenRole.ACT)}")
+            browser.wait_for("document.getElementById('state')?.textContent === 'open'")
+            for language in ("", "cs/", "zh/"):
+                for page in ("index.html", "games.html", "order.html?action=end-season"):
+                    browser.visit(f"{service.url}/{language}organiser/{page}")
+                    assert browser.ask("document.documentElement.scrollWidth") <= width, page
+                    assert [] == browser.violations(), (language, page)
+            browser.block_scripts(True)
+            try:
+                browser.visit(f"{service.url}/organiser/index.html")
+                browser.ask("[...document.links].find(a => a.href.includes('end-season')).focus()")
+                browser.press("Enter")
+                browser.wait_for("document.querySelector('input[name=why]') !== null")
+                browser.ask("document.querySelector('input[name=why]').value = 'it is decided'")
+                browser.ask("document.querySelector('input[name=why]').focus()")
+                browser.press("Enter")
+                browser.wait_for("document.querySelector('h1')?.textContent === 'Done'")
+            finally:
+                browser.block_scripts(False)
+            (line,) = cup.store.last_lines(cup.contest.name, 1, "season-ended")
+            assert line.text == "it is decided"
+    browser.look(1000)

@@ -17,6 +17,7 @@ from judge.transparency.keys import load_key, public_pem
 from judge.verify.export import verify_export
 from judge.web.organisers import views
 from tests.publish.cups import Cup
+from tests.verify.test_ladder import joins
 from tests.web.organisers.office import CAST, FORM, PATIENCE, Office, office, office_of, proof, submit, unbegun
 
 PAGES = ("index", "games", "submissions", "authors", "orders", "journal", "settings")
@@ -474,3 +475,26 @@ def test_every_response_has_strict_security_headers(seen: Office, path: str) -> 
         assert "default-src 'none'" in headers["content-security-policy"]
         assert "unsafe" not in headers["content-security-policy"]
         assert not re.search(rb"<script(?![^>]*\bsrc=)|<[^>]+\s(on\w+|style)=", body)
+
+
+def test_a_season_of_a_ladder_is_frozen_reopened_and_ended_with_reasons(tmp_path: Path) -> None:
+    with joins(tmp_path / "cup", PATIENCE.format(strangers=1000)) as cup, office_of(cup) as own:
+        page = own.page("index.html")
+        assert "Admissions are open" in page
+        assert "reopen-admissions" not in page
+        assert not re.search(r"(?i)\brounds?\b", re.sub(r"<[^>]*>", " ", page))
+        assert "action=enter&amp;target=zoe" in page
+        assert "takes part from now on" in own.order("enter", "zoe", why="as asked")
+        assert "no longer takes part" in own.order("withdraw-agent", "zoe", why="it is ill")
+        own.order("freeze-admissions", why="the last week")
+        page = own.page("index.html")
+        assert "the last week" in page
+        assert "action=freeze-admissions" not in page
+        own.order("reopen-admissions", why="one more")
+        assert "has ended" in own.order("end-season", why="it is decided")
+        page = own.page("index.html")
+        assert "Freeze admissions" not in page
+        assert "End the season" not in page
+        told = [(line.event, line.who) for line in cup.store.journal(cup.contest.name)[-5:]]
+        events = ("entered", "agent-withdrawn", "admissions-frozen", "admissions-reopened", "season-ended")
+        assert [(event, "Olga") for event in events] == [each for each in told if each[0] in events]
