@@ -153,7 +153,7 @@ def certain_places(
         above = min((line.place for line in lines), default=1) - 1
         places = {line.agent: line.place - above for line in lines}
         if (certainty := assess_places(pair_results(games), places, is_running)) is not None:
-            rounds = len({each.pairing.round for each in pairings})
+            rounds = len({each.pairing.round for each in pairings}) if has_rounds else 0
             changes_place = table.ranking[:1] in (("elo",), ("rating",))
             if points is not None and not stage and table.ranking[:1] == ("points",):
                 reversals, new_first = _reversed_by_points(lines, games, points)
