@@ -162,12 +162,12 @@ class Tournament:
         return {agent: form.stage_name(group) for agent, group in groups.items()}
 
     def table(self, played: Sequence[PlayedPairing], out: Collection[str] = ()) -> Table:
-        """The standings; disqualified agents are last."""
+        """The standings; disqualified agents are last, in order of entry."""
         entries = self.entries(out)
         form = self.snapshot.format
         order = form.order(entries, played)
         tiers = [[agent for agent in tier if agent not in out] for tier in order]
-        tiers = [tier for tier in (*tiers, sorted(out)) if tier]
+        tiers = [tier for tier in (*tiers, [entry.id for entry in entries if not entry.active]) if tier]
         counted = without(played, out)
         records = records_of([entry.id for entry in entries], counted)
         lines = standings(tiers, records, form.compared(entries, played))

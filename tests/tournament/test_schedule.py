@@ -217,6 +217,15 @@ def test_agent_disqualified_at_the_end_is_last(format_: AnyFormat) -> None:
         assert 1 == contest.standing().table.lines[0].place
 
 
+def test_disqualified_agents_are_last_in_the_order_of_entry() -> None:
+    with cup(RoundRobin(), 10) as contest:
+        play(contest, better_seed)
+        for agent in ("10", "2"):
+            contest.store.disqualify("cup", agent, "two entries")
+
+        assert [("2", 9), ("10", 9)] == [(line.agent, line.place) for line in contest.standing().table.lines[-2:]]
+
+
 def test_finalist_stays_when_another_is_disqualified_later() -> None:
     """3 is the first of its group by the games that it won against 6; without them 2 would be."""
 
