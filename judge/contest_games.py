@@ -38,7 +38,7 @@ class AttemptState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Pairing:
-    """Two agents that meet. `first` has seat 0 in the first game; `second` None is a bye.
+    """Two agents that meet. `first` has seat 0 in the first game; `second` None: a bye.
 
     `round` and `table` count from 1. `meeting`: number of earlier meetings; `group`: group or league, or empty.
     """
@@ -97,7 +97,7 @@ class Attempt:
 
 
 def schedule_digest(games: Iterable[ScheduledGame]) -> str:
-    """SHA-256 of the schedule's data of some games."""
+    """SHA-256 of some games' schedule."""
     rows = [[each.number, each.id, each.round, each.table, each.leg, each.first, each.second] for each in games]
     return hashlib.sha256(json.dumps(rows, separators=(",", ":")).encode()).hexdigest()
 
@@ -128,7 +128,7 @@ class Outcome:
     """Digest of the record's public part."""
 
     def row(self, game: ScheduledGame, attempt: int) -> "GameResult":
-        """The result of a game, if this attempt counts."""
+        """A game's result, if this attempt counts."""
         first, second = self.seats
         return game_result(
             (
@@ -144,7 +144,7 @@ class GameResult(NamedTuple):
     """A game's final result. `first` had seat 0; `winner` is None for a draw or if both are at fault.
 
     Pairs are by seat: verdict of a fault, number of answers, charged milliseconds. `result` is the usual manager's
-    result line, `record` a digest. A plain tuple, because a contest may have a hundred thousand.
+    result line, `record` a digest. A plain tuple: contests may have a hundred thousand.
     """
 
     first: str
@@ -192,7 +192,7 @@ _FAULTS: Mapping[str | None, Verdict | None] = {None: None} | dict(_VERDICTS)
 
 
 def game_result(columns: Sequence[Any]) -> GameResult:
-    """From a row of the store: the fields in order, pairs as two columns, the winner as a seat."""
+    """From a store row: fields in order, pairs as two columns, the winner as a seat."""
     first, second, winner, verdict, reason, result, fault_0, fault_1, replies_0, replies_1, *rest = columns
     charged_ms_0, charged_ms_1, *rest = rest
     return GameResult(
@@ -253,7 +253,7 @@ class PublishedGame(ScheduledGame):
 
     @property
     def picture_path(self) -> str:
-        """Path of the picture of its last position in an export."""
+        """Path of its last position's picture in an export."""
         return f"games/{self.stem}.png"
 
     def attempt_path(self, attempt: int) -> str:

@@ -63,7 +63,7 @@ class EndedAttempt:
 
 
 class Executor(Protocol):
-    """Plays the games of a contest, locally or on other machines."""
+    """Plays a contest's games, locally or on other machines."""
 
     @property
     def free(self) -> int:
@@ -79,7 +79,7 @@ class Executor(Protocol):
 
     @property
     def running(self) -> int:
-        """Number of games that are being played or prepared."""
+        """Number of games being played or prepared."""
 
     def start(self, job: Job) -> None:
         """Play a game. Raises IndexError if no slot is free."""
@@ -95,14 +95,14 @@ class Executor(Protocol):
 
 
 def outcome_and_record(file: RecordFile) -> tuple[Outcome, bytes]:
-    """Return an attempt's outcome and its record as JSON."""
+    """An attempt's outcome and its record as JSON."""
     data = file.to_json()
     public = hashlib.sha256(public_part(file).to_json()).hexdigest()
     return replace(outcome_of(file, hashlib.sha256(data).hexdigest()), public=public), data
 
 
 def outcome_of(file: RecordFile, digest: str) -> Outcome:
-    """Return an attempt's outcome; `digest` is the record's."""
+    """An attempt's outcome; `digest` is the record's."""
     record = file.record
     replies = [ply.seat for ply in record.plies]
     first, second = (

@@ -61,7 +61,7 @@ class FileCopy(_Value):
 
 
 class BackupManifest(_Value):
-    """The contents of a backup. `log_size` and `log_root` are the checkpoint of the contest's log."""
+    """The contents of a backup. `log_size` and `log_root` are the log's checkpoint."""
 
     format: Literal["judge-backup-1"] = "judge-backup-1"
     judge: str
@@ -76,7 +76,7 @@ class BackupManifest(_Value):
     files: Mapping[str, FileCopy]
     """By path in the contest's folder."""
     keys: tuple[str, ...] = ()
-    """Paths of private keys and passwords, which are not in the backup."""
+    """Paths of private keys and passwords, not in the backup."""
     agents: Mapping[str, str]
     """SHA-256 of the packed files, by agent digest."""
     stored: tuple[str, ...]
@@ -100,8 +100,8 @@ def back_up(
 ) -> BackupReport:
     """Copy a contest into `target`, which is new, empty, or has an earlier backup of the contest.
 
-    `keys` is a new directory for private keys; None: they are not copied. `dump`: from pg_dump, for PostgreSQL. Raises
-    InputError if the log does not continue that of the earlier backup, HostError if a record is missing.
+    `keys`: new directory for private keys; None: not copied. `dump`: from pg_dump, for PostgreSQL. Raises InputError if
+    the log does not continue the earlier backup's, HostError if a record is missing.
     """
     if planned.has_no_store:
         raise InputError(f"{planned.path}: the contest has no store yet, so there is nothing to back up")
@@ -134,7 +134,7 @@ def read_manifest(directory: Path) -> BackupManifest:
 
 
 def database_file(planned: Planned) -> Path | None:
-    """Return the contest's SQLite file; None with PostgreSQL."""
+    """The contest's SQLite file; None with PostgreSQL."""
     url = planned.store_url
     return Path(url.removeprefix(_SQLITE)) if url.startswith(_SQLITE) else None
 

@@ -24,12 +24,12 @@ PUBLIC_KEY_FILE = "organiser.pem"
 
 @dataclass(frozen=True, slots=True)
 class CarriedOver:
-    """What was carried over."""
+    """Carried-over items."""
 
     checked: Sequence[str]
     """Submitted agents that keep their checks."""
     unchecked: Sequence[str]
-    """Submitted agents that are checked again, because the policy differs."""
+    """Submitted agents to check again, because the policy differs."""
     tokens: int
     has_key: bool
     shares_store: bool

@@ -1,6 +1,6 @@
 """A contest and its store: lock in, next games, standings.
 
-The folder of contest.toml contains the database, the locked-in agents, the records and the folder states.
+The folder of contest.toml contains database, locked-in agents, records and folder states.
 """
 
 import hashlib
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """Table, results, agents without counted results and why (`out`), and each agent's group or league."""
+    """Table, results, agents without counted results (`out`) with reasons, and each agent's group or league."""
 
     table: Table
     played: Sequence[PlayedPairing]
@@ -93,7 +93,7 @@ class Contest:
 
     @property
     def has_new_plan(self) -> bool:
-        """Whether contest.toml was changed after the lock-in. This has no effect."""
+        """Whether contest.toml was changed after the lock-in, without effect."""
         text = self.planned.text.encode()
         return hashlib.sha256(text).hexdigest() != self.snapshot.plan_sha256
 
@@ -107,7 +107,7 @@ class Contest:
         drain: Event | None = None,
         abandon: Event | None = None,
     ) -> ContestRunner:
-        """Return the runner; `listener` is the recorder's socket."""
+        """The runner; `listener` is the recorder's socket."""
         return ContestRunner(
             self.store,
             self.files,
@@ -139,7 +139,7 @@ class Contest:
         return frozenset(entry.name for entry in self.snapshot.entries)
 
     def schedule_next(self) -> bool:
-        """Disqualify failing agents, then schedule the games that follow. False if none follow now."""
+        """Disqualify failing agents, then schedule the next games. False if none follow now."""
         self.refresh()
         if self.store.state(self.name) != "open":
             return False
@@ -165,7 +165,7 @@ class Contest:
     def _ladder(self) -> "LadderScheduler | None":
         if not self.snapshot.format.draws_when_free:
             return None
-        # It needs NumPy, whose import takes long.
+        # NumPy takes long to import.
         from judge.contest.ladder import LadderScheduler
 
         return LadderScheduler(self.store, self.first, self._with_late, self.record, lambda: self.enter_passed(self))
@@ -175,20 +175,20 @@ class Contest:
         return self.tournament
 
     def check_failures(self, game: ScheduledGame) -> None:
-        """Disqualify agents of an ended game, if checked after every game."""
+        """Disqualify an ended game's agents, if checked after every game."""
         if self.snapshot.failures.check == "game" or self._ladder is not None:
             self._disqualify_failed(self.store.results_of(self.name, (game.first, game.second)), game)
 
     def _disqualify_failed(self, results: Sequence[GameResult], game: ScheduledGame | None = None) -> None:
         limit = self.snapshot.failures.limit
         for agent, share in self.tournament.failed(results, self.out()).items():
-            # Of other agents, only games against these two are known.
+            # Of others, only games against these two are known.
             if game is None or agent in (game.first, game.second):
                 why = f"failed in {share:.0%} of its games; {limit:.0%} are allowed"
                 self.store.disqualify(self.name, agent, why)
 
     def job(self, game: ScheduledGame, listener: Path | None = None) -> Job:
-        """Return the job of the current attempt. Raises InputError if an agent's files or folders were changed."""
+        """The job of the current attempt. Raises InputError if an agent's files or folders were changed."""
         entries = self.snapshot.by_name()
         agents = [entries[name] for name in (game.first, game.second)]
         first, second = (self._folders(agent, game.number) for agent in agents)
@@ -209,13 +209,13 @@ class Contest:
         )
 
     def program(self, digest: str) -> Path:
-        """Return the path of a locked-in agent, checked at the first call."""
+        """Path of a locked-in agent, checked at the first call."""
         if digest not in self._programs:
             self._programs[digest] = AgentStore(self.planned.agents).get(digest)
         return self._programs[digest]
 
     def check_agents(self) -> None:
-        """Raises InputError if files of a playing agent are missing or changed."""
+        """Raises InputError if a playing agent's files are missing or changed."""
         out = self.out()
         for entry in self.snapshot.entries:
             if entry.name not in out:
@@ -237,7 +237,7 @@ class Contest:
 
     @property
     def folders_notice(self) -> str:
-        """The source of the persistent folders; empty without such folders."""
+        """Source of the persistent folders; empty without any."""
         if not self.snapshot.policy.folders.persistent:
             return ""
         entries = self.snapshot.entries
@@ -259,7 +259,7 @@ class Contest:
         return {entry.name: entry.withdrawn for entry in self.store.entries(self.name) if entry.withdrawn is not None}
 
     def absent(self) -> frozenset[str]:
-        """Agents that are not paired any more."""
+        """Agents that are no longer paired."""
         return frozenset(self.out()) | frozenset(self.withdrawn())
 
     def results(self) -> list[GameResult]:
@@ -269,7 +269,7 @@ class Contest:
     def standing(self, results: Sequence[GameResult] | None = None) -> Standing:
         """The current table. `results`, here and below: those of `results()`; None: read them."""
         out = self.out()
-        # A collection of 100,000 games finds nothing and takes a third of the time.
+        # Collecting 100,000 games finds nothing and takes a third of the time.
         with uncollected():
             found = self.results() if results is None else results
             played = self.tournament.played(self.store.pairings(self.name), found)
@@ -338,7 +338,7 @@ def why_not_yet(store: Store, planned: Planned) -> str:
 
 
 def announce(store: Store, planned: Planned) -> None:
-    """Start the contest's log with the commitment to its secret. Does nothing if it is started.
+    """Start the contest's log with the commitment to its secret, unless it is started.
 
     Raises InputError if the fixed seed was added or removed since, or the cup was changed.
     """
@@ -368,7 +368,7 @@ def _nobody(_witness: WitnessPlan, _checkpoint: Checkpoint, _tree: Tree) -> Chec
 def frozen(
     store: Store, name: str, terms: str, witnesses: Sequence[WitnessPlan] = (), cosign: Cosign = _nobody
 ) -> Freeze:
-    """Lock in the digest of a contest's terms in its log; witnesses of the draw sign it.
+    """Lock in the digest of a contest's terms in its log; the draw's witnesses sign it.
 
     A witness that does not sign is excluded from the draw for good. Raises InputError if other terms are locked in.
     """
@@ -395,7 +395,7 @@ def frozen(
 def begin(
     store: Store, planned: Planned, host: Mapping[str, Any], cosign: Cosign = _nobody, *, is_early: bool = False
 ) -> Contest:
-    """Lock in a contest and store it with its first games, or open it.
+    """Lock in and store a contest with its first games, or open it.
 
     Raises InputError before the end of submissions or the start, unless `is_early`.
     """

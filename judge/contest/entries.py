@@ -1,6 +1,4 @@
-"""The entries of a contest: agents in the order of contest.toml, then accepted submissions by name. Agents named in
-`seeds` come first.
-"""
+"""A contest's entries: first `seeds`, then agents in the order of contest.toml, then accepted submissions by name."""
 
 from __future__ import annotations
 
@@ -34,7 +32,7 @@ class Entrant:
     author: str = ""
     """The submission's, else the manifest's; empty for a house agent."""
     is_checked: bool = True
-    """House agent, or submission that passed its check with the contest's clocks."""
+    """House agent, or submission that passed with the contest's clocks."""
     title: str = ""
     """Display name, if it differs from the name."""
     parent: str = ""
@@ -70,7 +68,7 @@ def current_intake(directory: IntakeDirectory, register: Register) -> IntakeDire
 
 
 def entrants(planned: Planned, staging: Path, miss: Callable[[InputError], None]) -> Sequence[Entrant]:
-    """Return the entries. `miss` receives each reason why an agent cannot play, and may raise it.
+    """The entries. `miss` receives each reason why an agent cannot play, and may raise it.
 
     Listed agents are staged below `staging`.
     """

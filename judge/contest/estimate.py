@@ -1,4 +1,4 @@
-"""Estimates games and duration of a contest, and lists missing requirements."""
+"""Estimates a contest's games and duration, and lists missing requirements."""
 
 import tempfile
 from collections import Counter
@@ -48,7 +48,7 @@ class PairLeftOut:
 class ContestEstimate:
     """The estimated size of a contest. `is_exact`: the number of games does not depend on results.
 
-    `waves`: (parallel chains, games per chain); each wave begins after the previous one.
+    `waves`, one after another: (parallel chains, games per chain).
     """
 
     agents: Sequence[str]
@@ -86,7 +86,7 @@ class ContestEstimate:
 def estimate_contest(planned: Planned, later: int = 0) -> ContestEstimate:
     """Check all requirements without changes. Returns missing ones.
 
-    `later`: number of agents that are not known yet.
+    `later`: number of unknown agents.
     """
     with tempfile.TemporaryDirectory(prefix="judge-plan-") as staging:
         missing: list[str] = []
@@ -169,7 +169,7 @@ def longest_game_s(policy: Policy) -> float | None:
     clock = policy.clock
     if clock.control is not None:
         answers = _longest_answers(policy)
-        # Either seat may give more answers than the other.
+        # Either seat may give more answers.
         shares = {(0, answers), (answers - answers // 2, answers // 2), (answers, 0)}
         times = [_game_s(clock, share, clock.tolerance_ms) for share in shares]
         return None if None in times else max(time for time in times if time is not None)
@@ -179,7 +179,7 @@ def longest_game_s(policy: Policy) -> float | None:
 
 
 EXPECTED_ANSWERS = 40
-"""Answers of a seat in an expected game."""
+"""A seat's answers in an expected game."""
 
 
 def expected_game_s(policy: Policy) -> float | None:
@@ -253,7 +253,7 @@ def _draws(planned: Planned, chosen: AnyFormat, names: Sequence[str]) -> Sequenc
         draws.append(pairings)
         for pairing in pairings:
             first_wins = pairing.second is None or seeds[pairing.first] < seeds[pairing.second]
-            # A sequential test that has no results yet draws all of its pairings.
+            # Without results a sequential test draws all of its pairings.
             played.append(PlayedPairing(pairing, (), (1, 0) if first_wins else (0, 1), is_over=chosen.waits))
     return draws
 

@@ -1,4 +1,4 @@
-"""Evaluates a candidate against a locked-in pool, until a test is decided or the score is precise enough.
+"""Evaluates a candidate against a locked-in pool, until a test decides or the score is precise enough.
 
 At first use the pool fixes opponents, policy, openings and seed, so all candidates play the same games. Games already
 played with the same files are not repeated. A parent plays the same games and is compared pair by pair. No folders are
@@ -81,11 +81,11 @@ class Pool(_Value):
 
     @property
     def different_pairs(self) -> int:
-        """Number of pairs of games after which openings repeat unchanged."""
+        """Pairs of games after which openings repeat unchanged."""
         return len(self.agents) * len(self.openings) * len(self.turns)
 
     def pair(self, number: int, seat: SeatSpec) -> tuple[GameSpec, GameSpec]:
-        """Return pair `number` (from 0) of an agent: all opponents in turn, then the next opening."""
+        """An agent's pair `number` (from 0): all opponents in turn, then the next opening."""
         turn, place = divmod(number, len(self.agents))
         opponent = self.agents[place]
         opening = schedule(self.openings, turn, self.seed if self.shuffle else None, self.turns)
@@ -109,7 +109,7 @@ def seat_of_version(seat: SeatSpec) -> SeatSpec:
 
 
 class StopRule(_Value):
-    """End of an evaluation: by a test or interval width, at the latest after `pairs` pairs of the candidate."""
+    """End of an evaluation: by a test or interval width, at the latest after the candidate's `pairs` pairs."""
 
     test: Sprt | None = None
     width: float | None = Field(default=None, gt=0, le=1)
@@ -140,7 +140,7 @@ class StopRule(_Value):
 
 
 class EvaluationVerdict(StrEnum):
-    """The result of an evaluation. `verdict_words` gives the full text."""
+    """The result of an evaluation; in full: `verdict_words`."""
 
     STRONGER = "stronger"
     NOT_STRONGER = "not stronger"
@@ -149,7 +149,7 @@ class EvaluationVerdict(StrEnum):
 
 
 def verdict_of(rule: StopRule, scores: PairedScores) -> EvaluationVerdict:
-    """Return the verdict of a rule."""
+    """The verdict of a rule."""
     if rule.test is not None:
         return {
             SprtDecision.H1: EvaluationVerdict.STRONGER,
@@ -192,8 +192,8 @@ def _below(elo: float) -> str:
 
 
 class Evaluation(_Value):
-    """Games and result of an evaluation. `games`: digests of records as played; per pair the candidate's two games,
-    then the parent's.
+    """Games and result of an evaluation. `games`: record digests as played; per pair the candidate's two games, then
+    the parent's.
     """
 
     judge: str
@@ -222,7 +222,7 @@ def evaluate(
 ) -> Iterator[tuple[PairedScores, list[str]]]:
     """Yield the scores and all records after each round of opponents, until the rule ends it.
 
-    `play` returns the game of a spec, played now or read from a record.
+    `play` plays a spec, or reads its record.
     """
     digests: list[str] = []
     scores: tuple[list[float], list[float]] = ([], [])
@@ -259,7 +259,7 @@ def evaluation_of(
     scores: PairedScores,
     games: list[str],
 ) -> Evaluation:
-    """Return the evaluation; `seats` are the candidate's and the parent's."""
+    """The evaluation; `seats` are the candidate's and the parent's."""
     score, low, high = scores.interval
     return Evaluation(
         judge=version,

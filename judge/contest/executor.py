@@ -43,9 +43,9 @@ class LocalExecutor:
 
     slots: Sequence[Slot]
     ahead: int = 1
-    """Games prepared per slot while another plays; 0 if no core is left for this."""
+    """Games prepared per slot while another plays; 0 without a core for this."""
     holds_cores: bool = False
-    """Whether this judge has all core locks; if not, each game takes its own."""
+    """Whether this judge has all core locks; otherwise each game takes its own."""
     host: str = field(default_factory=platform.node)
     log: Path | None = None
     fork: bool = False
@@ -140,14 +140,14 @@ def _name(number: int, slot: Slot) -> str:
 
 
 def slots_on_host(cores: int, count: int = 0, sharing: int = 1, *, ponders: bool = False) -> list[Slot]:
-    """Return `count` slots of `cores` cores, up to `sharing` on the same cores; count 0: as many as fit.
+    """`count` slots of `cores` cores, up to `sharing` on the same cores; count 0: as many as fit.
 
     Cores that no other judge uses come first. Raises InputError if the slots do not fit, or if one needs the judge's
     core although agents ponder.
     """
     available = whole_cores()
     if ponders and cores >= len(available):
-        # An agent that ponders on the judge's core would delay the reading of the opponent's answer.
+        # Pondering on the judge's core would delay reading the opponent's answer.
         raise InputError(
             f"clock.ponder = true: a game needs {cores} cores and the judge one, and this process may use "
             f"{len(available)}: play on a host with more cores, or remove clock.ponder"

@@ -38,7 +38,7 @@ def make_ready(kind: BoxKind, policy: Policy, runtimes: Sequence[str], tell: Tel
 
 
 def build_missing_images(names: Iterable[str], tell: Tell) -> None:
-    """Build missing or outdated images of the judge; other names are ignored. Raises HostError."""
+    """Build the judge's missing or outdated images; ignores other names. Raises HostError."""
     for name in images.missing_images(names):
         tell(f"building the image {name}, once; this may take some minutes")
         build_images([name], tell)
@@ -50,7 +50,7 @@ def build_missing_image(name: str, tell: Tell) -> None:
 
 
 def place_on_host(policy: Policy | None = None) -> CorePlacement:
-    """Return slots for games under the policy, and move this process to the judge's core. Raises InputError."""
+    """Slots for games under the policy. Moves this process to the judge's core. Raises InputError."""
     cores = whole_cores()
     each = 1 if policy is None else policy.slot_cores
     if policy is not None and each > len(cores):
@@ -64,7 +64,7 @@ def place_on_host(policy: Policy | None = None) -> CorePlacement:
 
 
 def make_venue(kind: BoxKind, policy: Policy, tell: Tell) -> Venue:
-    """Return a venue whose slot holds its core locks until its first game is over; each further game waits again."""
+    """A venue whose slot holds its core locks until its first game is over; each further game waits again."""
     if kind == "process":
         return Venue()
     slot, locks = _take_slot(place_on_host(policy), tell)
@@ -77,8 +77,8 @@ def slot_alone(
 ) -> Iterator[Slot]:
     """Hold a slot in which no other judge of this host plays. Process boxes have no reserved cores.
 
-    `placement` is by default `place_on_host(policy)`. Waits for a free slot, and passes the process that holds it to
-    the callback. Raises HostError if the leftovers of a killed judge cannot be removed.
+    `placement` is by default `place_on_host(policy)`. Waits for a free slot, and reports the process that holds it.
+    Raises HostError if a killed judge's leftovers cannot be removed.
     """
     if kind == "process":
         yield Slot()
@@ -121,7 +121,7 @@ def _take_slot(placement: CorePlacement, tell: Tell) -> tuple[Slot, CoreLocks]:
 
 
 def report_occupied(slots: Sequence[Slot], tell: Tell) -> None:
-    """Report which processes hold the cores of these slots, and for which cores this is unknown."""
+    """Report which processes hold these slots' cores, and cores for which this is unknown."""
     once = cache(tell)
     for cores in {slot.cores for slot in slots}:
         locks = CoreLocks(cores, once)

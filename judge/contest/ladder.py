@@ -28,7 +28,7 @@ class LadderScheduler:
         record: Callable[[str], RecordFile],
         enter_passed: Callable[[], None],
     ) -> None:
-        """`first` has the entries of the start, `now` returns all. `record` returns a record by its digest."""
+        """`first` has the entries of the start, `now` returns all. `record` returns a record by digest."""
         seed, name = now().seed, first.name
         if seed is None:
             raise ValueError("a ladder that is played needs its secret")

@@ -24,7 +24,7 @@ def resolved_format(planned: Planned, agents: Agents) -> AnyFormat:
     if isinstance(chosen, Leagues) and chosen.seats is not None:
         chosen = _with_seats(planned, chosen, [name for name, _ in agents])
     if isinstance(chosen, Ladder) and planned.plan.ratings.from_:
-        # It needs NumPy, whose import takes long.
+        # NumPy takes long to import.
         from judge.contest.start_ratings import with_start_ratings
 
         return with_start_ratings(planned, chosen, agents)

@@ -40,7 +40,7 @@ class MatchObserver:
         return stage_agent(named, staging)
 
     def seated(self, seats: tuple[SeatSpec, SeatSpec]) -> tuple[SeatSpec, SeatSpec]:
-        """Return the seats of the first game, possibly with other protocol options."""
+        """The first game's seats, possibly with other protocol options."""
         return seats
 
     def open(self, seats: tuple[SeatSpec, SeatSpec], games: int) -> None:
@@ -50,7 +50,7 @@ class MatchObserver:
         """Report the start of an attempt."""
 
     def end(self, record: GameRecord, path: Path, *, is_last: bool) -> None:
-        """Report the end of an attempt, after writing its record; `is_last`: no further attempt follows."""
+        """Report the end of an attempt, after writing its record; `is_last`: no attempt follows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +80,7 @@ class MatchPlan:
 def openings_of_match(
     text: str, policy: Policy, *, transform: bool, most: int
 ) -> tuple[Sequence[Opening], Sequence[Turn]]:
-    """Return the openings of `text`, a file or one opening, and the symmetries to apply. Raises InputError."""
+    """The openings of `text`, a file or one opening, and the symmetries to apply. Raises InputError."""
     if not text:
         return [()], NOT_TURNED
     game = policy.game
@@ -97,12 +97,12 @@ def openings_of_match(
 
 
 def openings_needed(games: int, *, shuffle: bool) -> int:
-    """Return the maximum number of openings to read for a match."""
+    """Maximum number of openings to read for a match."""
     return MAX_OPENINGS if shuffle else (games + 1) // 2
 
 
 def seats_of(agents: Sequence[Agent], policy: Policy) -> tuple[SeatSpec, SeatSpec]:
-    """Return the seats of two agents; equal names get numbers."""
+    """The seats of two agents; equal names get numbers."""
     first, second = (agent.seat(policy) for agent in agents)
     if first.name == second.name:
         first = first.model_copy(update={"name": f"{first.name}-1"})
@@ -117,7 +117,7 @@ def play_match(
     observer: MatchObserver,
     watch: Callable[[Ply], None] | None,
 ) -> Sequence[MatchGame]:
-    """Play all games; `watch` receives the answers. A game that stays void has that verdict.
+    """Play all games; `watch` receives the answers. Games that stay void have that verdict.
 
     Raises HostError if a record cannot be written.
     """
@@ -161,7 +161,7 @@ def _play(spec: GameSpec, plan: MatchPlan, venue: Venue, kept: KeptThroughRun, o
 
 
 def record_name(record: GameRecord) -> str:
-    """Return the file name of a record: number, agents, id, and the attempt after the first."""
+    """File name of a record: number, agents, id, and the attempt after the first."""
     first, second = (file_word(seat.name) for seat in record.seats)
     attempt = f"-{record.attempt}" if record.attempt > 1 else ""
     return f"{record.spec.number + 1:04}-{first}-{second}-{record.id[:8]}{attempt}.json"

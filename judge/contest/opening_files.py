@@ -19,7 +19,7 @@ from judge.records.text_files import GUESS, decode_file, encoding_of
 MAX_LINE_CHARACTERS = 1 << 16
 MAX_OPENINGS = 1_000_000
 MAX_WHOLE_BYTES = 64 << 20
-"""Decompressed size of a file in an encoding that is not read line by line."""
+"""Decompressed size of a file that is not read line by line."""
 
 _HEAD_BYTES = 4096
 _GZIP, _ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"

@@ -55,7 +55,7 @@ def pause(contest: Contest, order: OrganiserOrder) -> DoneOrder:
 
 
 def resume(contest: Contest, order: OrganiserOrder) -> DoneOrder:
-    """Resume a contest and replay the games stopped after too many voids.
+    """Resume a contest and replay games stopped after too many voids.
 
     Games set aside before a pause are tried after all others.
     """
@@ -84,9 +84,9 @@ def _set_aside(contest: Contest) -> set[str]:
 
 
 def replay(contest: Contest, order: OrganiserOrder) -> DoneOrder:
-    """Replay the target, a held game. Resumes a stopped contest.
+    """Replay only the target, a held game. Resumes a stopped contest.
 
-    Other held games stay held. Raises InputError if the game is not held.
+    Raises InputError if the game is not held.
     """
     game = find_game(contest, order.target)
 
@@ -102,7 +102,7 @@ def replay(contest: Contest, order: OrganiserOrder) -> DoneOrder:
 
 
 def void(contest: Contest, order: OrganiserOrder, attempt: int | None = None) -> DoneOrder:
-    """Withdraw the result of the target and replay the game.
+    """Withdraw the target's result and replay the game.
 
     Raises InputError if the game is unknown, neither played nor running, or `attempt` is not current.
     """
@@ -179,7 +179,7 @@ def enter(contest: Contest, order: OrganiserOrder) -> DoneOrder:
 
 
 def enter_passed(contest: Contest) -> None:
-    """Enter all passed submissions of a ladder; why some cannot enter is written to the journal."""
+    """Enter a ladder's passed submissions; reasons against entry are written to the journal."""
     if contest.frozen_admissions is not None:
         return
     for agent, entrant in _late_entrants(contest).items():
@@ -255,7 +255,7 @@ def effect_of_resume(contest: Contest) -> Effect:
 
 
 def effect_of_replay(contest: Contest, word: str) -> tuple[ScheduledGame, Effect]:
-    """Preview `replay`. Raises InputError if the game is not held."""
+    """Preview `replay`. Raises InputError as `replay`."""
     game = find_game(contest, word)
     if game.state is not GameState.HELD:
         raise InputError(_not_held(game.number, game.state))
@@ -273,7 +273,7 @@ def _not_held(number: int, state: str) -> str:
 
 
 def effect_of_void(contest: Contest, word: str) -> tuple[ScheduledGame, Effect]:
-    """Preview `void`. Raises InputError if the game cannot be void now."""
+    """Preview `void`. Raises InputError as `void`."""
     game = find_game(contest, word)
     if game.state not in (GameState.DONE, GameState.RUNNING):
         raise InputError(sentence(f"game {game.number} is {game.state}: it has no result to withdraw"))

@@ -340,7 +340,7 @@ class Planned:
 
     @property
     def has_no_store(self) -> bool:
-        """Whether its SQLite file is missing. Queries must not create it."""
+        """Whether its SQLite file is missing. Queries do not create it."""
         start, name = "sqlite:///", self.store_url.removeprefix("sqlite:///")
         return self.store_url.startswith(start) and not os.path.exists(name)  # noqa: PTH110 - Path raises for long names
 
@@ -369,7 +369,7 @@ class Planned:
         return openings_of(self.path, self.plan.openings, self.policy)
 
     def lacks_agents(self, count: int) -> str | None:
-        """Why the format cannot be played with `count` agents; None if it can."""
+        """Why the format cannot have `count` agents; None if it can."""
         least, most = self.plan.format.agents
         if count >= least and (most is None or count <= most):
             return None
@@ -385,7 +385,7 @@ class Planned:
 
 
 def openings_of(path: Path, chosen: OpeningsPlan, policy: Policy) -> list[Opening]:
-    """The openings `chosen` in the contest file `path`; may be the empty one. Raises InputError with the line."""
+    """The openings `chosen` in the file `path`; may be the empty one. Raises InputError with the line."""
     if not chosen.file and not chosen.transform:
         return [()]
     game = policy.game
@@ -424,7 +424,7 @@ def load_plan(path: Path) -> Planned:
 
 
 def refuse_contradictions(path: Path, plan: Plan, policy: Policy) -> None:
-    """Raise InputError, which begins with `path`, if the policy excludes the plan's order of games or its slots."""
+    """Raise InputError, naming `path`, if the policy excludes the plan's order of games or slots."""
     if plan.order == "lowest" and policy.folders.kept and policy.folders.round == "each":
         raise InputError(
             f'{path}: order = "lowest": under this policy agents pass folders from game to game in schedule order; add '

@@ -17,7 +17,7 @@ _ESCAPE = re.compile(r"\\(.)", re.DOTALL)
 
 
 def journal_of_dump(dump: Path, contest: str) -> Sequence[JournalLine]:
-    """Return a contest's journal in a dump. Raises InputError unless it is a complete dump of a store."""
+    """A contest's journal in a dump. Raises InputError unless the dump is a complete store."""
     listed = set(_DATA.findall("".join(_pg_restore("--list", str(dump)))))
     if missing := sorted(set(metadata.tables) - listed):
         raise InputError(f"{dump}: not a complete dump of a store: the data of {', '.join(missing)} is missing")

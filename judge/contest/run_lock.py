@@ -37,7 +37,7 @@ def alone(planned: Planned) -> Iterator[None]:
 
 
 def player_of(planned: Planned) -> str | None:
-    """Id of the process that plays the contest on this machine; None without one."""
+    """Id of the process that plays the contest on this machine, or None."""
     try:
         with (planned.folder / LOCK_FILE).open("r", encoding="ascii", errors="replace") as file:
             return None if try_lock(file, shared=True) else file.read(20).strip() or "unknown"

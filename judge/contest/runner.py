@@ -43,7 +43,7 @@ class StopReason(StrEnum):
     ABANDONED = "abandoned"
     """On the second request: running games are replayed later."""
     HELD = "held"
-    """Games are held for the organiser, all others are done."""
+    """Games are held for the organiser; others are done."""
     PAUSED = "paused"
     """Paused or stopped in the store."""
 
@@ -59,7 +59,7 @@ def again_at(store: Store, contest: str) -> str | None:
 
 
 class ContestRunner:
-    """Plays one contest on an executor."""
+    """Plays a contest on an executor."""
 
     def __init__(
         self,
@@ -82,17 +82,17 @@ class ContestRunner:
     ) -> None:
         """`files` receives records and folder states before the rows that name them.
 
-        `schedule_next` is called when a slot is free and no game can be started, and returns whether it has scheduled
-        more. `check_failures` is called after each result. `priorities` returns values by agent: the game with the
-        lowest sum is next. None: schedule order.
+        `schedule_next` is called when a slot is free and no game can be started, and returns whether it scheduled more.
+        `check_failures` is called after each result. `priorities` returns values by agent: the game with the lowest sum
+        is next. None: schedule order.
 
-        After `attempts` voids in a row, a game is set aside if another game was played since the last set-aside or, the
+        After `attempts` voids in a row, a game is set aside if another was played since the last set-aside or, the
         first time, if others are left. It is retried after all others, at least `pause_s` after the last set-aside.
         Otherwise, or if it is void again, the contest stops.
 
         Agents that `alone` returns play one game at a time. `check`, called in each round, raises HostError if another
-        process has taken over, and StoreLostError while this is unknown. Games continue for `patience_s` while the
-        store is lost.
+        process has taken over, and StoreLostError while this is unknown. Games continue for `patience_s` without the
+        store.
         """
         self._store = store
         self._files = files
@@ -110,7 +110,7 @@ class ContestRunner:
         self._check = check
         self._pause_s = pause_s
         self._has_played = False
-        """Whether a result came since the start or the last set-aside."""
+        """Whether a result came since start or last set-aside."""
         self._is_first = True
         self._set_aside_at: float | None = None
         self._patience_s = patience_s

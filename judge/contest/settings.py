@@ -47,7 +47,7 @@ class Settings:
 
 
 def settings_of(planned: Planned) -> Settings:
-    """Return the settings of a contest file."""
+    """The settings of a contest file."""
     plan, clock = planned.plan, planned.policy.clock
     zone = plan.zone or "UTC"
     windows = plan.windows
@@ -68,7 +68,7 @@ def _local(at: datetime, zone: str) -> str:
 def change_settings(
     planned: Planned, register: Register, order: OrganiserOrder, wanted: Mapping[str, str], version: str
 ) -> DoneOrder:
-    """Change the settings that differ from the file, once. `version` is that of the settings that the organiser saw.
+    """Change the settings that differ from the file, once. `version`: of the settings that the organiser saw.
 
     Raises InputError if the contest has begun, the file was changed since, nothing differs, or a value is invalid.
     """

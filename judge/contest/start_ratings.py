@@ -1,4 +1,4 @@
-"""Start ratings of a ladder, from an earlier contest."""
+"""A ladder's start ratings, from an earlier contest."""
 
 from collections.abc import Mapping
 from math import hypot

@@ -39,7 +39,7 @@ def take_snapshot(
 
     `staging` is empty. `secret` is the source of all chance; None: the plan's seed. `begins` takes agents' names and
     digests, and returns the source of their folders and digests of non-empty ones by name. `freeze` takes the digest of
-    everything except the draw, and returns the current log.
+    all but the draw, and returns the current log.
     """
     plan = planned.plan
     if secret is None and plan.seed is None:
@@ -154,7 +154,7 @@ def images_of(runtimes: Iterable[str]) -> dict[str, SnapshotImage]:
 
 
 def distinct(names: Sequence[str], path: Path) -> Sequence[str]:
-    """Return the names. Raises InputError for duplicates."""
+    """The names. Raises InputError for duplicates."""
     for name in names:
         if names.count(name) > 1:
             raise InputError(

@@ -46,7 +46,7 @@ KEEPER_DIRECTORY = "submissions/schedule"
 """Locked by the service that performs the scheduled actions, below the contest's folder."""
 
 RETRY_INTERVAL_S, MOST_AGAIN_S = 30.0, 1800.0
-"""Pause before a failed run is restarted; doubled each time, up to the second value."""
+"""Pause before restarting a failed run; doubled each time, up to the second value."""
 
 log = get_logger()
 
@@ -105,22 +105,22 @@ def start_run(path: Path, arguments: Sequence[str] = (), *, dies_with_parent: bo
 
 
 class PlanFile:
-    """The plan of a contest file, read again when the file changes. A file with a mistake does not change it."""
+    """The plan of a contest file, reread when the file changes. Ignores a file with a mistake."""
 
     def __init__(self, planned: Planned) -> None:
         self._planned = planned
         self._read_at = NEVER  # the file may be newer than the plan
 
     def windows(self) -> Windows:
-        """Return the schedule."""
+        """The schedule."""
         return self.look().windows
 
     def look(self) -> Plan:
-        """Return the plan."""
+        """The plan."""
         return self.planned().plan
 
     def planned(self) -> Planned:
-        """Return plan and policy."""
+        """Plan and policy."""
         path = self._planned.path
         try:
             changed_at = path.stat().st_mtime_ns

@@ -76,7 +76,7 @@ class Witnesses:
     def take(self, path: Path, log: ContestLog) -> list[WitnessPlan]:
         """Import a file of `judge witness`; return its signers.
 
-        Raises InputError if it is not a checkpoint of this log or not signed by an announced witness.
+        Raises InputError unless it is a checkpoint of this log signed by an announced witness.
         """
         found = read_checkpoint(read_bounded(path, MAX_CHECKPOINT_BYTES), str(path))
         if self._key is None or not found.is_signed(self._key.public_key()):

@@ -30,7 +30,7 @@ class JobShelf:
     left: dict[str, bytes] = field(default_factory=dict)
 
     def get(self, _seat: int, digest: str) -> Archive:
-        """Return a state. Raises InputError if it is missing or has another digest."""
+        """A folder state. Raises InputError if it is missing or has another digest."""
         if digest == EMPTY.digest:
             return EMPTY
         data = self.states.get(digest)
@@ -56,8 +56,8 @@ def log_to(path: Path | None) -> None:
 def play_job(job: Job, slot: Slot, lock: Path | None = None, *, holds_cores: bool = False) -> EndedAttempt:
     """Play a game in a slot, possibly with a void.
 
-    A prepared game waits for the slot's file `lock`, and for core locks unless the judge `holds_cores`.
-    It keeps them while it plays.
+    A prepared game waits for the slot's file `lock`, and for core locks unless the judge `holds_cores`. It keeps them
+    while playing.
     """
     if slot.judge_cores:
         os.sched_setaffinity(0, slot.judge_cores)

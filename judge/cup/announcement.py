@@ -1,4 +1,4 @@
-"""Leagues of a cup with digests of their terms, fixed before its start: each league's log begins with its SHA-256."""
+"""A cup's leagues with digests of their terms, fixed before its start: each league's log begins with its SHA-256."""
 
 import hashlib
 import json
@@ -34,16 +34,16 @@ class Announcement(_Value):
     leagues: tuple[AnnouncedLeague, ...]
 
     def encoded(self) -> bytes:
-        """Return the bytes of the file."""
+        """The file's bytes."""
         return f"{self.model_dump_json(indent=1)}\n".encode()
 
     @property
     def digest(self) -> str:
-        """SHA-256 of the file."""
+        """The file's SHA-256."""
         return hashlib.sha256(self.encoded()).hexdigest()
 
     def differences(self, other: "Announcement") -> Iterator[str]:
-        """Yield changed leagues."""
+        """Changed leagues."""
         mine, others = ({league.name: league for league in each.leagues} for each in (self, other))
         yield from (f"{name} was removed" for name in mine if name not in others)
         yield from (f"{name} was added" for name in others if name not in mine)

@@ -1,4 +1,4 @@
-"""Estimates the games and the duration of a cup, and lists missing requirements."""
+"""Estimates a cup's games and duration, and lists missing requirements."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
@@ -12,7 +12,7 @@ _MANY_SLOTS = 1 << 40
 
 @dataclass(frozen=True, slots=True)
 class LeagueEstimate:
-    """The estimated size of a league. `cores` are those of a game; `later` agents are promoted from another league."""
+    """The estimated size of a league. `cores` are those of a game; `later`: agents promoted from another league."""
 
     league: str
     policy: str
@@ -25,7 +25,7 @@ class LeagueEstimate:
 
     @property
     def agents(self) -> int:
-        """Number of agents, with those that are promoted later."""
+        """Number of agents, with those promoted later."""
         return len(self.found.agents) + self.later
 
     @property
@@ -47,7 +47,7 @@ class CupHours:
 
 
 def estimate_cup(planned: PlannedCup, names: Collection[str] | None = None) -> list[LeagueEstimate]:
-    """Check all requirements of the leagues `names` without changes; None: of all leagues."""
+    """Check all requirements of the leagues `names` without changes; None: all leagues."""
     estimates = []
     for league in planned.cup.leagues:
         if names is not None and league.name not in names:
@@ -74,7 +74,7 @@ def estimate_cup(planned: PlannedCup, names: Collection[str] | None = None) -> l
 
 
 def cup_hours(planned: PlannedCup, estimates: Sequence[LeagueEstimate], cores: int) -> CupHours | None:
-    """Return the duration on this number of cores; None without a limit of a game's time."""
+    """Duration on this number of cores; None without a limit of a game's time."""
     work, chains = 0.0, dict[str, float]()
     for each in estimates:
         alone = each.found.hours(_MANY_SLOTS)
@@ -90,7 +90,7 @@ def cup_hours(planned: PlannedCup, estimates: Sequence[LeagueEstimate], cores: i
 
 
 def missing_now(planned: PlannedCup) -> list[str]:
-    """Return the missing requirements of leagues that may begin now."""
+    """Missing requirements of leagues that may begin now."""
     names = [
         league.name
         for league in planned.cup.leagues

@@ -29,7 +29,7 @@ from judge.transparency.log import KEY_FILE
 
 @dataclass(frozen=True, slots=True)
 class CupSummary:
-    """Manifest's SHA-256, key's fingerprint, and the exports of the leagues."""
+    """Manifest's SHA-256, key's fingerprint, and the leagues' exports."""
 
     digest: str
     fingerprint: str

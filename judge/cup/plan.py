@@ -1,4 +1,4 @@
-"""Reads cup.toml. Each league of a cup is an ordinary contest in a folder next to it."""
+"""Reads cup.toml. Each league is an ordinary contest in a folder next to it."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -40,16 +40,15 @@ from judge.translations.language import CODES
 CUP_FILE = "cup.toml"
 
 LEAGUE_NAME = r"^[A-Za-z0-9_][A-Za-z0-9_-]{0,30}$"
-"""Regular expression of league names, which are also names of folders."""
+"""Regular expression of names of leagues and their folders."""
 
 RESERVED = frozenset({"agents", "data", *CODES})
-"""Folders of an exported cup that are not leagues."""
+"""Folders of an exported cup other than leagues."""
 
 SHARED = ("zone", "store", "submissions", "contest", "intake", "agents_per_author", "witnesses")
-"""Keys of contest.toml that the cup sets for all leagues, unless a league has its own."""
+"""Keys of contest.toml that the cup sets for leagues without their own."""
 
 _HEAD = f"# judge cup writes this file from {CUP_FILE}. Change that file instead."
-"""First line of a league's contest.toml."""
 
 _OWN = frozenset({"name", "after", "promoted", "promotes_new", "medals", "agents"})
 
@@ -141,7 +140,7 @@ class PlannedCup:
     path: Path
     cup: Cup
     documents: Mapping[str, Mapping[str, Any]]
-    """The tables of the leagues as read, with the cup's shared keys."""
+    """The leagues' tables as read, with the cup's shared keys."""
     policies: Mapping[str, Policy]
 
     @property
@@ -150,11 +149,11 @@ class PlannedCup:
         return self.path.parent
 
     def file_of(self, league: str) -> Path:
-        """Return the path of the league's contest.toml, which may be missing."""
+        """Path of the league's contest.toml, which may be missing."""
         return self.folder / league / PLAN_FILE
 
     def contest(self, league: str) -> Planned:
-        """Return the league's contest as cup.toml describes it, without its file.
+        """The league's contest as cup.toml describes it, without its file.
 
         Paths in it are absolute.
         """
@@ -197,7 +196,7 @@ class PlannedCup:
         return league_terms(document)
 
     def announce(self) -> Mapping[str, str | None]:
-        """Start each league's log; return commitments, None with a fixed seed. Raises HostError and InputError."""
+        """Start each league's log; return commitments, or None with a fixed seed. Raises HostError and InputError."""
         self.refuse_changes()
         commitments = {}
         for league in self.cup.leagues:
@@ -248,7 +247,7 @@ class PlannedCup:
         return True
 
     def begun(self, league: str) -> Planned | None:
-        """Return the league's contest from its folder if it has begun. Raises InputError."""
+        """The league's contest from its folder, if begun. Raises InputError."""
         if not self._former_text(league):
             return None
         planned = load_plan(self.file_of(league))
@@ -260,8 +259,8 @@ class PlannedCup:
     def write(self, league: str, promoted: Sequence[AgentPlan] = (), *, is_complete: bool = True) -> Planned:
         """Write the league's contest.toml unless it has begun or is unchanged; return the contest.
 
-        A league that is not complete waits for the agents of another one, and does not start by itself. Raises
-        HostError, and InputError if the file was not written by this function.
+        An incomplete league waits for another one's agents, and does not start by itself. Raises HostError, and
+        InputError if the file was not written by this function.
         """
         path = self.file_of(league)
         document = self._document(league, "../", promoted)
@@ -309,7 +308,6 @@ _PATHS = frozenset(
     {("openings", "file"), ("folders", "from"), ("ratings", "with"), ("format", "skip", "ratings")}
     | {("format", "skip", "above"), ("format", "seats", "previous")}
 )
-"""Keys with paths relative to the file."""
 
 
 def _moved(value: Any, keys: tuple[str, ...], prefix: str) -> Any:

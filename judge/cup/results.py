@@ -1,4 +1,4 @@
-"""Results of a cup: places of all agents in all leagues, and medals."""
+"""Results of a cup: all places in all leagues, and medals."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import closing
@@ -29,7 +29,7 @@ class _Value(BaseModel):
 
 
 class Medals(_Value):
-    """The medals of an agent."""
+    """An agent's medals."""
 
     agent: str
     gold: int
@@ -43,18 +43,18 @@ class Medals(_Value):
 
 
 class ExportedLeague(_Value):
-    """A league in the document of a cup. `contest`, `manifest` and `key` are empty before it begins."""
+    """A league in a cup's document. `contest`, `manifest` and `key` are empty before it begins."""
 
     name: str = Field(pattern=LEAGUE_NAME)
     about: str = ""
     after: str = ""
     promoted: int = Field(default=0, ge=0, exclude_if=lambda count: not count)
-    """Number of agents of `after` that advance; 0 in documents of former versions."""
+    """Number of agents advancing from `after`; 0 in former versions' documents."""
     promotes_new: bool = Field(default=False, exclude_if=lambda promotes: not promotes)
     medals: bool = True
     contest: str = ""
     manifest: str = ""
-    """SHA-256 of the manifest of its export."""
+    """SHA-256 of its export's manifest."""
     key: str = ""
     """Fingerprint of the key that signed it."""
     is_over: bool = False
@@ -72,7 +72,7 @@ class CupDocument(_Value):
     medals: tuple[Medals, ...] = ()
 
     def encoded(self) -> bytes:
-        """Return the bytes of the file."""
+        """The file's bytes."""
         return f"{self.model_dump_json(indent=1)}\n".encode()
 
 
@@ -90,7 +90,7 @@ class LeagueResults:
 
     @cached_property
     def places(self) -> Sequence[TableLine]:
-        """The lines of the table, best first, without disqualified agents."""
+        """The table's lines, best first, without disqualified agents."""
         if self.contest is None:
             return ()
         return [line for line in self.contest.table.lines if line.agent not in self.contest.out]
@@ -107,19 +107,19 @@ class LeagueResults:
 
     @property
     def leaders(self) -> Sequence[TableLine]:
-        """The lines of the first three places, final or provisional; empty before the first result."""
+        """Lines of the first three places, final or provisional; empty before the first result."""
         has_places = self.is_over or self.is_provisional
         return [line for line in self.places if line.place <= PODIUM] if has_places else ()
 
     @property
     def podium(self) -> Sequence[TableLine]:
-        """The lines with a medal; empty before the end."""
+        """Lines with a medal; empty before the end."""
         return self.leaders if self.is_over and self.medals else ()
 
 
 @dataclass(frozen=True)
 class CupResults:
-    """The leagues of a cup with their results."""
+    """A cup's leagues with their results."""
 
     name: str
     about: str
@@ -127,7 +127,7 @@ class CupResults:
 
     @cached_property
     def agents(self) -> Sequence[str]:
-        """All agents that play, by name."""
+        """All playing agents, by name."""
         contests = [league.contest for league in self.leagues if league.contest is not None]
         return sorted({agent for contest in contests for agent in contest.by_name})
 
@@ -142,13 +142,13 @@ class CupResults:
         return [Medals(agent=agent, gold=gold, silver=silver, bronze=last) for agent, (gold, silver, last) in ordered]
 
     def of_agent(self, agent: str) -> Iterator[tuple[LeagueResults, PublishedContest]]:
-        """Yield the leagues in which an agent plays."""
+        """Leagues in which an agent plays."""
         for league in self.leagues:
             if league.contest is not None and agent in league.contest.by_name:
                 yield league, league.contest
 
     def document(self, signed: Mapping[str, tuple[str, str]]) -> CupDocument:
-        """Return the results as a document. `signed`: manifest and key of each league's export."""
+        """The results as a document. `signed`: each export's manifest and key."""
         return CupDocument(
             name=self.name,
             about=self.about,
@@ -173,7 +173,7 @@ class CupResults:
 
 
 def load_results(planned: PlannedCup) -> CupResults:
-    """Return the current results from the leagues' stores."""
+    """Current results from the leagues' stores."""
     contests = {}
     for league in planned.cup.leagues:
         begun = planned.begun(league.name)
@@ -184,23 +184,23 @@ def load_results(planned: PlannedCup) -> CupResults:
 
 
 def current_results(cup: Cup, contests: Mapping[str, PublishedContest | None]) -> CupResults:
-    """Return the results of contests by league; None: the league has not begun."""
+    """Results of contests by league; None: the league has not begun."""
     return _results(cup, {name: contest for name, contest in contests.items() if contest is not None})
 
 
 def read_exported(planned: PlannedCup, directory: Path, names: Collection[str]) -> CupResults:
-    """Return the results of the exported leagues `names`, without verification."""
+    """Results of the exported leagues `names`, without verification."""
     return _results(planned.cup, {name: load_claimed(directory / name) for name in names})
 
 
 def results_of(document: CupDocument, directory: Path) -> CupResults:
-    """Return the results computed from the leagues' exports. Raises InputError."""
+    """Results computed from the leagues' exports. Raises InputError."""
     contests = {league.name: load_claimed(directory / league.name) for league in document.leagues if league.contest}
     return _results(document, contests)
 
 
 def advancing(order: Sequence[str], below: Snapshot, promoted: int, *, promotes_new: bool) -> Sequence[str]:
-    """Return the agents that advance from the league `below`, of those in `order`, best first."""
+    """Agents of `order`, best first, that advance from the league `below`."""
     skip = skip_of(below.format) if promotes_new else None
     new = () if skip is None else [agent for agent in order if not skip.rating_of(agent)]
     return order[: promoted_count(order, promoted, new)]

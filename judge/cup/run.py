@@ -1,7 +1,7 @@
 """Plays a cup: each league by its own `judge contest run`, in the order of cup.toml.
 
-A game waits for the lock of its core (`judge.sandbox.machine.core_locks`), which the kernel gives to the game that has
-waited longest. On a cluster the scheduler assigns the slots.
+A game waits for its core's lock (`judge.sandbox.machine.core_locks`), which the kernel gives to the longest-waiting
+game. On a cluster the scheduler assigns the slots.
 """
 
 import signal
@@ -33,11 +33,11 @@ from judge.tournament.snapshot import SnapshotEntry
 POLL_INTERVAL_S = 0.5
 
 MAX_LOG_BYTES = 4096
-"""Bytes at the end of a league's log in which its error is looked for."""
+"""Bytes at the end of a league's log that may contain its error."""
 
 
 class LeagueEnd(StrEnum):
-    """How the run of a league ended."""
+    """How a league's run ended."""
 
     OVER = "over"
     STOPPED = "stopped"
@@ -46,10 +46,10 @@ class LeagueEnd(StrEnum):
 
 
 class CupRun:
-    """The running leagues of a cup, as a context manager that ends them."""
+    """A cup's running leagues, as a context manager that ends them."""
 
     def __init__(self, planned: PlannedCup, arguments: Sequence[str], report: Callable[[str], None]) -> None:
-        """`arguments` are those of `judge contest run`; `report` is called with a sentence for each change."""
+        """`arguments`: of `judge contest run`; `report` receives a sentence for each change."""
         self._planned = planned
         self._arguments = [*arguments]
         self._report = report
@@ -151,7 +151,7 @@ def alone(planned: PlannedCup) -> Iterator[None]:
 
 
 def promoted_agents(planned: PlannedCup, league: League) -> Sequence[AgentPlan]:
-    """Return the best agents of the league that was played before, without those that have a place in `league`.
+    """The best agents of the league played before, without those that have a place in `league`.
 
     Raises InputError.
     """

@@ -1,4 +1,4 @@
-"""The pages of a cup: all leagues with medals, all agents, an agent in all leagues, and the schedule."""
+"""A cup's pages: leagues with medals, all agents, an agent in all leagues, and the schedule."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
@@ -16,9 +16,9 @@ _INDEX, _AGENTS, _SCHEDULE = "index.html", "agents.html", "schedule.html"
 
 
 class CupSite:
-    """The pages of a cup by their paths, exported or on a server.
+    """A cup's pages by path, exported or on a server.
 
-    `hosted`: on a server the name of each league's contest, which is its folder.
+    `hosted`: on a server each league's contest name, which is its folder.
     """
 
     def __init__(self, planned: PlannedCup, results: CupResults, hosted: Mapping[str, str] | None = None) -> None:
@@ -32,7 +32,7 @@ class CupSite:
 
     @property
     def paths(self) -> Sequence[str]:
-        """Return the paths of all pages."""
+        """Paths of all pages."""
         return [_INDEX, _AGENTS, _SCHEDULE, *self._agents]
 
     def page(self, place: PagePlace, stream: Stream | None = None) -> bytes | None:
@@ -84,7 +84,7 @@ class CupSite:
 
 
 def cup_pages(planned: PlannedCup, results: CupResults, languages: Sequence[Language]) -> Iterator[Page]:
-    """Yield the pages in each language, style sheet and verifier."""
+    """Pages in each language, style sheet and verifier."""
     for name in (STYLE, VERIFIER):
         yield name, asset(name)
     site = CupSite(planned, results)

@@ -1,4 +1,4 @@
-"""Verifies an exported cup: its manifest, the export of each league, and the results that follow from them."""
+"""Verifies an exported cup: its manifest, each league's export, and the results that follow."""
 
 import hashlib
 import json
@@ -44,7 +44,7 @@ def verify_cup(
 ) -> CupReport:
     """Verify an exported cup; with a `sample` replay only its games of each league.
 
-    Raises InputError for a missing export or key. All other errors become problems in the report.
+    Raises InputError for a missing export or key. Other errors become problems in the report.
     """
     data = read_bounded(directory / CUP_DOCUMENT, MAX_DOCUMENT_BYTES, "give a directory that judge cup export wrote")
     document = parse_foreign(CupDocument, data, f"{CUP_DOCUMENT}: not the results of a cup")
@@ -61,7 +61,7 @@ def verify_cup(
     reports: dict[str, VerificationReport] = {}
     for league in begun:
         try:
-            # The signed document has the digest of the manifest and of the key.
+            # The signed document has the digests of manifest and key.
             report = verify_export(
                 directory / league.name, directory / league.name / PUBLIC_KEY, sample=sample, track=track
             )

@@ -1,1 +1,1 @@
-"""Published data, records and pages of a contest, which anyone can verify without the organiser."""
+"""A contest's published data, records and pages, which anyone can verify without the organiser."""

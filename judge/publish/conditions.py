@@ -1,4 +1,4 @@
-"""Time and place of a game, from its record; importable without a database."""
+"""A game's time and place, from its record; importable without a database."""
 
 from datetime import datetime
 
@@ -9,7 +9,7 @@ from judge.referee.spec import GameRecord
 
 
 def conditions_of(record: GameRecord) -> GameConditions:
-    """Return host, slot and time of a game. Raises InputError for an invalid time."""
+    """A game's host, slot and time. Raises InputError for an invalid time."""
     place = record.placement
     try:
         began = datetime.fromisoformat(record.started_at)

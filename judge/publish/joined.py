@@ -26,7 +26,7 @@ class _Value(BaseModel):
 
 
 class PairResults(_Value):
-    """Games between two agents in these seats; `faulty`: both lost by a fault."""
+    """Games of two agents in these seats; `faulty`: both lost by a fault."""
 
     first: str
     second: str
@@ -47,7 +47,7 @@ class FormerContest(_Value):
 
     @classmethod
     def of(cls, contest: RatedContest, manifest: str | None) -> "FormerContest":
-        """The published part of a contest."""
+        """A contest's published part."""
         counts: Counter[tuple[str, str, str]] = Counter()
         for row in contest.results:
             if row.winner is None:

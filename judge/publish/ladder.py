@@ -1,4 +1,4 @@
-"""Ratings of a ladder after each game."""
+"""A ladder's ratings after each game."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class RatedGame:
 
 @dataclass(frozen=True, slots=True)
 class LadderAgent:
-    """An agent with the matchmaker's rating; `start` is before its first game. `deviation` is 0 for an anchor."""
+    """An agent with the matchmaker's rating; `start`: before its first game. `deviation`: 0 for an anchor."""
 
     agent: str
     elo: float
@@ -45,7 +45,7 @@ class LadderAgent:
 
     @property
     def trend(self) -> float | None:
-        """Change over the last `TREND_GAMES` games; None without games, and for an anchor."""
+        """Change over the last `TREND_GAMES` games; None for an anchor or without games."""
         if not self.history or not self.deviation:
             return None
         return self.elo - (self.history[-TREND_GAMES - 1].elo if len(self.history) > TREND_GAMES else self.start)
@@ -53,7 +53,7 @@ class LadderAgent:
 
 @dataclass(frozen=True, slots=True)
 class LadderLog:
-    """A ladder so far. `late`: agents that entered after the start."""
+    """A ladder so far. `late`: agents entered after the start."""
 
     snapshot: Snapshot
     late: Collection[str]
@@ -63,13 +63,13 @@ class LadderLog:
 
 
 class LadderRatings:
-    """Follows a ladder: later calls read new lines only."""
+    """Follows a ladder: later calls read only new lines."""
 
     def __init__(self) -> None:
         self._pass: _Pass | None = None
 
     def agents(self, log: LadderLog) -> Mapping[str, LadderAgent]:
-        """The agents by name. Withdrawn results are left out from the beginning."""
+        """The agents by name. Withdrawn results are left out from the start."""
         left_out = _withdrawn(log.journal)
         if self._pass is None or not self._pass.precedes(log, left_out):
             self._pass = _Pass(log)
@@ -78,7 +78,7 @@ class LadderRatings:
 
 class _Pass:
     def __init__(self, log: LadderLog) -> None:
-        # It needs NumPy, whose import takes long.
+        # NumPy takes long to import.
         from judge.tournament.ladder import LadderHistory
 
         self._read: list[JournalLine] = []

@@ -1,4 +1,4 @@
-"""Reads `records/` and `names/`: results of leagues over years, and tables for rating lists.
+"""Reads `records/` and `names/`: yearly results of leagues, and tables for rating lists.
 
 A record `records/2026_c.txt` has a line `A - B: 7 : 1` for each pair, with both agents' wins. `0 : 0`: the pair did not
 meet.
@@ -120,7 +120,6 @@ class LeagueRecords:
             yield f"{path}, line {number}: unknown name {name}; correct it, or {_ADD_NAME}"
 
     def _unknown_names(self, record: LeagueRecord) -> Mapping[str, int]:
-        """Names of unknown families, with their first lines."""
         unknown: dict[str, int] = {}
         for line in self.names.kept(record):
             for name in (line.first, line.second):
@@ -170,7 +169,7 @@ _LAYOUT = "give a directory with records/ and names/"
 
 
 def read_record(path: Path) -> tuple[list[PairResult], list[str]]:
-    """Return a record's results and warnings. Games that neither won are draws, if the pair met.
+    """A record's results and warnings. Games that neither won are draws, if the pair met.
 
     Without disqualified programs, if `names/blacklist.csv` is next to its `records/`. Raises InputError for an unusable
     record.
@@ -193,7 +192,6 @@ def read_record(path: Path) -> tuple[list[PairResult], list[str]]:
 
 
 def _table_rows(directory: Path, table: str) -> Iterator[tuple[str, Mapping[str, str]]]:
-    """Place and cells of each row."""
     path, columns = directory / "names" / f"{table}.csv", _COLUMNS[table]
     text = decode_text(path, read_bounded(path, MAX_TABLE_BYTES, _LAYOUT, links=True), "tables of names are CSV")
     reader = csv.DictReader(io.StringIO(text, newline=""), strict=True)

@@ -35,20 +35,20 @@ from judge.tournament.snapshot import Snapshot, read_snapshot
 DOCUMENT, CHANCE = "contest.json", "chance.json"
 
 MAX_TABLE_BYTES = 256 << 20
-"""Bytes; ten thousand games need 1 % of it."""
+"""Ten thousand games need 1 % of it."""
 
 MAX_DOCUMENT_BYTES = 4 << 20
-"""Bytes; an entry needs about 700."""
+"""An entry needs about 700."""
 
 MAX_PART_BYTES = 16 << 10
-"""Characters of a policy or a seat in contest.json, which every scheduled game copies."""
+"""Characters of a policy or seat in contest.json, which every scheduled game copies."""
 
 MAX_DEPTH = 100
 
 MAX_GAMES = 1_000_000
 
 _MAX_MISSING = 1000
-"""Games missing in games.json; with more, the tables are of another contest."""
+"""Missing in games.json; with more, the tables are of another contest."""
 
 Row = TypeVar("Row")
 
@@ -68,7 +68,7 @@ class Revealed(BaseModel):
 
 
 def load_store(contest: Contest) -> PublishedContest:
-    """The current state of a contest."""
+    """A contest's current state."""
     name = contest.name
     with contest.store.moment() as store:
         attempts = store.attempts(name)
@@ -197,7 +197,7 @@ def load_claimed(directory: Path) -> PublishedContest:
 
 
 def claimed_results(directory: Path, contest: PublishedContest) -> Mapping[int, GameResult | None]:
-    """Results in games.json by game number. Raises InputError."""
+    """Results in games.json by number. Raises InputError."""
     rows = {row.number: row for row in _read_table(directory, "games", GameRow)}
     return {game.number: _claimed(rows[game.number], game.id) for game in contest.games if game.number in rows}
 
@@ -250,7 +250,7 @@ def _read_table(directory: Path, name: str, kind: type[Row]) -> list[Row]:
 def load_any(path: Path) -> PublishedContest:
     """The contest of a contest.toml, its folder, or an unverified export.
 
-    Raises InputError if it has not begun or a file is invalid.
+    Raises InputError if not begun or a file is invalid.
     """
     if (path / DOCUMENT).is_file():
         return load_claimed(path)
@@ -263,7 +263,7 @@ def load_any(path: Path) -> PublishedContest:
 
 
 def read_joined(planned: Planned) -> Joined | None:
-    """The contests joined by [ratings] of a contest.toml.
+    """The contests joined by contest.toml's [ratings].
 
     Raises InputError for unreadable contests and other games.
     """

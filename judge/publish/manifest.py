@@ -29,7 +29,7 @@ MANIFEST, SIGNATURE, PUBLIC_KEY = "manifest.json", "manifest.sig", "organiser.pe
 _UNLISTED = frozenset({MANIFEST, SIGNATURE})
 
 MAX_MANIFEST_BYTES = 128 << 20
-"""Bytes: a million files, or 150,000 games in three languages."""
+"""A million files, or 150,000 games in three languages."""
 
 MAX_PROBLEMS = 50
 
@@ -57,7 +57,7 @@ class ExportManifest(_Strict):
     files: tuple[ListedFile, ...]
 
     def encoded(self) -> bytes:
-        """Return its canonical bytes; other bytes are refused."""
+        """Its canonical bytes; others are refused."""
         text = json.dumps(self.model_dump(), sort_keys=True, separators=(",", ":"))
         return f"{text}\n".encode()
 
@@ -66,7 +66,7 @@ class ExportManifest(_Strict):
 class ManifestCheck:
     """Check of a manifest (SHA-256 `digest`) and its signature.
 
-    `contest` is None if the manifest is unreadable. `is_own_key`: the key is from the directory and does not prove who
+    `contest` is None if the manifest is unreadable. `is_own_key`: the key is the directory's and does not prove who
     wrote it.
     """
 
@@ -81,8 +81,8 @@ class ManifestCheck:
 def write_manifest(directory: Path, contest: str, key: Ed25519PrivateKey, parts: Collection[str] = ()) -> str:
     """List and sign all files of `directory`, add the public key, and return the manifest's digest.
 
-    `parts` are folders with their own manifests, the only files of theirs that are listed. Raises InputError for links
-    and for names outside `_PART`.
+    Of `parts`, folders with their own manifests, only these are listed. Raises InputError for links and for names
+    outside `_PART`.
     """
     (directory / PUBLIC_KEY).write_bytes(public_pem(key.public_key()))
     problems: list[str] = []
@@ -112,7 +112,7 @@ def check_manifest(
 ) -> ManifestCheck:
     """Compare `directory` with its manifest, and check the signature. Files of `parts` are in their own manifests.
 
-    `public_key` None: use the directory's own key, which does not prove who signed. Raises InputError if directory,
+    `public_key` None: the directory's own key, which does not prove who signed. Raises InputError if directory,
     manifest or key is missing.
     """
     data = read_bounded(directory / MANIFEST, MAX_MANIFEST_BYTES, "give a directory that judge contest export wrote")

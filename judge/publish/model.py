@@ -60,8 +60,8 @@ class Participant:
 class Stream:
     """Makes a page update itself: the event log's name and the page's last event.
 
-    `is_static`: the events are files next to the pages. `has_authors`: author pages exist. `is_final`: the contest is
-    over, and pages request no events.
+    `is_static`: events are files next to the pages. `has_authors`: author pages exist. `is_final`: the contest is over;
+    pages request no events.
     """
 
     log: str
@@ -73,7 +73,7 @@ class Stream:
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """Winners, points, and times of first start and last result (UTC; empty without a journal)."""
+    """Winners, points, and UTC times of first start and last result, empty without a journal."""
 
     winners: Sequence[str]
     points: float
@@ -106,7 +106,7 @@ class PublishedContest:
     """None for static pages."""
     joined: Joined | None = None
     above: str = ""
-    """Name of the cup with its pages in the folder above; empty: no cup."""
+    """Name of the cup with pages in the folder above, or empty."""
     withdrawn: Mapping[str, str] = field(default_factory=dict)
     entered: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     """Reason and JSON of entries after the start."""
@@ -193,7 +193,7 @@ class PublishedContest:
 
     @cached_property
     def meetings(self) -> Mapping[frozenset[str], Sequence[PublishedGame]]:
-        """Games of two agents that met, in schedule order."""
+        """Games of two agents, in schedule order."""
         meetings: dict[frozenset[str], list[PublishedGame]] = {}
         for game in self.games:
             meetings.setdefault(frozenset({game.first, game.second}), []).append(game)
@@ -222,12 +222,12 @@ class PublishedContest:
 
     @cached_property
     def results(self) -> Sequence[GameResult]:
-        """The results so far, in schedule order."""
+        """Results so far, in schedule order."""
         return [game.result for game in self.games if game.result is not None]
 
     @property
     def played(self) -> Sequence[PublishedGame]:
-        """Games with a result."""
+        """Games with results."""
         return [game for game in self.games if game.result is not None]
 
     @property
@@ -237,7 +237,7 @@ class PublishedContest:
 
     @cached_property
     def has_ended(self) -> bool:
-        """Whether the season of a ladder ended before its last game."""
+        """Whether a ladder's season ended before its last game."""
         return self.snapshot.format.draws_when_free and any(line.event == SEASON_ENDED for line in self.journal)
 
     @cached_property
@@ -281,7 +281,7 @@ class PublishedContest:
 
     @cached_property
     def stages(self) -> Mapping[str, str]:
-        """The last group or league of each agent; empty for other formats."""
+        """Each agent's last group or league; empty for other formats."""
         return self.tournament.stages(self.tournament.played(self.pairings, self.results), self.out)
 
     def stage_of(self, game: ScheduledGame) -> str:
@@ -295,7 +295,7 @@ class PublishedContest:
 
     @cached_property
     def lines(self) -> Mapping[str, TableLine]:
-        """Lines of the standings by agent."""
+        """Standings by agent."""
         return {line.agent: line for line in self.table.lines}
 
     @cached_property
@@ -323,12 +323,12 @@ class PublishedContest:
 
     @cached_property
     def ratings(self) -> RatingList | None:
-        """The ratings (Rao-Kupper); None if no results count."""
+        """Ratings (Rao-Kupper); None if no results count."""
         return rate(self.counted) if self.counted else None
 
     @cached_property
     def davidson(self) -> RatingList | None:
-        """The ratings with Davidson's model of draws."""
+        """Ratings with Davidson's model of draws."""
         return rate(self.counted, RatingModel(draws="davidson")) if self.counted else None
 
     @cached_property
@@ -343,7 +343,7 @@ class PublishedContest:
 
     @cached_property
     def ladder(self) -> Mapping[str, LadderAgent]:
-        """Agents of a ladder by name."""
+        """A ladder's agents by name."""
         if self.has_rounds:
             return {}
         log = LadderLog(self.snapshot, self.entered, self.journal, self.pairings, self.games)
@@ -356,12 +356,12 @@ class PublishedContest:
 
     @cached_property
     def compared(self) -> Sequence[Candidate]:
-        """Comparison of the base with its opponents."""
+        """Comparison of base and opponents."""
         return [] if self.base is None else compare_candidates(self.counted, self.base)
 
     @cached_property
     def test(self) -> SprtState | None:
-        """State of the sequential test; None for other formats."""
+        """The sequential test's state; None for other formats."""
         chosen, entries = self.snapshot.format, self.tournament.entries()
         if not isinstance(chosen, Sequential):
             return None
@@ -395,14 +395,14 @@ class PublishedContest:
         return fairness_tests([result for result, _ in known], [conditions for _, conditions in known])
 
     def points(self) -> Iterator[Points | None]:
-        """Points by seat of each game; None without a result, or if pairings are scored as a whole."""
+        """Each game's points by seat; None without a result, or if pairings are scored whole."""
         table = None if self.snapshot.duel is not None else points_table(self.snapshot.policy)
         for game in self.games:
             yield None if table is None or game.result is None else table.of(game.result)
 
 
 def chance_words(snapshot: Snapshot, secret: Key | None) -> str:
-    """Source of randomness in words; `secret` is None before it is revealed."""
+    """Source of randomness in words; `secret` is None until revealed."""
     if snapshot.commitment is None:
         seed = snapshot.seed
         return sentence(f"fixed by the organiser: seed {seed}; all random choices are predictable")

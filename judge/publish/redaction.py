@@ -26,7 +26,7 @@ class PrivateEntry(BaseModel):
 
 
 class PrivatePart(BaseModel):
-    """Withheld entries of one seat of one game."""
+    """Withheld entries of a seat in a game."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 

@@ -407,12 +407,12 @@ def _game(game: PublishedGame, points: tuple[float, float] | None) -> GameRow:
 
 
 def write_csv(columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> bytes:
-    """Return a table with a header as CSV."""
+    """A table with a header as CSV."""
     return write_rows([columns, *([row[column] for column in columns] for row in rows)])
 
 
 def write_rows(rows: Iterable[Sequence[object]]) -> bytes:
-    """Return rows as CSV: UTF-8, commas, CRLF (RFC 4180); None is empty."""
+    """Rows as CSV: UTF-8, commas, CRLF (RFC 4180); None is empty."""
     out = io.StringIO(newline="")
     csv.writer(out).writerows(map(cell_text, row) for row in rows)
     return out.getvalue().encode()

@@ -1,1 +1,1 @@
-"""The durable state of contests: games, attempts and results, in SQLite or PostgreSQL."""
+"""Durable state of contests: games, attempts and results, in SQLite or PostgreSQL."""

@@ -56,7 +56,7 @@ class Store(Reader):
                 self._lease = None
 
     def carry_out(self, contest: str, order: OrganiserOrder, do: Callable[["Store"], str]) -> DoneOrder:
-        """Carry out an order once (`judge.store.orders`). `do` gets this store inside the transaction and describes the
+        """Carry out an order once (`judge.store.orders`). In the transaction, `do` gets this store and describes the
         effect. If it raises, nothing changes.
         """
         with self._writing() as connection:
@@ -97,7 +97,7 @@ class Store(Reader):
         return None if row is None else row.secret
 
     def freeze(self, name: str, digest: str) -> int:
-        """Lock in the entries before the draw; return the number of leaves.
+        """Lock in the entries before the draw; return the leaf count.
 
         Raises InputError if another digest is locked in: the organiser could choose the draw.
         """
@@ -118,7 +118,7 @@ class Store(Reader):
     def create(self, name: str, document: str, entered: Sequence[EntryRow], secret: str | None = None) -> None:
         """Create a contest with its final entries. Raises InputError if the name exists.
 
-        `secret`: given if the document has only its commitment.
+        `secret`: if the document has only its commitment.
         """
         values = {"document": document, "created_at": self._stamp(), "state": "open", "secret": secret}
         with self._writing() as connection:
@@ -148,8 +148,8 @@ class Store(Reader):
             self._tell(connection, contest, event, text, game)
 
     def log_once(self, name: str, event: str, text: str, who: str) -> bool:
-        """Write to an announced contest's journal unless it repeats the last line of this event; return whether it was
-        written. Raises InputError if the contest was not announced.
+        """Write to an announced contest's journal unless it repeats this event's last line; return whether it was
+        written. Raises InputError if the contest is not announced.
         """
         with self._writing() as connection:
             if announced_row(connection, name, locked=True) is None:
@@ -174,7 +174,7 @@ class Store(Reader):
             self._tell(connection, contest, "disqualified", f"{agent}: {why}")
 
     def withdraw(self, contest: str, agent: str, why: str, *, is_annulled: bool) -> None:
-        """`is_annulled`: as after a disqualification. Raises InputError if it does not take part, or no longer."""
+        """`is_annulled`: as after a disqualification. Raises InputError if it does not take part now."""
         with self._writing() as connection:
             contest_row(connection, contest, locked=True)
             is_own = (entries.c.contest == contest, entries.c.name == agent)
@@ -208,14 +208,14 @@ class Store(Reader):
         ends: datetime | None = None,
     ) -> bool:
         """Add games and pairings; existing ones stay unchanged. Does nothing and returns False if `after` is given and
-        is not the number of the journal's last line. From the moment `ends` on, ends the season and returns False.
+        is not the journal's last line number. From `ends` on, ends the season and returns False.
         """
         with self._writing() as connection:
             contest_row(connection, contest, locked=True)
             lines = select(journal.c.id).where(journal.c.contest == contest).order_by(journal.c.id.desc())
             if after is not None and connection.scalar(lines.limit(1)) != after:
                 return False
-            # The time of the line must not be after that of the check.
+            # The line's time must not be after the check's.
             now = self._now()
             if ends is not None and now >= ends:
                 self._tell(connection, contest, SEASON_ENDED, season_end_text(ends))
@@ -285,13 +285,13 @@ class Store(Reader):
         return replace(value_of(ScheduledGame, row), state=GameState.RUNNING, attempt=attempt)
 
     def played_by(self, game: str, attempt: int, host: str) -> None:
-        """Store the machine of an attempt, if unknown at its start."""
+        """Store an attempt's machine, if unknown at its start."""
         with self._writing() as connection:
             of_attempt = (attempts.c.game == game, attempts.c.number == attempt)
             connection.execute(update(attempts).where(*of_attempt).values(host=host))
 
     def accept(self, game: str, attempt: int, outcome: Outcome) -> AttemptState:
-        """Accept the result of the current attempt, unless the game has one.
+        """Accept the current attempt's result, unless the game has one.
 
         Returns ACCEPTED, also if repeated, or SUPERSEDED. Raises ValueError for a void.
         """
@@ -342,7 +342,7 @@ class Store(Reader):
             return GameState(_game(connection, game).state)
 
     def roll_back(self, contest: str, why: str, but: Collection[tuple[str, int]] = ()) -> int:
-        """Abandon running attempts except `but` (game, attempt); their games are pending again. Return their number."""
+        """Abandon running attempts except `but` (game, attempt), so their games are pending; return their number."""
         with self._writing() as connection:
             contest_row(connection, contest, locked=True)
             found = connection.execute(

@@ -43,10 +43,10 @@ Value = TypeVar("Value", bound="DataclassInstance")
 Columns = TypeVarTuple("Columns")
 
 LOST_AFTER_S = 30
-"""Maximum time to notice a lost connection, on both sides."""
+"""Both sides notice a lost connection within this time."""
 
 LOCK_TIMEOUT_S = 10
-"""Lock wait of a PostgreSQL transaction, which takes milliseconds."""
+"""Lock wait of PostgreSQL transactions, which take milliseconds."""
 
 SQLITE_LOCK_TIMEOUT_S = 60.0
 """Maximum wait for SQLite's one writer."""
@@ -66,9 +66,7 @@ _LIBPQ_SETTINGS = {
 
 _READS = "judge_reads"
 _LOCK_NOT_AVAILABLE = "55P03"
-"""PostgreSQL's code after `lock_timeout`."""
 _SQLITE_BUSY = 5
-"""SQLite's code after `busy_timeout`."""
 
 _VERSION = Table("alembic_version", MetaData(), Column("version_num", String(32), primary_key=True))
 
@@ -181,7 +179,7 @@ def stamp(time: datetime) -> str:
 
 
 def value_of(kind: type[Value], row: Row[Any], table: Table | None = None) -> Value:
-    """Convert a row to a dataclass with its columns' names; of a joined row, `table`."""
+    """Convert a row, or the `table` of a joined row, to a dataclass with its columns' names."""
     columns = row._mapping
     names = kind.__dataclass_fields__
     return kind(**{name: columns[name if table is None else table.c[name]] for name in names})

@@ -39,7 +39,7 @@ class Files:
         return (path.name for path in self._folder.glob("??/*") if len(path.name) == 64)
 
     def sweep(self) -> None:
-        """Remove partial files of killed writers. No process may be writing."""
+        """Remove killed writers' partial files. No process may be writing."""
         for partial in self._folder.glob(f"*/*{PARTIAL}"):
             partial.unlink(missing_ok=True)
 

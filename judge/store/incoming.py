@@ -19,7 +19,7 @@ UNLOCKED_S = 60.0
 
 
 class Incoming:
-    """A file below a folder of `Files`, removed unless completed."""
+    """A file in a folder of `Files`, removed unless completed."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -87,7 +87,7 @@ class Incoming:
 
 
 def sweep(folder: Path) -> int:
-    """Remove partial files of killed processes; return their number."""
+    """Remove killed processes' partial files; return their number."""
     removed = 0
     for path in (folder / FOLDER).glob("*.partial"):
         with suppress(OSError), path.open("rb") as file:

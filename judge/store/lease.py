@@ -1,8 +1,8 @@
 """A lease: of several hosts with the same PostgreSQL, one judge runs a contest.
 
 The lease is an advisory lock of a separate session that makes all writes. PostgreSQL ends session, lock and open
-transaction when the holder dies or, after half a minute, when its host is cut off. With SQLite, the lock of the
-contest's folder is enough.
+transaction when the holder dies or, after half a minute, when its host is cut off. SQLite needs only the contest
+folder's lock.
 """
 
 import threading
@@ -23,7 +23,7 @@ _SETTINGS = {
     # No keepalive is sent while an answer is unacknowledged.
     "tcp_user_timeout": LOST_AFTER_S * 1000,
 }
-"""When the server regards a silent holder as lost."""
+"""When the server considers a silent holder lost."""
 
 _TAKE = text("SELECT pg_try_advisory_lock(:key, hashtext(:contest))")
 
@@ -62,8 +62,8 @@ class Lease:
         self._drop()
 
     def check(self) -> None:
-        """Retake the lease after a restart of the database. Raises StoreLostError if the database is unreachable,
-        HostError if another process has the lease.
+        """Retake the lease after a database restart. Raises StoreLostError if the database is unreachable, HostError if
+        another process has the lease.
         """
         if not self._is_needed:
             return

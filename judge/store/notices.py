@@ -40,9 +40,9 @@ MAIL_SERVER = "the mail server"
 RESULT = "result"
 MAX_DIGEST = 500
 SEND_NOW = "0"
-"""Time since when a notice is due that waits for no other result; earlier than any event."""
+"""Due time of a notice that waits for no other result; earlier than any event."""
 MESSAGE = "message"
-"""Kind of a notice from an organiser, and action of the order."""
+"""Kind of an organiser's notice, and action of the order."""
 FAILURES_IN_A_ROW = 3
 _READ_AT_ONCE = 500
 
@@ -74,7 +74,7 @@ class Notice:
 
 @dataclass(frozen=True, slots=True)
 class AuthorNotices:
-    """An author, whether notices reach the author, and numbers of notices."""
+    """An author, whether notices arrive, and numbers of notices."""
 
     author: str
     targets: NoticeTargets
@@ -84,7 +84,7 @@ class AuthorNotices:
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """A message of an organiser to all authors."""
+    """An organiser's message to all authors."""
 
     at: str
     text: str
@@ -100,7 +100,7 @@ class _Event:
 
 
 class Notices(Queue[Notice]):
-    """Sent by a single process, so rows are not taken."""
+    """A single process sends them, so rows are not taken."""
 
     table = notices
     kind = Notice
@@ -116,9 +116,7 @@ class Notices(Queue[Notice]):
             return self._targets(connection, author)
 
     def set_webhook(self, author: str, url: str, secret: str) -> None:
-        """Set or remove (empty) an author's webhook, and send a first notice. Notices to the former one are
-        given up.
-        """
+        """Set or remove (empty) an author's webhook, and send a first notice. Notices to the old one are given up."""
         self._set(author, WEBHOOK, url, webhook=url, secret=secret if url else "")
 
     def set_email(self, author: str, address: str) -> None:
@@ -126,7 +124,7 @@ class Notices(Queue[Notice]):
         self._set(author, MAIL, address, email=address)
 
     def unsubscribe(self, notice: str) -> bool:
-        """Remove the e-mail address of the author who got this mail; return whether there is such a mail."""
+        """Remove the e-mail address of this mail's receiver; return whether the mail exists."""
         author = self.receiver_of(notice)
         if author is None:
             return False
@@ -140,7 +138,7 @@ class Notices(Queue[Notice]):
         return None if row is None else str(row.author)
 
     def authors(self) -> list[str]:
-        """Everybody with a valid author's token, a submission or an address, by name."""
+        """Authors with a valid token, a submission or an address, by name."""
         with self._reading() as connection:
             return self._authors(connection)
 
@@ -154,7 +152,7 @@ class Notices(Queue[Notice]):
         return sorted({*found} - {ORGANISER})
 
     def by_author(self) -> list[AuthorNotices]:
-        """All authors with their addresses and numbers of notices."""
+        """All authors with addresses and numbers of notices."""
         with self._reading() as connection:
             counts = select(notices.c.author, notices.c.state, func.count()).where(notices.c.contest == self._contest)
             grouped = connection.execute(counts.group_by(notices.c.author, notices.c.state))
@@ -172,7 +170,7 @@ class Notices(Queue[Notice]):
     # --- orders ------------------------------------------------------------------------------------------------------
 
     def send_message(self, order: OrganiserOrder) -> DoneOrder:
-        """Send the order's reason to all authors, once. It is also on their pages."""
+        """Send the order's reason to all authors, once, also on their pages."""
 
         def do(connection: Connection) -> str:
             authors, reached = self._authors(connection), 0
@@ -189,7 +187,7 @@ class Notices(Queue[Notice]):
         return self._carry_out(order, do)
 
     def send_now(self, order: OrganiserOrder) -> DoneOrder:
-        """Make all waiting notices due at once, also results that wait for others."""
+        """Make all waiting notices due now, also results waiting for others."""
 
         def do(connection: Connection) -> str:
             waiting = (notices.c.contest == self._contest, notices.c.state == WAITING)
@@ -394,8 +392,8 @@ class Notices(Queue[Notice]):
     def due(self, busy: Collection[tuple[str, str]] = (), digest_s: float = 0) -> list[Notice]:
         """The next due notice of each author and channel not in `busy`.
 
-        E-mailed results wait until the oldest is `digest_s` old, no game is left, or an organiser sends them; `digest`
-        returns those sent together.
+        E-mailed results wait until the oldest is `digest_s` old, no game is left, or an organiser sends them; see
+        `digest`.
         """
         found = []
         with self._reading() as connection:

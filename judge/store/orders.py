@@ -1,7 +1,7 @@
 """The organisers' orders, each carried out once and stored with its effect.
 
-The client chooses the id. Effects and the order's row are written in one transaction. Repeating an id returns the
-earlier result.
+The client chooses the id. One transaction writes effects and the order's row. Repeating an id returns the earlier
+result.
 """
 
 import secrets
@@ -27,7 +27,7 @@ class OrganiserOrder:
     id: str = ""
 
     def with_id(self) -> "OrganiserOrder":
-        """Add an id if it is missing."""
+        """Add a missing id."""
         return self if self.id else replace(self, id=new_order_id())
 
 
@@ -52,7 +52,7 @@ def once(
     """Carry out an order unless done before; `do` describes the effect. The transaction must exclude other writers to
     the contest.
 
-    Raises InputError if another order has the id, and the errors of `do`; the caller then ends the transaction.
+    Raises InputError if another order has the id, and errors of `do`; the caller then ends the transaction.
     """
     order = order.with_id()
     found = done_order(connection, contest, order.id)

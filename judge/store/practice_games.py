@@ -1,6 +1,6 @@
-"""Practice games of passed submissions, visible to the author: against house agents, and challenges of other agents.
+"""Practice games of passed submissions, visible to the author: against house agents, or challenges.
 
-A queue (`judge.store.queue`), separate from the contest's games. Each method is one transaction.
+A queue (`judge.store.queue`) apart from the contest's games. Each method is one transaction.
 """
 
 from collections.abc import Callable
@@ -35,7 +35,7 @@ class PracticeGame:
     """`number` counts from 0 per submission.
 
     Fields from `opponent` on are set at the end, also of a void; `seat` is the agent's, `record` a digest.
-    `challenged` is the agent that the author chose, or empty.
+    `challenged`: the author's chosen opponent, or empty.
     """
 
     id: int
@@ -73,7 +73,7 @@ class PracticeResult:
 
 
 class PracticeGames(Queue[PracticeGame]):
-    """Practice games of a contest's submissions."""
+    """A contest's practice games."""
 
     table = practice_games
     kind = PracticeGame
@@ -87,7 +87,7 @@ class PracticeGames(Queue[PracticeGame]):
         """Add games on the author's request, at most `per_day` in 24 hours.
 
         Raises UnknownSubmissionError for another author's submission, NotNowError if it did not pass or has games left,
-        TooMuchError.
+        or TooMuchError.
         """
         with self._writing() as connection:
             row = self._passed(connection, submission, author)
@@ -128,7 +128,7 @@ class PracticeGames(Queue[PracticeGame]):
         ]
 
     def _passed(self, connection: Connection, submission: int, author: str) -> Row[Any]:
-        # The lock protects the counts of the author's games.
+        # The lock protects the author's counts.
         mine = select(submissions).where(submissions.c.contest == self._contest, submissions.c.author == author)
         rows = connection.execute(mine.with_for_update()).all()
         row = next((row for row in rows if row.id == submission), None)
@@ -160,9 +160,9 @@ class PracticeGames(Queue[PracticeGame]):
         return self._first(self._all().where(self._is_due()).limit(1)) is not None
 
     def take(self, worker: str) -> PracticeGame | None:
-        """Give a worker the next game as a new attempt.
+        """Give a worker the next game, as a new attempt.
 
-        First games of all submissions precede second ones. Games of withdrawn submissions are cancelled.
+        All submissions' first games precede second ones. Withdrawn submissions' games are cancelled.
         """
         with self._writing() as connection:
             withdrawn = select(submissions.c.id).where(submissions.c.state.not_in(ENTERS))
@@ -198,7 +198,7 @@ class PracticeGames(Queue[PracticeGame]):
 
     def forget_records(self, days: float, remove: Callable[[str], None]) -> int:
         """Forget records of games that ended `days` ago, after passing each digest to `remove`; return their number.
-        Can be repeated after a kill. Raises the errors of `remove`.
+        Can be repeated after a kill. Raises errors of `remove`.
         """
         before = stamp(self._now() - timedelta(days=days))
         old = self._all().where(practice_games.c.record.is_not(None), practice_games.c.ended_at < before)

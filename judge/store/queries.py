@@ -1,4 +1,4 @@
-"""Read-only queries of a store, each of one snapshot."""
+"""Read-only queries of a store, each in one snapshot."""
 
 from collections.abc import Collection, Mapping
 from typing import Any
@@ -29,7 +29,7 @@ class Reader(Database):
 
     @property
     def keeps_files(self) -> bool:
-        """Whether the database has copies of the contest's files."""
+        """Whether the database has copies of files."""
         return self._engine.dialect.name == "postgresql"
 
     def stored_files(self, contest: str) -> list[tuple[FileKind, str]]:
@@ -75,7 +75,7 @@ class Reader(Database):
         return [value_of(Pairing, row) for row in self._rows(pairings_of(contest))]
 
     def last_record(self, contest: str, agent: str, before: int) -> tuple[str, int] | None:
-        """Record and seat of an agent's last game with a result before number `before`."""
+        """Record and seat of an agent's last game with a result, before number `before`."""
         query = (
             select(results.c.record, games.c.first)
             .join(games, results.c.game == games.c.id)
@@ -102,7 +102,7 @@ class Reader(Database):
             return [game_result(row) for row in connection.execute(query)]
 
     def results_by_number(self, contest: str, numbers: Collection[int]) -> Mapping[int, GameResult]:
-        """The results of these games by number."""
+        """Results by game number."""
         query = (
             select(*RESULT_COLUMNS)
             .join(results, results.c.game == games.c.id)
@@ -111,7 +111,7 @@ class Reader(Database):
         return {row.number: game_result(row) for row in self._rows(query)}
 
     def results_of(self, contest: str, agents: Collection[str]) -> list[GameResult]:
-        """Results of all games of some agents."""
+        """Results of these agents' games."""
         query = (
             select(*RESULT_COLUMNS)
             .join(results, results.c.game == games.c.id)
@@ -145,7 +145,7 @@ class Reader(Database):
         return [value_of(Attempt, row) for row in self._rows(query)]
 
     def attempts_by_host(self, contest: str) -> list[tuple[str, AttemptState, int]]:
-        """Number of attempts per host and state."""
+        """Attempts per host and state."""
         columns = (attempts.c.host, attempts.c.state)
         query = _attempts(contest, *columns, func.count()).group_by(*columns)
         return [(host, state, count) for host, state, count in self._rows(query)]
@@ -174,7 +174,7 @@ class Reader(Database):
     ) -> list[ScheduledGame]:
         """At most `limit` games with this state and numbers above `after`, in schedule order, without specs.
 
-        Optionally only games of an agent, those in which an agent failed, or those with several attempts.
+        Optionally only an agent's games, those in which an agent failed, or those with several attempts.
         """
         query = select(*WITHOUT_SPEC).where(games.c.contest == contest, games.c.number > after)
         if state is not None:
@@ -208,7 +208,7 @@ class Reader(Database):
         return [value_of(JournalLine, row) for row in self._rows(query)]
 
     def journal_before(self, contest: str, before: int | None, limit: int) -> list[tuple[int, JournalLine]]:
-        """Lines with numbers, newest first; only those `before` a number, if given."""
+        """Lines with numbers, newest first; if given, only `before` a number."""
         chosen = () if before is None else (journal.c.id < before,)
         query = _lines(contest, *chosen).order_by(journal.c.id.desc()).limit(limit)
         return [(row.id, value_of(JournalLine, row)) for row in self._rows(query)]
@@ -222,7 +222,7 @@ class Reader(Database):
         return [(row.id, value_of(JournalLine, row)) for row in self._rows(query)]
 
     def leaves(self, contest: str, start: int, end: int) -> list[JournalLine]:
-        """Lines of leaves `start` to before `end`, also of an announced contest."""
+        """Lines of leaves from `start` to before `end`, also of an announced contest."""
         query = _lines(contest, journal.c.number.between(start, end - 1)).order_by(journal.c.id)
         return [value_of(JournalLine, row) for row in self._rows(query)]
 
@@ -251,8 +251,7 @@ def contest_row(connection: Connection, name: str, *, locked: bool = False) -> R
 def announced_row(connection: Connection, name: str, *, locked: bool = False) -> Row[Any] | None:
     """Row of an announced or begun contest.
 
-    Every write to a contest locks its row first. So no two hosts get the same game, and the log's leaves are
-    in one order.
+    Every write locks the contest's row first: no two hosts get the same game, and the log's leaves are in one order.
     """
     query: Select[Any] = select(contests).where(contests.c.name == name)
     return connection.execute(query.with_for_update() if locked else query).first()

@@ -18,7 +18,7 @@ from judge.store.database import ContestDatabase, Value, stamp, value_of
 
 
 class Queue(ContestDatabase, Generic[Value]):
-    """Rows of one contest in a table with queue columns. `waiting` equals `running` if rows are not taken."""
+    """A contest's rows in a table with queue columns. `waiting` equals `running` if rows are not taken."""
 
     table: Table
     kind: type[Value]
@@ -31,8 +31,8 @@ class Queue(ContestDatabase, Generic[Value]):
     lost: str
 
     def fail(self, number: Any, attempt: int | None, why: str, allowed: int, again_s: float = 0) -> Value:
-        """Fail the current attempt: due again after `again_s`, longer after each failure in a row, given up after
-        `allowed` failures. `attempt` is None where rows are not taken.
+        """Fail the current attempt: due after `again_s`, longer after each failure in a row, given up after `allowed`.
+        `attempt` is None where rows are not taken.
         """
         with self._writing() as connection:
             row = self._current(connection, number, attempt)
@@ -41,7 +41,7 @@ class Queue(ContestDatabase, Generic[Value]):
             return self._value(connection, number)
 
     def release(self, number: Any, attempt: int, why: str, again_s: float | None = None) -> Value:
-        """End the current attempt without a failure: due again at once or after `again_s` seconds."""
+        """End the current attempt without a failure: due at once or after `again_s` seconds."""
         with self._writing() as connection:
             row = self._current(connection, number, attempt)
             if row is not None:
@@ -51,7 +51,7 @@ class Queue(ContestDatabase, Generic[Value]):
     def give_back(self, is_lost: Callable[[int, int, str], bool], allowed: int) -> list[int]:
         """Fail lost attempts; return their row numbers. `is_lost` takes row number, attempt and worker.
 
-        The worker may be this process: a row can be taken although its commit seemed to fail.
+        The worker may be this process: a commit that seemed to fail can take a row.
         """
         with self._writing() as connection:
             running = connection.execute(self._all().where(self.table.c.state == self.running)).all()

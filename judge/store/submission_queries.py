@@ -1,4 +1,4 @@
-"""Queries of a contest's submissions, newest first, for all authors or one."""
+"""Queries of submissions, newest first, for all authors or one."""
 
 import json
 from collections.abc import Mapping
@@ -32,7 +32,7 @@ class RegisterReader(ContestDatabase):
     """Queries of a contest's submissions."""
 
     def get(self, number: int, author: str | None = None) -> Submission:
-        """Raises UnknownSubmissionError if it is missing or not of `author`."""
+        """Raises UnknownSubmissionError if missing or not of `author`."""
         with self._reading() as connection:
             return value_of(Submission, self._row(connection, number, author))
 
@@ -47,7 +47,7 @@ class RegisterReader(ContestDatabase):
         return [value_of(Submission, row) for row in rows]
 
     def entries(self, author: str | None = None) -> list[Submission]:
-        """The entries of all authors or one if the contest began now: each agent's latest passed or approved
+        """The entries if the contest began now, of all authors or one: each agent's latest passed or approved
         submission, by name.
         """
         submitted = self._all() if author is None else self._of(author)
@@ -72,7 +72,7 @@ class RegisterReader(ContestDatabase):
         return [value_of(Change, row) for row in self._rows(query.order_by(submission_journal.c.id))]
 
     def has_begun(self) -> bool:
-        """Whether entries are locked in, so that new submissions do not play."""
+        """Whether entries are locked in: new submissions do not play."""
         return self.document() is not None
 
     def is_admitted_late(self, author: str) -> bool:
@@ -83,7 +83,7 @@ class RegisterReader(ContestDatabase):
         return self._first(query.limit(1)) is not None and not self.is_locked_in()
 
     def is_locked_in(self) -> bool:
-        """Whether the contest's terms are locked in, also if it has not begun yet."""
+        """Whether the contest's terms are locked in, also before it begins."""
         query = select(journal.c.id).where(journal.c.contest == self._contest, journal.c.event == FROZEN)
         return self.has_begun() or self._first(query.limit(1)) is not None
 
@@ -105,7 +105,7 @@ class RegisterReader(ContestDatabase):
             return frozenset(_agents_of(connection, self._contest, author))
 
     def own_games(self, author: str, limit: int, number: int | None = None) -> list[PublishedGame]:
-        """Games of an author's agents with a result or a record, newest first, without specs; only game `number`, if
+        """Games of an author's agents with a result or record, newest first, without specs; only game `number`, if
         given.
         """
         with self._reading() as connection:

@@ -23,7 +23,7 @@ class State(StrEnum):
 
 
 ORGANISER = "organiser"
-"""Author of what an organiser submits on the machine."""
+"""Author of an organiser's submissions on the machine."""
 
 ENTERS = (State.PASSED, State.APPROVED)
 
@@ -57,12 +57,12 @@ class Submission:
 
     @property
     def title(self) -> str:
-        """Display name that the author chose; empty without one."""
+        """Display name chosen by the author, or empty."""
         return title_of(self.agent)
 
 
 def title_of(agent: str | None) -> str:
-    """Return the display name in a submission's `agent`."""
+    """The display name in a submission's `agent`."""
     return str(json.loads(agent).get(TITLE, "")) if agent else ""
 
 
@@ -102,7 +102,7 @@ class ProcessingResult:
 
 @dataclass(frozen=True, slots=True)
 class UploadStep:
-    """Stage, success, and a sentence that is safe to show."""
+    """Stage, success, and a sentence safe to show."""
 
     stage: str
     ok: bool
@@ -138,7 +138,7 @@ class NameTakenError(InputError):
 
 
 class TooMuchError(InputError):
-    """A limit is reached for `retry_s` seconds; 0: until the author or the organiser acts."""
+    """A limit is reached for `retry_s` seconds; 0: until the author or organiser acts."""
 
     def __init__(self, text: str, retry_s: int) -> None:
         super().__init__(text)

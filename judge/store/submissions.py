@@ -61,7 +61,7 @@ class Register(RegisterReader, Queue[Submission]):
     # --- intake ------------------------------------------------------------------------------------------------------
 
     def may_receive(self, author: str, name: str, size: int, allowance: Allowance) -> None:
-        """Check an upload before its bytes are stored. Raises like `receive`."""
+        """Check an upload before storing its bytes. Raises like `receive`."""
         with self._reading() as connection:
             self._check_allowance(connection, author, size, allowance)
             self._check_name(connection, author, name)
@@ -75,8 +75,8 @@ class Register(RegisterReader, Queue[Submission]):
     ) -> Submission:
         """Receive an upload. Raises TooMuchError or NameTakenError without a change.
 
-        `worker` processes it at once; empty: the next free worker. `keep` stores the file inside the transaction, after
-        all checks.
+        `worker` processes it at once; empty: the next free worker. `keep` stores the file in the transaction, after all
+        checks.
         """
         with self._writing() as connection:
             self._check_allowance(connection, upload.author, upload.size, allowance)
@@ -96,7 +96,7 @@ class Register(RegisterReader, Queue[Submission]):
     def remove_unregistered(self, files: Files, older_than: datetime) -> int:
         """Remove unreferenced files written before `older_than`; return their number.
 
-        A process killed between `keep` and its commit leaves them. No upload is registered during this call. Raises
+        A process killed between `keep` and commit leaves them. No upload is registered during this call. Raises
         OSError.
         """
         with self._writing() as connection:
@@ -150,10 +150,9 @@ class Register(RegisterReader, Queue[Submission]):
     # --- processing --------------------------------------------------------------------------------------------------
 
     def take(self, worker: str, only: int | None = None) -> Submission | None:
-        """Give a worker the next due submission, or `only` this one, as a new attempt.
+        """Give a worker the next due submission, or `only` this, as a new attempt.
 
-        Authors take turns by the start of their last attempt. Each author's submissions are processed one at a time, in
-        order.
+        Authors take turns by the start of their last attempt. Each author's submissions are processed singly, in order.
         """
         with self._writing() as connection:
             query = self._all().where(self._is_due()).order_by(submissions.c.id)
@@ -188,8 +187,8 @@ class Register(RegisterReader, Queue[Submission]):
     def finish(
         self, number: int, attempt: int, came: ProcessingResult, practice: int = 0, agents_per_author: int = 0
     ) -> Submission:
-        """Record that a submission passed, as the next version of its name, or was refused. Ignores attempts that are
-        not current. A passed submission plays `practice` games. `agents_per_author` 0: no limit.
+        """Record that a submission passed, as its name's next version, or was refused. Ignores attempts that are not
+        current. A passed submission plays `practice` games. `agents_per_author` 0: no limit.
         """
         with self._writing() as connection:
             row = self._current(connection, number, attempt)
@@ -265,7 +264,7 @@ class Register(RegisterReader, Queue[Submission]):
             return once(connection, self._contest, order, self._stamp, lambda: do(inner))
 
     def note_settings(self, text: str) -> None:
-        """Write changed settings to the contest's journal."""
+        """Write changed settings to the journal."""
         self._note_event("settings", text)
 
     def _note_event(self, event: str, text: str) -> None:
@@ -274,9 +273,7 @@ class Register(RegisterReader, Queue[Submission]):
             self._tell(connection, self._contest, event, text)
 
     def admit_late(self, order: OrganiserOrder) -> DoneOrder:
-        """Let the author `order.target` submit after the end of submissions, until the start. Raises InputError if the
-        contest's terms are locked in.
-        """
+        """Let the author `order.target` submit until the start. Raises InputError if terms are locked in."""
 
         def do(inner: Register) -> str:
             if inner.is_locked_in():
@@ -290,7 +287,7 @@ class Register(RegisterReader, Queue[Submission]):
     def withdraw(self, number: int, who: str, why: str, author: str | None = None) -> Submission:
         """Withdraw a submission, also during processing. Can be repeated.
 
-        Raises UnknownSubmissionError if it is not of `author`.
+        Raises UnknownSubmissionError unless it is `author`'s.
         """
         with self._writing() as connection:
             row = self._row(connection, number, author)
@@ -301,7 +298,7 @@ class Register(RegisterReader, Queue[Submission]):
     def withdraw_agent(self, name: str, author: str, why: str) -> None:
         """Withdraw all versions of an author's agent, also during processing.
 
-        Raises NotNowError after the contest has begun, UnknownSubmissionError without such a version.
+        Raises NotNowError after the contest's start, UnknownSubmissionError without such a version.
         """
         with self._writing() as connection:
             announced_row(connection, self._contest, locked=True)
@@ -319,8 +316,8 @@ class Register(RegisterReader, Queue[Submission]):
     def rename(self, name: str, author: str, title: str) -> None:
         """Set the display name of an author's agent; empty: its name.
 
-        Raises NotNowError after the contest has begun, UnknownSubmissionError without such an agent, NameTakenError if
-        it is the name of another agent.
+        Raises NotNowError after the contest's start, UnknownSubmissionError without such an agent, NameTakenError if
+        another agent has it.
         """
         with self._writing() as connection:
             announced_row(connection, self._contest, locked=True)

@@ -85,7 +85,7 @@ entries = Table(
     Column("entry", Text, nullable=False),
     Column("disqualified", Text),
     Column("withdrawn", Text),
-    # Whether the results of a withdrawn agent do not count.
+    # Whether a withdrawn agent's results do not count.
     Column("is_annulled", Boolean, nullable=False, server_default=false()),
 )
 

@@ -50,7 +50,7 @@ class Tokens(ContestDatabase):
     """A contest's tokens."""
 
     def make(self, author: str, who: str, role: TokenRole = TokenRole.AUTHOR) -> str:
-        """An additional token, which cannot be shown again. Raises InputError."""
+        """An additional token, shown only once. Raises InputError."""
         checked_author(author)
         token = PREFIX + secrets.token_urlsafe(ENTROPY_BYTES)
         values = {"contest": self._contest, "author": author, "role": role}

@@ -48,7 +48,7 @@ class JournalLine:
     number: int | None = None
     """Leaf number, from 0; None without a log."""
     who: str | None = None
-    """Organiser who gave the order, not published; None if unknown or automatic."""
+    """The order's organiser, not published; None if unknown or automatic."""
 
     @property
     def leaf(self) -> bytes:
@@ -65,29 +65,29 @@ class JournalLine:
 
 
 def cancellation(agent: str, disqualified: str | None, withdrawn: str | None) -> str:
-    """Why a game of an agent is cancelled."""
+    """Why an agent's game is cancelled."""
     return f"{agent} withdrew: {withdrawn}" if disqualified is None else f"{agent} is disqualified: {disqualified}"
 
 
 def season_end_text(ends: datetime) -> str:
-    """Text of `SEASON_ENDED` at the moment that the terms set."""
+    """Text of `SEASON_ENDED` at the moment set by the terms."""
     return f"{ends.astimezone(UTC):%Y-%m-%d %H:%M:%S UTC}"
 
 
 WITHDRAWN = "agent-withdrawn"
-"""Event of an agent that withdrew after the start; `withdrawn` is an event of submissions."""
+"""Event: an agent withdrew after the start; `withdrawn` is an event of submissions."""
 
 RATED = "rated"
-"""Event: the rating of a ladder's agent is certain enough to be reported."""
+"""Event: a ladder agent's rating is certain enough to be reported."""
 
 SEASON_ENDED = "season-ended"
-"""Event: no further game of a ladder is drawn. The text is the organiser's reason, or `season_end_text`."""
+"""Event: no further game of a ladder is drawn. Its text is the organiser's reason, or `season_end_text`."""
 
 ADMISSIONS_FROZEN, ADMISSIONS_REOPENED = "admissions-frozen", "admissions-reopened"
 """Events: between them no agent enters a ladder."""
 
 ANNOUNCED = "announced"
-"""State of a contest that has not begun, and first event of its log."""
+"""State before the contest begins, and first event of its log."""
 
 FROZEN = "frozen"
 

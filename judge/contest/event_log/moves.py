@@ -1,6 +1,6 @@
 """Merges the moves that workers send into the event log, best effort.
 
-After a reconnect a worker resends its play from the start; known moves are skipped. A higher play number restarts the
+A reconnected worker resends its play from the start; known moves are skipped. A higher play number restarts the
 attempt.
 """
 

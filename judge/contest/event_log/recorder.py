@@ -1,4 +1,4 @@
-"""Writes the event log of a contest, in a separate process that the judge never waits for."""
+"""Writes a contest's event log in a separate process; the judge never waits for it."""
 
 import os
 import secrets
@@ -48,7 +48,7 @@ from judge.sandbox.machine.owner import owned_directory
 from judge.store.types import JournalLine
 
 TABLE_S, TABLE_SHARE = 0.5, 0.05
-"""Minimum interval between updates of the standings, and their maximum share of the time."""
+"""Minimum interval between updates of the standings, and their maximum share of time."""
 
 OVERLAP = 100
 """Lines read again: one may become visible after its successor."""

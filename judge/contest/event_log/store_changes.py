@@ -20,7 +20,7 @@ def _files(planned: Planned) -> tuple[Path, ...]:
 
 
 def stamp_of(planned: Planned) -> Callable[[], object]:
-    """Return a function whose result changes with the store, or every `POLL_INTERVAL_S` without SQLite."""
+    """Function whose result changes with the store, or every `POLL_INTERVAL_S` without SQLite."""
     paths = _files(planned)
     if not paths:
         return lambda: int(time.monotonic() / POLL_INTERVAL_S)

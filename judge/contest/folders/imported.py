@@ -31,8 +31,8 @@ def needs_boxes(contest: ImportedContest) -> bool:
 def write_imported(contest: ImportedContest, folder: Path, host: TaskHost, tell: Tell) -> None:
     """Make the new directory `folder`.
 
-    Writes nothing and raises InputError if programs cannot be played; `tell` receives each. Raises HostError if the
-    files cannot be written.
+    Writes nothing and raises InputError if programs cannot be played; `tell` receives each. Raises HostError if writing
+    fails.
     """
     if folder.exists() and not (folder.is_dir() and not any(folder.iterdir())):
         raise InputError(f"{folder}: exists; a contest is never overwritten, name another directory")

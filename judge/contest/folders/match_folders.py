@@ -23,7 +23,7 @@ class KeptThroughRun:
         games: int,
         persons: Collection[int] = (),
     ) -> None:
-        """`seats` and `names` are those of the first game; `persons` are human seats, without folders."""
+        """`seats` and `names`: of the first game; `persons`: human seats, without folders."""
         self._store = store
         self._kinds = policy.folders.kept
         self._seats = seats

@@ -51,7 +51,7 @@ _HEADS_FILE = "heads.json"
 
 @dataclass(frozen=True, slots=True)
 class AgentFolder:
-    """An agent's persistent folder; `program` is the digest of its files, or a prefix."""
+    """An agent's persistent folder; `program`: its files' digest, or a prefix."""
 
     name: str
     program: str
@@ -71,7 +71,7 @@ class ImportedFolders:
     folders: Sequence[AgentFolder]
 
     def of(self, agents: Sequence[tuple[str, str]]) -> Mapping[str, Archive]:
-        """Return states by agent name; `agents`: names and digests of files.
+        """States by agent name; `agents`: names and digests of files.
 
         Raises InputError for an agent with several versions, unless exactly one has the same files.
         """
@@ -197,7 +197,7 @@ def _imported(planned: Planned, path: Path) -> ImportedFolders:
 
 
 def left_by(store: Reader, snapshot: Snapshot, files: Files) -> Sequence[AgentFolder]:
-    """Return the agents' current non-empty folders."""
+    """The agents' current non-empty folders."""
     found = []
     for entry in snapshot.entries:
         last = store.last_record(snapshot.name, entry.name, ALL_GAMES)
@@ -265,7 +265,7 @@ def read_folders(directory: Path, policy: Policy) -> Sequence[AgentFolder]:
 
 def write_folders(folders: Sequence[AgentFolder], directory: Path, replaces: bool) -> None:
     """Write a directory of folders atomically. Raises InputError if it exists, unless `replaces` is set and it only
-    contains folders of these agents.
+    contains these agents' folders.
     """
     is_there = directory.exists() or directory.is_symlink()
     if is_there and not replaces:
