@@ -179,7 +179,7 @@ def enter(contest: Contest, order: OrganiserOrder) -> DoneOrder:
 
 
 def enter_passed(contest: Contest) -> None:
-    """Enter a ladder's passed submissions; reasons against entry are written to the journal."""
+    """Enter all passed submissions of a ladder; why some cannot enter is written to the journal."""
     if contest.frozen_admissions is not None:
         return
     for agent, entrant in _late_entrants(contest).items():

@@ -81,8 +81,8 @@ class ManifestCheck:
 def write_manifest(directory: Path, contest: str, key: Ed25519PrivateKey, parts: Collection[str] = ()) -> str:
     """List and sign all files of `directory`, add the public key, and return the manifest's digest.
 
-    Of `parts`, folders with their own manifests, only these are listed. Raises InputError for links and for names
-    outside `_PART`.
+    `parts` are folders with their own manifests, the only files of theirs that are listed. Raises InputError for links
+    and for names outside `_PART`.
     """
     (directory / PUBLIC_KEY).write_bytes(public_pem(key.public_key()))
     problems: list[str] = []
