@@ -1,9 +1,9 @@
-"""AGI, the "Amoyman Gobang Interface": lines to an engine, and reading of its lines. Source: the AGI draft of 2016.
+"""AGI, the "Amoyman Gobang Interface": lines to an engine, and reading of its lines.
 
-The draft leaves much open; docs/agi.md is our reading of it and the norm for authors.
+Source: docs/agi.md, our reading of the AGI draft of 2016.
 
-An engine is in one of the phases below. `_STEPS` maps a phase and a word to the next step. A word that a phase does not
-list is ignored with a note.
+An engine is in one of the phases below. `_STEPS` maps a phase and a word to the next step. Other words are
+ignored with a note.
 
     phase      what the judge waits for         left by
     GREETING   AGIOK to AGI                     AGIOK: the options, the rules and ISREADY follow
@@ -14,10 +14,7 @@ list is ignored with a note.
     ENDING     the exit                         -
 
 Input read before a question was written does not answer it: lines after the one that ends a phase, in the same read,
-are discarded, and so is unrequested input. A line ends with LF, CR LF or CR; the end of the stream does not end a line.
-
-The engine never changes its own position (AGI draft, I (9)). DOMOVE sends every stone, including the engine's own;
-POSITION sends the whole game if the engine's position is not its beginning.
+are discarded.
 """
 
 import re
@@ -174,7 +171,6 @@ class Agi:
         return [self._say(*self._stop_pondering(), "ISREADY"), Await(Wait.SYNC)]
 
     def _ponder(self) -> Sequence[Effect]:
-        """In the background state no BESTMOVE and no answer to STOP is due."""
         if self._is_pondering or not self._ponders or self._about.get("ponder") != "true":
             return ()
         self._is_pondering = True
@@ -251,7 +247,6 @@ class Agi:
         return Write((self._end.join(lines) + self._end).encode())
 
     def _set_options(self) -> Sequence[str]:
-        """Engines ponder by default."""
         lines = []
         if self._about.get("ownbook") == "true":
             lines.append(f"SETOPTION OWNBOOK {'ON' if self._options.own_book else 'OFF'}")

@@ -1,9 +1,9 @@
 """The Gomocup (Piskvork pipe) protocol: the conversation of a manager with one brain.
 
-Sources: the "Gomoku AI protocol" and "Nový protokol" of Gomocup.
+Sources: the "Gomoku AI protocol" and "Nový protokol" of Gomocup. docs/gomocup.md describes the reaction to each reply.
 
-A brain is in one of the phases below. `STEPS` maps a phase and a word to the next step. A word that a phase does not
-list is ignored with a note: existing brains print much unnecessary output.
+A brain is in one of the phases below. `STEPS` maps a phase and a word to the next step. Other words are
+ignored with a note: existing brains print much unnecessary output.
 
     phase        what the manager waits for     left by
     STARTING     OK to START or RECTSTART       OK, or ERROR/UNKNOWN (refused)
@@ -15,15 +15,11 @@ list is ignored with a note: existing brains print much unnecessary output.
     THINKING     a move                         a move, a mangled move, or one UNKNOWN/ERROR too many
     ENDING       the exit                       -
 
-- Unrequested input is discarded: it cannot answer a later command.
-- An UNKNOWN or ERROR may be a late answer to a line before the last command: brains answer INFO, and each line of an
-  optional command. One is forgiven per such line. The next is about the command itself: an optional command is
-  replaced by a mandatory one, a mandatory one is refused.
-- If a brain has answered no INFO line, it means the command itself: immediately for SWAP2BOARD, and for TURN, BEGIN
+- An UNKNOWN or ERROR may be a late answer to an INFO line, or to a line of an optional command. One is forgiven per
+  such line. The next is about the last command.
+- If a brain has answered no INFO line, it is about the last command: immediately for SWAP2BOARD, and for TURN, BEGIN
   and BOARD unless a move follows within `refusal_ms`. Such a move shows that the brain answers INFO lines.
 - RESTART is refused if nothing follows within `refusal_ms`; so is SWAP2BOARD for a brain that answers INFO lines.
-- After an ERROR to SWAP2BOARD an answer may still come: the OK to RESTART separates it from the next request.
-- A line ends with CR, LF or CRLF; the end of the stream does not end a line.
 """
 
 from collections.abc import Callable, Mapping, Sequence

@@ -9,9 +9,8 @@ An agent has one kind of line. The table gives its effect in each phase.
     ANSWERING  a square (SELECTION?, MOVE?)     answers                        the line
     ENDING     the exit                         ignored with a note            -
 
-The judge writes `white` or `black` at the start, `SELECTION?` and `MOVE?` to the seat that must answer, the selections
-and moves of both seats to both, and `QUIT` at the end. Requests are for a square only, and only the first two numbers
-of a line are read, so `x y` and `x y index type` are the same answer (UCC's text API, Request: Selection).
+docs/protocols.md has an example. Requests are for a square only, and only the first two numbers of a line are read, so
+`x y` and `x y index type` are the same answer (UCC's text API, Request: Selection).
 
 `QchessOptions` has the differences between the text and the program of that time. `strict`: an unrequested line answers
 the next request, as UNASKED; blank lines are skipped. The start position (BOARD ... END BOARD) is unknown to the text.

@@ -1,6 +1,6 @@
 """A board picture without game logic.
 
-Renderers (terminal, SVG, GIF) read only a `BoardView`. It includes hidden pieces and types unless made for one seat.
+A `BoardView` includes hidden pieces and types unless made for one seat.
 """
 
 import re
@@ -110,10 +110,9 @@ def changed_squares(before: Mapping[Square, object], after: Mapping[Square, obje
 
 
 _NUMBERED = re.compile(r"([0-9]+)\. (.*)", re.DOTALL)
-"""Matches numbered moves, such as `31. s9`."""
 
 
 def numbered(notation: str, at: int) -> tuple[int, str]:
-    """Return a notation's number and move; `at` is the number of a notation without one."""
+    """A notation's number and move; `at` is the number of a notation without one."""
     match = _NUMBERED.fullmatch(notation)
     return (at, notation) if match is None else (int(match[1]), match[2])

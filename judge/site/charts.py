@@ -33,7 +33,7 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class ResultBar:
-    """An agent's games as one bar. `page` is the stem of its page, `words` the text alternative."""
+    """`page` is the stem of the agent's page, `words` the text alternative."""
 
     y: float
     name: str
@@ -53,7 +53,7 @@ class ResultsChart:
 
 
 def results_chart(contest: PublishedContest, language: Language) -> ResultsChart:
-    """Return the chart of games won, drawn and lost."""
+    """Chart of games won, drawn and lost."""
     lines = contest.table.lines
     shown = lines[:MAX_ROWS]
     most = max((line.done.games for line in shown), default=0) or 1
@@ -119,7 +119,7 @@ class RatingsChart:
 
 
 def ratings_chart(contest: PublishedContest, language: Language) -> RatingsChart | None:
-    """Return the ratings with 95 % intervals; None without ratings."""
+    """Ratings with 95 % intervals; None without ratings."""
     ratings = contest.ratings.ratings if contest.ratings else ()
     if not ratings:
         return None
@@ -132,7 +132,7 @@ def ratings_chart(contest: PublishedContest, language: Language) -> RatingsChart
 
 
 def history_chart(versions: Sequence[Version], language: Language) -> RatingsChart:
-    """Return an agent's ratings in joined contests, oldest first."""
+    """An agent's ratings in joined contests, oldest first."""
     shown = [(version.contest, "", version.rating) for version in versions[-MAX_ROWS:]]
     pools = len({version.rating.pool for version in versions})
     return _intervals(shown, len(versions) - len(shown), pools, language)
@@ -178,7 +178,7 @@ def round_ticks(low: float, high: float) -> Sequence[float]:
 
 
 def interval_text(rating: Rating | Interval, language: Language, digits: int = 0) -> str:
-    """Return an interval such as `-12 to 34`."""
+    """An interval such as `-12 to 34`."""
     low, high = (None if end is None else number(end, digits) for end in (rating.low, rating.high))
     if high is None:
         return language.gettext("unlimited") if low is None else language.gettext("at least {low}").format(low=low)

@@ -1,7 +1,4 @@
-"""Writes one game's files of an export: public record, page, PGN, and the authors' private files.
-
-Games are independent, so processes publish them in parallel.
-"""
+"""Writes one game's files of an export: public record, page, PGN, and the authors' private files."""
 
 import hashlib
 from collections.abc import Mapping
@@ -49,9 +46,9 @@ def publish_game(
 ) -> tuple[StoredPages, dict[str, dict[str, str]], GameConditions]:
     """Write the files of a game with a result; `private` has a folder for each agent.
 
-    `given` has the game's pages in the export `former`, which are copied; if None, or if a file was changed, pages are
-    rendered. Return the pages, the agents' ABOUT fields by name, and the game's conditions. Raises InputError if the
-    record is missing or was changed.
+    `given` has the game's pages in the export `former`. They are copied if unchanged, else rendered. Return the pages,
+    the agents' ABOUT fields by name, and the game's conditions. Raises InputError if the record is missing or was
+    changed.
     """
     context, stored = given
     game = context.game
@@ -94,7 +91,7 @@ def _copied(former: Path, stored: StoredPages) -> Mapping[str, bytes] | None:
 
 
 def read_stored(files: Path, digest: str) -> RecordFile:
-    """Return a stored record. Raises InputError if it is invalid."""
+    """A stored record. Raises InputError if it is invalid."""
     stored = Files(files)
     return parse_json(RecordFile, stored.get(digest), f"{stored.path(digest)}: not a record of a game")
 

@@ -68,7 +68,7 @@ class GamePageContext:
 
 
 def game_picture(replay: Stepped, record: GameRecord, context: GamePageContext) -> bytes:
-    """Return the last position as PNG. Raises InputError without Pillow."""
+    """The last position as PNG. Raises InputError without Pillow."""
     from judge.render.gif import write_png
 
     scores = score_text(record.verdict, record.winner, "\n").split("\n")
@@ -86,7 +86,7 @@ def game_page(
     more: Mapping[str, Any] = NOTHING,
     package: str = HERE,
 ) -> bytes:
-    """Return the page of a game replayed from its public record."""
+    """Page of a game replayed from its public record."""
     return next(game_pages(replay, record, context, [place], template, more, package))
 
 
@@ -99,7 +99,7 @@ def game_pages(
     more: Mapping[str, Any] = NOTHING,
     package: str = HERE,
 ) -> Iterator[bytes]:
-    """Yield the page for each place; parts without text are computed once.
+    """The page for each place; parts without text are computed once.
 
     `template` of `package` extends the page's template and shows the values `more`.
     """
@@ -162,7 +162,6 @@ def _html(text: str) -> str:
 
 
 def _board(view: BoardView, language: Language) -> Markup:
-    """Ten times as fast as a template."""
     known: dict[object, str] = {}
     cells = {}
     for square, token in view.tokens.items():
@@ -252,13 +251,13 @@ def _evaluation(figure: SearchFigures) -> str:
 
 
 def room_for_messages(steps: int) -> int:
-    """Return the maximum bytes of a move's messages in a game of `steps` moves."""
+    """Maximum bytes of a move's messages in a game of `steps` moves."""
     share = ALL_MESSAGES // max(1, steps)
     return min(MAX_MESSAGES_CHARACTERS, share) if share >= LEAST_MESSAGES else 0
 
 
 def fitted(text: str, room: int) -> str:
-    """Return `text`, cut to about `room` bytes of HTML."""
+    """`text`, cut to about `room` bytes of HTML."""
     if not room:
         return ""
     shown = plain_text(text, room)

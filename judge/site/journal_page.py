@@ -27,7 +27,7 @@ PER_PAGE = 300
 """Entries on one page."""
 
 _HIDDEN = frozenset({"started", ANNOUNCED, FROZEN, *State})
-"""Events that later lines repeat, and those before the contest, which the transparency log has."""
+"""Events that later lines repeat, and those before the contest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class JournalEntry:
 
 
 def journal_pages(contest: PublishedContest, place: Callable[[str], PagePlace]) -> Mapping[str, Callable[[], bytes]]:
-    """Return a function for each page (at least one), by file. `place` returns a path's place."""
+    """A function for each page (at least one), by file."""
     entries = journal_entries(contest)
     written: dict[str, Callable[[], bytes]] = {}
     parts = max(1, -(-len(entries) // PER_PAGE))
@@ -60,7 +60,7 @@ def _page_name(part: int) -> str:
 
 
 def journal_entries(contest: PublishedContest) -> Sequence[JournalEntry]:
-    """Return the journal without lines that later lines repeat."""
+    """The journal without lines that later lines repeat."""
     games = {game.id: game for game in contest.games}
     entries = []
     for line in contest.journal:

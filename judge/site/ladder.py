@@ -180,7 +180,6 @@ def _chart(
 
 
 def _spread(lines: Sequence[Line]) -> Sequence[Line]:
-    """Move names apart."""
     ordered = sorted(lines, key=lambda line: line.y)
     heights: list[float] = []
     for line in ordered:

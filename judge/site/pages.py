@@ -48,7 +48,7 @@ HERE = __package__
 
 
 def asset(name: str, package: str = HERE) -> bytes:
-    """Return a file of a package's templates."""
+    """A file of a package's templates."""
     return files(package).joinpath("templates", name).read_bytes()
 
 
@@ -67,7 +67,7 @@ class PagePlace:
 
     @classmethod
     def of_file(cls, file: str, languages: Sequence[Language], query: str = "") -> "PagePlace":
-        """Return the place of a path from the top of the site."""
+        """Place of a path from the top of the site."""
         folder, _, path = file.partition("/")
         for language in languages[1:]:
             if folder == language.code:
@@ -176,12 +176,12 @@ def _environment(language: Language, package: str) -> Environment:
 
 
 def short_name(text: str) -> str:
-    """Return an agent's name as shown on pages."""
+    """An agent's name as shown on pages."""
     return plain_text(text, MAX_NAME_CHARACTERS)
 
 
 def icon_of(contest: str) -> str:
-    """Return an icon with the first letter of a contest, in a colour that follows from its name."""
+    """An icon with the first letter of a contest, in a colour that follows from its name."""
     hue, letter = zlib.crc32(contest.encode()) % 360, escape(short_name(contest)[:1].upper())
     svg = (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9"><rect width="9" height="9" rx="2" fill="hsl({hue} '

@@ -15,7 +15,7 @@ MAX_GAMES = 350
 
 
 def pair_file(contest: PublishedContest, agent: str, other: str) -> str:
-    """Return the path of the page of two agents; empty without a page."""
+    """Path of the page of two agents; empty without a page."""
     if len(contest.participants) > MAX_AGENTS or frozenset({agent, other}) not in contest.meetings:
         return ""
     first, second = sorted((contest.by_name[agent], contest.by_name[other]), key=lambda each: each.number)
@@ -23,7 +23,7 @@ def pair_file(contest: PublishedContest, agent: str, other: str) -> str:
 
 
 def pair_pages(contest: PublishedContest) -> Iterator[tuple[str, Callable[[], Mapping[str, Any]]]]:
-    """Yield the path of each page and a function that returns its values."""
+    """Path of each page and a function that returns its values."""
     for pair, games in contest.meetings.items():
         agents = sorted((contest.by_name[name] for name in pair), key=lambda each: each.number)
         if path := pair_file(contest, agents[0].name, agents[1].name):

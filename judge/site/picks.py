@@ -18,7 +18,7 @@ MIN_SWING = 0.5
 
 
 def picks(contest: PublishedContest, language: Language) -> Sequence[tuple[str, PublishedGame]]:
-    """Return up to five games with their reasons, without games lost by a failure. Of equal games the first counts."""
+    """Up to five games with their reasons, without games lost by a failure."""
     played = [game for game in contest.played if game.result is not None and game.result.verdict not in FAILURES]
     if len(played) < MIN_GAMES:
         return []

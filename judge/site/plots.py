@@ -56,7 +56,7 @@ class Plot:
 
 
 def plots_of(steps: Sequence[PlottedStep], figures: Sequence[SearchFigures]) -> Sequence[Plot]:
-    """Return a game's plots that have values; `figures` are by step."""
+    """A game's plots that have values; `figures` are by step."""
     width = max(len(steps), 2)
     plots = [
         _evaluations(_values(steps, [figure.evaluation for figure in figures]), width),
@@ -69,7 +69,7 @@ def plots_of(steps: Sequence[PlottedStep], figures: Sequence[SearchFigures]) -> 
 
 
 def empty_plot(name: str) -> Plot:
-    """Return a plot to be filled during a game."""
+    """A plot to be filled during a game."""
     return Plot(name, 2, (_path(""), _path("")), "", "", HEIGHT / 2 if name in ("evaluation", "time") else None)
 
 
@@ -97,7 +97,7 @@ def _curve(
 
 
 def _evaluations(values: Values, width: int) -> Plot | None:
-    """0 is in the middle. Large values are compressed; forced wins are at the edge."""
+    """Large values are compressed; forced wins are at the edge."""
     if not values:
         return None
     known = [value for *_, value in values if math.isfinite(value)]

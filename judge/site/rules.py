@@ -13,7 +13,7 @@ _SHOWN_SEPARATELY = ("width", "height", "rule")
 
 
 def game_facts(policy: Policy, language: Language) -> Mapping[str, str]:
-    """Return game, board and rule by translated name; some may be empty."""
+    """Game, board and rule by translated name; some may be empty."""
     _ = language.gettext
     options = policy.game.options
     width, height = options.get("width"), options.get("height")
@@ -26,7 +26,7 @@ def game_facts(policy: Policy, language: Language) -> Mapping[str, str]:
 
 
 def limit_facts(policy: Policy, language: Language) -> Mapping[str, str]:
-    """Return the limits of time and memory by translated name."""
+    """Limits of time and memory by translated name."""
     _ = language.gettext
     time = _time_words(policy.clock, language)
     if policy.clock.ponder:
@@ -92,7 +92,7 @@ def with_options(head: str, options: Mapping[str, Any]) -> str:
 
 
 def value_text(value: object) -> str:
-    """Return a setting as text."""
+    """A setting as text."""
     if isinstance(value, list | tuple):
         return ", ".join(map(value_text, value))
     if isinstance(value, dict):

@@ -60,7 +60,7 @@ class Proof:
 def site(
     contest: PublishedContest, about: About, proof: Proof, languages: Sequence[Language] = (ENGLISH,)
 ) -> Iterator[Page]:
-    """Yield all pages except those of games, and their assets."""
+    """All pages except those of games, and their assets."""
     for name in ASSETS:
         yield name, asset(name)
     for path, write in pages(contest, about, languages).items():
@@ -74,7 +74,7 @@ def site(
 def pages(
     contest: PublishedContest, about: About, languages: Sequence[Language] = (ENGLISH,)
 ) -> Mapping[str, Callable[[], bytes]]:
-    """Functions by file, without pages of games and verification."""
+    """Functions by file, without games and verification."""
     written: dict[str, Callable[[], bytes]] = {}
     for language in languages:
         written |= _LanguagePages(contest, language, languages).writers(about)
@@ -235,9 +235,9 @@ def _technical(contest: PublishedContest, language: Language) -> Mapping[str, tu
 
 @dataclass(frozen=True, slots=True)
 class _CrossCell:
-    """A cell: its games, or only the total score. `page` is the pair's page.
+    """A cell: its games, or only the total score.
 
-    `counts` is false for games of a disqualified agent, which are not in the total.
+    `counts` is false for games of a disqualified agent.
     """
 
     games: Sequence[tuple[PublishedGame, float, str, bool]]

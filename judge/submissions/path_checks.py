@@ -48,7 +48,7 @@ class PathChecker:
     """By name in the least distinguishing file system."""
 
     def directory(self, raw: str) -> str:
-        """Return the path, empty for the top."""
+        """The path; empty for the top."""
         path = self._path(raw)
         if path:
             self._above(path)
@@ -56,7 +56,7 @@ class PathChecker:
         return path
 
     def file(self, raw: str, size: int) -> str:
-        """Return the path."""
+        """The path."""
         path = self._path(raw)
         if not path:
             raise RefusedError(sentence(f"{shown(raw)} is not a file name"))

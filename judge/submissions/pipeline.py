@@ -1,7 +1,7 @@
 """Turns an upload into a checked agent or a refusal. A host failure decides nothing.
 
     received    size, digest, name
-    unpacked    a tree of files, read in a box (`judge.submissions.trees`)
+    unpacked    a tree of files, read in a box
     built       a playable tree; sources are built in a box (`judge.submissions.trees`)
     staged      read-only, by the digest of its files (`judge.agents.store`)
     checked     examined under the contest's policy (`judge.submissions.check`)
@@ -147,7 +147,7 @@ def process_upload(
 ) -> UploadOutcome:
     """Make an agent of an upload. `need` gets each image or runtime before its use, and may build it.
 
-    Raises HostError if the host failed, NotReadyError if it lacks something; then it can be processed again.
+    Raises HostError if the host failed, NotReadyError if it lacks something.
     """
     limits = limits or IntakeLimits()
     with owned_directory() as room, limited_process(limits.read_s) as reader:

@@ -35,9 +35,7 @@ class PracticeHost:
 
 
 def with_shorter_games(policy: Policy, seconds: float) -> Policy:
-    """Limit the game time to `seconds`, if there is one. Turn limits are unchanged, so that agents at first play as in
-    the contest.
-    """
+    """Limit the game time to `seconds`, if there is one. Turn limits are unchanged."""
     clock = policy.clock
     grows = clock.control is not None and any(each.grows for each in clock.controls)
     if not clock.match_ms or (clock.match_ms <= seconds * 1000 and not grows):

@@ -55,7 +55,7 @@ class IntakeDirectory:
     plan: Path | None = None
     """The contest's file; a running service applies some changes."""
     agents_per_author: int = 0
-    """Per author; 0: no limit."""
+    """0: no limit."""
     joins_later: bool = False
     """Whether an agent that passes after the start takes part."""
 

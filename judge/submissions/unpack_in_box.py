@@ -102,7 +102,7 @@ class CountedStream(io.RawIOBase):
         return True
 
     def read(self, size: int = -1) -> bytes:
-        """Return at most `CHUNK` bytes. Raises RefusedError beyond the limit."""
+        """At most `CHUNK` bytes. Raises RefusedError beyond the limit."""
         data: bytes = self._source.read(CHUNK if size < 0 else min(size, CHUNK))
         self._left -= len(data)
         if self._left < 0:
@@ -205,9 +205,8 @@ def refuse_info(name: str, info: zipfile.ZipInfo) -> None:
 def name_in_zip(info: zipfile.ZipInfo) -> str:
     r"""Name of a zip member; a directory's ends with /.
 
-    A matching Unicode Path field decides. Many programs pack UTF-8 without the flag, which zipfile reads as code page
-    437. Other encodings are undeclared and read as code page 437, as the format requires. Old Windows programs write \
-    between directories.
+    A matching Unicode Path field decides. UTF-8 without the flag is recognised. Other encodings are read as code page
+    437, as the format requires. Old Windows programs write \ between directories.
     """
     name = info.orig_filename
     if not name.isascii() and not info.flag_bits & UTF8:
@@ -350,7 +349,7 @@ class ZstReader:
 
 
 def members_of(archive: BinaryIO, bounds: Bounds, most: int) -> Iterator[Member]:
-    """Yield members of at most `most` unpacked bytes."""
+    """Members of at most `most` unpacked bytes."""
     kind, reader = open_archive(archive)
     if kind == "zip":
         yield from members_of_zip(archive, bounds)

@@ -14,7 +14,7 @@ from judge.base.text import sentence
 from judge.store.submission_types import NotNowError
 
 OPENED, CLOSED, BEGINS, WINDOW = "opened", "closed", "begins", "window"
-"""Journal events: submissions opened, submissions closed, contest started by schedule, schedule changed."""
+"""Journal events. `BEGINS`: started by schedule; `WINDOW`: changed schedule."""
 
 _FIRST_YEAR, _LAST_YEAR = 1970, 9000
 """Others may have no equivalent in UTC."""

@@ -20,8 +20,7 @@ class FolderTurn:
 def folder_turns(schedule: Sequence[Sequence[str]], rule: Literal["each", "first"]) -> list[tuple[FolderTurn, ...]]:
     """The turns of each game's agents.
 
-    `each` (`folders.round` of the policy): games continue each other's folders. `first`: all start with the same
-    folders; the last one's are kept.
+    `rule` is `folders.round` of the policy (docs/folders.md).
     """
     last = {agent: number for number, agents in enumerate(schedule) for agent in agents}
     if rule == "first":

@@ -50,8 +50,8 @@ class LadderHistory:
     def __init__(
         self, snapshot: Snapshot, seed: Seed, result_of: FindResult, entry_of: Callable[[str], SnapshotEntry]
     ) -> None:
-        """Start with the agents of a ladder's document, without those that `entry_of` returns for later lines. `seed`
-        decides between equal pairs. Agents with kept folders have one open game at most.
+        """Start with the agents of a ladder's document, without those that `entry_of` returns for later lines.
+        Agents with kept folders have one open game at most.
 
         Raises TypeError for another format.
         """

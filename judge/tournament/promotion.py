@@ -40,8 +40,8 @@ def promoted_count(order: Sequence[str], count: int, new: Collection[str]) -> in
 def seated(previous: Sequence[str], down: int, entries: Collection[str], successors: Mapping[str, str]) -> list[str]:
     """Agents of a league at its start: those of `previous`, without the last `down` places.
 
-    `previous` is last year's final order, disqualified agents last. `successors` maps a former agent to its new
-    version, which keeps the seat. Seats of agents that do not enter stay empty.
+    `previous` is last year's final order, disqualified agents last. `successors` is as in `Seats`. Seats
+    of agents that do not enter stay empty.
     """
     kept = previous[: max(0, len(previous) - down)]
     return [agent for agent in (successors.get(former, former) for former in kept) if agent in entries]

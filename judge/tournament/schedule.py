@@ -1,4 +1,4 @@
-"""Later games and standings from a contest's document, pairings and results. All functions are pure."""
+"""Later games and standings from a contest's document, pairings and results."""
 
 import hashlib
 from collections import Counter

@@ -6,8 +6,7 @@ of it (docs/decisions/0009-log-and-witnesses.md). Derived from the key (`judge.r
 
 - drawn ranks: `"seeds"`; lots of a Swiss: `"swiss"`;
 - the order of shuffled openings in the n-th pass, from 0: `n`;
-- the seed of a game: `"game", round, table, game, attempt`. Each attempt has a new one, because a void attempt has
-  shown its chance to the agents.
+- the seed of a game: `"game", round, table, game, attempt`.
 """
 
 import hashlib

@@ -191,7 +191,7 @@ def verify_export(
 
 
 def _jobs(directory: Path, contest: PublishedContest, chosen: Collection[int] | None) -> Iterator[VerifiedRecord]:
-    """`chosen`: games to replay; None: all. Draws may also depend on withdrawn results."""
+    """Draws may also depend on withdrawn results."""
     entries = contest.snapshot.by_name()
     openings = contest.tournament.openings(contest.pairings)
 
@@ -230,7 +230,6 @@ def _chain_problems(contest: PublishedContest, records: Sequence[VerifiedRecord]
 def _with_results(
     contest: PublishedContest, records: Sequence[VerifiedRecord], claims: Mapping[int, GameResult | None]
 ) -> PublishedContest:
-    """`claims`: results of games that were not replayed."""
     by_number = {record.number: record for record in records}
     games = []
     for game in contest.games:
@@ -325,7 +324,7 @@ def _has_certificate(directory: Path) -> bool:
 def difference(name: str, table: bytes, expected: bytes) -> str:
     """First difference of a CSV or JSON table from the expected one, or "".
 
-    Texts and integers must be equal. Floats may differ by `TOLERANCE`.
+    Only floats may differ, by `TOLERANCE`.
     """
     if table == expected:
         return ""

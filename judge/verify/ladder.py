@@ -16,7 +16,7 @@ from judge.verify.records import VerifiedRecord
 
 
 def ladder_problems(contest: PublishedContest, log: ReadLog, records: Sequence[VerifiedRecord]) -> Iterator[str]:
-    """Yield choices that differ from those of the matchmaker. Nothing is checked before the secret is revealed."""
+    """Choices that differ from those of the matchmaker. Nothing is checked before the secret is revealed."""
     seed = contest.tournament.seed
     if not contest.snapshot.format.draws_when_free or seed is None:
         return
@@ -69,7 +69,7 @@ MAX_REPORTED = 10
 
 
 def admission_problems(contest: PublishedContest, log: ReadLog) -> Iterator[str]:
-    """Yield late entries of a ladder without a submission that passed, and delayed ones."""
+    """Late entries of a ladder without a submission that passed, and delayed ones."""
     if not contest.snapshot.format.draws_when_free:
         return
     admissions = _Admissions(contest)
@@ -86,7 +86,6 @@ class _Admissions:
         self._entries = contest.snapshot.by_name()
         self._present = [entry for entry in contest.snapshot.entries if entry.name not in contest.entered]
         self._passed: dict[int, tuple[str, str | None]] = {}
-        """Name and digest of files by submission."""
         self._refused: set[str] = set()
         self._reported: set[int] = set()
         self._waiting: Mapping[int, str] | None = None

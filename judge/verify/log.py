@@ -92,7 +92,7 @@ def _with_digest(line: JournalLine, leaf: bytes) -> JournalLine:
 
 
 def since_problems(log: ReadLog, old: Checkpoint, key: Ed25519PublicKey) -> Iterator[str]:
-    """Yield contradictions to an old checkpoint."""
+    """Contradictions to an old checkpoint."""
     if not old.is_signed(key):
         yield "the old checkpoint is not signed by the organiser's key, so it proves nothing"
     elif old.origin != log.checkpoint.origin:
@@ -107,7 +107,7 @@ def since_problems(log: ReadLog, old: Checkpoint, key: Ed25519PublicKey) -> Iter
 
 
 def receipt_problems(log: ReadLog, receipt: Receipt, key: Ed25519PublicKey) -> Iterator[str]:
-    """Yield contradictions to a receipt."""
+    """Contradictions to a receipt."""
     if why := receipt.problem(key):
         yield f"the receipt proves nothing: {why}"
         return
@@ -120,7 +120,7 @@ def receipt_problems(log: ReadLog, receipt: Receipt, key: Ed25519PublicKey) -> I
 
 
 def draw_problems(contest: PublishedContest, log: ReadLog) -> Iterator[str]:
-    """Yield signs of a manipulated draw: the commitment must be the first leaf, and the terms must be locked in once,
+    """Signs of a manipulated draw: the commitment must be the first leaf, and the terms must be locked in once,
     before the contest is created.
     """
     freeze, events = contest.snapshot.freeze, [line.event for line in log.lines]
@@ -154,7 +154,7 @@ def _entry_problems(contest: PublishedContest, lines: Sequence[JournalLine]) -> 
 
 
 def undecided(contest: PublishedContest, log: ReadLog) -> Iterator[str]:
-    """Yield the submissions that were undecided at lock-in."""
+    """Submissions that were undecided at lock-in."""
     freeze = contest.snapshot.freeze
     for number, line in _submissions(log.lines[: freeze.leaves] if freeze else ()).items():
         if words := _UNDECIDED.get(line.event):
@@ -179,7 +179,7 @@ def _agent(line: JournalLine) -> str:
     return line.text.partition(": ")[2].lower()
 
 
-# --- the log and the tables ------------------------------------------------------------------------------------------
+# --- tables ----------------------------------------------------------------------------------------------------------
 
 
 _OF_SEASON = frozenset({SEASON_ENDED, ADMISSIONS_FROZEN, ADMISSIONS_REOPENED})
@@ -196,7 +196,7 @@ _TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9
 
 
 def season_decisions(contest: PublishedContest, log: ReadLog) -> Iterator[str]:
-    """Yield the organiser's orders on a ladder's season and admissions, and submissions that could not enter."""
+    """The organiser's orders on a ladder's season and admissions, and submissions that could not enter."""
     words = {
         SEASON_ENDED: "the organiser ended the season",
         ADMISSIONS_FROZEN: "admissions frozen",
@@ -222,7 +222,7 @@ def _is_time(text: str) -> bool:
 
 
 def uncounted_attempts(contest: PublishedContest, log: ReadLog) -> Iterator[str]:
-    """Yield started attempts that do not count and have no record to verify."""
+    """Started attempts that do not count and have no record to verify."""
     numbers = {game.id: game.number for game in contest.games}
     states: dict[tuple[str, int], tuple[str, bool]] = {}
     for line in log.lines:
@@ -246,7 +246,7 @@ MAX_NAMED = 20
 
 
 def log_problems(contest: PublishedContest, log: ReadLog, records: Attempts) -> Iterator[str]:
-    """Yield differences between log and tables."""
+    """Differences between log and tables."""
     story = _SubmissionHistory(contest)
     for number, line in enumerate(log.lines):
         for problem in story.take(line):

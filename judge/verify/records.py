@@ -157,11 +157,8 @@ def _is_possible(value: float | None) -> bool:
     return value is None or 0 <= value <= MAX_MEASURED_VALUE
 
 
-# --- voids -----------------------------------------------------------------------------------------------------------
-
-
 class _VoidWire(ReplayWire):
-    """Replays a void: at the end of the record the last answer is still delivered to the rules."""
+    """At the end of the record the last answer is still delivered to the rules."""
 
     def freeze(self, seat: int) -> int | None:
         return None if self.is_finished else super().freeze(seat)
@@ -177,7 +174,7 @@ class _VoidWire(ReplayWire):
 
 
 def void_problems(file: RecordFile) -> Iterator[str]:
-    """Yield contradictions to a void: the transcript must be valid and stop before the game ends by the rules.
+    """Contradictions to a void: the transcript must be valid and stop before the game ends by the rules.
 
     A void from the blame table is replayed.
     """
@@ -206,13 +203,10 @@ def void_problems(file: RecordFile) -> Iterator[str]:
         yield f"void, but the replay gives {verdict_of(end)}"
 
 
-# --- folders ---------------------------------------------------------------------------------------------------------
-
-
 def chain_problems(
     replayed: Sequence[VerifiedRecord], agents: Sequence[tuple[str, str]], begins: Mapping[str, str]
 ) -> list[str]:
-    """Return problems of folders, which must start from states that earlier games of the agent produced.
+    """Problems of folders, which must start from states that earlier games of the agent produced.
 
     `replayed` are games in order, `agents` those of each. After an annulment a game may start from an older state.
     `begins`: initial states of non-empty persistent folders, by agent.

@@ -12,9 +12,9 @@ from judge.verify.records import VerifiedRecord
 def pairing_problems(
     contest: PublishedContest, log: Sequence[JournalLine] | None, records: Sequence[VerifiedRecord]
 ) -> Iterator[str]:
-    """Yield the first round that does not follow from the results that the log has before it.
+    """The first round that does not follow from the results that the log has before it.
 
-    Without a log, from the final results of earlier rounds. Both verify no ladder.
+    Without a log it follows from the final results of earlier rounds. Ladders are not verified.
     """
     if contest.snapshot.format.draws_when_free:
         return
@@ -59,7 +59,6 @@ def _draws_by_round(contest: PublishedContest) -> Iterator[tuple[int, Mapping[st
 
 
 def _first_pairings(pairings: Sequence[Pairing], count: int) -> list[Pairing]:
-    """`count` pairings with games, and the byes of their rounds."""
     drawn: list[Pairing] = []
     for pairing in pairings:
         if pairing.second is not None:
@@ -77,7 +76,7 @@ def _changes_at(
     results: Mapping[str, GameResult],
     gone: int,
 ) -> int | None:
-    """Number of changes of the entries from which a draw follows; None if it does not follow."""
+    """Number of changes of the entries from which a draw follows, or None."""
     tournament = contest.tournament
     for count in range(gone, len(contest.changes) + 1):
         for lots in _LOTS if tournament.seed is None else (None,):

@@ -54,7 +54,7 @@ def witness_problems(
     named: Sequence[Key],
     found: list[Witnessed],
 ) -> Iterator[str]:
-    """Yield problems of witnesses' signatures; append each witness, announced or `named`, to `found`.
+    """Problems of witnesses' signatures; append each witness, announced or `named`, to `found`.
 
     `key` is the organiser's. A missing signature of an announced witness is no problem. Raises InputError for invalid
     checkpoints.

@@ -6,7 +6,7 @@
 
 Squares are column and row from the top left corner, `a` to `z`, then `A` to `Z`: at most 52x52. Rectangular boards have
 SZ[width:height]. The comment of a stone is `opening move` or its time, as in c-gomoku-cli. RE has the winner and T
-(time), R (resigned) or F (another fault). GC has the verdict.
+(time), R (resigned) or F (another fault).
 
 Everything of a record is kept. The reader (`judge.records.sgf`) accepts set-up stones (AB and AW before the first move)
 as opening. It refuses passes and other games (GM).

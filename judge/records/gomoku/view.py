@@ -59,7 +59,7 @@ _last_game = local()
 
 
 def _tokens_of_game(stones: Sequence[Placed]) -> tuple[dict[Square, Token], dict[Square, Token]]:
-    """A game only adds stones, so the next position extends the last one, which is also returned."""
+    """A game only adds stones, so the next position extends the last one."""
     last, known = getattr(_last_game, "known", (None, {}))
     extended: dict[Square, Token] = known if last is stones else {}
     tokens = _tokens(stones, extended.copy())

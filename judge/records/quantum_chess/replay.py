@@ -1,6 +1,6 @@
 """Converts between Quantum Chess logs and games.
 
-A log has all random choices and answers. A finished game gives the log that the UCC manager of 2013 would have written.
+A finished game gives the log that the UCC manager of 2013 would have written.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping

@@ -104,12 +104,12 @@ class QuestionResults:
 def ask_all(examinee: Examinee, policy: Policy, ending: str) -> QuestionResults:
     """Ask all questions, in a new process after a fault that ends the old one.
 
-    A late failure is only a warning if it does not repeat in a new process. If a question is not understood, not
-    answered, or ends the process, the other line ending is tried once per case, and kept if it works
-    (`Examinee.line_ending`). An empty `ending` prevents this.
+    A late failure that does not repeat in a new process is only a warning. If a question is not understood, not
+    answered, or ends the process, the other line ending is tried once per case, and kept if it works. An empty `ending`
+    prevents this.
 
     The first conversation waits for `SOON_MS`, then again with the full time, unless the agent waits after an invalid
-    answer. If it stays unanswered, the interview ends.
+    answer. Without an answer the interview ends.
     """
     before = len(examinee.talks)
     results = QuestionResults()
@@ -343,7 +343,7 @@ def restart_of(results: QuestionResults) -> Iterator[Finding]:
 
 
 def opening_of(examinee: Examinee, policy: Policy) -> Iterator[Finding]:
-    """Check the opening in both seats. The agent's error message is the preferred fix."""
+    """Check the opening in both seats."""
     faults, complaints = [], []
     for seat in (0, 1):
         question = Question("opening", sentence(f"seat {seat}"), seat=seat, turns=4)

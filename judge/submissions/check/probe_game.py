@@ -64,8 +64,6 @@ class Interview:
         self._end: End | None = None
         self._begin()
 
-    # --- interface for the referee -----------------------------------------------------------------------------------
-
     @property
     def end(self) -> End | None:
         """All was asked, or the agent cannot answer any more."""
@@ -111,10 +109,8 @@ class Interview:
         return ()
 
     def result(self, names: tuple[str, str]) -> str:  # noqa: ARG002 an interview has no winner
-        """Return an empty text."""
+        """An empty text."""
         return ""
-
-    # --- interviewer -------------------------------------------------------------------------------------------------
 
     def _begin(self) -> None:
         if not self._left:

@@ -1,4 +1,4 @@
-"""A format: its options, and the next pairings from entries and results. All functions are pure."""
+"""A format: its options, and the next pairings from entries and results."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,6 @@
 """A sequential test: two agents play until the test is decided.
 
-Pairings count in the order of the draw, each when all earlier ones are over. Otherwise short games would count first,
-and the duration of a game may depend on its result.
+Pairings count in the order of the draw, each when all earlier ones are over (docs/organise/first-contest.md).
 """
 
 from collections.abc import Sequence

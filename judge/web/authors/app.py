@@ -91,7 +91,7 @@ class AuthorsSite:
 
 
 def authors_site_of(request: Request) -> AuthorsSite:
-    """Return the shared state."""
+    """The shared state."""
     site: AuthorsSite = request.app.state.authors_site
     return site
 
@@ -135,7 +135,7 @@ class Own:
         return self.site.state
 
     def page(self, template: str, values: Mapping[str, Any], status: int = 200) -> Response:
-        """Return a page for this author."""
+        """A page for this author."""
         return _page(template, self.request, {"author": self.author, **values}, status)
 
     @property
@@ -144,7 +144,7 @@ class Own:
         return self.state.register.agents_of(self.author)
 
     def game(self, stem: str) -> PublishedGame:
-        """Return a game of the author's agents. Raises UnknownSubmissionError."""
+        """A game of the author's agents. Raises UnknownSubmissionError."""
         games = self.state.register.own_games(self.author, 1, int(stem))
         if not games or stem != games[0].stem:
             raise UnknownSubmissionError("there is no such game")
@@ -188,7 +188,7 @@ Ending = Annotated[Literal["json", "stderr", "debug"], PathPart()]
 
 @common.get(f"/{SCRIPT}")
 def script() -> Response:
-    """Return the pages' script."""
+    """The pages' script."""
     return Response(asset(SCRIPT, __package__), media_type="text/javascript; charset=utf-8")
 
 
@@ -203,13 +203,13 @@ async def submit(request: Request, filename: Filename, name: AgentName = "") -> 
 @pages.get("")
 @pages.get("/")
 def top(request: Request) -> Response:
-    """Return the first page."""
+    """The first page."""
     return RedirectResponse(f"{request.url.path.rstrip('/')}/index.html", 307)
 
 
 @pages.post("/session", dependencies=FORM)
 async def begin(request: Request) -> Response:
-    """Sign in: exchange the token for a cookie. Asks before replacing another session."""
+    """Exchange the token for a cookie. Asks before replacing another session."""
 
     def ask(values: Mapping[str, str]) -> Response:
         return _page("author_change.html", request, values, 409)
@@ -225,7 +225,7 @@ def end(request: Request) -> Response:
 
 @common.get("/starters/{name}.zip")
 def starter(request: Request, name: StarterName) -> Response:
-    """Return a starter of the contest's protocol."""
+    """A starter of the contest's protocol."""
     if name not in starters_of(authors_site_of(request).state.directory.policy):
         raise UnknownSubmissionError("there is no such starter")
     return Response(starter_zip(name), media_type="application/zip", headers=attachment(f"{name}.zip"))
@@ -364,14 +364,14 @@ def practise(own: Signed, number: Number) -> Response:
 
 @pages.get("/submissions/{number}.log")
 def submission_log(own: Signed, number: Number) -> Response:
-    """Return a submission's log."""
+    """A submission's log."""
     digest = own.state.register.get(number, own.author).log
     return download(stored_file(own.state.directory, digest, "log"), f"submission-{number}.log")
 
 
 @pages.get("/submissions/{number}.json")
 def submission_report(own: Signed, number: Number) -> Response:
-    """Return a submission's report."""
+    """A submission's report."""
     digest = own.state.register.get(number, own.author).report
     return download(stored_file(own.state.directory, digest, "report"), f"submission-{number}.json")
 
@@ -385,7 +385,7 @@ def practice_game(own: Signed, stem: Stem) -> Response:
 
 @pages.get("/practice/{stem}.seat-{seat}.{ending}")
 def private_of_practice(own: Signed, stem: Stem, seat: Seat, ending: Ending) -> Response:
-    """Return a seat's private data in a practice game."""
+    """A seat's private data in a practice game."""
     game = own.state.practice.get(int(stem), own.author)
     data = practice_file(own.state.directory, game, ending, seat)
     return download(data, f"practice-{stem}.seat-{seat}.{ending}")
@@ -393,21 +393,21 @@ def private_of_practice(own: Signed, stem: Stem, seat: Seat, ending: Ending) -> 
 
 @pages.get("/practice/{stem}.json")
 def practice_record(own: Signed, stem: Stem) -> Response:
-    """Return a practice game's public record."""
+    """A practice game's public record."""
     game = own.state.practice.get(int(stem), own.author)
     return download(practice_file(own.state.directory, game, "json"), f"practice-{stem}.json")
 
 
 @pages.get("/games/{stem}.attempt-{attempt}.seat-{seat}.{ending}")
 def private_of_attempt(own: Signed, stem: Stem, attempt: Attempt, seat: Seat, ending: Ending) -> Response:
-    """Return a seat's private data in an attempt that does not count."""
+    """A seat's private data in an attempt that does not count."""
     data = private_file(own.site.files, own.game(stem), own.agents, attempt, seat, ending)
     return download(data, f"game-{stem}.attempt-{attempt}.seat-{seat}.{ending}")
 
 
 @pages.get("/games/{stem}.seat-{seat}.{ending}")
 def private_of_game(own: Signed, stem: Stem, seat: Seat, ending: Ending) -> Response:
-    """Return a seat's private data in a game."""
+    """A seat's private data in a game."""
     data = private_file(own.site.files, own.game(stem), own.agents, None, seat, ending)
     return download(data, f"game-{stem}.seat-{seat}.{ending}")
 

@@ -41,7 +41,7 @@ LINE_CHARACTERS = 400
 def private_file(
     files: Path, game: PublishedGame, agents: Collection[str], attempt: int | None, seat: int, ending: str
 ) -> bytes:
-    """Return a seat's private data, if one of the author's `agents` had it.
+    """A seat's private data, if one of the author's `agents` had it.
 
     Raises UnknownSubmissionError, or InputError for a damaged record.
     """
@@ -68,7 +68,7 @@ def _record(files: Path, digest: str | None) -> RecordFile:
 def author_game_page(
     files: Path, contest: Snapshot, game: PublishedGame, agents: Collection[str], attempt: int | None, place: PagePlace
 ) -> bytes:
-    """Return the page of a game or attempt. Raises as `private_file`."""
+    """Page of a game or attempt. Raises as `private_file`."""
     file = _record(files, game.record_of(attempt))
     stems = {entry.name: f"{number:03d}" for number, entry in enumerate(contest.entries, 1)}
     entries = contest.by_name()
@@ -157,7 +157,7 @@ def _page(
 
 
 def move_logs(file: RecordFile, replay: Stepped, seat: int) -> Sequence[Mapping[str, Any]]:
-    """Return what a seat wrote to stderr and in DEBUG lines, by step: 0 is the start, the last one has the rest."""
+    """What a seat wrote to stderr and in DEBUG lines, by step: 0 is the start, the last one has the rest."""
     frozen = [each.ns for each in unseal(file.transcript) if each.seat == seat and each.kind is EntryKind.FROZEN]
     ends: list[tuple[int, int]] = [(frozen[0], 0)] if frozen else []
     for number, step in enumerate(replay.steps):

@@ -73,7 +73,7 @@ def home_values(state: AppState, author: str, contest: Snapshot | None, language
 
 
 def agents_of(submissions: Sequence[Submission], entries: Sequence[Submission]) -> Sequence[AgentView]:
-    """Return the agents by name. `submissions` are all of an author, newest first."""
+    """Agents by name. `submissions` are all of an author, newest first."""
     taking_part = {each.name.lower(): each for each in entries}
     last: dict[str, Submission] = {}
     for each in submissions:
@@ -85,7 +85,7 @@ def agents_of(submissions: Sequence[Submission], entries: Sequence[Submission]) 
 
 
 def alike(entries: Sequence[Submission]) -> Sequence[tuple[str, str]]:
-    """Return the pairs of names with the same upload or the same files."""
+    """Pairs of names with the same upload or the same files."""
     return [
         (first.name, second.name)
         for first, second in combinations(entries, 2)

@@ -94,7 +94,7 @@ def _agent(
 def _picks(
     contest: PublishedContest, agent: Participant, results: Sequence[GameResult], sign: int
 ) -> Sequence[tuple[GameResult, Participant, float]]:
-    """Results against the opponents with the highest ratings (`sign` -1) or the lowest, each once."""
+    """Results against the highest-rated opponents (`sign` -1) or the lowest, each once."""
     rated = sorted(results, key=lambda each: (sign * contest.ladder[_other(each, agent.name)].elo, -each.number))
     chosen: dict[str, GameResult] = {}
     for each in rated:

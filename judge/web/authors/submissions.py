@@ -33,7 +33,7 @@ class StageView:
 def submission_values(
     directory: IntakeDirectory, register: Register, submission: Submission, *, is_held: bool
 ) -> Mapping[str, Any]:
-    """Values of the page. `is_held`: it waits for a slot."""
+    """Values of the page."""
     steps = [step for step in register.steps(submission.id) if step.attempt == submission.attempt]
     report = None
     if submission.report is not None:

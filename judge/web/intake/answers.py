@@ -33,7 +33,7 @@ def received(submission: Submission, receipt: Receipt | None) -> Received:
 
 
 def detail(submission: Submission, steps: list[UploadStep], journal: list[Change], receipt: Receipt | None) -> Detail:
-    """Return a submission with its steps and journal."""
+    """A submission with its steps and journal."""
     current = [step for step in steps if step.attempt == submission.attempt]
     return Detail(
         **dict(summary(submission)),
@@ -52,7 +52,7 @@ def shown_reason(state: State, why: str) -> str:
 
 
 def practice_page(games: Sequence[PracticeGame]) -> PracticePage:
-    """Return the practice games."""
+    """Practice games."""
     return PracticePage(games=[_practice_info(game) for game in games])
 
 

@@ -1,7 +1,4 @@
-"""Processes that play practice games in free slots.
-
-When another process waits for its core, a game is stopped and played again later.
-"""
+"""Processes that play practice games in free slots."""
 
 import time
 from contextlib import closing

@@ -34,7 +34,7 @@ UNREGISTERED_AGE = timedelta(days=1)
 def running_intake(
     directory: IntakeDirectory, process: Processor, practice: PracticeHost | None = None
 ) -> Iterator[AppState]:
-    """Process submissions in workers; yields the paths' state. Submissions that pass play practice games on `practice`.
+    """Process submissions in workers; yields the paths' state.
 
     Configures this process's log. Raises HostError if the store or folder is unusable.
     """

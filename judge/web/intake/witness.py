@@ -79,7 +79,7 @@ class Witness:
         return answer(request, last, self._organiser, sign)
 
     def response(self, body: bytes) -> Response:
-        """Return the HTTP response."""
+        """The HTTP response."""
         signed = self.sign(body)
         if isinstance(signed, Refused):
             kind = SIZE_TYPE if signed.status == 409 else "text/plain"

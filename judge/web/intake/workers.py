@@ -145,7 +145,7 @@ class Workers:
 
 
 def process_job(directory: IntakeDirectory, process: Processor, taken: Submission, practice: int) -> State:
-    """Return the new state."""
+    """Process a submission; return its new state."""
     with closing(directory.register()) as register:
         directory = current_intake(directory, register)
         return process_claimed(directory, register, taken, process, practice=practice).state

@@ -14,12 +14,12 @@ class AsciiJSON(JSONResponse):
     """Escaped, so that it cannot control a terminal."""
 
     def render(self, content: Any) -> bytes:
-        """Return the bytes."""
+        """The bytes."""
         return json.dumps(content, ensure_ascii=True, separators=(",", ":")).encode()
 
 
 def problem(status: int, error: str, headers: Mapping[str, str] | None = None) -> AsciiJSON:
-    """Return an error response."""
+    """An error response."""
     return AsciiJSON(Problem(error=error).model_dump(), status, headers)
 
 
@@ -32,7 +32,7 @@ def page(
 
 
 def html(data: bytes, status: int = 200) -> Response:
-    """Return a rendered page."""
+    """A rendered page."""
     return Response(data, status, media_type="text/html; charset=utf-8")
 
 
@@ -43,5 +43,5 @@ def download(data: bytes, name: str) -> Response:
 
 
 def attachment(name: str) -> Mapping[str, str]:
-    """Return the header of a download."""
+    """Header of a download."""
     return {"content-disposition": f'attachment; filename="{name}"'}

@@ -36,7 +36,7 @@ class ClientLimits:
     """ASGI middleware that limits each client."""
 
     def __init__(self, app: Asgi, limits: IntakePolicy, is_organiser: IsOrganiser | None = None) -> None:
-        """`limits`: running requests in total and per address. `is_organiser` checks a cookie, only at the limit."""
+        """`is_organiser` checks a cookie, only at the limit."""
         self._app = app
         self._limits = limits
         self._is_organiser = is_organiser

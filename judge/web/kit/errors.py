@@ -70,7 +70,7 @@ _STATUS: dict[type[InputError], int] = {
 
 
 def status_of(error: InputError) -> int:
-    """Return the HTTP status."""
+    """The HTTP status."""
     return next(status for kind, status in _STATUS.items() if isinstance(error, kind))
 
 
@@ -83,7 +83,7 @@ _ANSWERED = (InputError, HostError, SQLAlchemyError, RequestValidationError, HTT
 
 
 def new_app(title: str, about: str, **more: Any) -> FastAPI:
-    """Return an application without paths; `more` is for FastAPI."""
+    """An application without paths; `more` is for FastAPI."""
     app = FastAPI(
         title=title,
         version=judge.__version__,

@@ -67,7 +67,7 @@ class Part:
 
     @classmethod
     def limited(cls, name: str, limits: IntakePolicy, headers: Mapping[str, str] = HEADERS) -> "Part":
-        """Return a part with limits."""
+        """A part with limits."""
         return cls(name, headers, limits.address_requests_per_minute, limits)
 
 

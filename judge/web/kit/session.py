@@ -2,8 +2,6 @@
 
 A link has the token after `#`, which browsers do not send. A form exchanges it for a cookie: unreadable for scripts,
 and only sent to this site by itself. So addresses, logs and Referer headers contain no tokens.
-
-Over TLS the cookie's name begins with `__Host-`, so no other host of the domain can set it.
 """
 
 import re
@@ -27,7 +25,7 @@ from judge.web.kit.forms import form_fields, is_proof, proof_of
 from judge.web.kit.rate_limit import RateLimit, address_key
 
 HOST_PREFIX = "__Host-"
-"""Browsers accept such cookies only over TLS, from the host itself and for all paths."""
+"""Start of the cookie's name over TLS: no other host of the domain can set such a cookie."""
 
 CHANGE = "judge: sign in as another author"
 """The new token follows."""
@@ -85,7 +83,7 @@ class SessionCookie:
     name: str
 
     def name_in(self, scope: Scope) -> str:
-        """Return the cookie's name in this service."""
+        """The cookie's name in this service."""
         if scope["scheme"] != "https":
             return self.name
         folder = re.sub(r"[^A-Za-z0-9]+", "-", scope.get("root_path", "")).strip("-")

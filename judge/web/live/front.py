@@ -1,6 +1,6 @@
 """Several contests under one address: a page and a feed of all, and each contest in a folder with its name.
 
-The pages of all renew themselves by the script of a contest's pages. The only event is that results have changed.
+The pages of all use the script of a contest's pages. Their only event is that results have changed.
 """
 
 import asyncio
@@ -44,7 +44,7 @@ MAX_FEED_EVENTS = 200
 
 @dataclass(frozen=True, slots=True)
 class HostedContest:
-    """A contest with the application that serves it."""
+    """A contest and its application."""
 
     planned: Planned
     site: Site
@@ -56,7 +56,7 @@ class HostedContest:
         return self.planned.name
 
     async def contest(self) -> PublishedContest | None:
-        """Return the current contest; None before it begins."""
+        """The current contest; None before it begins."""
         watched = self.site.watched
         if watched is None:
             return None
@@ -67,7 +67,7 @@ class HostedContest:
         return await to_thread.run_sync(find, limiter=self.site.rendering)
 
     async def edition(self) -> int:
-        """Return a number that rises when the contest changes; 0 before it begins."""
+        """A number that rises when the contest changes; 0 before it begins."""
         watched = self.site.watched
         if watched is None:
             return 0
@@ -96,7 +96,7 @@ class _Shown:
         return self.hosted.site.plan().windows.moments
 
     def events(self) -> Iterator[tuple[str, str]]:
-        """Yield each change of state with its time in UTC."""
+        """Each change of state with its time in UTC."""
         changed = datetime.fromtimestamp(self.hosted.planned.path.stat().st_mtime, UTC)
         if self.contest is None:
             yield "coming", changed.isoformat(timespec="seconds")
@@ -110,7 +110,7 @@ _TITLES = {"coming": "{name} is announced", "running": "{name} has begun", "past
 
 
 class FrontPage:
-    """The application: it passes requests below the name of a contest to that contest's service."""
+    """Passes requests below a contest's name to that contest's service."""
 
     def __init__(
         self,
@@ -119,9 +119,9 @@ class FrontPage:
         requests_per_minute: int,
         cup: PlannedCup | None = None,
     ) -> None:
-        """With a `cup` the pages are those of the cup. Its leagues are the contests.
+        """With a `cup` the contests are its leagues.
 
-        Raises InputError if two contests have the same name, or one has the name of a page.
+        Raises InputError for a name that is used twice or is a page's.
         """
         names = [hosted.name for hosted in contests]
         for number, name in enumerate(names):
@@ -142,7 +142,7 @@ class FrontPage:
         self._own = Middleware(app, Part("front", PUBLIC_HEADERS, requests_per_minute))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request, or pass it to a contest."""
+        """Answer a request."""
         name, slash, _ = path_of(scope).partition("/") if scope["type"] == "http" else ("", "", "")
         hosted = self._contests.get(name) if slash else None
         if hosted is None:

@@ -96,7 +96,7 @@ class PaintedEvents:
             self._block = []
 
     def since(self, seq: int) -> Iterator[Sent]:
-        """Yield the events after a number."""
+        """Events after a number."""
         while seq < self.seq:
             first = self._last[0].seq
             if seq + 1 >= first:
@@ -198,7 +198,7 @@ class Hub:
                 self._stored.add(self._take(line))
 
     def since(self, seq: int, most: int, topic: Topic) -> list[Sent]:
-        """Return at most `most` events of a topic after number `seq`."""
+        """At most `most` events of a topic after number `seq`."""
         found = (sent for sent in self._stored.since(seq) if topic.has(sent))
         return [sent for _, sent in zip(range(most), found, strict=False)]
 

@@ -78,7 +78,7 @@ class StoreNumbers(Collector):
         return []
 
     def collect(self) -> Iterator[GaugeMetricFamily]:
-        """Yield the current values."""
+        """The current values."""
         yield _gauge("judge_viewers", "Connections of viewers.", {(): self._viewers()})
         room = free_space_of(self._planned.folder)
         yield _gauge("judge_disk_free_bytes", "Free bytes on the disk of the contest's folder.", {(): room.disk})

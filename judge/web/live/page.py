@@ -50,5 +50,5 @@ _KINDS = {
 
 
 def kind_of(path: str) -> str:
-    """Return a file's type by its ending."""
+    """A file's type by its ending."""
     return _KINDS.get(path.rpartition(".")[2], "application/octet-stream")

@@ -187,7 +187,7 @@ class LivePages:
             elif path in edition.writers:
                 began = time.monotonic()
                 edition.written[path] = edition.writers[path]()
-                # Pages compute what they show: the certainty of many places takes longer than reading the contest.
+                # Pages compute what they show, such as the certainty of many places.
                 self._load_at += (time.monotonic() - began) / LOAD_SHARE
             data = edition.written.get(path)
             return None if data is None else LivePage(data, kind_of(path), seq=seq)
@@ -201,17 +201,17 @@ class LivePages:
             return [*ASSETS, *SCRIPTS, *edition.writers, *fairness, *(f"data/{name}" for name in names)]
 
     def played(self, live: Live, version: object) -> list[PublishedGame]:
-        """Return games with results."""
+        """Games with results."""
         with self._lock:
             return [game for game in self._read(live, version).games.values() if game.result is not None]
 
     def contest(self, live: Live, version: object) -> PublishedContest:
-        """Return the current contest."""
+        """The current contest."""
         with self._lock:
             return self._read(live, version).contest
 
     def edition(self, live: Live, version: object) -> int:
-        """Return a number that rises with each state that is loaded."""
+        """A number that rises with each state that is loaded."""
         with self._lock:
             self._read(live, version)
             return self._editions
@@ -237,11 +237,11 @@ class LivePages:
             return contest if contest.ending else None
 
     def place(self, path: str) -> PagePlace:
-        """Return the place of a path from the top of the site."""
+        """Place of a path from the top of the site."""
         return PagePlace.of_file(path, self._languages)
 
     def places(self, path: str) -> Sequence[PagePlace]:
-        """Return a page's places in all languages."""
+        """A page's places in all languages."""
         return [PagePlace(path, language, self._languages) for language in self._languages]
 
     def hosts(self) -> Sequence[ContestHost]:

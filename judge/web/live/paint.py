@@ -72,7 +72,7 @@ class Painter:
         return self._view.sides
 
     def words(self, token: Token) -> str:
-        """Return a piece in words: `black 12`, `white queen or unknown`."""
+        """A piece in words: `black 12`, `white queen or unknown`."""
         faces = token.faces if token.shows is None else (token.faces[token.shows],)
         names = [HIDDEN_FACES.get(face.name, face.name) for face in faces]
         return " ".join(filter(None, [self._view.sides[token.side], " or ".join(names), str(token.number or "")]))
@@ -117,9 +117,6 @@ def _list(item: Item) -> list[Any]:
 
 def _round(value: float) -> float:
     return round(value, 1)
-
-
-# --- plots -----------------------------------------------------------------------------------------------------------
 
 
 class _Step(NamedTuple):

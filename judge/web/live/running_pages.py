@@ -70,11 +70,11 @@ class RunningPages:
         return self._fresh(key, live, lambda: self._all_running(live, viewers, slots, place, only_new, final, agent))
 
     def one(self, game: LiveGame, live: Live, viewers: int, place: PagePlace) -> LivePage:
-        """Return the page of a running game."""
+        """Page of a running game."""
         return self._fresh(place.file, live, lambda: self._one_running(game, live, viewers, place))
 
     def plots(self, game: LiveGame) -> LivePage:
-        """Return a running game's plots."""
+        """A running game's plots."""
         path = plots_path(game)
         now = time.monotonic()
         at, page = self._running.get(path, (0.0, None))
@@ -204,7 +204,6 @@ class RunningPages:
 
 
 def _row(game: LiveGame, move: MoveMade, room: int, language: Language) -> Mapping[str, Any]:
-    """Shows at most about `room` bytes of the agent's text."""
     left = move.left_ms[move.seat]
     search = " · ".join([*(f"{key} {value}" for key, value in move.search.items()), *move.messages])
     number, said = numbered(move.notation, move.ply)

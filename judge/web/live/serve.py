@@ -72,7 +72,7 @@ def serve(
     ready: Callable[[], None] = lambda: None,
 ) -> None:
     """Serve until a signal, also before the contest begins. Only `proxy` may send X-Forwarded-For. `state` is a running
-    intake's, `metrics` a socket for Prometheus. Raises HostError if the store is unreadable.
+    intake's. Raises HostError if the store is unreadable.
     """
     counted = Metrics()
     with opened_service(planned, state, counted, slots) as hosted, ExitStack() as stack:
@@ -92,7 +92,7 @@ def serve_several(
     root_path: str = "",
     ready: Callable[[], None] = lambda: None,
 ) -> None:
-    """Serve several contests under one address, each in a folder with its name; with the pages of a `cup`, if given.
+    """Serve several contests under one address, with the pages of a `cup` if given.
 
     Raises as `serve`, and InputError.
     """
@@ -138,7 +138,7 @@ def _run(
 def opened_service(
     planned: Planned, state: intake.AppState | None, counted: Metrics, slots: int = 1
 ) -> Iterator[HostedContest]:
-    """Yield a contest with its application, which limits each client."""
+    """A contest with its application, which limits each client."""
     with ExitStack() as stack:
 
         def begin() -> BegunContest | None:

@@ -6,8 +6,7 @@
     log/                  the contest's log (`judge.transparency.log`), if the organiser's key is in its folder
     everything else       the pages of `judge serve`, whose script requests the files
 
-Every file is replaced atomically, `head.json` after the events, so readers never see partial files. After the end the
-pages are final: they request no events.
+Every file is replaced atomically, `head.json` after the events, so readers never see partial files.
 """
 
 import json

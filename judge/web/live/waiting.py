@@ -17,9 +17,7 @@ from judge.web.live.pages import MOMENTS_SCRIPT, NAVIGATION, WAITING_SCRIPT, ass
 
 @dataclass(frozen=True, slots=True)
 class WaitingContest:
-    """A contest that has not begun. `submitted` returns the names of submitted agents as shown; `has_authors`:
-    authors submit here.
-    """
+    """`submitted` returns the names of submitted agents as shown; `has_authors`: authors submit here."""
 
     file: PlanFile
     log: SignedLog | None
@@ -27,7 +25,7 @@ class WaitingContest:
     has_authors: bool
 
     def page(self, path: str) -> LivePage | None:
-        """Return a page or file; None if unknown."""
+        """A page or file; None if unknown."""
         if path in (WAITING_SCRIPT, MOMENTS_SCRIPT) or path in ASSETS:
             return asset_page(path)
         place = PagePlace.of_file(path, languages(CODES))

@@ -74,7 +74,7 @@ class Visitor:
             raise MayNotActError("your access is read-only: ask for a token with --role act to give orders")
 
     def page(self, template: str, values: Mapping[str, Any], status: int = 200) -> Response:
-        """Return a page for this organiser."""
+        """A page for this organiser."""
         return _page(template, self.request, self, values, status)
 
 
@@ -141,7 +141,7 @@ def add_paths(app: FastAPI, console: Console) -> None:
 
 @router.post("/session")
 async def begin(request: Request) -> Response:
-    """Sign in: exchange the token for a cookie. Asks before replacing another session."""
+    """Exchange the token for a cookie. Asks before replacing another session."""
     check_site(request)
 
     def ask(values: Mapping[str, str]) -> Response:
@@ -194,14 +194,14 @@ def submission(who: Someone, number: Number) -> Response:
 
 @router.get("/submissions/{number}.log")
 def submission_log(who: Someone, number: Number) -> Response:
-    """Return a submission's log."""
+    """A submission's log."""
     state = who.console.state
     return download(stored_file(state.directory, state.register.get(number).log, "log"), f"submission-{number}.log")
 
 
 @router.get("/submissions/{number}.json")
 def submission_report(who: Someone, number: Number) -> Response:
-    """Return a submission's report."""
+    """A submission's report."""
     state = who.console.state
     data = stored_file(state.directory, state.register.get(number).report, "report")
     return download(data, f"submission-{number}.json")
@@ -222,7 +222,7 @@ def journal(who: Someone, before: Before = None) -> Response:
 
 @router.get("/exports/{number}/{part}.tar")
 def exported(who: Someone, number: OrderId, part: Literal["public", "private"]) -> Response:
-    """Return one part of an export as a file."""
+    """One part of an export as a file."""
     if part == "private":
         who.check_may_act()
     if not _ORDER_ID.fullmatch(number):
@@ -338,7 +338,7 @@ def done(who: Someone, number: OrderId) -> Response:
 @router.get("", include_in_schema=False)
 @router.get("/", include_in_schema=False)
 def top(request: Request) -> Response:
-    """Return the first page."""
+    """The first page."""
     return RedirectResponse(f"{request.url.path.rstrip('/')}/index.html", 307)
 
 

@@ -77,7 +77,7 @@ def publish_pages(console: Console, order: OrganiserOrder) -> DoneOrder:
 
 
 def write_pages(write: Publish, plan: str, directory: str) -> str:
-    """Return a description."""
+    """Write the live pages; return a description."""
     target = Path(directory)
     if write(Path(plan), target):
         return sentence(f"{target.name} has the final pages")

@@ -95,7 +95,7 @@ def _before(console: Console) -> Mapping[str, Any]:
 
 
 def games(console: Console, after: int, agent: str = "", show: str = "") -> Mapping[str, Any]:
-    """Return a page of the games with results: all, or those of an agent, or those that `show` names."""
+    """A page of the games with results: all, or those of an agent, or those that `show` names."""
     contest = console.contest()
     values = {"after": after, "chosen": {"agent": agent, "show": show}, "filter": urlencode(_given(agent, show))}
     if contest is None:
@@ -120,7 +120,7 @@ def _given(agent: str, show: str) -> Mapping[str, str]:
 
 
 def settings(console: Console) -> Settings:
-    """Return the settings: until the start those of the file. Raises InputError for an invalid file."""
+    """The settings: until the start those of the file. Raises InputError for an invalid file."""
     planned, contest = load_plan(console.planned.path), console.contest()
     if contest is not None:
         snapshot = contest.snapshot
@@ -143,7 +143,7 @@ def authors(console: Console) -> Mapping[str, Any]:
 
 
 def submission(console: Console, number: int) -> Mapping[str, Any]:
-    """Return a submission and its history. Raises UnknownSubmissionError."""
+    """A submission and its history. Raises UnknownSubmissionError."""
     register = console.state.register
     found = register.get(number)
     shown = submission_values(console.state.directory, register, found, is_held=console.state.is_held(found.id))
@@ -185,7 +185,7 @@ class Room:
 
 
 def free_space_of(folder: Path) -> Room:
-    """Return the current free space."""
+    """The current free space."""
     disk = shutil.disk_usage(folder)
     memory = {}
     for line in Path("/proc/meminfo").read_text(encoding="ascii").splitlines():
@@ -203,7 +203,7 @@ class HealthCheck:
         self._at: float | None = None
 
     def values(self, console: Console) -> Mapping[str, Any]:
-        """Return the page's values."""
+        """The page's values."""
         contest = console.contest()
         is_playing = contest is not None and contest.store.counts(contest.name)[GameState.RUNNING] > 0
         with self._lock:
