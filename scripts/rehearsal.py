@@ -41,6 +41,9 @@ POLL_INTERVAL_S = 1.0
 LOST_AFTER_S = 5
 """Seconds without a message after which a worker is lost; dask's minimum."""
 
+SETTLE_S = 3.0
+"""Less than `LOST_AFTER_S`: a stopped worker is not lost yet."""
+
 WORKERS = ("one", "two")
 
 FOREIGN = ("rapfi", "SlowRenju16", "sWINe15", "Tito14", "Yixin16", "wine", "figrid", "PentaZen", "calvet", "johan")
@@ -263,7 +266,10 @@ class Rehearsal:
             return False
         process.send_signal(signal.SIGSTOP)
         killed_at = datetime.now(UTC).isoformat(timespec="seconds")
-        games = self._in_play(cup, worker)
+        # A result that the worker sent before it was stopped arrives in this time.
+        settled = time.monotonic() + SETTLE_S
+        while (games := self._in_play(cup, worker)) and time.monotonic() < settled:
+            time.sleep(POLL_INTERVAL_S)
         if not games:
             process.send_signal(signal.SIGCONT)
             return False

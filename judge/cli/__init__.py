@@ -48,7 +48,7 @@ _PANELS: Mapping[str, Places] = {
         "contest": ("judge.cli.contest:app", "Run a whole contest: init, plan, run; then status, standings, export."),
         "cup": (
             "judge.cli.cup:app",
-            "Run a cup of several contests: init, plan, run; then status, standings, export, verify.",
+            "Run a cup of several contests: init, plan, announce, run; then status, standings, export, verify.",
         ),
         "serve": (
             "judge.cli.serve:serve",

@@ -216,8 +216,8 @@ class Store(Reader):
             if after is not None and connection.scalar(lines.limit(1)) != after:
                 return False
             # The line's time must not be after the check's.
-            now = self._now()
-            if ends is not None and now >= ends:
+            now = None if ends is None else self._now()
+            if ends is not None and now is not None and now >= ends:
                 self._tell(connection, contest, SEASON_ENDED, season_end_text(ends))
                 return False
             known = {(row.round, row.table) for row in connection.execute(pairings_of(contest))}

@@ -160,7 +160,9 @@ class Database:
         number = 0 if last is None else None if last.number is None else last.number + 1
         place = {"contest": contest, "game": game, "attempt": attempt, "number": number}
         connection.execute(
-            insert(journal).values(**place, at=stamp(at or self._now()), event=event, text=text, digest=digest, who=who)
+            insert(journal).values(
+                **place, at=self._stamp() if at is None else stamp(at), event=event, text=text, digest=digest, who=who
+            )
         )
         return number
 

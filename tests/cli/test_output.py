@@ -73,6 +73,9 @@ CONTEST_WORDS: Mapping[str, tuple[str, ...]] = {
     "disqualify": ("disqualify", "nobody", str(CONTEST), "--why", "a test"),
     "withdraw": ("withdraw", "nobody", str(CONTEST), "--why", "a test"),
     "enter": ("enter", "nobody", str(CONTEST), "--why", "a test"),
+    "end-season": ("end-season", str(CONTEST), "--why", "a test"),
+    "freeze-admissions": ("freeze-admissions", str(CONTEST), "--why", "a test"),
+    "reopen-admissions": ("reopen-admissions", str(CONTEST), "--why", "a test"),
     "folders": ("folders", "list", str(CONTEST)),
     "key": ("key", "cup/organiser.key"),
     "export": ("export", str(CONTEST), "--out", "out", "--unsigned"),
@@ -87,6 +90,7 @@ CONTEST_WORDS: Mapping[str, tuple[str, ...]] = {
 CUP_WORDS: Mapping[str, tuple[str, ...]] = {
     "init": ("init", "series"),
     "plan": ("plan", "nothing"),
+    "announce": ("announce", "nothing"),
     "submit": ("submit", "nothing.zip", "nothing", "--league", "one"),
     "tokens": ("tokens", "nothing", "nothing"),
     "run": ("run", "nothing"),

@@ -252,7 +252,7 @@ def test_the_terms_have_the_end_in_utc(top: str, ends: str, tmp_path: Path) -> N
     ("top", "ends", "problem"),
     [
         ("", "2026-12-24T19:00:00", "format.ends has no offset"),
-        ("", '"next week"', "line 6: format.ends: Input should be a valid datetime"),
+        ("", '"next week"', "line 6: format.ends: write a date and a time without quotes"),
         ("[contest]\nstarts = 2027-01-01T00:00:00Z", "2026-12-24T19:00:00Z", "format.ends is .* before contest.starts"),
     ],
 )

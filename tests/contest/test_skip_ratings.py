@@ -79,7 +79,7 @@ def test_csv_is_read_by_its_columns(text: str, tmp_path: Path) -> None:
         (b"agent,rating\nA,100001", "line 2: rating '100001'"),
         (b"agent,rating\nA", "line 2: 1 values; the first line has 2 columns"),
         (b'agent,rating\n"A,1', "line 2: not CSV"),
-        (b"agent,rating\n" + b"A,1\n" * 300_000, "larger than the limit"),
+        (b"agent,rating\n" + b"A,1\n" * 300_000, "at most 50000 lines"),
     ],
 )
 def test_unusable_csv_is_refused_with_its_line(data: bytes, message: str, tmp_path: Path) -> None:

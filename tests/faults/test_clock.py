@@ -29,6 +29,7 @@ ALLOWED = {
     "cluster/keys.py: now": "from when to when a host's certificate holds",
     "contest/take_snapshot.py: now": "the date in the document of a contest",
     "contest/event_log/recorder.py: time": "the moments in the log of events",
+    "contest/league_seats.py: now": "whether the season of a ladder is over before it begins",
     "contest/backup.py: now": "the date in the manifest of a backup, which nothing is decided by",
     "contest/plan.py: now": "whether a contest may begin, by the moments of its file",
     "contest/window_keeper.py: now": "when a contest opens, closes and starts by its file, which names moments of it",

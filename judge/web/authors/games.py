@@ -73,8 +73,8 @@ def author_game_page(
     stems = {entry.name: f"{number:03d}" for number, entry in enumerate(contest.entries, 1)}
     entries = contest.by_name()
     titles = (entries[game.first].title, entries[game.second].title)
-    agents, has_rounds = (stems[game.first], stems[game.second]), not contest.format.draws_when_free
-    context = GamePageContext(contest.name, game, agents, titles=titles, has_rounds=has_rounds)
+    seats, has_rounds = (stems[game.first], stems[game.second]), not contest.format.draws_when_free
+    context = GamePageContext(contest.name, game, seats, titles=titles, has_rounds=has_rounds)
     values = {"has_authors": True, "attempt": attempt, "others": game.uncounted}
     return _page(file, _own_seats(game, agents), context, place, "author_game.html", values)
 
