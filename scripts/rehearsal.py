@@ -28,6 +28,7 @@ from judge.base.toml_files import toml_value
 from judge.broadcast.log import LOG_FILE
 from judge.contest.plan import load_plan
 from judge.referee.policy import load_policy
+from judge.referee.verdict_help import RULED
 from judge.store.queries import Reader
 
 DIVISOR = 100
@@ -37,6 +38,7 @@ PATIENCE_S = 3600
 """Seconds after which a cup is stopped."""
 
 POLL_INTERVAL_S = 1.0
+KILL_INTERVAL_S = 0.05
 
 LOST_AFTER_S = 5
 """Seconds without a message after which a worker is lost; dask's minimum."""
@@ -240,15 +242,17 @@ class Rehearsal:
         """Play a cup to its end. Of `workers` the last is killed after some games, and started again."""
         total = sum(each["games"] for each in json.loads(judge(self.folder, "cup", "plan", cup, "--json"))["leagues"])
         print(f"{cup}: about {total} games", flush=True)
-        deadline, doomed = time.monotonic() + PATIENCE_S, WORKERS[-1] if workers else ""
+        deadline, doomed, is_late = time.monotonic() + PATIENCE_S, WORKERS[-1] if workers else "", False
         with self._started("cup", "run", cup, "--cluster", self.address, log=f"{cup}.log") as process:
             while process.poll() is None:
                 if time.monotonic() > deadline:
                     raise HostError(f"{cup} is not over after {PATIENCE_S} s; see {self.folder / cup}.log")
-                if doomed and self._is_late(cup, total) and self._is_killed(cup, doomed, workers[doomed]):
+                is_late = is_late or (bool(doomed) and self._is_late(cup, total))
+                if doomed and is_late and self._is_killed(cup, doomed, workers[doomed]):
                     workers[doomed] = self._start(*self._worker(doomed))
                     doomed = "" if self.lost else doomed
-                time.sleep(POLL_INTERVAL_S)
+                # A small game lasts about a second.
+                time.sleep(KILL_INTERVAL_S if doomed and is_late else POLL_INTERVAL_S)
         if process.returncode:
             raise HostError(f"{cup} failed; see {self.folder / cup}.log and {self.folder / cup}/*/run.log")
 
@@ -337,7 +341,8 @@ class Rehearsal:
             "on": record["placement"]["host"],
             "is_later": record["started_at"] >= lost.killed_at,
             "verdict": record["verdict"],
-            "faults": [seat["fault"] for seat in record["seats"] if seat["fault"]],
+            # A wrong answer is the agent's in any run; the host can cause only the others.
+            "faults": [seat["fault"] for seat in record["seats"] if seat["fault"] and seat["fault"] not in set(RULED)],
         }
 
     def _counts(self, cup: str) -> Counter[str]:
