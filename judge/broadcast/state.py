@@ -165,7 +165,7 @@ class Live:
                 game = self.games.pop(event.game, None)
                 if game is not None:
                     moves = zip(game.moves, game.figures(), strict=True)
-                    values = [(move.seat, figures.evaluation) for move, figures in moves]
+                    values = [(move.seat, figures.searched_evaluation) for move, figures in moves]
                     self.evaluated[event.game] = evaluate_game(values, event.winner)
                     self.ended = [(event, game.names), *self.ended[: MAX_ENDED_GAMES - 1]]
                     self._seconds += max(0.0, _time(event.at) - _time(game.started_at))

@@ -44,6 +44,11 @@ class SearchFigures:
     depth: float | None = None
     nodes: float | None = None
 
+    @property
+    def searched_evaluation(self) -> float | None:
+        """`evaluation` unless the depth is 0: without a search its sign can be wrong."""
+        return None if self.depth == 0 else self.evaluation
+
 
 def search_figures(search: Mapping[str, str], messages: Collection[str], ms: float | None) -> SearchFigures:
     """`ms` converts a speed into nodes."""

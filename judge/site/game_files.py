@@ -67,7 +67,10 @@ def publish_game(
         if context.address:
             rendered.append(game_picture(replay, public.record, context))
         pages, pgn = dict(zip(names, rendered, strict=True)), _pgn(public, replay, context)
-        figures = [(step.seat, search_figures(step.search, step.messages, step.ms).evaluation) for step in replay.steps]
+        figures = [
+            (step.seat, search_figures(step.search, step.messages, step.ms).searched_evaluation)
+            for step in replay.steps
+        ]
         evaluated = evaluate_game([(seat, value) for seat, value in figures if seat is not None], public.record.winner)
         digests = {name: hashlib.sha256(data).hexdigest() for name, data in pages.items()}
         stored = StoredPages(files=digests, pgn=pgn.decode(), evaluated=evaluated)

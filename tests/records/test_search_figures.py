@@ -42,3 +42,9 @@ def test_figures_can_be_drawn_for_any_output(search: dict[str, str], messages: l
     assert figures.evaluation is None or not math.isnan(figures.evaluation)
     for value in (figures.depth, figures.nodes):
         assert value is None or 0 <= value <= 1e18
+
+
+def test_evaluation_without_a_search_is_not_used_for_the_course_of_a_game() -> None:
+    static, searched = (search_figures({}, [f"depth {depth} ev -780"], None) for depth in (0, 4))
+    assert (-780, None) == (static.evaluation, static.searched_evaluation)
+    assert -780 == searched.searched_evaluation
