@@ -20,12 +20,12 @@ def test_cup_of_nine_leagues_is_over_after_a_worker_is_killed_and_both_verifiers
     build_images(["native", "python", "keeper"])
     build_house_agents()
 
-    command = [sys.executable, "-m", "scripts.rehearsal", str(tmp_path / "cups"), "--small", "--games", "2"]
+    command = [sys.executable, "-m", "scripts.rehearsal", str(tmp_path / "cups"), "--small", "--games", "4"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
 
     assert 0 == done.returncode, done.stdout + done.stderr
     summary = json.loads(done.stdout[done.stdout.index("{") :])
-    assert (len(LEAGUES), 2 * len(LEAGUES)) == (summary["games"]["2025"], summary["games"]["2026"])
+    assert (len(LEAGUES), 4 * len(LEAGUES)) == (summary["games"]["2025"], summary["games"]["2026"])
     assert summary["is_good"]
     assert 1 <= summary["kills"]
     lost = summary["games_of_the_killed_worker"]
