@@ -1,4 +1,4 @@
-"""A ladder that starts from the ratings of the last season, of a folder or an export, or of another contest."""
+"""Start ratings of a ladder: from a folder or an export of the last season, or from another contest."""
 
 from collections.abc import Iterator
 from dataclasses import replace

@@ -156,7 +156,7 @@ def time_of(clock: Clock) -> tuple[int, int, int | None]:
 
 
 def score_cp(value: int, *, is_mate: bool) -> int:
-    """Return centipawns of a score, or of a mate in a number of moves."""
+    """Convert a score, or a mate in some moves, to centipawns."""
     return (MATE_CP - abs(value)) * (1 if value > 0 else -1) if is_mate else value
 
 

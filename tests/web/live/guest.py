@@ -144,6 +144,8 @@ def booted(folder: Path) -> Iterator[Guest]:
             group.mkdir()
             _let_use_processors(group)
     except OSError as error:
+        for group in filter(Path.exists, groups):
+            group.rmdir()
         pytest.skip(f"no cgroup for a guest: {error}")
     words = [folder / "guest", ROOT, sys.base_prefix, sysconfig.get_path("purelib"), " ".join(CONTROLLERS)]
     namespaces = ["--pid", "--mount", "--uts", "--ipc", "--cgroup", "--net", "--fork", "--kill-child"]
