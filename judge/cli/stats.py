@@ -17,13 +17,11 @@ from judge.cli.options import ForceOption, JsonOption
 from judge.cli.rating_list import print_rating_list
 from judge.publish.league_records import read_record
 from judge.publish.load import load_any
-from judge.statistics.candidates import Candidate, compare_candidates
 from judge.statistics.certainty import assess_places
 from judge.statistics.cycles import RatingsCheck, check_ratings
-from judge.statistics.joined_ratings import JoinedRatings, Version, join_contests
-from judge.statistics.match_estimate import Interval
+from judge.statistics.match_estimate import Candidate, Interval, compare_candidates
 from judge.statistics.rating_model import RatingModel
-from judge.statistics.ratings import Estimate, Rating
+from judge.statistics.ratings import Estimate, JoinedRatings, Rating, Version, join_contests
 from judge.terminal.output import interval, note, print_json
 from judge.terminal.tables import make_table
 from judge.tournament.certain_places import StageCertainty

@@ -11,12 +11,11 @@ from judge.publish.joined import Joined
 from judge.publish.ladder import OPEN, LadderAgent, LadderLog, LadderRatings
 from judge.records.evaluations import EvaluatedGame
 from judge.referee.seeds import Key
-from judge.statistics.candidates import Candidate, compare_candidates
 from judge.statistics.cycles import RatingsCheck, check_ratings
 from judge.statistics.fairness import FairnessTest, fairness_tests
-from judge.statistics.joined_ratings import RatedContest, Version, join_contests
+from judge.statistics.match_estimate import Candidate, compare_candidates
 from judge.statistics.rating_model import RatingModel
-from judge.statistics.ratings import Rating, RatingList, rate
+from judge.statistics.ratings import RatedContest, Rating, RatingList, Version, join_contests, rate
 from judge.statistics.sprt import SprtState
 from judge.store.types import SEASON_ENDED, WITHDRAWN, JournalLine
 from judge.tournament.certain_places import StageCertainty, certain_places

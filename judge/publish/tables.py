@@ -18,7 +18,7 @@ from judge.base.text import plain_text
 from judge.contest_games import PublishedGame
 from judge.publish.model import PublishedContest
 from judge.statistics.fairness import FairnessTest
-from judge.statistics.joined_ratings import Version
+from judge.statistics.ratings import Version
 from judge.tournament.standings import TableLine
 
 MAX_CELL_CHARACTERS = 10_000

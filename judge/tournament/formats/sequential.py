@@ -11,7 +11,7 @@ from pydantic import Field
 
 from judge.contest_games import Pairing
 from judge.referee.seeds import Seed
-from judge.statistics.match_counts import MatchCounts
+from judge.statistics.match_estimate import MatchCounts
 from judge.statistics.sprt import Sprt, SprtDecision, SprtState
 from judge.tournament.formats.base import TournamentFormat
 from judge.tournament.pairings import Competitor, by_seed, next_number, set_tables
