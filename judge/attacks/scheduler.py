@@ -17,7 +17,7 @@ import msgpack  # type: ignore[import-untyped]
 from distributed.comm.core import CommClosedError, connect
 
 from judge.attacks.fixtures import PATIENCE_S
-from judge.attacks.service_attack import Result
+from judge.attacks.services import Result
 from judge.attacks.serving import wait_until
 from judge.attacks.weak_command import weak_command
 from judge.base.errors import HostError

@@ -12,8 +12,7 @@ from rich.markup import escape
 
 from judge.attacks.attack import Attack, Control
 from judge.attacks.runner import BusyHostError, Suite, Trial, kernel_release
-from judge.attacks.service_attack import ServiceAttack, ServiceControl, ServiceTrial, try_service
-from judge.attacks.services import SERVICE_ATTACKS
+from judge.attacks.services import SERVICE_ATTACKS, ServiceAttack, ServiceControl, ServiceTrial, try_service
 from judge.attacks.table import ATTACKS
 from judge.base.errors import HostError, InputError
 from judge.base.text import printable
