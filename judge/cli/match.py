@@ -15,8 +15,7 @@ from judge.cli.options import BoxOption, JsonOption, PolicyOption, SetOption, bo
 from judge.contest.matches import MatchGame
 from judge.games.types import Verdict
 from judge.terminal.output import print_json, print_notice
-from judge.terminal.person import PersonPresenter, may_leave
-from judge.terminal.presenters import LinePresenter, Presenter, Shown
+from judge.terminal.presenters import LinePresenter, PersonPresenter, Presenter, Shown, may_leave
 
 OWN_CLOCK = "policy"
 """Value of `--clock` for the policy's own limits."""

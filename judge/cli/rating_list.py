@@ -13,8 +13,7 @@ from judge.base.text import printable
 from judge.publish.tables import write_csv
 from judge.site.rating_list_page import rating_list_page
 from judge.statistics.rating_lists import ListRow
-from judge.terminal.output import note, print_json
-from judge.terminal.tables import make_table
+from judge.terminal.output import make_table, note, print_json
 
 _COLUMNS = (
     "version", "shown", "rank", "elo", "plus", "minus", "games", "score", "opponents", "draws", "active", "first_year",

@@ -18,8 +18,7 @@ from judge.cli.options import POLICY_HELP, ForceOption, complete_policy
 from judge.host.house_agents import house_agent_names
 from judge.referee.policy import Policy, load_policy, policy_names, variants_of
 from judge.referee.spec import GameRecord, GameSpec, RecordFile
-from judge.terminal.output import print_json
-from judge.terminal.tables import make_table
+from judge.terminal.output import make_table, print_json
 
 policies = typer.Typer(help="Show policies: files with the rules and limits of games.", no_args_is_help=True)
 agents = typer.Typer(help="List the house agents: opponents and examples.", no_args_is_help=True)

@@ -19,8 +19,7 @@ from judge.base.text import printable
 from judge.cli.options import JsonOption, PolicyOption, SetOption
 from judge.contest.host_setup import make_ready, pair_alone
 from judge.referee.policy import load_policy
-from judge.terminal.output import note, print_json, print_notice
-from judge.terminal.tables import make_table
+from judge.terminal.output import make_table, note, print_json, print_notice
 
 AnyAttack = Attack | ServiceAttack
 

@@ -23,8 +23,7 @@ from judge.render.board import Words, draw_board
 from judge.render.shapes import Scene
 from judge.render.svg import write_svg
 from judge.terminal.board_text import board_lines
-from judge.terminal.browse import browse, can_browse, said_with_square, step_words
-from judge.terminal.game_list import browse_list, game_files, read_listed
+from judge.terminal.browse import browse, browse_list, can_browse, game_files, read_listed, said_with_square, step_words
 from judge.terminal.output import note
 
 GIF_PIXELS = 480

@@ -22,8 +22,7 @@ from judge.statistics.cycles import RatingsCheck, check_ratings
 from judge.statistics.match_estimate import Candidate, Interval, compare_candidates
 from judge.statistics.rating_model import RatingModel
 from judge.statistics.ratings import Estimate, JoinedRatings, Rating, Version, join_contests
-from judge.terminal.output import interval, note, print_json
-from judge.terminal.tables import make_table
+from judge.terminal.output import interval, make_table, note, print_json
 from judge.tournament.certain_places import StageCertainty
 from judge.tournament.comparable import policy_difference
 

@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 from judge.base.progress import untracked
-from judge.terminal.progress_bar import progress_bar
+from judge.terminal.output import progress_bar
 
 WORK = """
 from judge.terminal import progress_bar

@@ -21,8 +21,7 @@ from judge.contest.plan import NAME
 from judge.cup.announcement import ANNOUNCEMENT
 from judge.cup.estimate import LeagueEstimate, cup_hours, estimate_cup
 from judge.cup.plan import CUP_FILE, PlannedCup, load_cup
-from judge.terminal.output import note
-from judge.terminal.tables import make_table
+from judge.terminal.output import make_table, note
 from judge.transparency.keys import fingerprint
 from judge.transparency.log import organiser_key
 
