@@ -8,7 +8,7 @@ from threading import Event
 
 from judge import __version__
 from judge.agents.agents import Agent, stage_agent
-from judge.api.cancellation import check_cancelled, watch_until
+from judge.api.matches import check_cancelled, watch_until
 from judge.base.durable_files import write_durably
 from judge.base.errors import HostError, InputError, JudgeError
 from judge.base.locks import locked

@@ -11,7 +11,7 @@ from rich.text import Text
 from judge.api.files import show as read_game
 from judge.base.errors import InputError
 from judge.base.text import printable
-from judge.catalog.steps import result_words, steps_of
+from judge.catalog.files import result_words, steps_of
 from judge.cli.options import EvidenceOption
 from judge.games.types import Verdict
 from judge.records.evidence import cases

@@ -11,7 +11,7 @@ from pathlib import Path
 from judge.base.errors import InputError
 from judge.base.locks import locked
 from judge.base.logs import bound, get_logger, to_json
-from judge.broadcast.sender import Announced, Sender
+from judge.broadcast.pipe import Announced, Sender
 from judge.contest.attempts import EndedAttempt, Job, outcome_and_record
 from judge.referee.play import Slot, Venue, play
 from judge.referee.spec import GameSpec

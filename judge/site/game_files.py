@@ -10,7 +10,7 @@ from judge.base.durable_files import read_bounded
 from judge.base.errors import InputError
 from judge.base.parsing import parse_json
 from judge.catalog import game_entry
-from judge.catalog.steps import steps_of
+from judge.catalog.files import steps_of
 from judge.contest_games import GameConditions
 from judge.games.types import SEATS, Verdict
 from judge.publish.conditions import conditions_of

@@ -33,8 +33,7 @@ from judge.agents.agents import (
     nothing_plays,
     stage_agent,
 )
-from judge.agents.gomocup_archives import PREFIX, brain_name
-from judge.agents.programs import kind_of
+from judge.agents.programs import PREFIX, brain_name, kind_of
 from judge.agents.recipe import is_built
 from judge.agents.store import AgentStore
 from judge.base.errors import HostError, InputError, NotReadyError

@@ -14,7 +14,7 @@ from rich.text import Text
 
 from judge.base.errors import InputError
 from judge.base.text import printable
-from judge.catalog.steps import read_steps
+from judge.catalog.files import read_steps
 from judge.games.types import SEATS
 from judge.records.steps import ReplayStep, Stepped
 from judge.records.views import numbered

@@ -10,8 +10,8 @@ import pytest
 from typer.testing import CliRunner
 
 from judge import __version__
-from judge.api.defaults import DEFAULT_POLICY
 from judge.base.errors import InputError
+from judge.base.resources import DEFAULT_POLICY
 from judge.cli import app
 from judge.cli.check import check
 from judge.cli.match import match

@@ -10,7 +10,7 @@ import pytest
 from rich.console import Console, RenderableType
 
 from judge.broadcast.state import Live
-from judge.catalog.steps import steps_of
+from judge.catalog.files import steps_of
 from judge.cli.contest.watch import Followed
 from judge.records.evaluations import evaluate_game
 from judge.records.search_figures import search_figures

@@ -17,8 +17,7 @@ import pytest
 from distributed import Client, Worker
 
 from judge.broadcast.log import LOG_FILE
-from judge.broadcast.pipe import BEGIN, TRANSCRIPT, frames
-from judge.broadcast.sender import Announced, sent_ms
+from judge.broadcast.pipe import BEGIN, TRANSCRIPT, Announced, frames, sent_ms
 from judge.cluster.bound_scheduler import BoundScheduler
 from judge.cluster.dask_config import NO_PAGES
 from judge.cluster.join_file import invite, read_join_file

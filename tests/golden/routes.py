@@ -23,8 +23,8 @@ from judge.contest.plan import Planned, load_plan
 from judge.contest.window_keeper import PlanFile
 from judge.submissions.intake import IntakePolicy
 from judge.translations.language import CODES
-from judge.transparency.add_checkpoint import PATH
 from judge.transparency.keys import make_key
+from judge.transparency.witness import PATH
 from judge.web.intake.app import router as intake_router
 from judge.web.intake.serve import create_service as create_intake
 from judge.web.intake.witness import Witness

@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from judge.catalog.steps import steps_of
+from judge.catalog.files import steps_of
 from judge.cli.contest.tables import standings
 from judge.contest_games import Outcome, Pairing, PublishedGame, ScheduledGame, SeatOutcome
 from judge.games.types import Verdict

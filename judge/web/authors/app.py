@@ -19,8 +19,8 @@ from judge.base.errors import InputError
 from judge.contest.hosts import ContestHost
 from judge.contest.plan import Plan
 from judge.contest_games import PublishedGame
+from judge.notices.policy import parse_target
 from judge.notices.sender import new_secret
-from judge.notices.targets import parse_target
 from judge.publish.model import PublishedContest
 from judge.site.pages import PagePlace, asset
 from judge.store.submission_types import NotNowError, TooMuchError, UnknownSubmissionError

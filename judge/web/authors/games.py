@@ -10,7 +10,7 @@ from typing import Any
 from markupsafe import Markup
 
 from judge.base.text import decode, printable
-from judge.catalog.steps import steps_of
+from judge.catalog.files import steps_of
 from judge.contest_games import PublishedGame, ScheduledGame
 from judge.publish.redaction import entries_for, private_part
 from judge.records.evidence import cases_of

@@ -16,7 +16,7 @@ from threading import Lock
 from judge.base.errors import HostError, InputError
 from judge.base.logs import get_logger
 from judge.broadcast.state import Live
-from judge.catalog.steps import steps_of
+from judge.catalog.files import steps_of
 from judge.contest.contest import Contest, open_store
 from judge.contest.hosts import ContestHost, contest_hosts
 from judge.contest.plan import Planned
