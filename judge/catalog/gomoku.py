@@ -280,7 +280,7 @@ class GomokuEntry(GameEntry):
 
     def openings(self, options: Mapping[str, Any]) -> Openings:
         """Offsets or squares."""
-        from judge.games.gomoku.opening_text import EXAMPLE, parse_opening, symmetries
+        from judge.games.gomoku.positions import EXAMPLE, parse_opening, symmetries
 
         board = self.new(options).describe()
         width, height, rule = board["width"], board["height"], board["rule"]

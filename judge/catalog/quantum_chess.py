@@ -121,7 +121,7 @@ class QuantumChessEntry(GameEntry):
         return ResultWords(_WORDS, _read_result)
 
     def openings(self, options: Mapping[str, Any]) -> Openings:
-        from judge.games.quantum_chess.position_text import EXAMPLE
+        from judge.games.quantum_chess.words import EXAMPLE
 
         def parse(text: str) -> str:
             position = " ".join(text.split())
