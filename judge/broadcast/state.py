@@ -28,8 +28,7 @@ from judge.broadcast.events import (
     Unscored,
     Withdrawn,
 )
-from judge.records.evaluations import EvaluatedGame, evaluate_game
-from judge.records.search_figures import SearchFigures, search_figures
+from judge.records.search_figures import EvaluatedGame, SearchFigures, evaluate_game, search_figures
 from judge.records.views import BoardView, Face, Mark, Square, Surface, Token
 
 MAX_NEXT_GAMES = 12

@@ -14,8 +14,7 @@ from judge.base.text import printable
 from judge.catalog.files import result_words, steps_of
 from judge.cli.options import EvidenceOption
 from judge.games.types import Verdict
-from judge.records.evidence import cases
-from judge.records.fault_report import case_lines
+from judge.records.fault_report import case_lines, cases
 from judge.records.steps import Stepped
 from judge.referee.spec import RecordFile, read_record
 from judge.referee.verdict_help import fix_of

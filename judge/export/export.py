@@ -25,7 +25,7 @@ from judge.publish.load import CHANCE, DOCUMENT, Revealed, load_store, read_join
 from judge.publish.manifest import write_manifest
 from judge.publish.model import PublishedContest
 from judge.publish.tables import tables
-from judge.records.evaluations import EvaluatedGame
+from judge.records.search_figures import EvaluatedGame
 from judge.site.game_files import StoredPages, publish_game, read_stored, write_private, write_public
 from judge.site.game_page import GamePageContext
 from judge.site.pages import PagePlace

@@ -9,7 +9,7 @@ from judge.base.text import sentence
 from judge.contest_games import AttemptState, GameResult, Pairing, PublishedGame, ScheduledGame
 from judge.publish.joined import Joined
 from judge.publish.ladder import OPEN, LadderAgent, LadderLog, LadderRatings
-from judge.records.evaluations import EvaluatedGame
+from judge.records.search_figures import EvaluatedGame
 from judge.referee.seeds import Key
 from judge.statistics.cycles import RatingsCheck, check_ratings
 from judge.statistics.fairness import FairnessTest, fairness_tests

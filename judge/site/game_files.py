@@ -15,10 +15,9 @@ from judge.contest_games import GameConditions
 from judge.games.types import SEATS, Verdict
 from judge.publish.conditions import conditions_of
 from judge.publish.redaction import private_part
-from judge.records.evaluations import EvaluatedGame, evaluate_game
 from judge.records.gomoku.pgn import write_pgn
 from judge.records.gomoku.record import WINNERS, FiveRecord, Outcome
-from judge.records.search_figures import search_figures
+from judge.records.search_figures import EvaluatedGame, evaluate_game, search_figures
 from judge.records.steps import Stepped
 from judge.referee.spec import RecordFile, public_part
 from judge.referee.transcript import EntryKind

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from judge.games.types import Verdict
-from judge.records.evaluations import EvaluatedGame
+from judge.records.search_figures import EvaluatedGame
 from judge.site.picks import picks
 from judge.translations.language import ENGLISH
 from tests.site.test_site import a_contest, a_game

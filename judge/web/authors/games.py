@@ -13,8 +13,7 @@ from judge.base.text import decode, printable
 from judge.catalog.files import steps_of
 from judge.contest_games import PublishedGame, ScheduledGame
 from judge.publish.redaction import entries_for, private_part
-from judge.records.evidence import cases_of
-from judge.records.fault_report import case_lines
+from judge.records.fault_report import case_lines, cases_of
 from judge.records.outcome import outcome_for
 from judge.records.steps import Stepped
 from judge.referee.spec import RecordFile, public_part
