@@ -20,11 +20,10 @@ from judge.records.managers import ContestManager
 from judge.records.outcome import outcome_sentence
 from judge.records.steps import ReplayStep, Stepped
 from judge.records.text_files import GUESS, reencode
-from judge.referee.replay import ReplayWire
+from judge.referee.replay import ReplayWire, collect_messages
 from judge.referee.setup import build_replay
 from judge.referee.side import Ply
 from judge.referee.spec import GameRecord, RecordFile, read_record
-from judge.referee.spectator import collect_messages
 from judge.referee.transcript import unseal
 
 

@@ -24,7 +24,7 @@ log = get_logger()
 
 @dataclass(slots=True)
 class JobShelf:
-    """A job's folder states (`judge.referee.folder_shelf.Shelf`)."""
+    """A job's folder states (`judge.referee.play.Shelf`)."""
 
     states: Mapping[str, bytes]
     left: dict[str, bytes] = field(default_factory=dict)

@@ -1,6 +1,6 @@
 """Games of the live view: takes a feed, returns screens, with the memory usage of the agents.
 
-A thread replays the growing transcript (`judge.referee.spectator`). It holds a lock except while it waits for data.
+A thread replays the growing transcript (`judge.referee.replay`). It holds a lock except while it waits for data.
 Containers have labels. Process agents are the judge's children; the older one has seat 0.
 """
 
@@ -20,9 +20,9 @@ from judge.catalog import game_entry
 from judge.games.types import SEATS
 from judge.protocols import PERSON
 from judge.records.views import BoardView
+from judge.referee.replay import Spectator, TailingWire
 from judge.referee.side import Ply
 from judge.referee.spec import GameSpec
-from judge.referee.spectator import Spectator, TailingWire
 from judge.referee.transcript import Entry, unpack_entries
 from judge.sandbox.box import BoxKind, Meter
 from judge.sandbox.docker.engine import Engine
