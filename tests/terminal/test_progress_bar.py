@@ -9,9 +9,9 @@ from judge.base.progress import untracked
 from judge.terminal.output import progress_bar
 
 WORK = """
-from judge.terminal import progress_bar
-progress_bar.SHOWN_AFTER_S = 0.0
-print(sum(progress_bar.progress_bar()(range(5), 5, "counting")))
+from judge.terminal import output
+output.SHOWN_AFTER_S = 0.0
+print(sum(output.progress_bar()(range(5), 5, "counting")))
 """
 
 
