@@ -36,7 +36,7 @@ from judge.referee.play import Venue, play_until_scored
 from judge.referee.policy import Policy
 from judge.referee.setup import check_playable
 from judge.referee.spec import GameSpec, SeatSpec, write_record
-from judge.sandbox.machine.core_locks import Tell
+from judge.sandbox.machine.cores import Tell
 from judge.sandbox.machine.owner import owned_directory
 from judge.statistics.paired_scores import PairedScores
 from judge.transparency.keys import load_key

@@ -25,7 +25,7 @@ from judge.referee.setup import check_playable
 from judge.referee.side import Ply
 from judge.referee.spec import GameSpec
 from judge.sandbox.box import BoxKind
-from judge.sandbox.machine.core_locks import Tell
+from judge.sandbox.machine.cores import Tell
 from judge.sandbox.machine.owner import owned_directory
 from judge.submissions.check import CheckReport, examine
 from judge.submissions.check.keep import TalkFolder

@@ -17,7 +17,7 @@ from judge.referee.play import Slot, Venue, play
 from judge.referee.spec import GameSpec
 from judge.sandbox.archive import EMPTY, Archive, UnkeptError, measure_folder
 from judge.sandbox.docker.reaper import alone_on
-from judge.sandbox.machine.core_locks import CoreLocks
+from judge.sandbox.machine.cores import CoreLocks
 
 log = get_logger()
 

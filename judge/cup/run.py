@@ -1,6 +1,6 @@
 """Plays a cup: each league by its own `judge contest run`, in the order of cup.toml.
 
-A game waits for its core's lock (`judge.sandbox.machine.core_locks`), which the kernel gives to the longest-waiting
+A game waits for its core's lock (`judge.sandbox.machine.cores`), which the kernel gives to the longest-waiting
 game. On a cluster the scheduler assigns the slots.
 """
 

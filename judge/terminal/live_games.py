@@ -28,8 +28,8 @@ from judge.sandbox.box import BoxKind, Meter
 from judge.sandbox.docker.engine import Engine
 from judge.sandbox.machine import cgroup
 from judge.sandbox.machine.owner import MARK, Owner
-from judge.sandbox.machine.process_meter import ProcessMeter
 from judge.sandbox.machine.procfs import children_of, environment_of, stat_fields
+from judge.sandbox.process.process_box import ProcessMeter
 from judge.terminal.screen import MoveShown, Screen, SeatShown, SeriesScore
 
 SEAT = "judge.seat"

@@ -34,8 +34,8 @@ from judge.referee.play import Venue, play
 from judge.referee.policy import load_policy
 from judge.referee.spec import GameSpec
 from judge.referee.transcript import unseal
-from judge.sandbox.machine.core_locks import VARIABLE as LOCKS
-from judge.sandbox.machine.core_locks import CoreLocks
+from judge.sandbox.machine.cores import VARIABLE as LOCKS
+from judge.sandbox.machine.cores import CoreLocks
 from judge.store.submission_types import ProcessingResult, Upload
 from judge.store.tokens import Tokens
 from judge.submissions.service import IntakeDirectory

@@ -17,7 +17,7 @@ import pytest
 from aiosmtpd.controller import Controller
 
 from judge.base.errors import InputError
-from judge.cluster.keys import make_keys
+from judge.cluster.security import make_keys
 from judge.notices.policy import NoticePolicy
 from judge.notices.sender import NoticeSender, new_secret
 from judge.store.notices import Notice, Notices
