@@ -290,9 +290,7 @@ def holder_of(path: Path) -> str:
         command = next(filter(None, map(_judge_command, _lineage(pid))), "")
         judges = [each for each in _lineage(pid) if command and _judge_command(each) == command]
         process = judges[-1] if judges else pid  # the others are its forks
-        words = shorten(
-            command or program_name(process) or "another program", COMMAND_CHARACTERS, placeholder=" ..."
-        )
+        words = shorten(command or program_name(process) or "another program", COMMAND_CHARACTERS, placeholder=" ...")
         started = _started(process)
         since = f", running since {started:%Y-%m-%d %H:%M}" if started else ""
         return f"{words} (process {process}{since})"
