@@ -28,7 +28,7 @@ from judge.sandbox.box import BoxKind
 from judge.sandbox.machine.cores import Tell
 from judge.sandbox.machine.owner import owned_directory
 from judge.submissions.check import CheckReport, examine
-from judge.submissions.check.keep import TalkFolder
+from judge.submissions.check.suite import TalkFolder
 from judge.submissions.intake import IntakeLimits
 
 
