@@ -20,9 +20,9 @@ from judge.contest.host_setup import build_missing_image, clean_up, free_slot, p
 from judge.contest.plan import load_plan
 from judge.referee.play import Slot
 from judge.sandbox.machine.cores import CoreLocks, CorePlacement, Tell
-from judge.store.submission_types import ENTERS, ORGANISER, State, Submission, UploadStep
 from judge.store.submissions import Register
 from judge.store.tokens import checked_author
+from judge.store.types import ENTERS, ORGANISER, State, Submission, UploadStep
 from judge.submissions.check import CheckReport
 from judge.submissions.pipeline import Processor, process_upload
 from judge.submissions.practice import PracticeHost

@@ -18,7 +18,7 @@ from judge.base.errors import HostError, InputError
 from judge.base.parsing import parse_json
 from judge.base.text import printable
 from judge.cli.submission_output import print_findings, print_state, received_line, step_line
-from judge.store.submission_types import ENTERS, State, UploadStep
+from judge.store.types import ENTERS, State, UploadStep
 from judge.submissions.check import CheckReport
 from judge.submissions.windows import moment_text
 from judge.terminal.output import note, print_json

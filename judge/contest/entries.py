@@ -14,7 +14,7 @@ from judge.base.errors import InputError
 from judge.base.text import quote
 from judge.contest.plan import Planned, load_plan
 from judge.host.house_agents import house_agent_names
-from judge.store.submission_types import ORGANISER, State, Submission
+from judge.store.types import ORGANISER, State, Submission
 from judge.tournament.snapshot import SnapshotEntry, is_new_version, newest_versions
 
 if TYPE_CHECKING:

@@ -14,14 +14,14 @@ from judge.base.text import sentence
 from judge.contest_games import GameState
 from judge.store.database import count, stamp, value_of
 from judge.store.queue import Queue
-from judge.store.submission_types import (
+from judge.store.tables import entries, practice_games, submissions
+from judge.store.types import (
     ENTERS,
     NotNowError,
     TooMuchError,
     UnknownPracticeGameError,
     UnknownSubmissionError,
 )
-from judge.store.tables import entries, practice_games, submissions
 
 _DAY = timedelta(days=1)
 

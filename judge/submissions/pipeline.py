@@ -45,7 +45,7 @@ from judge.referee.spec import GameSpec
 from judge.sandbox.docker import images
 from judge.sandbox.machine.owner import owned_directory
 from judge.sandbox.runtimes import image_that_builds
-from judge.store.submission_types import UploadStep
+from judge.store.types import UploadStep
 from judge.submissions import trees
 from judge.submissions.check import CheckReport, Grade, OverlongError, examine
 from judge.submissions.intake import IntakeLimits

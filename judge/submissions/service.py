@@ -21,14 +21,13 @@ from judge.base.parsing import parse_json
 from judge.base.text import is_printable, printable, sentence
 from judge.referee.policy import Policy
 from judge.sandbox.machine import cores
-from judge.store.files import Files
-from judge.store.incoming import Incoming
+from judge.store.files import Files, Incoming
 from judge.store.notices import Notices
 from judge.store.orders import DoneOrder, OrganiserOrder
 from judge.store.practice_games import PracticeGames
 from judge.store.queue import Queue
-from judge.store.submission_types import ORGANISER, ProcessingResult, Submission, Upload, UploadStep
 from judge.store.submissions import Register
+from judge.store.types import ORGANISER, ProcessingResult, Submission, Upload, UploadStep
 from judge.submissions.check.report import CheckReport
 from judge.submissions.intake import IntakePolicy
 from judge.submissions.pipeline import OnStep, Processor, UploadJob, UploadOutcome

@@ -16,15 +16,16 @@ from judge.base.errors import InputError
 from judge.contest_games import AttemptState, GameState, PublishedGame, schedule_digest
 from judge.publish.load import DOCUMENT
 from judge.publish.model import PublishedContest
-from judge.store.submission_types import ENTERS, State
 from judge.store.types import (
     ADMISSIONS_FROZEN,
     ADMISSIONS_REOPENED,
     ANNOUNCED,
+    ENTERS,
     FROZEN,
     SEASON_ENDED,
     WITHDRAWN,
     JournalLine,
+    State,
     season_end_text,
 )
 from judge.tournament.formats.ladder import Ladder

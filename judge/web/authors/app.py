@@ -23,7 +23,7 @@ from judge.notices.policy import parse_target
 from judge.notices.sender import new_secret
 from judge.publish.model import PublishedContest
 from judge.site.pages import PagePlace, asset
-from judge.store.submission_types import NotNowError, TooMuchError, UnknownSubmissionError
+from judge.store.types import NotNowError, TooMuchError, UnknownSubmissionError
 from judge.submissions.service import check_title
 from judge.submissions.starters import starter_zip, starters_of
 from judge.tournament.snapshot import Snapshot, read_snapshot

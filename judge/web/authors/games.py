@@ -23,7 +23,7 @@ from judge.site.game_files import read_stored
 from judge.site.game_page import GamePageContext, game_page
 from judge.site.pages import PagePlace
 from judge.store.practice_games import PracticeGame
-from judge.store.submission_types import UnknownSubmissionError
+from judge.store.types import UnknownSubmissionError
 from judge.submissions.service import IntakeDirectory
 from judge.tournament.snapshot import Snapshot
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from judge.contest.entries import current_intake
 from judge.site.rules import game_facts, limit_facts
-from judge.store.submission_types import NotNowError, State, Submission
+from judge.store.types import NotNowError, State, Submission
 from judge.submissions.service import has_other_clock
 from judge.submissions.starters import starters_of
 from judge.tournament.snapshot import Snapshot

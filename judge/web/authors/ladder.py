@@ -9,7 +9,7 @@ from judge.publish.model import Participant, PublishedContest
 from judge.records.outcome import outcome_for
 from judge.site.ladder import signed, since
 from judge.store.practice_games import PracticeGame
-from judge.store.submission_types import ENTERS, Submission
+from judge.store.types import ENTERS, Submission
 from judge.translations.language import Language
 from judge.web.authors.games import seat_names
 from judge.web.intake.answers import practice_reason

@@ -12,8 +12,8 @@ from judge.base.errors import HostError
 from judge.contest.entries import current_intake
 from judge.store.notices import Notices
 from judge.store.practice_games import PracticeGame, PracticeGames
-from judge.store.submission_types import NotNowError, UnknownSubmissionError
 from judge.store.submissions import Register
+from judge.store.types import NotNowError, UnknownSubmissionError
 from judge.submissions.check import CheckReport
 from judge.submissions.service import (
     AGENT_NAME,

@@ -26,8 +26,7 @@ from judge.sandbox.docker.reaper import is_rubbish
 from judge.sandbox.machine.cores import CoreLocks
 from judge.store.contests import Store
 from judge.store.practice_games import PracticeGame, PracticeGames
-from judge.store.submission_types import TooMuchError, Upload
-from judge.store.types import EntryRow
+from judge.store.types import EntryRow, TooMuchError, Upload
 from judge.submissions.pipeline import OnStep, UploadJob, UploadOutcome
 from judge.submissions.service import IntakeDirectory, process_claimed
 from judge.web.intake.practice import PracticePlayers
