@@ -16,7 +16,7 @@ from judge.cli import app
 from judge.cli.check import check
 from judge.cli.match import match
 from judge.cli.options import complete_agent, complete_policy
-from judge.cli.verdicts import reference
+from judge.cli.reference import reference
 from judge.games.types import Verdict
 from judge.host.house_agents import house_agent_names
 from judge.referee.blame import TABLE, BlameRow, Thresholds
