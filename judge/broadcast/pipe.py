@@ -9,7 +9,7 @@ Frames of the live view of `judge match`:
     T       new part of its transcript, packed (`judge.referee.transcript.unpack`)
     E       the game is over: JSON of its result
 
-Frames of a worker (`Sender`), whose connection is for one attempt:
+Frames of a worker (`Sender`). A connection is for one attempt:
 
     B       the first frame: JSON of an `Announced` game
     T       send time (8 bytes: microseconds of Unix time, little-endian), and new entries, packed

@@ -1,4 +1,4 @@
-"""Values that the store returns: of a contest, and of the register of submissions."""
+"""Values that the store returns for a contest and its submissions."""
 
 import hashlib
 import json

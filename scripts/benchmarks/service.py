@@ -34,7 +34,7 @@ from judge.referee.play import Venue, play
 from judge.referee.policy import load_policy
 from judge.referee.spec import GameSpec
 from judge.referee.transcript import unseal
-from judge.sandbox.machine.cores import VARIABLE as LOCKS
+from judge.sandbox.machine.cores import LOCKS_VARIABLE as LOCKS
 from judge.sandbox.machine.cores import CoreLocks
 from judge.store.tokens import Tokens
 from judge.store.types import ProcessingResult, Upload
