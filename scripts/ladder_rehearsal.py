@@ -52,11 +52,12 @@ REPLACED = ("renju", "starter-cpp", "python", "starter-java")
 CRASH_INTERVAL_S = 600
 """Seconds between two uploads of the author whose agent crashes."""
 
-CRASHER = '''"""Plays at random and crashes in some of its games, but not in the first ones."""
+CRASHER = '''"""Plays at random and crashes in a third of its games. Its check has two."""
 import random
 import sys
 
-SIZE, CRASHES_AT = 20, %(crashes_at)d
+SIZE = 20
+CRASHES_AT = random.choice((%(crashes_at)d, 400, 400))
 
 
 def main() -> None:
@@ -161,8 +162,7 @@ def plan_events(folder: Path, seconds: float, seed: int, programs: Path | None) 
     for number in range(int(seconds * 0.9 // CRASH_INTERVAL_S) + 1):
         source = folder / f"crasher-{number}"
         source.mkdir()
-        # Every third one crashes in its first game, so its check fails.
-        (source / "main.py").write_text(CRASHER % {"crashes_at": 4 if number % 3 == 2 else 16 + number})
+        (source / "main.py").write_text(CRASHER % {"crashes_at": 4 + number})
         (source / "agent.toml").write_text(
             'name = "crasher"\ncommand = ["python3", "main.py"]\nruntime = "python"\nprotocol = "gomocup"\n'
         )
