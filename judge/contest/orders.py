@@ -186,7 +186,7 @@ def enter_passed(contest: Contest) -> None:
         try:
             enter(contest, OrganiserOrder("judge", "enter", agent, "its check passed", f"passed-{entrant.submission}"))
         except InputError as error:
-            contest.store.log_once(contest.name, "not-entered", f"{agent}: {error}", "judge")
+            contest.store.log_once(contest.name, "not-entered", f"{agent}: {error}", "judge", f"{agent}: ")
 
 
 def end_season(contest: Contest, order: OrganiserOrder) -> DoneOrder:
