@@ -85,7 +85,7 @@ class LadderGames:
 
     @property
     def missing(self) -> npt.NDArray[np.int64]:
-        """Games per agent until its minimum of this period; 0 for anchors, inactive agents and those without a share."""
+        """Games per agent until its minimum of this period; 0 for anchors, and agents that may not play more."""
         due = (self._row(_Row.FIRST_PERIOD) <= self.period) & self.active & ~self.anchors & self.has_share
         return np.where(due, np.maximum(self.rules.minimum_games - self._row(_Row.PERIOD_GAMES), 0), 0)
 

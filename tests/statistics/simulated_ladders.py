@@ -29,6 +29,14 @@ def names_of(strengths: Sequence[float]) -> dict[str, float]:
     return {f"{place:02}": float(strength) for place, strength in enumerate(strengths, 1)}
 
 
+class Ratings(OnlineRatings):
+    """Also takes expected scores."""
+
+    def add_expected(self, first: str, second: str, score: float) -> None:
+        """Count a game as a share of a win and the rest of a loss."""
+        self._update(first, second, (score, 0.0, 1 - score))
+
+
 @dataclass
 class Ladder:
     """A ladder whose results are drawn from `strengths` (Elo). `slots` games are open at a time."""
@@ -42,8 +50,8 @@ class Ladder:
     authors: Mapping[str, str] = field(default_factory=dict)
     anchors: Sequence[str] = ()
     is_random: bool = False
-    is_even: bool = False
-    """Whether results keep each agent's score near its expected one, without chance."""
+    is_expected: bool = False
+    """Whether each game counts as its expected score, without chance."""
     score: Score = lambda _ladder, _first, _second: None
     """Expected score of the first agent where it does not follow from the strengths."""
     duration: Duration | None = None
@@ -51,7 +59,7 @@ class Ladder:
 
     def __post_init__(self) -> None:
         self.chance = np.random.default_rng(self.seed)
-        self.ratings = OnlineRatings(self.model)
+        self.ratings = Ratings(self.model)
         self.games = LadderGames(self.rules)
         self.running: list[Pairing] = []
         self.ends: list[float] = []
@@ -60,7 +68,6 @@ class Ladder:
         self.waits: list[float] = []
         """Time of an agent between two games, when the second one starts."""
         self._free_since: dict[str, float] = {}
-        self._deficit: dict[str, float] = {}
         for agent in self.strengths:
             self.admit(agent)
 
@@ -114,17 +121,10 @@ class Ladder:
             self.finished[agent] += 1
             if not self.games.open_games[self.ratings.place(agent)]:
                 self._free_since[agent] = self.time
-        self.ratings.add(first, second, 0 if self._first_wins(first, second, score) else 2)
-
-    def _first_wins(self, first: str, second: str, score: float) -> bool:
-        if not self.is_even:
-            return bool(self.chance.random() < score)
-        lead = self._deficit.get(first, 0.0) - self._deficit.get(second, 0.0) + 2 * score
-        wins = lead > 1
-        for agent, expected in ((first, score), (second, 1 - score)):
-            scored = float(wins == (agent == first))
-            self._deficit[agent] = self._deficit.get(agent, 0.0) + expected - scored
-        return wins
+        if self.is_expected:
+            self.ratings.add_expected(first, second, score)
+        else:
+            self.ratings.add(first, second, 0 if self.chance.random() < score else 2)
 
 
 def top_error(ladder: Ladder, top: int = 10) -> float:

@@ -111,13 +111,13 @@ def test_farm_of_clones_moves_no_rating_by_more_than_its_interval(anchors: Seque
 
 
 def largest_shift(farm: Farm, rules: Matchmaking, anchors: Sequence[str]) -> float:
-    """Results have no chance. Without anchors, ratings are relative to the mean of the other agents."""
+    """Games count as their expected scores. Without anchors, ratings are relative to the mean of the other agents."""
     strengths = names_of(FASTGAME_2026)
-    before = Ladder(dict(strengths), 0, rules, anchors=anchors, is_even=True)
+    before = Ladder(dict(strengths), 0, rules, anchors=anchors, is_expected=True)
     before.play(GAMES)
     both = strengths | dict.fromkeys(CLONES, strengths[MASTER])
     authors = dict.fromkeys([*CLONES, MASTER], "farm")
-    after = Ladder(both, 0, rules, anchors=anchors, authors=authors, score=farm.score, is_even=True)
+    after = Ladder(both, 0, rules, anchors=anchors, authors=authors, score=farm.score, is_expected=True)
     after.play(GAMES * len(both) // len(strengths))
     rated = [agent for agent in strengths if agent not in anchors]
     shifts = np.array([after.elo(agent) - before.elo(agent) for agent in rated])
