@@ -94,7 +94,7 @@ class LadderGames:
         """Whether each agent may play more games. Agents of large authors and agents with long games have limits."""
         counted = self.active & ~self.anchors
         portion = self._portions()
-        is_limited = portion < portion[counted].max(initial=0.0)
+        is_limited: Flags = portion < portion[counted].max(initial=0.0)
         if not is_limited.any():
             return ~is_limited
         mean = self.games[counted].sum() / np.add.accumulate(portion[counted])[-1]

@@ -133,7 +133,7 @@ def test_slow_and_crashing_agents_cost_the_others_less_than_5_percent(slots: int
         usual.append(timed_ladder(slots, seed))
         disturbed.append(timed_ladder(slots, seed, slow="20", crashing="30"))
         unlimited.append(timed_ladder(slots, seed, NO_LIMITS, slow="20", crashing="30"))
-    speeds = [np.mean([games for games, _ in each]) for each in (usual, disturbed, unlimited)]
+    speeds = [float(np.mean([games for games, _ in each])) for each in (usual, disturbed, unlimited)]
     waits = max(wait for each in (usual, disturbed) for _, wait in each)
     lost, lost_before = 1 - speeds[1] / speeds[0], 1 - speeds[2] / speeds[0]
     report(f"slow-agent {slots} slots: others lose {lost:.1%}, without limits {lost_before:.1%}; wait {waits:.2f}")

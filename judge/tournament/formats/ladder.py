@@ -37,7 +37,7 @@ class Matchmaking(BaseModel):
     opponent_share: float = Field(default=0.1, gt=0, le=1)
     """Maximum share of an agent's games against agents of one large author."""
     long_game: float = Field(default=2, ge=1, le=1000)
-    """An agent whose mean game is longer than this number of mean games plays proportionally fewer games."""
+    """An agent with games longer than this number of mean games plays proportionally fewer."""
     neighbours: int = Field(default=16, ge=1, le=10_000)
     """Number of stronger opponents, and of weaker ones, that are compared per agent."""
 
