@@ -2,6 +2,7 @@
 (docs/decisions/0013-matchmaking-of-ladders.md).
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import sqrt
 
@@ -51,7 +52,7 @@ class OnlineRatings:
         self._model = model or RatingModel()
         self._refit_results = refit_results
         self._places: dict[str, int] = {}
-        self._pairs: dict[tuple[int, int], list[int]] = {}
+        self._pairs: dict[tuple[int, int], list[float]] = {}
         self._since_refit = 0
         # Coordinate 0 is the advantage; an agent's coordinate is its place plus 1.
         variance = 4 / self._model.prior_draws if self._model.advantage is None else 0.0
@@ -141,15 +142,18 @@ class OnlineRatings:
 
     def add(self, first: str, second: str, ending: int) -> None:
         """Update the ratings with a game of two agents. `ending`: 0 if the first won, 1 for a draw, 2 if it lost."""
+        self._update(first, second, tuple(float(ending == each) for each in range(3)))
+
+    def _update(self, first: str, second: str, counts: Sequence[float]) -> None:
         i, j = self._places[first] + 1, self._places[second] + 1
-        self.count(first, second, ending)
+        total = self._pairs.setdefault((i, j), [0.0, 0.0, 0.0])
+        total[:] = [before + each for before, each in zip(total, counts, strict=True)]
         size = self._size
         covariance = self._covariance[:size, :size]
         column = covariance[i] - covariance[j] + covariance[0]
         variance = float(column[i] - column[j] + column[0])
         lead = float(self._at[i] - self._at[j] + self._at[0])
-        counts = tuple(np.array([float(ending == each)]) for each in range(3))
-        move, bend = self._solve(lead, variance, *counts)
+        move, bend = self._solve(lead, variance, *(np.array([each]) for each in counts))
         self._at[:size] += column * move
         subtract_square(covariance, column * sqrt(bend / (1 + variance * bend)))
         self._since_refit += 1
@@ -158,8 +162,7 @@ class OnlineRatings:
 
     def count(self, first: str, second: str, ending: int) -> None:
         """Count a game for the next refit, without an update. For many results at once."""
-        pair = self._places[first] + 1, self._places[second] + 1
-        self._pairs.setdefault(pair, [0, 0, 0])[ending] += 1
+        self._pairs.setdefault((self._places[first] + 1, self._places[second] + 1), [0.0, 0.0, 0.0])[ending] += 1
 
     def refit(self) -> None:
         """Fit all results exactly."""

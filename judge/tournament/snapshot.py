@@ -13,6 +13,7 @@ from judge.referee.policy import Policy
 from judge.referee.seeds import Key, Seed, numbers
 from judge.referee.spec import WRITTEN_BY_FIRST_VERSION, BoxKind, OpeningField, SeatSpec
 from judge.tournament.formats import AnyFormat
+from judge.tournament.formats.ladder import Ladder
 from judge.tournament.points import Duel
 from judge.tournament.seeds import Freeze
 from judge.transparency.checkpoint import read_witness_key
@@ -180,6 +181,9 @@ def read_snapshot(document: str) -> Snapshot:
     snapshot = parse_json(Snapshot, document, "not a contest of this judge")
     if "freeze" not in snapshot.model_fields_set:
         raise InputError(WRITTEN_BY_FIRST_VERSION)
+    if isinstance(form := snapshot.format, Ladder):
+        form = form.model_copy(update={"matchmaking": form.matchmaking.without_new_limits()})
+        snapshot = snapshot.model_copy(update={"format": form})
     return snapshot
 
 

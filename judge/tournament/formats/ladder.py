@@ -1,7 +1,7 @@
 """Ladder: no rounds. A matchmaker chooses each pair from the ratings when a slot is free."""
 
 from collections.abc import Mapping, Sequence
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -26,14 +26,26 @@ class Matchmaking(BaseModel):
     """Share of games between an anchor and another agent, if the ladder has anchors."""
     minimum_games: int = Field(default=1, ge=0, le=100)
     """Minimum number of games of each agent per period."""
-    period: float = Field(default=1.5, ge=1, le=1000)
+    period: float = Field(default=1.4, ge=1, le=1000)
     """Length of a period: number of games per agent and per `minimum_games`."""
     open_games: int = Field(default=2, ge=1, le=1000)
     """Maximum number of an agent's open games."""
     author_share: float = Field(default=0.1, ge=0, le=1)
     """Maximum share of an agent's games against agents of its author."""
+    author_weight: int = Field(default=1, ge=1, le=1000)
+    """An author with more agents is large: together they play about as many games as this number of agents."""
+    opponent_share: float = Field(default=0.1, gt=0, le=1)
+    """Maximum share of an agent's games against agents of one large author."""
+    long_game: float = Field(default=2, ge=1, le=1000)
+    """An agent with games longer than this number of mean games plays proportionally fewer."""
     neighbours: int = Field(default=16, ge=1, le=10_000)
     """Number of stronger opponents, and of weaker ones, that are compared per agent."""
+
+    def without_new_limits(self) -> Self:
+        """Without limits of authors and long games if none is given, as in earlier versions."""
+        if {"author_weight", "opponent_share", "long_game"} & self.model_fields_set:
+            return self
+        return self.model_copy(update={"author_weight": 1000, "opponent_share": 1.0, "long_game": 1000.0})
 
 
 class StartRating(BaseModel):
