@@ -1,5 +1,6 @@
 """A published contest and its tables."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -15,6 +16,7 @@ from judge.statistics.candidates import Candidate, compare_candidates
 from judge.statistics.cycles import RatingsCheck, check_ratings
 from judge.statistics.fairness import FairnessTest, fairness_tests
 from judge.statistics.joined_ratings import RatedContest, Version, join_contests
+from judge.statistics.match_estimate import interval_of_mean
 from judge.statistics.rating_model import RatingModel
 from judge.statistics.ratings import Rating, RatingList, rate
 from judge.statistics.sprt import SprtState
@@ -79,6 +81,16 @@ class Ending:
     points: float
     began: str
     ended: str
+
+
+@dataclass(frozen=True, slots=True)
+class FirstMove:
+    """Score of the first seat with its 95 % interval, in percent."""
+
+    games: int
+    share: float
+    low: float
+    high: float
 
 
 def _minute(at: str) -> str:
@@ -320,6 +332,21 @@ class PublishedContest:
             is_running=not self.is_over,
             has_rounds=self.has_rounds,
         )
+
+    @cached_property
+    def place_ranges(self) -> Mapping[str, str]:
+        """Each agent's possible places, such as `2-5`, if the format has a certainty."""
+        return {agent: places for stage in self.certainty for agent, places in stage.places.items()}
+
+    @cached_property
+    def first_move(self) -> FirstMove | None:
+        """None without results that count."""
+        if not self.counted:
+            return None
+        scores = Counter(game.scores[0] for game in self.counted)
+        kinds = (0.0, 0.5, 1.0)
+        ends = interval_of_mean([scores[kind] for kind in kinds], kinds)
+        return FirstMove(len(self.counted), *(100 * end for end in ends))
 
     @cached_property
     def ratings(self) -> RatingList | None:

@@ -23,6 +23,11 @@ from judge.tournament.standings import TableLine
 _MAX_TIMES = 10
 """If more repetitions are needed, first and second are called nearly equal."""
 
+_MAX_NAMES = 5
+
+_EQUAL_ELO, _EQUAL_CHANCE = 0.01, 0.05
+"""Agents that differ by less cannot be told apart."""
+
 
 @dataclass(frozen=True, slots=True)
 class Bracket:
@@ -107,6 +112,22 @@ class StageCertainty:
     def _first_sentences(self) -> Iterator[str]:
         found = self.certainty
         first, second, chance = found.first, found.second, round(100 * found.ranks[0].chance)
+        shared = [rank for rank in found.ranks if rank.place == 1]
+        number, chances = len(shared), [rank.chance for rank in shared]
+        if number > 1:
+            names = ", ".join([rank.agent for rank in shared[:_MAX_NAMES]] + ["…"] * (number > _MAX_NAMES))
+            yield sentence(f"{number} agents share the first place: {names}.")
+        if number < 3 and abs(found.gap) < _EQUAL_ELO:
+            yield sentence(
+                f"{first} and {second} cannot be told apart: each is the stronger one with a probability of about 50 %."
+            )
+            return
+        if number > 1 and max(chances) - min(chances) < _EQUAL_CHANCE:
+            chance = round(100 * sum(chances) / number)
+            yield sentence(
+                f"They cannot be told apart: each is the strongest agent with a probability of about {chance} %."
+            )
+            return
         yield sentence(f"{first} is the strongest agent with a probability of {chance} %.")
         if found.further_share is None:
             yield sentence(f"The games do not show a difference between {first} and {second}.")
