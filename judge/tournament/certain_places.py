@@ -26,7 +26,7 @@ _MAX_TIMES = 10
 _MAX_NAMES = 5
 
 _EQUAL_ELO, _EQUAL_CHANCE = 0.01, 0.05
-"""Agents that differ by less cannot be told apart."""
+"""Agents that differ by less are called equal."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,13 +119,13 @@ class StageCertainty:
             yield sentence(f"{number} agents share the first place: {names}.")
         if number < 3 and abs(found.gap) < _EQUAL_ELO:
             yield sentence(
-                f"{first} and {second} cannot be told apart: each is the stronger one with a probability of about 50 %."
+                f"The games do not separate {first} and {second}: each is the stronger one with a probability of 50 %."
             )
             return
         if number > 1 and max(chances) - min(chances) < _EQUAL_CHANCE:
             chance = round(100 * sum(chances) / number)
             yield sentence(
-                f"They cannot be told apart: each is the strongest agent with a probability of about {chance} %."
+                f"The games do not separate them: each is the strongest agent with a probability of about {chance} %."
             )
             return
         yield sentence(f"{first} is the strongest agent with a probability of {chance} %.")

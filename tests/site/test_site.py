@@ -401,7 +401,9 @@ def test_places_are_the_same_on_each_page_and_have_their_rule() -> None:
     assert 'place <b>1</b> <span class="quiet">(range 1-3)</span>' in pages["agents/002.html"]
     assert "place <b>3</b>" in pages["agents/003.html"]
     assert "Shared first place:" in pages["index.html"]
-    assert "2 agents share the first place: one, two. one and two cannot be told apart" in pages["index.html"]
+    assert (
+        "2 agents share the first place: one, two. The games do not separate one and two: each" in pages["index.html"]
+    )
 
 
 def test_first_page_has_the_next_game_and_the_reason_of_a_disqualification(cup: Cup) -> None:

@@ -81,15 +81,15 @@ def test_equal_first_agents_have_no_further_games() -> None:
 
     words = list(found.sentences())
     assert "2 agents share the first place: a, b." in words
-    assert "a and b cannot be told apart: each is the stronger one with a probability of about 50 %." in words
-    assert not any("strongest" in each or "separate" in each for each in words)
+    assert "The games do not separate a and b: each is the stronger one with a probability of 50 %." in words
+    assert not any("strongest" in each or "to separate" in each for each in words)
 
 
 def test_three_agents_that_share_the_first_place_have_one_chance() -> None:
     words = list(stage(("a", "b", 6, 0, 6), ("a", "c", 6, 0, 6), ("b", "c", 6, 0, 6)).sentences())
 
     assert "3 agents share the first place: a, b, c." in words
-    assert "They cannot be told apart: each is the strongest agent with a probability of about 33 %." in words
+    assert "The games do not separate them: each is the strongest agent with a probability of about 33 %." in words
 
 
 def test_many_agents_that_share_the_first_place_are_cut() -> None:
