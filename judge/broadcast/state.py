@@ -114,9 +114,7 @@ class Live:
     """Ended games by number."""
     _waiting: dict[int, NextGame] = field(default_factory=dict)
     out: set[str] = field(default_factory=set)
-    """Agents whose games do not count."""
     disqualified: dict[str, str] = field(default_factory=dict)
-    """Reasons, as in `withdrawn`."""
     withdrawn: dict[str, str] = field(default_factory=dict)
     _seconds: float = 0.0
     _measured: int = 0

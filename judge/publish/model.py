@@ -75,7 +75,7 @@ class Stream:
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """Winners, points, and UTC times of first start and last result, empty without a journal."""
+    """UTC times of first start and last result are empty without a journal."""
 
     winners: Sequence[str]
     points: float
@@ -85,7 +85,7 @@ class Ending:
 
 @dataclass(frozen=True, slots=True)
 class FirstMove:
-    """Score of the first seat with its 95 % interval, in percent."""
+    """In percent, with the 95 % interval."""
 
     games: int
     share: float
@@ -335,7 +335,7 @@ class PublishedContest:
 
     @cached_property
     def place_ranges(self) -> Mapping[str, str]:
-        """Each agent's possible places, such as `2-5`, if the format has a certainty."""
+        """Each agent's possible places, such as `2-5`."""
         return {agent: places for stage in self.certainty for agent, places in stage.places.items()}
 
     @cached_property

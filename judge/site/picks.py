@@ -18,7 +18,7 @@ MIN_SWING = 0.5
 
 
 def no_upset(contest: PublishedContest, language: Language) -> str:
-    """Why the picks have no upset; empty if they have one."""
+    """Why the picks have none, or empty."""
     results = [game.result for game in contest.played if game.result is not None]
     if len({round(each.elo, 2) for each in contest.rated.values()}) < 2:
         return ""
@@ -31,7 +31,6 @@ def no_upset(contest: PublishedContest, language: Language) -> str:
 
 
 def _upset(contest: PublishedContest, results: Sequence[GameResult]) -> float:
-    """The largest difference in Elo that a win overcame."""
     rated, largest = contest.rated, 0.0
     for result in results:
         if result.winner is not None and rated.keys() >= set(result.agents):

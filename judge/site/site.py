@@ -37,7 +37,7 @@ MOST_IN_CELL, MOST_IN_CELLS = 6, 400
 """Maximum games shown in a cell and in all cells."""
 
 MAX_NARROW_CELLS = 6
-"""Games in the columns of a crosstable that fits on a phone."""
+"""Games in the columns of a crosstable on a phone."""
 
 PER_PAGE = 350
 

@@ -26,7 +26,6 @@ _MAX_TIMES = 10
 _MAX_NAMES = 5
 
 _EQUAL_ELO, _EQUAL_CHANCE = 0.01, 0.05
-"""Agents that differ by less are called equal."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +41,7 @@ class Bracket:
 class StageCertainty:
     """Certainty within a stage. Its name is empty in a contest without stages.
 
-    `above`: number of agents above the stage. `games` are those that count, in `rounds` rounds (0: unknown).
+    `above`: agents above the stage. `games` are those that count, in `rounds` rounds (0: unknown).
     `changes_place`: reversed games change the first place, not only the best rating.
     """
 
@@ -76,7 +75,7 @@ class StageCertainty:
 
     @property
     def reversed_games(self) -> Sequence[GameResult]:
-        """The fewest games that would change the first place if their winners had lost."""
+        """The fewest games that would change the first place."""
         return reversed_games(self.games, self.certainty.reversals)
 
     def sentences(self) -> Iterator[str]:
@@ -129,6 +128,9 @@ class StageCertainty:
             )
             return
         yield sentence(f"{first} is the strongest agent with a probability of {chance} %.")
+        if found.gap <= -_EQUAL_ELO:
+            yield sentence(f"By rating {second} is above {first}.")
+            return
         if found.further_share is None:
             yield sentence(f"The games do not show a difference between {first} and {second}.")
             return

@@ -85,6 +85,15 @@ def test_equal_first_agents_have_no_further_games() -> None:
     assert not any("strongest" in each or "to separate" in each for each in words)
 
 
+def test_first_agent_that_is_rated_lower_is_not_called_equal() -> None:
+    found = stage(*CLOSE)
+    found = replace(found, certainty=replace(found.certainty, gap=-20.0, further_share=None))
+
+    words = list(found.sentences())
+    assert "By rating b is above a." in words
+    assert not any("difference" in each for each in words)
+
+
 def test_three_agents_that_share_the_first_place_have_one_chance() -> None:
     words = list(stage(("a", "b", 6, 0, 6), ("a", "c", 6, 0, 6), ("b", "c", 6, 0, 6)).sentences())
 

@@ -57,7 +57,7 @@ NAVIGATION = tuple(
 )
 
 LOAD_S, LOAD_SHARE = 0.5, 0.2
-"""Interval and share of time for reading the contest and computing its pages."""
+"""Interval and share of time for reading and computing pages."""
 
 HOSTS_S = 5.0
 
@@ -215,7 +215,7 @@ class LivePages:
             return self._read(live, version).contest
 
     def edition(self, live: Live, version: object) -> int:
-        """A number that rises with each state that is loaded."""
+        """Rises with each loaded state."""
         with self._lock:
             self._read(live, version)
             return self._editions

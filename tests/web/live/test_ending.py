@@ -2,6 +2,7 @@
 
 import re
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -65,15 +66,17 @@ def test_pages_show_the_end_and_the_winner(tmp_path: Path) -> None:
 RULE = {"": "share a place, and the next places", "cs/": "sdílejí místo", "zh/": "并列同一名次"}
 
 
+def has_played(contest: Watched, games: int) -> bool:
+    return f"<b>{games}</b> game" in contest.get("index.html").text
+
+
 def test_live_page_and_first_page_show_the_same_places(tmp_path: Path) -> None:
     """While the contest runs and after its end, with the rule of shared places."""
     row = r'<tr>\s*<td class="num[^"]*">(.*?)</td>.*?<bdi>(.*?)</bdi>'
     with watched(tmp_path, PAIR, games=2) as contest:
         for played in (1, 2):
             play_all(contest, 1)
-            until(
-                lambda played=played: f"<b>{played}</b> game" in contest.get("index.html").text, "it does not show it"
-            )
+            until(partial(has_played, contest, played), "the first page does not show the result")
             for folder, words in RULE.items():
                 found = []
                 for page in ("live", "index"):

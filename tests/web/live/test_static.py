@@ -119,10 +119,10 @@ def test_every_event_is_in_one_file_and_the_files_can_be_made_again(tmp_path: Pa
         follow(cup.planned, public, once=True)
         # The page of verification links to the key and to the data, in each language.
         for folder, heading in (("", "How to get the judge"), ("cs", "Jak získat judge"), ("zh", "如何获取 judge")):
-            page = (public / folder / "verify.html").read_text()
-            assert heading in page
-            assert fingerprint(key.public_key()) in page
-            links = re.findall(r'href="([^"]*)"', page[page.index("<main") : page.index("</main>")])
+            text = (public / folder / "verify.html").read_text()
+            assert heading in text
+            assert fingerprint(key.public_key()) in text
+            links = re.findall(r'href="([^"]*)"', text[text.index("<main") : text.index("</main>")])
             assert {"organiser.pem", "contest.json", "games.csv", "checkpoint", "games.html"} <= {
                 link.rpartition("/")[2] for link in links
             }
