@@ -26,7 +26,9 @@ def no_upset(contest: PublishedContest, language: Language) -> str:
         return ""
     if not _upset(contest, results):
         return language.gettext("No upset: in every game the higher rated agent won or drew.")
-    words = language.gettext("No upset: without a failure no agent won against one rated {elo} Elo or more above it.")
+    words = language.gettext(
+        "No upset: apart from failures, no agent won against one rated {elo} Elo or more above it."
+    )
     return words.format(elo=MIN_UPSET_ELO)
 
 

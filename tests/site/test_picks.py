@@ -52,7 +52,7 @@ def test_upset_by_a_failure_is_not_called_a_win_of_the_higher_rated_agent() -> N
     games = [a_game(number, STRONG, WEAK, Verdict.WIN, "5 in a row") for number in range(1, 9)]
     games.append(a_game(9, WEAK, STRONG, Verdict.CRASH, "it ended"))
 
-    expected = "No upset: without a failure no agent won against one rated 50 Elo or more above it."
+    expected = "No upset: apart from failures, no agent won against one rated 50 Elo or more above it."
     assert expected == no_upset(a_contest([STRONG, WEAK], games), ENGLISH)
 
 
