@@ -18,7 +18,7 @@ MIN_SWING = 0.5
 
 
 def no_upset(contest: PublishedContest, language: Language) -> str:
-    """Why the picks have none, or empty."""
+    """Sentence for the list of picks; empty if it has an upset."""
     results = [game.result for game in contest.played if game.result is not None]
     if len({round(each.elo, 2) for each in contest.rated.values()}) < 2:
         return ""
