@@ -16,7 +16,7 @@ from tests.publish.cups import STRONG_TO_WEAK, Cup
 from tests.web.live.watching import Watched, until, watched
 
 PAGES = ("live", "index", "crosstable", "rounds", "rounds/001", "journal", "fairness", "verify", "games/00001")
-PLAYED = re.compile(r"still played|being played|none is scheduled", re.IGNORECASE)
+PLAYED = re.compile(r"still played|being played|no game is scheduled", re.IGNORECASE)
 
 
 def text_of(contest: Watched, page: str) -> str:
