@@ -1,5 +1,6 @@
 """A published contest and its tables."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -13,7 +14,7 @@ from judge.records.search_figures import EvaluatedGame
 from judge.referee.seeds import Key
 from judge.statistics.cycles import RatingsCheck, check_ratings
 from judge.statistics.fairness import FairnessTest, fairness_tests
-from judge.statistics.match_estimate import Candidate, compare_candidates
+from judge.statistics.match_estimate import Candidate, compare_candidates, interval_of_mean
 from judge.statistics.rating_model import RatingModel
 from judge.statistics.ratings import RatedContest, Rating, RatingList, Version, join_contests, rate
 from judge.statistics.sprt import SprtState
@@ -72,12 +73,22 @@ class Stream:
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """Winners, points, and UTC times of first start and last result, empty without a journal."""
+    """UTC times of first start and last result are empty without a journal."""
 
     winners: Sequence[str]
     points: float
     began: str
     ended: str
+
+
+@dataclass(frozen=True, slots=True)
+class FirstMove:
+    """In percent, with the 95 % interval."""
+
+    games: int
+    share: float
+    low: float
+    high: float
 
 
 def _minute(at: str) -> str:
@@ -319,6 +330,21 @@ class PublishedContest:
             is_running=not self.is_over,
             has_rounds=self.has_rounds,
         )
+
+    @cached_property
+    def place_ranges(self) -> Mapping[str, str]:
+        """Each agent's possible places, such as `2-5`."""
+        return {agent: places for stage in self.certainty for agent, places in stage.places.items()}
+
+    @cached_property
+    def first_move(self) -> FirstMove | None:
+        """None without results that count."""
+        if not self.counted:
+            return None
+        scores = Counter(game.scores[0] for game in self.counted)
+        kinds = (0.0, 0.5, 1.0)
+        ends = interval_of_mean([scores[kind] for kind in kinds], kinds)
+        return FirstMove(len(self.counted), *(100 * end for end in ends))
 
     @cached_property
     def ratings(self) -> RatingList | None:
