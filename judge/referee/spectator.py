@@ -87,7 +87,7 @@ class _ReplayedProtocol:
 
 
 def collect_messages(referee: Referee) -> Sequence[deque[str]]:
-    """Deques, by seat, that receive the public messages. `Spectator` collects more and needs more time."""
+    """Deques, by seat, that receive the public messages."""
     collected: list[deque[str]] = []
     for side in referee.sides:
         messages = deque[str](maxlen=MAX_STORED_MESSAGES)
