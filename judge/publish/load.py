@@ -8,7 +8,7 @@ import json
 import os
 from collections.abc import Mapping, Sequence
 from contextlib import closing
-from dataclasses import astuple, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
@@ -150,7 +150,10 @@ def load_export(directory: Path) -> tuple[PublishedContest, list[str]]:
         for number in sorted(scheduled ^ rows.keys())
     ]
     out = {row.agent: row.why for row in _read_table(directory, "disqualified", DisqualifiedRow)}
-    journal = [JournalLine(*astuple(row)) for row in _read_table(directory, "journal", JournalRow)]
+    journal = [
+        JournalLine(row.at, row.event, row.game, row.attempt, row.text)
+        for row in _read_table(directory, "journal", JournalRow)
+    ]
     document = document.removesuffix("\n")
     contest = PublishedContest(snapshot, document, pairings, games, out, journal, secret)
     joined, path = None, directory / JOINED

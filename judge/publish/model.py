@@ -315,6 +315,11 @@ class PublishedContest:
         return [game for pairing in pairings for game in pairing.games]
 
     @cached_property
+    def counted_ids(self) -> frozenset[str]:
+        """Ids of `counted`."""
+        return frozenset(game.id for game in self.counted)
+
+    @cached_property
     def certainty(self) -> Sequence[StageCertainty]:
         """Certainty of places by stage; may be empty."""
         if not self.snapshot.format.orders_by_strength:

@@ -18,6 +18,11 @@ from judge.referee.spec import RECORD_FORMAT, GameSpec
 from judge.referee.transcript import Entry, EntryKind, decode_memory
 from judge.referee.wire import Happening, Measured, RanOn, StoppedCpu
 
+# Faster than the lookup in the class.
+_FAILED, _FROZEN, _LOOKED = EntryKind.FAILED, EntryKind.FROZEN, EntryKind.LOOKED
+_RAN_ON, _STOPPED_CPU, _THAWED, _WROTE = EntryKind.RAN_ON, EntryKind.STOPPED_CPU, EntryKind.THAWED, EntryKind.WROTE
+_READ = EntryKind.READ
+
 _SEEN = frozenset(
     {
         EntryKind.READ,
@@ -69,24 +74,27 @@ class ReplayWire:
 
     def write(self, seat: int, data: bytes) -> None:
         """A folder's path depends on the box, and is not compared."""
-        entry = self._expect(seat, EntryKind.WROTE)
+        entry = self._expect(seat, _WROTE)
         if entry.data != data and _FOLDER.sub(b"", entry.data) != _FOLDER.sub(b"", data):
             raise self._departs(f"the judge would write {data!r}, the record has {entry.data!r}")
 
     def thaw(self, seat: int) -> int:
-        return self._expect(seat, EntryKind.THAWED).ns
+        return self._expect(seat, _THAWED).ns
 
     def freeze(self, seat: int) -> int | None:
-        return decode_memory(self._expect(seat, EntryKind.FROZEN).data)
+        return decode_memory(self._expect(seat, _FROZEN).data)
 
     def await_still(self, seat: int, bound_ns: int) -> RanOn | None:  # noqa: ARG002 the record knows how long it was
-        return RanOn.decode(self._take().data) if self._is_next(seat, EntryKind.RAN_ON) else None
+        number = self._next
+        if number < len(self._entries) and self._entries[number].kind is not _RAN_ON:
+            return None
+        return RanOn.decode(self._take().data) if self._is_next(seat, _RAN_ON) else None
 
     def stopped_cpu(self, seat: int, asked: int) -> int:
         number = self._next
-        if number < len(self._entries) and self._entries[number].kind is not EntryKind.STOPPED_CPU:
+        if number < len(self._entries) and self._entries[number].kind is not _STOPPED_CPU:
             return 0
-        if not self._is_next(seat, EntryKind.STOPPED_CPU):
+        if not self._is_next(seat, _STOPPED_CPU):
             return 0
         used = StoppedCpu.decode(self._entries[self._next].data)
         if used.asked != asked:
@@ -98,7 +106,7 @@ class ReplayWire:
         end = self._next
         while (kind := self._kind_of(end)) in _SEEN:
             end += 1
-        if kind is not EntryKind.LOOKED:
+        if kind is not _LOOKED:
             return ()
         seen = [Happening(e.ns, e.seat, e.kind, e.data) for e in self._entries[self._next : end]]
         self._next = end + 1
@@ -108,7 +116,7 @@ class ReplayWire:
         entry = self._take()
         if entry.kind not in _SEEN:
             raise self._departs(f"the judge would wait, the record has {entry.kind.name}")
-        return Happening(entry.ns, entry.seat, entry.kind, entry.data)
+        return tuple.__new__(Happening, entry[:4])  # twice as fast as `Happening`
 
     def measure(self, seat: int) -> Measured:
         return Measured.decode(self._expect(seat, EntryKind.EVIDENCE).data)
@@ -124,7 +132,7 @@ class ReplayWire:
 
     def fail(self, why: str) -> None: ...
 
-    # Most calls are of the following methods: they call `_has` only at the end of the entries.
+    # Frequent: they call `_has` only at the end.
     def _kind_of(self, number: int) -> EntryKind | None:
         if number >= len(self._entries) and not self._has(number):
             return None
@@ -142,7 +150,7 @@ class ReplayWire:
             raise InputError("the record departs from the rules: it ends before the game is over")
         self._next = number + 1
         entry = self._entries[number]
-        if entry.kind is EntryKind.FAILED:
+        if entry.kind is _FAILED:
             raise HostError(entry.data.decode(errors="replace"))
         return entry
 
@@ -169,14 +177,14 @@ def rejoined(entries: Sequence[Entry]) -> list[Entry]:
 
     Their parts share a time, which no other read of the seat has, and alternate between private and public.
     """
-    if not any(entry.private for entry in entries):
+    if not any(entry.private and entry.kind is _READ for entry in entries):
         return list(entries)
     joined: list[Entry] = []
     for entry in entries:
         last = joined[-1] if joined else None
         if (
             last is not None
-            and entry.kind is last.kind is EntryKind.READ
+            and entry.kind is last.kind is _READ
             and (entry.ns, entry.seat) == (last.ns, last.seat)
             and entry.private is not last.private
             and entry.data
@@ -261,7 +269,7 @@ class _ReplayedProtocol:
 
 
 def collect_messages(referee: Referee) -> Sequence[deque[str]]:
-    """Deques, by seat, that receive the public messages. `Spectator` collects more and needs more time."""
+    """Deques, by seat, that receive the public messages."""
     collected: list[deque[str]] = []
     for side in referee.sides:
         messages = deque[str](maxlen=MAX_STORED_MESSAGES)

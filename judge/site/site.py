@@ -65,14 +65,30 @@ def site(
     contest: PublishedContest, about: About, proof: Proof, languages: Sequence[Language] = (ENGLISH,)
 ) -> Iterator[Page]:
     """All pages except those of games, and their assets."""
+    yield from pages_of_records(contest, about, proof, languages)
+    yield from pages_of_results(contest, languages)
+
+
+def pages_of_records(
+    contest: PublishedContest, about: About, proof: Proof, languages: Sequence[Language]
+) -> Iterator[Page]:
+    """Assets, and pages with data of records."""
     for name in ASSETS:
         yield name, asset(name)
-    for path, write in pages(contest, about, languages).items():
-        yield path, write()
+    for language in languages:
+        for path, write in _LanguagePages(contest, language, languages).of_records(about).items():
+            yield path, write()
     for language in languages:
         for name, values in (("fairness", {"time": TIME}), ("verify", {"proof": proof, "witnessed": proof.witnessed})):
             place = PagePlace(f"{name}.html", language, languages)
             yield place.file, render_for(contest, f"{name}.html", name, place, values)
+
+
+def pages_of_results(contest: PublishedContest, languages: Sequence[Language]) -> Iterator[Page]:
+    """Other pages."""
+    for language in languages:
+        for path, write in _LanguagePages(contest, language, languages).of_results().items():
+            yield path, write()
 
 
 def pages(
@@ -81,7 +97,8 @@ def pages(
     """Functions by file, without games and verification."""
     written: dict[str, Callable[[], bytes]] = {}
     for language in languages:
-        written |= _LanguagePages(contest, language, languages).writers(about)
+        in_language = _LanguagePages(contest, language, languages)
+        written |= {**in_language.of_records(about), **in_language.of_results()}
     return written
 
 
@@ -91,10 +108,9 @@ class _LanguagePages:
     language: Language
     languages: Sequence[Language]
 
-    def writers(self, about: About) -> Mapping[str, Callable[[], bytes]]:
+    def of_results(self) -> Mapping[str, Callable[[], bytes]]:
         contest, language = self.contest, self.language
         tables = [
-            self._page("index.html", "index.html", "index", partial(_index, contest, language)),
             self._page("crosstable.html", "crosstable.html", "crosstable", partial(_crosstable, contest, language)),
         ]
         if contest.has_rounds:
@@ -104,6 +120,12 @@ class _LanguagePages:
             self._page(path, "round.html", "rounds", values)
             for path, values in (_round_pages(contest, language) if contest.has_rounds else ())
         ]
+        pairs = [self._page(path, "pair.html", "crosstable", values) for path, values in pair_pages(contest)]
+        return {**dict([*tables, *lists, *rounds, *pairs]), **journal_pages(contest, self._place)}
+
+    def of_records(self, about: About) -> Mapping[str, Callable[[], bytes]]:
+        contest, language = self.contest, self.language
+        index = self._page("index.html", "index.html", "index", partial(_index, contest, language))
         agents = [
             self._page(
                 f"agents/{participant.stem}.html",
@@ -113,13 +135,12 @@ class _LanguagePages:
             )
             for participant in contest.participants
         ]
-        pairs = [self._page(path, "pair.html", "crosstable", values) for path, values in pair_pages(contest)]
         feeds = contest.participants if contest.stream is not None else ()
         agents += [
             (self._place(f"agents/{each.stem}.xml").file, partial(agent_feed, contest, each, language))
             for each in feeds
         ]
-        return {**dict([*tables, *lists, *rounds, *agents, *pairs]), **journal_pages(contest, self._place)}
+        return dict([index, *agents])
 
     def _page(
         self, path: str, template: str, here: str, values: Callable[[], Mapping[str, Any]]
@@ -257,7 +278,7 @@ def _crosstable(contest: PublishedContest, language: Language) -> Mapping[str, A
     if len(lines) > MAX_AGENTS:
         return {"rows": None, "is_wide": False, "has_sums": False, "has_left_out": False, "has_uncounted": False}
     most = MOST_IN_CELL if len(contest.games) <= MOST_IN_CELLS else 0
-    counted = frozenset(game.id for game in contest.counted)
+    counted = contest.counted_ids
     rows = [
         (line, [_cell(contest, line.agent, other.agent, most, counted, language) for other in lines]) for line in lines
     ]
