@@ -181,7 +181,7 @@ class PublishedContest:
     @property
     def has_rounds(self) -> bool:
         """False for a ladder."""
-        return not self.snapshot.format.draws_when_free
+        return self.snapshot.format.has_rounds
 
     @cached_property
     def rounds(self) -> Mapping[int, Sequence[PublishedGame]]:
@@ -238,7 +238,7 @@ class PublishedContest:
     @cached_property
     def has_ended(self) -> bool:
         """Whether a ladder's season ended before its last game."""
-        return self.snapshot.format.draws_when_free and any(line.event == SEASON_ENDED for line in self.journal)
+        return not self.snapshot.format.has_rounds and any(line.event == SEASON_ENDED for line in self.journal)
 
     @cached_property
     def to_come(self) -> PendingPairing:

@@ -18,7 +18,7 @@ from judge.verify.records import VerifiedRecord
 def ladder_problems(contest: PublishedContest, log: ReadLog, records: Sequence[VerifiedRecord]) -> Iterator[str]:
     """Choices that differ from those of the matchmaker. Nothing is checked before the secret is revealed."""
     seed = contest.tournament.seed
-    if not contest.snapshot.format.draws_when_free or seed is None:
+    if contest.snapshot.format.has_rounds or seed is None:
         return
     # It needs NumPy, whose import takes long.
     from judge.tournament.ladder import LadderHistory, follow
@@ -70,7 +70,7 @@ MAX_REPORTED = 10
 
 def admission_problems(contest: PublishedContest, log: ReadLog) -> Iterator[str]:
     """Late entries of a ladder without a submission that passed, and delayed ones."""
-    if not contest.snapshot.format.draws_when_free:
+    if contest.snapshot.format.has_rounds:
         return
     admissions = _Admissions(contest)
     for number, line in enumerate(log.lines):

@@ -16,7 +16,7 @@ def pairing_problems(
 
     Without a log it follows from the final results of earlier rounds. Ladders are not verified.
     """
-    if contest.snapshot.format.draws_when_free:
+    if not contest.snapshot.format.has_rounds:
         return
     pairings, gone, start = contest.pairings, 0, 0
     for count, results in _draws_of_log(contest, log, records) if log is not None else _draws_by_round(contest):

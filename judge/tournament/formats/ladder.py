@@ -74,7 +74,7 @@ class Ladder(TournamentFormat):
     matchmaking: Matchmaking = Matchmaking()
 
     waits: ClassVar[bool] = False
-    draws_when_free: ClassVar[bool] = True
+    has_rounds: ClassVar[bool] = False
 
     def next(
         self,

@@ -111,7 +111,7 @@ def _page(template: str, request: Request, values: Mapping[str, Any], status: in
     common = {
         "here": "author",
         "contest_name": site.shown_name(),
-        "has_rounds": snapshot is None or not snapshot.format.draws_when_free,
+        "has_rounds": snapshot is None or snapshot.format.has_rounds,
     }
     return page(__package__, template, _place_of(request), FOLDER, {**common, **values}, status)
 

@@ -148,7 +148,7 @@ class LivePages:
             self.hosts,
             is_static=is_static,
             has_authors=has_authors,
-            has_rounds=not self._contest.snapshot.format.draws_when_free,
+            has_rounds=self._contest.snapshot.format.has_rounds,
         )
         self.log = SignedLog(planned.store_url, planned.name, planned.folder)
 
