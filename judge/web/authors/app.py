@@ -39,7 +39,7 @@ from judge.web.authors.games import (
 from judge.web.authors.home import home_values
 from judge.web.authors.ladder import MAX_CHALLENGES, ladder_values
 from judge.web.authors.submissions import practice_values, submission_values
-from judge.web.intake.app import AgentName, AppState, Filename, Number, ask_practice, stored_file
+from judge.web.intake.app import AgentName, AppState, Filename, Number, ask_challenge, ask_practice, stored_file
 from judge.web.kit.answers import AsciiJSON, attachment, download, html, page
 from judge.web.kit.errors import UnauthorizedError, route_with_errors
 from judge.web.kit.forms import check_site, form_fields
@@ -294,12 +294,9 @@ async def challenge(own: Signed) -> Response:
 
 
 def _challenge(own: Own, submission: str, opponent: str) -> None:
-    contest, per_day = own.site.contest(), own.state.directory.intake.challenges_per_day
-    if contest is None or contest.has_rounds or contest.is_over or not per_day:
-        raise NotNowError("no challenges are played now")
     if not re.fullmatch("[1-9][0-9]{0,17}", submission):
         raise UnknownSubmissionError("there is no such submission")
-    own.state.practice.challenge(int(submission), own.author, opponent, per_day)
+    ask_challenge(own.state, int(submission), own.author, opponent)
 
 
 @pages.get("/notices.html")
