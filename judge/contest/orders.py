@@ -17,6 +17,7 @@ from judge.store.contests import Store
 from judge.store.orders import DoneOrder, OrganiserOrder
 from judge.store.types import ADMISSIONS_FROZEN, ADMISSIONS_REOPENED, SEASON_ENDED, EntryRow
 from judge.tournament.schedule import Table
+from judge.tournament.snapshot import start_rating
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,6 +159,7 @@ def enter(contest: Contest, order: OrganiserOrder) -> DoneOrder:
     rank = len(contest.snapshot.entries) + 1
     number = _author_number(contest, entrant)
     entry = entry_of(entrant, rank, contest.planned, None, contest.snapshot.policy, number)
+    entry = entry.model_copy(update={"start": start_rating(contest.snapshot.format, entry)})
     text = entry.model_dump_json()
     late = contest.snapshot.with_late([text])
     share_files(contest.store, contest.planned, late)

@@ -10,7 +10,7 @@ from judge.referee.seeds import Seed
 from judge.statistics.online_ratings import OnlineRatings, Prior
 from judge.tournament.formats.ladder import Ladder
 from judge.tournament.matchmaker import LadderGames, next_pair
-from judge.tournament.snapshot import Snapshot, SnapshotEntry
+from judge.tournament.snapshot import Snapshot, SnapshotEntry, start_rating
 
 
 class LogLine(Protocol):
@@ -83,7 +83,8 @@ class LadderHistory:
     def admit(self, entry: SnapshotEntry) -> None:
         """Add an agent. Raises KeyError for a version of an unknown agent."""
         form, name = self._form, entry.name
-        anchor, start = form.anchors.get(name), form.ratings.get(name)
+        anchor = form.anchors.get(name)
+        start = start_rating(form, entry)
         prior = self._unknown
         if anchor is not None:
             prior = Prior(anchor, 0)

@@ -10,7 +10,7 @@ from judge.contest_games import GameResult, Pairing
 from judge.publish.model import PublishedContest
 from judge.store.submission_types import ENTERS, State
 from judge.store.types import ADMISSIONS_FROZEN, ADMISSIONS_REOPENED, JournalLine
-from judge.tournament.snapshot import SnapshotEntry, is_new_version, newest_versions
+from judge.tournament.snapshot import SnapshotEntry, is_new_version, newest_versions, start_rating
 from judge.verify.log import ReadLog
 from judge.verify.records import VerifiedRecord
 
@@ -83,6 +83,7 @@ _SUBMISSION = re.compile(r"submission ([0-9]{1,18})(?:: (.*))?", re.DOTALL)
 
 class _Admissions:
     def __init__(self, contest: PublishedContest) -> None:
+        self._form = contest.snapshot.format
         self._entries = contest.snapshot.by_name()
         self._present = [entry for entry in contest.snapshot.entries if entry.name not in contest.entered]
         self._passed: dict[int, tuple[str, str | None]] = {}
@@ -117,6 +118,8 @@ class _Admissions:
         name, digest = self._passed.get(entry.submission or 0, ("", None))
         if digest != entry.seat.digest or newest_versions(self._present).get(name.casefold()) is not entry:
             yield f"{entry.name} has no submission that had passed with its name and files"
+        if entry.start != start_rating(self._form, entry):
+            yield f"{entry.name} has a start rating that differs from the terms"
 
     def _of_draw(self) -> Iterator[str]:
         if self._is_frozen or not self._has_begun:
