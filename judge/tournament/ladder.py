@@ -1,6 +1,6 @@
 """Chooses a ladder's pairs from the events of its log (docs/decisions/0013-matchmaking-of-ladders.md)."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import Enum, auto
 from statistics import fmean
 from typing import Protocol
@@ -44,14 +44,36 @@ class _State(Enum):
     CANCELLED = auto()
 
 
+class _NoRatings(OnlineRatings):
+    """Computes nothing: the ratings of the same lines are stored."""
+
+    def version_prior(self, parent: str, widening: float) -> Prior:  # noqa: ARG002
+        return Prior()
+
+    def add_result(self, result: GameResult) -> None:
+        pass
+
+    def count_result(self, result: GameResult) -> None:
+        pass
+
+    def refit(self) -> None:
+        pass
+
+
 class LadderHistory:
     """Agents, games and ratings after the lines of the log so far."""
 
     def __init__(
-        self, snapshot: Snapshot, seed: Seed, result_of: FindResult, entry_of: Callable[[str], SnapshotEntry]
+        self,
+        snapshot: Snapshot,
+        seed: Seed,
+        result_of: FindResult,
+        entry_of: Callable[[str], SnapshotEntry],
+        *,
+        has_stored_ratings: bool = False,
     ) -> None:
         """Start with the agents of a ladder's document, without those that `entry_of` returns for later lines.
-        Agents with kept folders have one open game at most.
+        Agents with kept folders have one open game at most. `has_stored_ratings`: `restore` follows.
 
         Raises TypeError for another format.
         """
@@ -68,7 +90,8 @@ class LadderHistory:
         self._result_of = result_of
         self._entry_of = entry_of
         self.games = LadderGames(rules)
-        self.ratings = OnlineRatings()
+        self._new_ratings: type[OnlineRatings] = _NoRatings if has_stored_ratings else OnlineRatings
+        self.ratings = self._new_ratings()
         self._priors: dict[str, Prior] = {}
         self._out: set[str] = set()
         self._drawn: list[tuple[str, str]] = []
@@ -95,6 +118,18 @@ class LadderHistory:
         self._priors[entry.name] = prior
         self.ratings.admit(entry.name, prior)
         self.games.admit(entry.name, str(entry.author or ""), anchor=anchor is not None)
+
+    @property
+    def priors(self) -> Mapping[str, Prior]:
+        """The agents' ratings before their first games."""
+        return self._priors
+
+    def restore(self, ratings: OnlineRatings, priors: Mapping[str, Prior]) -> None:
+        """Continue with stored ratings of the lines so far. Raises ValueError if they are of other agents."""
+        if ratings.agents != self.ratings.agents or priors.keys() != self._priors.keys():
+            raise ValueError("the ratings are of other agents")
+        self._new_ratings = OnlineRatings
+        self.ratings, self._priors = ratings, dict(priors)
 
     def next(self) -> Pairing | None:
         """The next pairing; None at the end of the season, or if no pair is allowed now."""
@@ -164,7 +199,7 @@ class LadderHistory:
                 self.games.finish(*self._drawn[at])
 
     def _rate_again(self) -> None:
-        self.ratings = OnlineRatings()
+        self.ratings = self._new_ratings()
         for agent, prior in self._priors.items():
             self.ratings.admit(agent, prior)
         for at in sorted(self._results):

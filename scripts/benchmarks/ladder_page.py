@@ -105,9 +105,9 @@ def _rows(contest: str, game: dict[str, Any], winner: int, moment: datetime) -> 
     pairing = Pairing(game["first"], game["second"], 1, game["number"])
     yield pairings, {"contest": contest, **asdict(pairing)}
     yield games, {"contest": contest, **game}
-    times = {"started_at": at, "ended_at": at}
-    yield attempts, {"game": game["id"], "number": 1, "state": "accepted", "host": "here", "why": "", "record": digest, **times}
-    outcome = {"game": game["id"], "attempt": 1, "verdict": "win", "winner": winner, "result": "", "reason": "5 in a row"}
+    played = {"state": "accepted", "host": "here", "why": "", "record": digest, "started_at": at, "ended_at": at}
+    yield attempts, {"game": game["id"], "number": 1, **played}
+    outcome = {"game": game["id"], "attempt": 1, "verdict": "win", "winner": winner, "result": "", "reason": "five"}
     numbers = {"replies_0": 20, "replies_1": 20, "charged_ms_0": 900.0, "charged_ms_1": 900.0, "seconds": 2.0}
     yield results, {**outcome, "record": digest, "finished_at": at, **numbers}
     for event, number in (("scheduled", None), ("started", 1), ("accepted", 1)):
@@ -116,7 +116,7 @@ def _rows(contest: str, game: dict[str, Any], winner: int, moment: datetime) -> 
 
 
 def _insert(store: Store, rows: dict[Any, list[dict[str, Any]]]) -> None:
-    with store._writing() as connection:  # noqa: SLF001 - there is no other way to add many games at once
+    with store._writing() as connection:
         for table in (pairings, games, attempts, results, journal):
             connection.execute(insert(table), rows[table])
 
