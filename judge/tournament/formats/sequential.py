@@ -3,19 +3,33 @@
 Pairings count in the order of the draw, each when all earlier ones are over (docs/organise/first-contest.md).
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import ClassVar, Literal
 
 from pydantic import Field
 
-from judge.contest_games import Pairing
+from judge.contest_games import GameResult, Pairing
 from judge.referee.seeds import Seed
 from judge.statistics.match_counts import MatchCounts
 from judge.statistics.sprt import Sprt, SprtDecision, SprtState
 from judge.tournament.formats.base import TournamentFormat
-from judge.tournament.pairings import Competitor, by_seed, next_number, set_tables
+from judge.tournament.pairings import Competitor, by_seed, set_tables
 from judge.tournament.results import PlayedPairing
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """The test after some pairings in the order of the draw."""
+
+    counts: MatchCounts
+    state: SprtState
+
+    @property
+    def is_decided(self) -> bool:
+        """Whether no further pairing counts."""
+        return self.state.decision is not SprtDecision.GO_ON
 
 
 class Sequential(TournamentFormat):
@@ -48,14 +62,18 @@ class Sequential(TournamentFormat):
         """One more pairing until the test is decided."""
         if len(entries) != 2:
             return []
+        last = max((each.pairing for each in played), key=lambda pairing: pairing.round, default=None)
+        following = self.pairing_after(entries, last)
+        if not all(entry.active for entry in entries) or following.round > self.rounds:
+            return []
+        return [following] if self.state(entries, played).decision is SprtDecision.GO_ON else []
+
+    def pairing_after(self, entries: Sequence[Competitor], last: Pairing | None) -> Pairing:
+        """The pairing after another one, or the first."""
         first, second = by_seed(entries)
-        earlier = [each.pairing for each in played]
-        number = next_number(earlier)
-        if not (first.active and second.active) or number > self.rounds:
-            return []
-        if self.state(entries, played).decision is not SprtDecision.GO_ON:
-            return []
-        return set_tables([(first.id, second.id, "")], number, earlier)
+        number = 1 if last is None else last.round + 1
+        (pairing,) = set_tables([(first.id, second.id, "")], number, [] if last is None else [last])
+        return pairing
 
     def to_come(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing]) -> int:  # noqa: ARG002
         """The test may end after any pairing."""
@@ -67,15 +85,24 @@ class Sequential(TournamentFormat):
 
     def state(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing]) -> SprtState:
         """State of the test after the pairings that count."""
-        counts = MatchCounts.of_numbers([0] * 6)
-        state = _state(self.test, counts)
+        progress, agent = self.progress(), by_seed(entries)[0].id
         for each in played:
-            if not each.is_over or state.decision is not SprtDecision.GO_ON:
+            if not each.is_over or progress.is_decided:
                 break
-            if each.games:
-                counts = counts.plus(MatchCounts.of_results(each.games, by_seed(entries)[0].id))
-                state = _state(self.test, counts)
-        return state
+            progress = self.progress_with(progress, each.games, agent)
+        return progress.state
+
+    def progress(self) -> Progress:
+        """Before the first pairing."""
+        counts = MatchCounts.of_numbers([0] * 6)
+        return Progress(counts, _state(self.test, counts))
+
+    def progress_with(self, progress: Progress, games: Iterable[GameResult], agent: str) -> Progress:
+        """With one more pairing, which is over. `agent` is the first seed."""
+        if not (results := list(games)):
+            return progress
+        counts = progress.counts.plus(MatchCounts.of_results(results, agent))
+        return Progress(counts, _state(self.test, counts))
 
 
 @lru_cache(maxsize=1 << 16)
