@@ -23,7 +23,7 @@ TREND_GAMES = 20
 OPEN = (GameState.PENDING, GameState.RUNNING, GameState.HELD)
 
 SAVED_RESULTS = 500
-"""Results after which the ratings are stored again."""
+"""Results between stored states."""
 
 _Attempt = tuple[str | None, int | None]
 Rated = tuple[float, float]
@@ -76,7 +76,7 @@ class LadderRatings:
     """Follows a ladder: later calls read only new lines."""
 
     def __init__(self, file: Path | None = None) -> None:
-        """`file` stores the ratings between processes."""
+        """`file`: a stored state."""
         self._file = file
         self._pass: _Pass | None = None
 
@@ -107,14 +107,14 @@ class _Pass:
         stored: tuple[Mapping[str, Any], Mapping[str, Any]] | None = None,
         left_out: frozenset[_Attempt] = frozenset(),
     ) -> None:
-        """Raises ValueError or LookupError if the `stored` state is of another log."""
+        """Raises ValueError or LookupError for the state of another log."""
         # NumPy takes long to import.
         from judge.tournament.ladder import LadderHistory
 
         self._read: list[JournalLine] = []
         self._hash = hashlib.sha256()
         self._counted: list[tuple[int, float, float, float, float]] = []
-        """Number of the line, and each agent's rating and reach after the game."""
+        """Line, and both agents' ratings and reaches."""
         self._saved = 0
         self._left_out: frozenset[_Attempt] = frozenset()
         self._take(log)
@@ -160,7 +160,7 @@ class _Pass:
         return found.hexdigest()
 
     def saved(self, log: LadderLog) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
-        """The state for `ladder_state.save`."""
+        """For `ladder_state.save`."""
         import numpy as np
 
         history = self._history

@@ -1,7 +1,4 @@
-"""A file with a ladder's ratings, so that a restarted service does not compute them again.
-
-Only live pages read it. It is ignored if it is damaged, of another log or of other code.
-"""
+"""Stores a ladder's ratings for live pages between processes. Damaged files, and those of other code, are ignored."""
 
 from __future__ import annotations
 
@@ -34,7 +31,7 @@ log = get_logger()
 
 
 def save(path: Path, header: Mapping[str, Any], arrays: Arrays) -> None:
-    """Write the state. An error is logged."""
+    """Logs errors."""
     import numpy as np
 
     buffer = io.BytesIO()
@@ -50,7 +47,7 @@ def save(path: Path, header: Mapping[str, Any], arrays: Arrays) -> None:
 
 
 def load(path: Path) -> tuple[Mapping[str, Any], Arrays] | None:
-    """The state; None if the file is missing, damaged or of other code."""
+    """None without a valid file."""
     import numpy as np
 
     start = len(_MAGIC) + 32

@@ -111,14 +111,14 @@ class OnlineRatings:
         return sqrt(max(0.0, float(variance))) * _ELO
 
     def relative_deviations(self) -> Vector:
-        """`relative_deviation` of all agents, by place."""
+        """By place."""
         covariance = self.covariance
         variance = covariance.diagonal() - 2 * covariance.mean(axis=1) + covariance.mean()
         found: Vector = np.sqrt(np.maximum(variance, 0.0)) * _ELO
         return found
 
     def saved(self) -> Mapping[str, np.ndarray[Any, Any]]:
-        """The state for `restored`."""
+        """For `restored`."""
         size = self._size
         pairs = [(*pair, *counts) for pair, counts in self._pairs.items()]
         return {
@@ -132,7 +132,7 @@ class OnlineRatings:
 
     @classmethod
     def restored(cls, agents: Sequence[str], saved: Mapping[str, np.ndarray[Any, Any]]) -> "OnlineRatings":
-        """Ratings in a saved state. `agents`: by place. Raises ValueError or KeyError for an invalid state."""
+        """`agents`: by place. Raises ValueError or KeyError."""
         found, size = cls(), len(agents) + 1
         draw, since_refit, capacity = map(float, saved["numbers"])
         if not size <= capacity <= 4 * size + 16 or saved["covariance"].shape != (size, size):

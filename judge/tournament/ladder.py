@@ -18,15 +18,15 @@ class LogLine(Protocol):
 
     @property
     def event(self) -> str:
-        """Kind of the event."""
+        """Its kind."""
 
     @property
     def game(self) -> str | None:
-        """Id of its game."""
+        """Its id."""
 
     @property
     def attempt(self) -> int | None:
-        """Number of the game's attempt."""
+        """Its number."""
 
     @property
     def text(self) -> str:
@@ -34,7 +34,7 @@ class LogLine(Protocol):
 
 
 FindResult = Callable[[str, int], GameResult]
-"""Returns the result of an accepted attempt, by the game's id and the attempt."""
+"""Result of an accepted attempt of a game."""
 
 
 class _State(Enum):
@@ -45,7 +45,7 @@ class _State(Enum):
 
 
 class _NoRatings(OnlineRatings):
-    """Computes nothing: the ratings of the same lines are stored."""
+    """Computes nothing."""
 
     def version_prior(self, parent: str, widening: float) -> Prior:  # noqa: ARG002
         return Prior()
@@ -121,18 +121,18 @@ class LadderHistory:
 
     @property
     def priors(self) -> Mapping[str, Prior]:
-        """The agents' ratings before their first games."""
+        """Ratings before the first games."""
         return self._priors
 
     def restore(self, ratings: OnlineRatings, priors: Mapping[str, Prior]) -> None:
-        """Continue with stored ratings of the lines so far. Raises ValueError if they are of other agents."""
+        """Set the ratings after the lines so far. Raises ValueError for other agents."""
         if ratings.agents != self.ratings.agents or priors.keys() != self._priors.keys():
             raise ValueError("the ratings are of other agents")
         self._new_ratings = OnlineRatings
         self.ratings, self._priors = ratings, dict(priors)
 
     def next(self) -> Pairing | None:
-        """The next pairing; None at the end of the season, or if no pair is allowed now."""
+        """None at the end, or if no pair is allowed now."""
         if self._has_ended or self.games.drawn >= self._form.total_games:
             return None
         return next_pair(self.ratings, self.games, self._seed)
@@ -150,7 +150,7 @@ class LadderHistory:
         self._states.append(_State.WAITING)
 
     def take(self, line: LogLine) -> None:
-        """Take a line of the log, except those that schedule games."""
+        """Take a line that schedules no game."""
         agent = line.text.partition(": ")[0]
         if line.event == "entered":
             self.admit(self._entry_of(agent))

@@ -38,7 +38,7 @@ def pairing_problems(
 
 
 def _sequential_problems(contest: PublishedContest, form: Sequential, draws: Iterable[_Draw]) -> Iterator[str]:
-    """The same in linear time: the state of the test continues from draw to draw."""
+    """In linear time."""
     entries = contest.tournament.entries(contest.absent(0))
     if len(entries) != form.agents[0]:
         yield f"a sequential test has two agents, contest.json has {len(entries)}"
@@ -46,7 +46,7 @@ def _sequential_problems(contest: PublishedContest, form: Sequential, draws: Ite
     names, pairings = {entry.id for entry in entries}, contest.pairings
     agent, place = by_seed(entries)[0].id, {pairing.round: at for at, pairing in enumerate(pairings)}
     states = [form.progress()]
-    """The test after each number of pairings."""
+    """By number of pairings."""
     played: dict[int, dict[str, GameResult]] = {}
     start = 0
     for count, results, changed in draws:
@@ -75,7 +75,7 @@ def _sequential_problems(contest: PublishedContest, form: Sequential, draws: Ite
 
 
 _Draw = tuple[int, Mapping[str, GameResult], Mapping[str, int]]
-"""Number of pairings with an opponent, results by game, and rounds by game whose result changed since the last draw."""
+"""Number of pairings without byes, results, and rounds by game whose result changed since the last draw."""
 
 
 def _draws_of_log(

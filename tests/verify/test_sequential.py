@@ -12,7 +12,7 @@ from judge.contest_games import GameResult, Pairing
 from judge.export.export import PageOptions, publish
 from judge.publish.load import load_store
 from judge.referee.seeds import Seed
-from judge.tournament.formats.sequential import Progress, Sequential
+from judge.tournament.formats.sequential import Sequential, SprtProgress
 from judge.tournament.pairings import Competitor
 from judge.tournament.results import PlayedPairing
 from judge.transparency.keys import make_key
@@ -78,10 +78,10 @@ def test_each_pairing_of_a_long_test_is_counted_once(tmp_path: Path, monkeypatch
                     store.annul(game.id, "a power cut")
         contest = load_store(Contest(store, cup.planned))
     assert len(contest.pairings) == rounds
-    counted: list[Progress] = []
+    counted: list[SprtProgress] = []
     right = Sequential.progress_with
 
-    def counting(self: Sequential, progress: Progress, games: Iterable[GameResult], agent: str) -> Progress:
+    def counting(self: Sequential, progress: SprtProgress, games: Iterable[GameResult], agent: str) -> SprtProgress:
         counted.append(progress)
         return right(self, progress, games, agent)
 

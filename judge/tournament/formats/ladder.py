@@ -46,7 +46,7 @@ class StartRating(BaseModel):
     deviation: float = Field(gt=0, le=MAX_DEVIATION)
     """Standard deviation."""
     digest: str = Field(default="", pattern="^([0-9a-f]{64})?$", exclude_if=lambda digest: not digest)
-    """The files to which the deviation applies; it is wider for others, as for a new version. Empty: all files."""
+    """Files of this deviation, which is wider for others; empty: all."""
 
 
 class Ladder(TournamentFormat):
@@ -73,14 +73,14 @@ class Ladder(TournamentFormat):
     anchors: Mapping[str, float] = Field(default_factory=dict)
     """Agents with a fixed rating, in Elo."""
     ratings: Mapping[str, StartRating] = Field(default_factory=dict, exclude_if=lambda ratings: not ratings)
-    """Ratings by agent, also of agents that may join later; those of `[ratings] from` are added."""
+    """Ratings by agent, also for later entries; those of `[ratings] from` are added."""
     matchmaking: Matchmaking = Matchmaking()
 
     waits: ClassVar[bool] = False
     has_rounds: ClassVar[bool] = False
 
     def start_rating(self, agent: str, digest: str) -> StartRating | None:
-        """Rating of an agent with these files at its entry; None if unknown."""
+        """None if unknown."""
         found = self.ratings.get(agent)
         if found is None:
             folded = agent.casefold()
@@ -97,22 +97,22 @@ class Ladder(TournamentFormat):
         played: Sequence[PlayedPairing],  # noqa: ARG002
         seed: Seed,  # noqa: ARG002
     ) -> list[Pairing]:
-        """Empty: `judge.tournament.ladder` chooses the pairs."""
+        """Empty."""
         return []
 
     def goes_on(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing], seed: Seed) -> bool:  # noqa: ARG002
-        """Until the last game of the season, or fewer than two agents can meet."""
+        """Whether agents can meet in this season."""
         active = [entry.id for entry in entries if entry.active]
         can_pair = len(active) > 1 and not self.anchors.keys() >= set(active)
         return can_pair and len(played) < self.total_games
 
     def to_come(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing]) -> int:
-        """The other games of the season."""
+        """Other games."""
         return self.total_games - len(played) if self.goes_on(entries, played, 0) else 0
 
 
 def rounded_rating(rating: float, deviation: float, digest: str = "") -> StartRating:
-    """A valid start rating with two decimals."""
+    """With two decimals."""
     return StartRating(
         rating=round(rating, 2), deviation=round(min(max(deviation, 1), MAX_DEVIATION), 2), digest=digest
     )

@@ -20,20 +20,20 @@ from judge.tournament.results import PlayedPairing
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
-    """The test after some pairings in the order of the draw."""
+class SprtProgress:
+    """The test after some pairings."""
 
     counts: MatchCounts
     state: SprtState
 
     @property
     def is_decided(self) -> bool:
-        """Whether no further pairing counts."""
+        """Whether it has ended."""
         return self.state.decision is not SprtDecision.GO_ON
 
 
 class Sequential(TournamentFormat):
-    """Two agents play until the test is decided. Pairings count in the order of the draw."""
+    """See the module."""
 
     waits: ClassVar[bool] = False
     agents: ClassVar[tuple[int, int | None]] = (2, 2)
@@ -59,7 +59,7 @@ class Sequential(TournamentFormat):
         played: Sequence[PlayedPairing],
         seed: Seed,  # noqa: ARG002
     ) -> list[Pairing]:
-        """One more pairing until the test is decided."""
+        """At most one pairing."""
         if len(entries) != 2:
             return []
         last = max((each.pairing for each in played), key=lambda pairing: pairing.round, default=None)
@@ -69,7 +69,7 @@ class Sequential(TournamentFormat):
         return [following] if self.state(entries, played).decision is SprtDecision.GO_ON else []
 
     def pairing_after(self, entries: Sequence[Competitor], last: Pairing | None) -> Pairing:
-        """The pairing after another one, or the first."""
+        """The pairing after `last`."""
         first, second = by_seed(entries)
         number = 1 if last is None else last.round + 1
         (pairing,) = set_tables([(first.id, second.id, "")], number, [] if last is None else [last])
@@ -84,7 +84,7 @@ class Sequential(TournamentFormat):
         return by_seed(entries)[1].id
 
     def state(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing]) -> SprtState:
-        """State of the test after the pairings that count."""
+        """The state now."""
         progress, agent = self.progress(), by_seed(entries)[0].id
         for each in played:
             if not each.is_over or progress.is_decided:
@@ -92,17 +92,17 @@ class Sequential(TournamentFormat):
             progress = self.progress_with(progress, each.games, agent)
         return progress.state
 
-    def progress(self) -> Progress:
+    def progress(self) -> SprtProgress:
         """Before the first pairing."""
         counts = MatchCounts.of_numbers([0] * 6)
-        return Progress(counts, _state(self.test, counts))
+        return SprtProgress(counts, _state(self.test, counts))
 
-    def progress_with(self, progress: Progress, games: Iterable[GameResult], agent: str) -> Progress:
-        """With one more pairing, which is over. `agent` is the first seed."""
+    def progress_with(self, progress: SprtProgress, games: Iterable[GameResult], agent: str) -> SprtProgress:
+        """With the next pairing. `agent`: the first seed."""
         if not (results := list(games)):
             return progress
         counts = progress.counts.plus(MatchCounts.of_results(results, agent))
-        return Progress(counts, _state(self.test, counts))
+        return SprtProgress(counts, _state(self.test, counts))
 
 
 @lru_cache(maxsize=1 << 16)
