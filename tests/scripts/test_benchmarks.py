@@ -19,6 +19,7 @@ from scripts.benchmarks import cluster as bench_cluster
 from scripts.benchmarks import contest as bench_contest
 from scripts.benchmarks import crowd as bench_crowd
 from scripts.benchmarks import ladder as bench_ladder
+from scripts.benchmarks import ladder_page as bench_ladder_page
 from scripts.benchmarks import large as bench_large
 from scripts.benchmarks import service as bench_service
 from scripts.benchmarks import start as bench_start
@@ -227,6 +228,13 @@ def test_the_scheduling_of_many_workers_is_measured(
     assert 16 == games.limit
     assert 3 == len(costs)
     assert all(cost.value > 0 for cost in (*costs, share))
+
+
+def test_ladder_page_measures_computed_and_stored_ratings(tmp_path: Path) -> None:
+    figures = list(bench_ladder_page.measure(tmp_path / "ladder", 9, 600))
+
+    assert ["ladder, loading", "ladder, computed ratings", "ladder, stored ratings"] == [each.name for each in figures]
+    assert (tmp_path / "ladder" / "ladder.ratings").is_file()
 
 
 def test_ladder_measures_choices_and_results() -> None:
