@@ -73,6 +73,10 @@ _PANELS: Mapping[str, Places] = {
             "judge.cli.submit:submit",
             "Submit FILE to a contest: unpack it, build it, check it, and register the agent.",
         ),
+        "challenge": (
+            "judge.cli.challenge:challenge",
+            "Let an own agent play an unrated game against OPPONENT of a ladder.",
+        ),
         "submissions": ("judge.cli.submissions:app", "List and decide submissions, and manage authors' tokens."),
         "serve-intake": ("judge.cli.serve:serve_intake", "Former name of judge serve --intake-only."),
     },

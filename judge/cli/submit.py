@@ -1,4 +1,4 @@
-"""`judge submit`: receive, build and check an agent, here or by a service; and shared helpers."""
+"""`judge submit`, and shared helpers."""
 
 import logging
 from collections.abc import Iterator
@@ -164,7 +164,7 @@ class UploadHost:
 
 
 def print_result(directory: IntakeDirectory, register: Register, ended: Submission, contest: Path) -> None:
-    """Print the findings that did not pass, the new state, and what to do next."""
+    """Print findings, state and next step."""
     print_problems(directory, ended)
     print_state(ended.state, ended.name, ended.version, ended.why)
     if ended.state is State.PASSED:

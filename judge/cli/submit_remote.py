@@ -16,13 +16,23 @@ from urllib.request import HTTPRedirectHandler, Request, build_opener
 from judge.base.durable_files import write_durably
 from judge.base.errors import HostError, InputError
 from judge.base.parsing import parse_json
-from judge.base.text import printable
+from judge.base.text import printable, suggest
 from judge.cli.submission_output import print_findings, print_state, received_line, step_line
 from judge.store.types import ENTERS, State, UploadStep
 from judge.submissions.check import CheckReport
 from judge.submissions.windows import moment_text
 from judge.terminal.output import note, print_json
-from judge.web.schemas import ContestInfo, Detail, Problem, Received, StepInfo
+from judge.web.schemas import (
+    ContestInfo,
+    Detail,
+    Page,
+    PracticeInfo,
+    PracticePage,
+    Problem,
+    Received,
+    StepInfo,
+    Summary,
+)
 
 POLL_INTERVAL_S = 1.0
 
@@ -40,7 +50,7 @@ NOT_ACCEPTED = range(400, 500)
 TOO_MUCH = 429
 
 
-class _NoAnswerError(HostError):
+class NoAnswerError(HostError):
     """The service did not answer, or asks to retry after `wait_s`."""
 
     def __init__(self, text: str, wait_s: float) -> None:
@@ -86,11 +96,45 @@ class RemoteIntake:
             raise InputError(f"{path}: {error.strerror}") from None
         return parse_json(Received, answer, f"{self.url}/submissions: not an answer of judge serve")
 
+    def submission_of(self, agent: str) -> Summary:
+        """The newest that passed. Raises InputError."""
+        before: int | None = None
+        found: list[str] = []
+        while True:
+            path = "/submissions" if before is None else f"/submissions?before={before}"
+            page = parse_json(Page, self.ask(path), f"{self.url}{path}: not an answer of judge serve")
+            for each in page.submissions:
+                if each.state in ENTERS and each.name.casefold() == agent.casefold():
+                    return each
+                found += [each.name] if each.state in ENTERS else []
+            before = page.before
+            if before is None:
+                hint = printable(suggest(agent, found), 300)
+                raise InputError(f"no submission of {agent[:64]!r} passed: {hint}")
+
+    def challenge(self, submission: int, opponent: str) -> PracticeInfo:
+        """Request a game."""
+        path = f"/submissions/{submission}/challenges"
+        query = urlencode({"opponent": opponent}, quote_via=quote)
+        return self._newest(path, self.ask(f"{path}?{query}", b""))
+
+    def challenge_state(self, submission: int, game: int) -> PracticeInfo:
+        """Its state."""
+        path = f"/submissions/{submission}/challenges"
+        return self._newest(path, self.ask(path), game)
+
+    def _newest(self, path: str, answer: bytes, game: int | None = None) -> PracticeInfo:
+        page = parse_json(PracticePage, answer, f"{self.url}{path}: not an answer of judge serve")
+        chosen = [each for each in page.games if game in (None, each.id)]
+        if not chosen:
+            raise HostError(f"{self.url}{path}: the challenge is missing")
+        return chosen[0]
+
     def contest(self) -> ContestInfo:
         """The contest."""
         return parse_json(ContestInfo, self.ask("/contest"), f"{self.url}/contest: not an answer of judge serve")
 
-    def ask(self, path: str, body: IO[bytes] | None = None, more: Mapping[str, str] | None = None) -> bytes:
+    def ask(self, path: str, body: IO[bytes] | bytes | None = None, more: Mapping[str, str] | None = None) -> bytes:
         """The response of a path; a `body` is sent with `more` headers. Raises InputError, HostError."""
         request = Request(f"{self.url}{path}", body, {**self._headers, **(more or {})})  # noqa: S310 checked in __init__
         try:
@@ -101,7 +145,7 @@ class RemoteIntake:
                 raise self._refusal(error.code, error.headers, error.read(MAX_BYTES)) from None
         except (URLError, HTTPException, TimeoutError, ConnectionError) as error:
             why = printable(str(getattr(error, "reason", error)) or type(error).__name__, 200)
-            raise _NoAnswerError(f"{self.url}: {why}", RETRY_INTERVAL_S) from None
+            raise NoAnswerError(f"{self.url}: {why}", RETRY_INTERVAL_S) from None
         if len(data) > MAX_BYTES:
             raise HostError(f"{self.url}{path}: an answer of more than {MAX_BYTES} bytes")
         return data
@@ -115,7 +159,7 @@ class RemoteIntake:
         if status in NOT_ACCEPTED and status != TOO_MUCH:
             return InputError(f"{self.url}: {said}")
         wait_s = float(wait) if wait.isascii() and wait.isdigit() else RETRY_INTERVAL_S
-        return _NoAnswerError(f"{self.url}: {said}", min(wait_s, MAX_PAUSE_S))
+        return NoAnswerError(f"{self.url}: {said}", min(wait_s, MAX_PAUSE_S))
 
 
 def submit_remote(
@@ -199,7 +243,7 @@ def _followed(service: RemoteIntake, number: int, *, as_json: bool) -> tuple[dic
     while True:
         try:
             data = service.ask(f"/submissions/{number}")
-        except _NoAnswerError as error:
+        except NoAnswerError as error:
             failures += 1
             if failures > TRIES:
                 raise HostError(f"{error}; submission {number} was received: check its state later") from None

@@ -163,7 +163,7 @@ class Contest:
 
     @cached_property
     def _ladder(self) -> "LadderScheduler | None":
-        if not self.snapshot.format.draws_when_free:
+        if self.snapshot.format.has_rounds:
             return None
         # NumPy takes long to import.
         from judge.contest.ladder import LadderScheduler
@@ -285,7 +285,7 @@ class Contest:
     @property
     def has_ended(self) -> bool:
         """Whether a ladder's season ended early."""
-        is_ladder = self.snapshot.format.draws_when_free
+        is_ladder = not self.snapshot.format.has_rounds
         return is_ladder and bool(self.store.last_lines(self.name, 1, SEASON_ENDED))
 
     @property
@@ -424,7 +424,7 @@ def begin(
     contest = Contest(store, planned)
     share_files(store, planned, contest.snapshot)
     # A ladder first enters submissions that passed.
-    if not contest.snapshot.format.draws_when_free and not store.pairings(planned.name):
+    if contest.snapshot.format.has_rounds and not store.pairings(planned.name):
         contest.schedule_next()
     return contest
 

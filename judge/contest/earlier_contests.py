@@ -145,7 +145,7 @@ def _of_export(directory: Path) -> EarlierContest:
                 )
             )
     try:
-        is_ladder = snapshot.format.draws_when_free
+        is_ladder = not snapshot.format.has_rounds
         has_ended = is_ladder and any(line.event == SEASON_ENDED for line in _rows(directory, "journal", _Line))
         return _rated(directory, snapshot, pairings, results, out, waiting, has_ended=has_ended)
     except (ValueError, LookupError) as error:

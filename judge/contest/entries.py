@@ -53,7 +53,7 @@ def intake_directory(planned: Planned) -> IntakeDirectory:
         planned.plan.windows,
         planned.path.resolve(),
         planned.plan.agents_per_author,
-        planned.plan.format.draws_when_free,
+        not planned.plan.format.has_rounds,
     )
 
 
@@ -132,7 +132,7 @@ def late_entrants(planned: Planned, entries: Sequence[SnapshotEntry]) -> Mapping
         former = newest.get(each.name.casefold())
         if former is None:
             found[each.name] = _sent(directory, each)
-        elif planned.plan.format.draws_when_free and is_new_version(former, each.id, each.digest):
+        elif not planned.plan.format.has_rounds and is_new_version(former, each.id, each.digest):
             name = f"{each.name[:48]}.{each.version}"
             name += f"-{each.id}" if name.casefold() in taken else ""
             found[each.name] = replace(_sent(directory, each), name=name, parent=former.name)

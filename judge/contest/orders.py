@@ -17,6 +17,7 @@ from judge.store.contests import Store
 from judge.store.orders import DoneOrder, OrganiserOrder
 from judge.store.types import ADMISSIONS_FROZEN, ADMISSIONS_REOPENED, SEASON_ENDED, EntryRow
 from judge.tournament.schedule import Table
+from judge.tournament.snapshot import start_rating
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +138,7 @@ def withdraw(contest: Contest, order: OrganiserOrder) -> DoneOrder:
         store.withdraw(contest.name, order.target, order.why, is_annulled=is_annulled)
         if is_annulled:
             return sentence(f"{order.target} is withdrawn; its games do not count")
-        if contest.snapshot.format.draws_when_free:
+        if not contest.snapshot.format.has_rounds:
             return _gone(order.target, order.why)
         return sentence(f"{order.target} is withdrawn from the next round on; its games count")
 
@@ -158,6 +159,7 @@ def enter(contest: Contest, order: OrganiserOrder) -> DoneOrder:
     rank = len(contest.snapshot.entries) + 1
     number = _author_number(contest, entrant)
     entry = entry_of(entrant, rank, contest.planned, None, contest.snapshot.policy, number)
+    entry = entry.model_copy(update={"start": start_rating(contest.snapshot.format, entry)})
     text = entry.model_dump_json()
     late = contest.snapshot.with_late([text])
     share_files(contest.store, contest.planned, late)
@@ -171,7 +173,7 @@ def enter(contest: Contest, order: OrganiserOrder) -> DoneOrder:
         former = next((each for each in store.entries(contest.name) if each.name == entry.parent), None)
         if former is not None and former.disqualified is None and former.withdrawn is None:
             store.withdraw(contest.name, entry.parent, f"{entry.name} replaces it", is_annulled=False)
-        if contest.snapshot.format.draws_when_free:
+        if not contest.snapshot.format.has_rounds:
             return _joined(entry.name, entry.parent)
         return sentence(f"{entry.name} enters from the next round on, with 0 points for missed rounds")
 
@@ -318,7 +320,7 @@ def effect_of_withdraw(contest: Contest, agent: str) -> Effect:
     games = [game for game in contest.store.games(contest.name) if agent in (game.first, game.second)]
     played = sum(game.state is GameState.DONE for game in games)
     waiting = sum(game.state in (GameState.PENDING, GameState.RUNNING, GameState.HELD) for game in games)
-    if kind == "keeps" and contest.snapshot.format.draws_when_free:
+    if kind == "keeps" and not contest.snapshot.format.has_rounds:
         words = sentence(f"Played games of {agent} that count: {played}. Open games that are finished: {waiting}.")
         return Effect(words, sentence("It is not paired any more."))
     if kind == "keeps":
@@ -335,7 +337,7 @@ def effect_of_enter(contest: Contest, agent: str) -> Effect:
     """Preview `enter`. Raises InputError."""
     contest.refresh()
     found = _late(contest, agent, late_entrants(contest.planned, contest.snapshot.entries))
-    if contest.snapshot.format.draws_when_free:
+    if not contest.snapshot.format.has_rounds:
         return Effect(_joined(found.name, found.parent))
     missed = max((each.round for each in contest.store.pairings(contest.name)), default=0)
     number = missed + 1
@@ -386,7 +388,7 @@ def _late(contest: Contest, agent: str, found: Mapping[str, Entrant]) -> Entrant
         raise InputError(
             sentence(f"no agent can enter the format {form.name} after the start, only a Swiss or a ladder")
         )
-    if form.draws_when_free:
+    if not form.has_rounds:
         _refuse_ended(contest, contest.store, _games_left(contest))
     elif not contest.to_come().games:
         raise InputError(sentence("the last round is drawn: no agent can enter any more"))
@@ -407,7 +409,7 @@ def _late(contest: Contest, agent: str, found: Mapping[str, Entrant]) -> Entrant
 
 def _author_number(contest: Contest, entrant: Entrant) -> int:
     snapshot, author = contest.snapshot, first_author(entrant.author)
-    if not snapshot.format.draws_when_free or not author:
+    if snapshot.format.has_rounds or not author:
         return 0
     with closing(intake_directory(contest.planned).register()) as register:
         own = register.agents_of(entrant.author)
@@ -426,11 +428,11 @@ def _author_number(contest: Contest, entrant: Entrant) -> int:
 
 
 def _games_left(contest: Contest) -> int:
-    return contest.to_come().games if contest.snapshot.format.draws_when_free else 0
+    return 0 if contest.snapshot.format.has_rounds else contest.to_come().games
 
 
 def _refuse_ended(contest: Contest, store: Store, left: int) -> None:
-    if not contest.snapshot.format.draws_when_free:
+    if contest.snapshot.format.has_rounds:
         raise InputError(sentence(f"the format {contest.snapshot.format.name} has no season, only a ladder has one"))
     if not left or store.last_lines(contest.name, 1, SEASON_ENDED):
         raise InputError(sentence(f"the season of {contest.name} has ended already"))

@@ -25,6 +25,7 @@ TIMES = {
     "opens": ("submissions", "opens"),
     "closes": ("submissions", "closes"),
     "starts": ("contest", "starts"),
+    "ends": ("format", "ends"),
 }
 
 CLOCKS = {"turn_ms": "clock.turn_ms", "match_ms": "clock.match_ms", "control": "clock.control"}
@@ -51,6 +52,7 @@ def settings_of(planned: Planned) -> Settings:
     zone = plan.zone or "UTC"
     windows = plan.windows
     moments = {"opens": windows.opens, "closes": windows.closes, "starts": windows.starts}
+    moments |= {} if plan.format.has_rounds else {"ends": plan.season_end}
     values = {"title": plan.title, "about": plan.about}
     values |= {name: _local(at, zone) if at is not None else "" for name, at in moments.items()}
     if clock.control is None:
@@ -80,7 +82,7 @@ def change_settings(
         if before.version != version:
             raise InputError(sentence("contest.toml was changed in the meantime: open this page again"))
         given = {name: wanted.get(name, value).strip() for name, value in before.values.items()}
-        given |= {name: _with_seconds(given[name]) for name in TIMES}
+        given |= {name: _with_seconds(given[name]) for name in TIMES if name in given}
         changed = {name: text for name, text in given.items() if text != before.values[name]}
         if not changed:
             raise InputError(sentence("nothing was changed"))

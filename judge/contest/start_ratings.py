@@ -11,7 +11,7 @@ from judge.contest.plan import Planned
 from judge.contest.skip_ratings import Agents
 from judge.statistics.online_ratings import OnlineRating, OnlineRatings, Prior
 from judge.tournament.comparable import policy_difference
-from judge.tournament.formats.ladder import MAX_DEVIATION, Ladder, StartRating
+from judge.tournament.formats.ladder import Ladder, rounded_rating
 from judge.tournament.snapshot import newest_versions
 
 
@@ -34,9 +34,15 @@ def with_start_ratings(planned: Planned, chosen: Ladder, agents: Agents) -> Ladd
         rating, deviation = ratings[entry.name], ratings[entry.name].deviation
         if entry.seat.digest != digest or not deviation:
             deviation = hypot(deviation, chosen.version_deviation)
-        found[name] = StartRating(
-            rating=round(rating.elo, 2), deviation=round(min(max(deviation, 1), MAX_DEVIATION), 2)
-        )
+        found[name] = rounded_rating(rating.elo, deviation)
+    taken = {name.casefold() for name in (*dict(agents), *chosen.anchors, *chosen.ratings)}
+    names = {entry.name.casefold(): entry.name for entry in reversed(earlier.snapshot.entries)}
+    for folded, entry in newest.items():
+        if folded not in taken:
+            rating = ratings[entry.name]
+            found[names[folded]] = rounded_rating(
+                rating.elo, rating.deviation or chosen.version_deviation, entry.seat.digest
+            )
     return chosen.model_copy(update={"ratings": {**found, **chosen.ratings}})
 
 

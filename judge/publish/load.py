@@ -41,7 +41,7 @@ MAX_DOCUMENT_BYTES = 4 << 20
 """An entry needs about 700."""
 
 MAX_PART_BYTES = 16 << 10
-"""Characters of a policy or seat in contest.json, which every scheduled game copies."""
+"""Characters of a policy or seat, which every scheduled game copies."""
 
 MAX_DEPTH = 100
 
@@ -54,7 +54,7 @@ Row = TypeVar("Row")
 
 
 class Revealed(BaseModel):
-    """Contents of `chance.json`: the secret, published at the end."""
+    """Contents of `chance.json`."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 

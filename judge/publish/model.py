@@ -42,12 +42,12 @@ class Participant:
 
     @property
     def name(self) -> str:
-        """The agent's name in the contest."""
+        """Its name."""
         return self.entry.name
 
     @property
     def title(self) -> str:
-        """The name that pages show."""
+        """Display name."""
         return self.entry.title or self.entry.name
 
     @property
@@ -126,7 +126,7 @@ class PublishedContest:
 
     @property
     def name(self) -> str:
-        """The contest's name."""
+        """Its name."""
         return self.snapshot.name
 
     @cached_property
@@ -167,7 +167,7 @@ class PublishedContest:
 
     @cached_property
     def participants(self) -> Sequence[Participant]:
-        """All agents, in order of entry."""
+        """In order of entry."""
         entries = enumerate(self.snapshot.entries, 1)
         return [
             Participant(number, entry, self.out.get(entry.name, ""), self.withdrawn.get(entry.name, ""))
@@ -176,7 +176,7 @@ class PublishedContest:
 
     @cached_property
     def by_name(self) -> Mapping[str, Participant]:
-        """Agents by name."""
+        """By name."""
         return {participant.name: participant for participant in self.participants}
 
     @cached_property
@@ -191,11 +191,11 @@ class PublishedContest:
     @property
     def has_rounds(self) -> bool:
         """False for a ladder."""
-        return not self.snapshot.format.draws_when_free
+        return self.snapshot.format.has_rounds
 
     @cached_property
     def rounds(self) -> Mapping[int, Sequence[PublishedGame]]:
-        """Games by round, in schedule order."""
+        """By round, in schedule order."""
         rounds: dict[int, list[PublishedGame]] = {number: [] for number in self.byes}
         for game in self.games:
             rounds.setdefault(game.round, []).append(game)
@@ -203,7 +203,7 @@ class PublishedContest:
 
     @cached_property
     def meetings(self) -> Mapping[frozenset[str], Sequence[PublishedGame]]:
-        """Games of two agents, in schedule order."""
+        """By pair, in schedule order."""
         meetings: dict[frozenset[str], list[PublishedGame]] = {}
         for game in self.games:
             meetings.setdefault(frozenset({game.first, game.second}), []).append(game)
@@ -211,7 +211,7 @@ class PublishedContest:
 
     @cached_property
     def left_out(self) -> Mapping[str, Sequence[str]]:
-        """Opponents that each agent does not meet because of ratings, in order of entry."""
+        """Opponents left out because of ratings, by agent, in order of entry."""
         form = self.snapshot.format
         skip = skip_of(form)
         if skip is None:
@@ -232,7 +232,7 @@ class PublishedContest:
 
     @cached_property
     def results(self) -> Sequence[GameResult]:
-        """Results so far, in schedule order."""
+        """In schedule order."""
         return [game.result for game in self.games if game.result is not None]
 
     @property
@@ -242,13 +242,13 @@ class PublishedContest:
 
     @property
     def unfinished(self) -> Sequence[PublishedGame]:
-        """Games that may still be played."""
+        """Open games."""
         return [game for game in self.games if game.state in OPEN]
 
     @cached_property
     def has_ended(self) -> bool:
-        """Whether a ladder's season ended before its last game."""
-        return self.snapshot.format.draws_when_free and any(line.event == SEASON_ENDED for line in self.journal)
+        """Whether a ladder's season ended early."""
+        return not self.snapshot.format.has_rounds and any(line.event == SEASON_ENDED for line in self.journal)
 
     @cached_property
     def to_come(self) -> PendingPairing:
@@ -259,7 +259,7 @@ class PublishedContest:
 
     @property
     def all_games(self) -> int:
-        """Number of games, with future ones."""
+        """With future ones."""
         return len(self.played) + len(self.unfinished) + self.to_come.games
 
     @cached_property
@@ -305,7 +305,7 @@ class PublishedContest:
 
     @cached_property
     def lines(self) -> Mapping[str, TableLine]:
-        """Standings by agent."""
+        """By agent."""
         return {line.agent: line for line in self.table.lines}
 
     @cached_property
@@ -358,7 +358,7 @@ class PublishedContest:
 
     @cached_property
     def davidson(self) -> RatingList | None:
-        """Ratings with Davidson's model of draws."""
+        """By Davidson's model."""
         return rate(self.counted, RatingModel(draws="davidson")) if self.counted else None
 
     @cached_property

@@ -2,9 +2,10 @@
 (docs/decisions/0013-matchmaking-of-ladders.md).
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import sqrt
+from typing import Any
 
 import numpy as np
 
@@ -108,6 +109,43 @@ class OnlineRatings:
         own = covariance[self._places[agent]]
         variance = own[self._places[agent]] - 2 * own.mean() + covariance.mean()
         return sqrt(max(0.0, float(variance))) * _ELO
+
+    def relative_deviations(self) -> Vector:
+        """By place."""
+        covariance = self.covariance
+        variance = covariance.diagonal() - 2 * covariance.mean(axis=1) + covariance.mean()
+        found: Vector = np.sqrt(np.maximum(variance, 0.0)) * _ELO
+        return found
+
+    def saved(self) -> Mapping[str, np.ndarray[Any, Any]]:
+        """For `restored`."""
+        size = self._size
+        pairs = [(*pair, *counts) for pair, counts in self._pairs.items()]
+        return {
+            "at": self._at[:size],
+            "mean": self._mean[:size],
+            "variance": self._variance[:size],
+            "covariance": self._covariance[:size, :size],
+            "pairs": np.array(pairs, dtype=np.int64).reshape(-1, 5),
+            "numbers": np.array([self._draw, self._since_refit, len(self._at)], dtype=np.float64),
+        }
+
+    @classmethod
+    def restored(cls, agents: Sequence[str], saved: Mapping[str, np.ndarray[Any, Any]]) -> "OnlineRatings":
+        """`agents`: by place. Raises ValueError or KeyError."""
+        found, size = cls(), len(agents) + 1
+        draw, since_refit, capacity = map(float, saved["numbers"])
+        if not size <= capacity <= 4 * size + 16 or saved["covariance"].shape != (size, size):
+            raise ValueError("the state is of another number of agents")
+        while len(found._at) < capacity:
+            found._grow()
+        for name in ("at", "mean", "variance"):
+            getattr(found, f"_{name}")[:size] = saved[name]
+        found._covariance[:size, :size] = saved["covariance"]
+        found._places = {agent: place for place, agent in enumerate(agents)}
+        found._pairs = {(i, j): counts for i, j, *counts in saved["pairs"].tolist()}
+        found._size, found._draw, found._since_refit = size, draw, int(since_refit)
+        return found
 
     def version_prior(self, parent: str, widening: float) -> Prior:
         """The prior of a new version: its parent's rating, whose variance grows by `widening` squared (Elo)."""

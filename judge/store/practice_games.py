@@ -84,7 +84,7 @@ class PracticeGames(Queue[PracticeGame]):
     lost = "the judge that played it was stopped"
 
     def ask(self, submission: int, author: str, wanted: int, per_day: int) -> list[PracticeGame]:
-        """Add games on the author's request, at most `per_day` in 24 hours.
+        """Add games, at most `per_day` in 24 hours.
 
         Raises UnknownSubmissionError for another author's submission, NotNowError if it did not pass or has games left,
         or TooMuchError.

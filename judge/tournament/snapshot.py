@@ -13,7 +13,7 @@ from judge.referee.policy import Policy
 from judge.referee.seeds import Key, Seed, numbers
 from judge.referee.spec import WRITTEN_BY_FIRST_VERSION, BoxKind, OpeningField, SeatSpec
 from judge.tournament.formats import AnyFormat
-from judge.tournament.formats.ladder import Ladder
+from judge.tournament.formats.ladder import Ladder, StartRating
 from judge.tournament.points import Duel
 from judge.tournament.seeds import Freeze
 from judge.transparency.checkpoint import read_witness_key
@@ -27,7 +27,7 @@ class FailuresPlan(_Value):
     """When agents are disqualified for failures (Gomocup: 10 %)."""
 
     limit: float = Field(default=0.1, ge=0, le=1)
-    """Maximum share of an agent's games with a failure; 1: never disqualify."""
+    """Maximum share of games with a failure; 1: never disqualify."""
     after: int = Field(default=20, ge=1)
     """Minimum number of games before a disqualification."""
     check: Literal["round", "game"] = "round"
@@ -65,6 +65,8 @@ class SnapshotEntry(_Value):
     """Number of its author in a ladder, from 1; 0: unknown."""
     parent: str = Field(default="", exclude_if=lambda parent: not parent)
     """Agent of which it is a new version in a ladder, or empty."""
+    start: StartRating | None = Field(default=None, exclude_if=lambda start: start is None)
+    """Rating from the terms of a late entry."""
 
 
 class SnapshotWitness(_Value):
@@ -99,7 +101,7 @@ class Snapshot(_Value):
     judge: str
     name: str
     title: str = Field(default="", exclude_if=lambda title: not title)
-    """Title on the pages; empty: the name."""
+    """Empty: the name."""
     about: str = ""
     frozen_at: str
     """UTC."""
@@ -174,6 +176,13 @@ def newest_versions(entries: Iterable[SnapshotEntry]) -> Mapping[str, SnapshotEn
 def is_new_version(former: SnapshotEntry, submission: int, digest: str | None) -> bool:
     """Whether a submission with other files is later than that of an entry."""
     return former.submission is not None and former.submission < submission and former.seat.digest != digest
+
+
+def start_rating(form: AnyFormat, entry: SnapshotEntry) -> StartRating | None:
+    """From a ladder's terms; None for an anchor and a new version."""
+    if not isinstance(form, Ladder) or entry.parent or entry.name in form.anchors:
+        return None
+    return form.start_rating(entry.name, entry.seat.digest)
 
 
 def read_snapshot(document: str) -> Snapshot:

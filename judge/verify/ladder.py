@@ -9,7 +9,7 @@ from judge.base.errors import InputError
 from judge.contest_games import GameResult, Pairing
 from judge.publish.model import PublishedContest
 from judge.store.types import ADMISSIONS_FROZEN, ADMISSIONS_REOPENED, ENTERS, JournalLine, State
-from judge.tournament.snapshot import SnapshotEntry, is_new_version, newest_versions
+from judge.tournament.snapshot import SnapshotEntry, is_new_version, newest_versions, start_rating
 from judge.verify.log import ReadLog
 from judge.verify.records import VerifiedRecord
 
@@ -17,7 +17,7 @@ from judge.verify.records import VerifiedRecord
 def ladder_problems(contest: PublishedContest, log: ReadLog, records: Sequence[VerifiedRecord]) -> Iterator[str]:
     """Choices that differ from those of the matchmaker. Nothing is checked before the secret is revealed."""
     seed = contest.tournament.seed
-    if not contest.snapshot.format.draws_when_free or seed is None:
+    if contest.snapshot.format.has_rounds or seed is None:
         return
     # It needs NumPy, whose import takes long.
     from judge.tournament.ladder import LadderHistory, follow
@@ -69,7 +69,7 @@ MAX_REPORTED = 10
 
 def admission_problems(contest: PublishedContest, log: ReadLog) -> Iterator[str]:
     """Late entries of a ladder without a submission that passed, and delayed ones."""
-    if not contest.snapshot.format.draws_when_free:
+    if contest.snapshot.format.has_rounds:
         return
     admissions = _Admissions(contest)
     for number, line in enumerate(log.lines):
@@ -82,6 +82,7 @@ _SUBMISSION = re.compile(r"submission ([0-9]{1,18})(?:: (.*))?", re.DOTALL)
 
 class _Admissions:
     def __init__(self, contest: PublishedContest) -> None:
+        self._form = contest.snapshot.format
         self._entries = contest.snapshot.by_name()
         self._present = [entry for entry in contest.snapshot.entries if entry.name not in contest.entered]
         self._passed: dict[int, tuple[str, str | None]] = {}
@@ -116,6 +117,8 @@ class _Admissions:
         name, digest = self._passed.get(entry.submission or 0, ("", None))
         if digest != entry.seat.digest or newest_versions(self._present).get(name.casefold()) is not entry:
             yield f"{entry.name} has no submission that had passed with its name and files"
+        if entry.start != start_rating(self._form, entry):
+            yield f"{entry.name} has a start rating that differs from the terms"
 
     def _of_draw(self) -> Iterator[str]:
         if self._is_frozen or not self._has_begun:

@@ -86,13 +86,14 @@ class Page(JsonAnswer):
 
 
 class PracticeInfo(JsonAnswer):
-    """A practice game of a submission against a house agent; it counts for nothing."""
+    """A practice game of a submission against a house agent, or a challenge; it counts for nothing."""
 
     id: int
     state: GameState
     why: str = Field(description="Why it is not played yet; the host's failures are in the organiser's log.")
     agent: str
-    opponent: str = Field(description="Empty until it is over, as all that follows.")
+    challenged: str = Field("", description="The opponent that you chose; empty for a practice game.")
+    opponent: str = Field(description="Empty until a practice game is over, as all that follows.")
     seat: int = Field(description="The agent's: 0 moves first.")
     verdict: str
     winner: int | None = Field(description="A seat.")
@@ -101,7 +102,7 @@ class PracticeInfo(JsonAnswer):
 
 
 class PracticePage(JsonAnswer):
-    """The practice games of a submission, the last one first."""
+    """Practice games and challenges of a submission, the last one first."""
 
     games: list[PracticeInfo]
 

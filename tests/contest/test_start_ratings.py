@@ -6,18 +6,21 @@ from pathlib import Path
 
 import pytest
 
+import judge.contest.orders
 from judge.base.errors import InputError
 from judge.cli.contest.next_file import next_text
 from judge.contest.league_seats import resolved_format
 from judge.contest.plan import load_plan
 from judge.export.export import PageOptions, publish
+from judge.statistics.online_ratings import Prior
 from judge.tournament.formats.ladder import Ladder, StartRating
 from judge.transparency.keys import make_key
 from judge.verify.export import verify_export
-from tests.publish.cups import STRONG_TO_WEAK, Cup
+from tests.publish.cups import STRONG_TO_WEAK, Cup, player
 from tests.publish.public import Public
 from tests.verify.log_forgeries import nothing
-from tests.verify.test_ladder import versions
+from tests.verify.test_ladder import history_of, joins, versions
+from tests.verify.test_late_entries import submit
 from tests.verify.test_second_verifier import problems as problems_by_node
 
 SEASON = 'name = "ladder"\ntotal_games = 24\nanchors = { dora = 1500 }'
@@ -85,6 +88,59 @@ def test_without_anchors_the_last_anchors_keep_the_scale(last: Cup) -> None:
 def test_another_scale_is_refused(last: Cup) -> None:
     with pytest.raises(InputError, match=r"'dora' is 1600, and was 1500 in ../last; write the same rating"):
         started(last, "../last", "anchors = { dora = 1600 }")
+
+
+def test_terms_have_the_ratings_of_agents_that_may_join_later(last: Cup) -> None:
+    form = started(last, "../last", **{"crash.test": "5" * 64})
+    folder = last.folder.parent / "next"
+    agents = [("bert", last.contest.snapshot.by_name()["bert"].seat.digest), ("newcomer", "0" * 64)]
+    fewer = resolved_format(load_plan(folder), agents)
+    assert isinstance(fewer, Ladder)
+    assert fewer.ratings.keys() == form.ratings.keys()
+    assert fewer.ratings["bert"] == form.ratings["bert"]
+    assert not fewer.ratings["bert"].digest
+    anna = last.contest.snapshot.by_name()["anna"].seat.digest
+    assert fewer.ratings["anna"].digest == anna
+    assert fewer.start_rating("Anna", anna) == form.ratings["anna"]
+    other = fewer.start_rating("anna", "1" * 64)
+    changed = started(last, "../last", anna="1" * 64).ratings["anna"]
+    assert other is not None
+    assert other.rating == changed.rating
+    # The deviation in the terms is rounded before it grows.
+    assert other.deviation == pytest.approx(changed.deviation, abs=0.02)
+    assert fewer.start_rating("newcomer", "0" * 64) is None
+
+
+@pytest.mark.parametrize("is_forged", [False, True])
+def test_an_agent_of_the_last_season_joins_later_at_its_last_rating(
+    is_forged: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    same = 'zoe = { rating = 1712.25, deviation = 70.5, digest = "%s" }'
+    with Cup(tmp_path / "files", STRONG_TO_WEAK, SEASON, FAILURES) as cup:
+        digest = cup.store_files("zoe")
+    other = 'yan = { rating = 1433, deviation = 60, digest = "' + "1" * 64 + '" }'
+    form = f"\nratings = {{ {same % digest}, {other} }}"
+    public = Public(tmp_path, make_key(tmp_path / "organiser.key"))
+    with joins(tmp_path / "cup", form) as cup:
+        if is_forged:
+            monkeypatch.setattr(judge.contest.orders, "start_rating", lambda *_: StartRating(rating=1900, deviation=60))
+        cup.cast = {**cup.cast, "yan": player("yan", 0.5)}
+        submit(cup, "yan", "kim")
+        cup.play(3)
+        history = history_of(cup)
+        priors = {name: history._priors[name] for name in ("zoe", "yan")}
+        assert priors == {"zoe": Prior(1712.25, 70.5), "yan": Prior(1433, 208.81)}
+        entries = cup.contest.snapshot.by_name()
+        if not is_forged:
+            assert entries["zoe"].start == StartRating(rating=1712.25, deviation=70.5)
+            assert entries["yan"].start == StartRating(rating=1433, deviation=208.81)
+        cup.play()
+        publish(cup.contest, public.directory, public.private, public.key, PageOptions(languages=("en",)))
+    found = [*verify_export(public.directory, public.public_key).problems]
+    by_node = problems_by_node(public.directory, public.public_key)
+    for problems in (found, by_node):
+        assert is_forged == any("zoe has a start rating that differs from the terms" in each for each in problems)
+        assert is_forged or not problems
 
 
 def test_a_missing_season_is_named(last: Cup) -> None:

@@ -1,4 +1,4 @@
-"""Thirty-five ways to forge a ladder's choices and admissions: every forgery that changes anything is found.
+"""Thirty-seven ways to forge a ladder's choices and admissions: every forgery that changes anything is found.
 
 Games have results by chance instead of moves, so that a season takes a second. JUDGE_FORGERIES: number of forgeries.
 """
@@ -26,9 +26,11 @@ from judge.contest_games import GameResult, Outcome, Pairing, ScheduledGame
 from judge.publish.load import load_store
 from judge.store.contests import Store
 from judge.store.types import EntryRow
+from judge.tournament.formats import AnyFormat
+from judge.tournament.formats.ladder import StartRating
 from judge.tournament.ladder import LadderHistory, LogLine
 from judge.tournament.matchmaker import LadderGames, next_pair
-from judge.tournament.snapshot import Snapshot, SnapshotEntry
+from judge.tournament.snapshot import Snapshot, SnapshotEntry, start_rating
 from judge.transparency.checkpoint import Checkpoint
 from judge.transparency.merkle import Tree
 from judge.verify.ladder import admission_problems, ladder_problems
@@ -45,6 +47,7 @@ SLOTS = 4
 FORM = f"""name = "ladder"
 total_games = {GAMES}
 anchors = {{ dora = 1500, hugo = 1400 }}
+ratings = {{ yan = {{ rating = 1650, deviation = 60, digest = "{"1" * 64}" }} }}
 matchmaking = {{ open_games = 1, author_share = 0.1, anchor_share = 0.25, minimum_games = 1, period = 1 }}"""
 
 CAST: Cast = {name: player(name, 0.5) for name in ("anna", "bert", "carl", "dora", "emil", "fred", "hugo")}
@@ -422,6 +425,16 @@ class NarrowPrior(ParentsPrior):
             self._rate_again()
 
 
+class LastPrior(ParentsPrior):
+    """An agent of the last season joins with the deviation of its former files."""
+
+    def admit(self, entry: SnapshotEntry) -> None:
+        LadderHistory.admit(self, entry)
+        if entry.name == "yan":
+            self._priors["yan"] = replace(self._priors["yan"], deviation=60.0)
+            self._rate_again()
+
+
 class OtherAnchor(Forged):
     """An anchor has another rating than the terms say."""
 
@@ -459,7 +472,7 @@ CHOICES: list[type[Forged]] = [
         Starved,
     ),
     *(Neighbours, Random, LateResults, Reordered, LateDisqualification, LateWithdrawal, LateEntry, KeptResult),
-    *(Flipped, Ignored, ParentsPrior, NarrowPrior, OtherAnchor, LateEnd),
+    *(Flipped, Ignored, ParentsPrior, NarrowPrior, LastPrior, OtherAnchor, LateEnd),
 ]
 
 
@@ -538,6 +551,18 @@ def other_submission(entry: SnapshotEntry) -> SnapshotEntry:
     return entry.model_copy(update={"submission": 1})
 
 
+def other_start(played: Played, patch: pytest.MonkeyPatch) -> None:
+    """The entry of an agent of the last season has another rating than the terms."""
+    del played
+
+    def forged(form: AnyFormat, entry: SnapshotEntry) -> StartRating | None:
+        found = start_rating(form, entry)
+        Forged.forgeries += found is not None
+        return found and found.model_copy(update={"rating": found.rating + 100})
+
+    patch.setattr(judge.contest.orders, "start_rating", forged)
+
+
 def enters_without_submission(played: Played, patch: pytest.MonkeyPatch) -> None:
     """An agent of the organiser enters, which no check has passed."""
     del patch
@@ -576,6 +601,7 @@ ADMISSIONS: dict[str, Callable[[Played, pytest.MonkeyPatch], None]] = {
     "no-parent": changed_entry(no_parent),
     "other-submission": changed_entry(other_submission),
     "no-submission": enters_without_submission,
+    "other-start": other_start,
     "ended-twice": ends_at_a_wrong_moment,
 }
 

@@ -35,7 +35,7 @@ def next_text(last: Planned, folder: Path, values: Mapping[str, str], *, with_ra
     source = toml_quoted(os.path.relpath(last.folder.resolve(), folder.resolve()))
     joined = ", ".join([*(toml_quoted(each) for each in known), source])
     line = f"with = [{joined}]\n"
-    line += f"from = {source}\n" if last.plan.format.draws_when_free else ""
+    line += "" if last.plan.format.has_rounds else f"from = {source}\n"
     if re.search(r"^\[ratings\]", text, re.MULTILINE) is None:
         return f"{text}\n[ratings]\n{line}"
     start, _, rest = _partition_at(text, r"^\[ratings\][^\n]*\n")

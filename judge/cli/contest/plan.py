@@ -48,10 +48,10 @@ def _show(planned: Planned, found: ContestEstimate, slots: int) -> None:
     print(f"{planned.name}: {policy.name}, {chosen.name}, {len(found.agents)} agents")
     print(f"  agents   {printable(', '.join(found.agents), 2000)}")
     about = "" if found.is_exact else "about "
-    if chosen.draws_when_free:
-        print(f"  games    {about}{found.games}, each drawn when a slot is free")
-    else:
+    if chosen.has_rounds:
         print(f"  games    {about}{found.games} in {found.rounds} rounds, {chosen.games} a pairing")
+    else:
+        print(f"  games    {about}{found.games}, each drawn when a slot is free")
     if found.seats:
         print(f"  seats    {printable(', '.join(found.seats), 2000)} in the first league")
     _show_left_out(found)

@@ -78,7 +78,7 @@ def status(
         print(f"  failures      {printable(agent)}: {count}")
     if document["again_at"]:
         print(f"  set aside     retried when nothing else can be played, not before {document['again_at']}")
-    has_rounds = not found.snapshot.format.draws_when_free
+    has_rounds = found.snapshot.format.has_rounds
     for game in document.get("list", []):
         words = f"round {game['round']:<3} " if has_rounds else ""
         print(
@@ -245,7 +245,7 @@ def standings(contest: ContestArgument = HERE, as_json: JsonOption = False) -> N
         standing = found.standing()
         title, test, words = found.name, sequential(found, standing), found.snapshot.format.places_by
         certainty = _certainty(found, standing)
-        ladder = load_store(found) if found.snapshot.format.draws_when_free else None
+        ladder = None if found.snapshot.format.has_rounds else load_store(found)
     if as_json:
         ranges = {agent: ends for stage in certainty for agent, ends in stage.ranges.items()}
         lines = []
@@ -286,7 +286,7 @@ def _certainty(contest: Contest, standing: Standing) -> Sequence[StageCertainty]
         standing.out,
         points=points,
         is_running=not contest.is_over(),
-        has_rounds=not contest.snapshot.format.draws_when_free,
+        has_rounds=contest.snapshot.format.has_rounds,
     )
 
 

@@ -104,7 +104,7 @@ class Followed:
     def ratings(self) -> Mapping[str, Sequence[str]]:
         """Cells of a ladder's agents by name; empty for other formats."""
         games, began = sum(line.games for line in self.live.table), time.monotonic()
-        is_ladder = self.contest.snapshot.format.draws_when_free
+        is_ladder = not self.contest.snapshot.format.has_rounds
         if is_ladder and games != self._rated_games and began >= self._rate_at:
             self._rated = replace(load_store(self.contest), ladder_ratings=self._ladder).ladder
             self._rated_games = games

@@ -1099,6 +1099,23 @@
 
   const STATES = new Set("received processing failed refused passed approved withdrawn".split(" "));
 
+  /** The rating of an agent from a ladder's terms. With other files than in the last season the deviation is wider. */
+  function startRating({ anchors = {}, ratings = {}, version_deviation: more }, { name, parent, seat }) {
+    if (parent || Object.hasOwn(anchors, name)) return undefined;
+    const isKnown = ([agent, { digest }]) => digest && agent.toLowerCase() === name.toLowerCase();
+    const found = Object.hasOwn(ratings, name) ? ratings[name] : Object.entries(ratings).find(isKnown)?.[1];
+    if (!found?.digest) return found;
+    const { rating, digest } = found;
+    const deviation = digest === seat.digest ? found.deviation : Math.hypot(found.deviation, more);
+    return { rating, deviation: Math.min(Math.max(deviation, 1), 2000) };
+  }
+
+  /** Whether two ratings, rounded to 0.01, are equal. */
+  function isSameRating(one, other) {
+    if (one === undefined || other === undefined) return one === other;
+    return Math.abs(one.rating - other.rating) < 0.011 && Math.abs(one.deviation - other.deviation) < 0.011;
+  }
+
   /** Checks that late entries of a ladder fit submissions that passed, and that these entered before the next draw. */
   function checkAdmissions({ contest, tables, report }, lines) {
     const entries = new Map(contest.entries.map((entry) => [entry.name, entry]));
@@ -1123,6 +1140,8 @@
       const found = passed.get(entry.submission);
       const isRight = found?.digest === entry.seat.digest && newest.get(found.name.toLowerCase()) === entry;
       expect(isRight, `${entry.name} has no submission that had passed with its name and files`);
+      const isOfTerms = isSameRating(entry.start, startRating(contest.format, entry));
+      expect(isOfTerms, `${entry.name} has a start rating that differs from the terms`);
     };
     for (const entry of contest.entries) if (!late.has(entry.name)) add(entry);
     for (const [leaf, { event, text, digest }] of lines.entries()) {

@@ -22,8 +22,8 @@ class TournamentFormat(BaseModel, ABC):
     waits: ClassVar[bool] = True
     """Whether `next` is called only after all games of the earlier pairings."""
 
-    draws_when_free: ClassVar[bool] = False
-    """Whether there are no rounds, so that agents join and leave at any time (`judge.tournament.ladder`)."""
+    has_rounds: ClassVar[bool] = True
+    """False: agents join and leave at any time (`judge.tournament.ladder`)."""
 
     agents: ClassVar[tuple[int, int | None]] = (2, None)
     """Minimum and maximum."""

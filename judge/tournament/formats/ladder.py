@@ -1,6 +1,7 @@
 """Ladder: no rounds. A matchmaker chooses each pair from the ratings when a slot is free."""
 
 from collections.abc import Mapping, Sequence
+from math import hypot
 from typing import ClassVar, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -49,13 +50,15 @@ class Matchmaking(BaseModel):
 
 
 class StartRating(BaseModel):
-    """Rating of an agent at the start, in Elo."""
+    """Rating of an agent at its entry, in Elo."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     rating: float = Field(allow_inf_nan=False)
     deviation: float = Field(gt=0, le=MAX_DEVIATION)
     """Standard deviation."""
+    digest: str = Field(default="", pattern="^([0-9a-f]{64})?$", exclude_if=lambda digest: not digest)
+    """Files of this deviation, which is wider for others; empty: all."""
 
 
 class Ladder(TournamentFormat):
@@ -82,11 +85,23 @@ class Ladder(TournamentFormat):
     anchors: Mapping[str, float] = Field(default_factory=dict)
     """Agents with a fixed rating, in Elo."""
     ratings: Mapping[str, StartRating] = Field(default_factory=dict, exclude_if=lambda ratings: not ratings)
-    """Ratings at the start by agent; those of `[ratings] from` are added."""
+    """Ratings by agent, also for later entries; those of `[ratings] from` are added."""
     matchmaking: Matchmaking = Matchmaking()
 
     waits: ClassVar[bool] = False
-    draws_when_free: ClassVar[bool] = True
+    has_rounds: ClassVar[bool] = False
+
+    def start_rating(self, agent: str, digest: str) -> StartRating | None:
+        """None if unknown."""
+        found = self.ratings.get(agent)
+        if found is None:
+            folded = agent.casefold()
+            known = (each for name, each in self.ratings.items() if each.digest and name.casefold() == folded)
+            found = next(known, None)
+        if found is None or not found.digest:
+            return found
+        deviation = found.deviation if found.digest == digest else hypot(found.deviation, self.version_deviation)
+        return rounded_rating(found.rating, deviation)
 
     def next(
         self,
@@ -94,15 +109,22 @@ class Ladder(TournamentFormat):
         played: Sequence[PlayedPairing],  # noqa: ARG002
         seed: Seed,  # noqa: ARG002
     ) -> list[Pairing]:
-        """Empty: `judge.tournament.ladder` chooses the pairs."""
+        """Empty."""
         return []
 
     def goes_on(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing], seed: Seed) -> bool:  # noqa: ARG002
-        """Until the last game of the season, or fewer than two agents can meet."""
+        """Whether agents can meet in this season."""
         active = [entry.id for entry in entries if entry.active]
         can_pair = len(active) > 1 and not self.anchors.keys() >= set(active)
         return can_pair and len(played) < self.total_games
 
     def to_come(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing]) -> int:
-        """The other games of the season."""
+        """Other games."""
         return self.total_games - len(played) if self.goes_on(entries, played, 0) else 0
+
+
+def rounded_rating(rating: float, deviation: float, digest: str = "") -> StartRating:
+    """With two decimals."""
+    return StartRating(
+        rating=round(rating, 2), deviation=round(min(max(deviation, 1), MAX_DEVIATION), 2), digest=digest
+    )

@@ -39,7 +39,7 @@ from judge.web.authors.games import (
 from judge.web.authors.home import home_values
 from judge.web.authors.ladder import MAX_CHALLENGES, ladder_values
 from judge.web.authors.submissions import practice_values, submission_values
-from judge.web.intake.app import AgentName, AppState, Filename, Number, ask_practice, stored_file
+from judge.web.intake.app import AgentName, AppState, Filename, Number, ask_challenge, ask_practice, stored_file
 from judge.web.kit.answers import AsciiJSON, attachment, download, html, page
 from judge.web.kit.errors import UnauthorizedError, route_with_errors
 from judge.web.kit.forms import check_site, form_fields
@@ -56,7 +56,7 @@ MAX_NOTICES = 50
 
 
 class AuthorsSite:
-    """Shared state: `state` of the intake, `files` with records, `hosts` that play, `plan` the current contest file."""
+    """Shared state: `state` of the intake, `files` with records."""
 
     def __init__(
         self,
@@ -74,19 +74,19 @@ class AuthorsSite:
         self._snapshot: Snapshot | None = None
 
     def shown_name(self) -> str:
-        """The contest's title, or else its name."""
+        """Title or name."""
         snapshot = self.snapshot()
         return (self.plan().title or self.state.directory.contest) if snapshot is None else snapshot.shown_name
 
     def snapshot(self) -> Snapshot | None:
-        """The contest; None before it begins."""
+        """None before it begins."""
         if self._snapshot is None:
             document = self.state.register.document()
             self._snapshot = None if document is None else read_snapshot(document)
         return self._snapshot
 
     def contest(self) -> PublishedContest | None:
-        """The contest with later entries; None before it begins."""
+        """With later entries; None before it begins."""
         return None if self.snapshot() is None else self._contest()
 
 
@@ -111,7 +111,7 @@ def _page(template: str, request: Request, values: Mapping[str, Any], status: in
     common = {
         "here": "author",
         "contest_name": site.shown_name(),
-        "has_rounds": snapshot is None or not snapshot.format.draws_when_free,
+        "has_rounds": snapshot is None or snapshot.format.has_rounds,
     }
     return page(__package__, template, _place_of(request), FOLDER, {**common, **values}, status)
 
@@ -123,7 +123,7 @@ def _sign_in_page(request: Request, _error: Exception | None = None) -> Response
 
 @dataclass(frozen=True, slots=True)
 class Own:
-    """A signed-in author's request."""
+    """An author's request."""
 
     request: Request
     author: str
@@ -135,16 +135,16 @@ class Own:
         return self.site.state
 
     def page(self, template: str, values: Mapping[str, Any], status: int = 200) -> Response:
-        """A page for this author."""
+        """A page."""
         return _page(template, self.request, {"author": self.author, **values}, status)
 
     @property
     def agents(self) -> frozenset[str]:
-        """The names of the author's agents."""
+        """Names."""
         return self.state.register.agents_of(self.author)
 
     def game(self, stem: str) -> PublishedGame:
-        """A game of the author's agents. Raises UnknownSubmissionError."""
+        """Raises UnknownSubmissionError."""
         games = self.state.register.own_games(self.author, 1, int(stem))
         if not games or stem != games[0].stem:
             raise UnknownSubmissionError("there is no such game")
@@ -233,7 +233,7 @@ def starter(request: Request, name: StarterName) -> Response:
 
 @pages.get("/index.html")
 def index(own: Signed) -> Response:
-    """Show the contest, the author's agents, submissions and games."""
+    """Show the home page."""
     return _index_page(own)
 
 
@@ -284,7 +284,7 @@ def _index_page(own: Own, problem: str = "") -> Response:
 
 @pages.post("/challenges", dependencies=FORM)
 async def challenge(own: Signed) -> Response:
-    """Request an unrated game against an agent of the ladder."""
+    """Request a challenge."""
     fields = await form_fields(own.request)
     try:
         await run_in_threadpool(_challenge, own, fields.get("submission", ""), fields.get("opponent", ""))
@@ -294,12 +294,9 @@ async def challenge(own: Signed) -> Response:
 
 
 def _challenge(own: Own, submission: str, opponent: str) -> None:
-    contest, per_day = own.site.contest(), own.state.directory.intake.challenges_per_day
-    if contest is None or contest.has_rounds or contest.is_over or not per_day:
-        raise NotNowError("no challenges are played now")
     if not re.fullmatch("[1-9][0-9]{0,17}", submission):
         raise UnknownSubmissionError("there is no such submission")
-    own.state.practice.challenge(int(submission), own.author, opponent, per_day)
+    ask_challenge(own.state, int(submission), own.author, opponent)
 
 
 @pages.get("/notices.html")

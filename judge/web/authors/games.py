@@ -72,7 +72,7 @@ def author_game_page(
     stems = {entry.name: f"{number:03d}" for number, entry in enumerate(contest.entries, 1)}
     entries = contest.by_name()
     titles = (entries[game.first].title, entries[game.second].title)
-    seats, has_rounds = (stems[game.first], stems[game.second]), not contest.format.draws_when_free
+    seats, has_rounds = (stems[game.first], stems[game.second]), contest.format.has_rounds
     context = GamePageContext(contest.name, game, seats, titles=titles, has_rounds=has_rounds)
     values = {"has_authors": True, "attempt": attempt, "others": game.uncounted}
     return _page(file, _own_seats(game, agents), context, place, "author_game.html", values)

@@ -1,6 +1,7 @@
 """HTTP paths of the intake."""
 
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -10,10 +11,12 @@ from starlette.concurrency import run_in_threadpool
 
 from judge.base.errors import HostError
 from judge.contest.entries import current_intake
+from judge.publish.ladder import OPEN
 from judge.store.notices import Notices
 from judge.store.practice_games import PracticeGame, PracticeGames
+from judge.store.queries import Reader
 from judge.store.submissions import Register
-from judge.store.types import NotNowError, UnknownSubmissionError
+from judge.store.types import SEASON_ENDED, NotNowError, UnknownSubmissionError
 from judge.submissions.check import CheckReport
 from judge.submissions.service import (
     AGENT_NAME,
@@ -21,6 +24,8 @@ from judge.submissions.service import (
     FILENAME_CHARACTERS,
     IntakeDirectory,
 )
+from judge.tournament.formats.ladder import Ladder
+from judge.tournament.snapshot import read_snapshot
 from judge.transparency.receipt import Receipt
 from judge.web.intake.answers import detail, practice_page, received, summary
 from judge.web.intake.upload import Receiver
@@ -42,9 +47,7 @@ MAX_ID = (1 << 63) - 1
 
 @dataclass(frozen=True, slots=True)
 class AppState:
-    """`is_working`: uploads are processed; `receipt` returns a submission's receipt; `is_held`: its worker waits for a
-    slot.
-    """
+    """`is_working`: uploads are processed; `is_held`: a submission waits for a slot."""
 
     directory: IntakeDirectory
     register: Register
@@ -62,7 +65,7 @@ router = APIRouter()
 
 
 async def intake_of(request: Request) -> AppState:
-    """A coroutine, because FastAPI runs other functions in threads."""
+    """A coroutine: FastAPI runs other functions in threads."""
     state: AppState = request.app.state.intake
     return state
 
@@ -189,7 +192,7 @@ def report(state: State, author: Author, id: Number) -> CheckReport:  # noqa: A0
 
 @router.get("/submissions/{id}/practice", responses=_OF_ONE, tags=["practice games"])
 def practice(state: State, author: Author, id: Number) -> PracticePage:  # noqa: A002 - the path's name
-    """List the practice games of one of your submissions, the last one first."""
+    """List the practice games and challenges of one of your submissions, the last one first."""
     state.register.get(id, author)
     return practice_page(state.practice.of(id, author))
 
@@ -205,6 +208,39 @@ def more_practice(state: State, author: Author, id: Number) -> PracticePage:  # 
     return practice_page(ask_practice(state, id, author))
 
 
+Opponent = Annotated[
+    str, Query(min_length=1, max_length=64, description="The name of an agent that takes part, as the tables show it.")
+]
+
+
+@router.get("/submissions/{id}/challenges", responses=_OF_ONE, tags=["practice games"])
+def challenges(state: State, author: Author, id: Number) -> PracticePage:  # noqa: A002 - the path's name
+    """List the challenges of one of your submissions, the last one first."""
+    state.register.get(id, author)
+    return _challenges_page(state, id, author)
+
+
+@router.post(
+    "/submissions/{id}/challenges",
+    status_code=201,
+    responses=error_responses(401, 404, 409, 422, 429, 503),
+    tags=["practice games"],
+)
+def challenge(
+    state: State,
+    author: Author,
+    id: Number,  # noqa: A002 - the path's name
+    opponent: Opponent,
+) -> PracticePage:
+    """Let one of your submissions play an unrated game against an agent of a ladder, when a slot is free."""
+    ask_challenge(state, id, author, opponent)
+    return _challenges_page(state, id, author)
+
+
+def _challenges_page(state: AppState, submission: int, author: str) -> PracticePage:
+    return practice_page([game for game in state.practice.of(submission, author) if game.challenged])
+
+
 @router.delete("/submissions/{id}", responses=_OF_ONE, tags=["submissions"])
 def withdraw(state: State, author: Author, id: Number) -> Summary:  # noqa: A002 - the path's name
     """Withdraw one of your submissions: it will not be an entry. Games that were played stay in the records."""
@@ -212,11 +248,33 @@ def withdraw(state: State, author: Author, id: Number) -> Summary:  # noqa: A002
 
 
 def ask_practice(state: AppState, submission: int, author: str) -> list[PracticeGame]:
-    """Request practice games; return all. Raises as `PracticeGames.ask`."""
+    """Raises as `PracticeGames.ask`."""
     limits = state.directory.intake
     if not limits.practice_games:
         raise NotNowError("this contest has no practice games: ask the organiser")
     return state.practice.ask(submission, author, limits.practice_games, limits.practice_games_per_day)
+
+
+def ask_challenge(state: AppState, submission: int, author: str, opponent: str) -> None:
+    """Raises as `PracticeGames.challenge`."""
+    per_day = state.directory.intake.challenges_per_day
+    if not per_day or not _is_running_ladder(state.directory):
+        raise NotNowError("no challenges are played now")
+    state.practice.challenge(submission, author, opponent, per_day)
+
+
+def _is_running_ladder(directory: IntakeDirectory) -> bool:
+    with closing(Reader(directory.store_url)) as reader:
+        if directory.contest not in reader.contest_names():
+            return False
+        form = read_snapshot(reader.document(directory.contest)).format
+        if not isinstance(form, Ladder):
+            return False
+        counts = reader.counts(directory.contest)
+        if any(counts[state] for state in OPEN):
+            return True
+        has_ended = reader.last_lines(directory.contest, 1, SEASON_ENDED)
+        return not has_ended and sum(counts.values()) < form.total_games
 
 
 def stored_file(directory: IntakeDirectory, digest: str | None, what: str) -> bytes:

@@ -24,6 +24,7 @@ from judge.contest.hosts import ContestHost, contest_hosts
 from judge.contest.plan import Planned
 from judge.contest.window_keeper import PlanFile
 from judge.contest_games import GameConditions, PublishedGame
+from judge.publish import ladder_state
 from judge.publish.conditions import conditions_of
 from judge.publish.joined import JOINED, Joined
 from judge.publish.ladder import LadderRatings
@@ -142,7 +143,7 @@ class LivePages:
         self._languages = languages(CODES)
         self._certificate = Certificate(planned.files, is_static=is_static)
         self._joined = _joined(self._contest)
-        self._ladder = LadderRatings()
+        self._ladder = LadderRatings(planned.folder / ladder_state.FILE)
         self._file = PlanFile(planned)
         self._hosts: tuple[float, Sequence[ContestHost]] = (-HOSTS_S, ())
         self.games = RunningPages(
@@ -152,7 +153,7 @@ class LivePages:
             self.hosts,
             is_static=is_static,
             has_authors=has_authors,
-            has_rounds=not self._contest.snapshot.format.draws_when_free,
+            has_rounds=self._contest.snapshot.format.has_rounds,
         )
         self.log = SignedLog(planned.store_url, planned.name, planned.folder)
 

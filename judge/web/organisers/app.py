@@ -19,7 +19,7 @@ from judge.base.errors import InputError
 from judge.base.logs import get_logger
 from judge.base.text import sentence
 from judge.base.tree_tar import tree_chunks
-from judge.contest.settings import FINAL, Settings, change_settings
+from judge.contest.settings import FINAL, TIMES, Settings, change_settings
 from judge.site.pages import PagePlace
 from judge.store.orders import DoneOrder, OrganiserOrder, new_order_id
 from judge.store.tokens import TokenHolder, TokenRole
@@ -250,6 +250,7 @@ def _settings_page(
     values = {
         "settings": current,
         "values": {**current.values, **given},
+        "times": TIMES,
         "order_id": new_order_id(),
         "proof": proof_of(who.token, ORDER_FORM),
         "most": REASON_CHARACTERS,

@@ -43,7 +43,7 @@ class Console:
     def has_rounds(self) -> bool:
         """False for a ladder that has begun."""
         contest = self.contest()
-        return contest is None or not contest.snapshot.format.draws_when_free
+        return contest is None or contest.snapshot.format.has_rounds
 
     def contest(self) -> Contest | None:
         """The contest; None before it begins."""

@@ -52,7 +52,7 @@ def overview(console: Console) -> Mapping[str, Any]:
     running = store.running(name)
     places = [(attempt.host, attempt.slot) for _, attempt in running if attempt.slot]
     standing, is_over, to_come = contest.standing(), contest.is_over(), contest.to_come()
-    has_rounds = not contest.snapshot.format.draws_when_free
+    has_rounds = contest.snapshot.format.has_rounds
     reasons = store.last_lines(name, 1, "paused", "stopped", "open")
     return {
         **values,

@@ -18,7 +18,7 @@ READER: TypeAdapter[AnyFormat] = TypeAdapter(AnyFormat)
 SHORTEST = {name: {"swiss": {"rounds": 2}, "sprt": {"rounds": 30}}.get(name, {}) for name in FORMATS}
 """Options that a format cannot do without, or that shorten its tests."""
 
-WITH_ROUNDS = [name for name in FORMATS if not FORMATS[name].draws_when_free]
+WITH_ROUNDS = [name for name in FORMATS if FORMATS[name].has_rounds]
 
 
 def read(text: str) -> TournamentFormat:

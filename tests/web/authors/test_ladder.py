@@ -1,26 +1,33 @@
 """An author's agents in a ladder, and challenges of other agents."""
 
 import asyncio
+import json
 import re
+import time
 from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlencode
 
 import pytest
+from typer.testing import CliRunner, Result
 
+from judge.cli import app
 from judge.contest.entries import intake_directory
-from judge.contest.orders import withdraw
+from judge.contest.orders import end_season, withdraw
 from judge.contest.plan import load_plan
 from judge.contest_games import GameState
 from judge.publish.load import load_store
 from judge.store.orders import OrganiserOrder
-from judge.store.practice_games import GONE
+from judge.store.practice_games import GONE, PracticeGames, PracticeResult
 from judge.submissions.service import IntakeDirectory
 from tests.publish.cups import Cup
 from tests.site.browser import Browser
 from tests.verify.test_ladder import joins
-from tests.web.intake.conftest import make_token
+from tests.web.intake.conftest import POLL_INTERVAL_S, make_token
 from tests.web.live.serving import serving_all
 from tests.web.service import Answer, call, service_of
 
@@ -138,6 +145,101 @@ def test_a_challenge_of_an_agent_that_leaves_is_cancelled(desk: Desk) -> None:
         assert (GameState.CANCELLED, GONE) == (game.state, game.why)
     assert "její soupeř už nehraje" in desk.page("cs/")
     assert desk.challenge("anna")[0] == 409
+
+
+def api(desk: Desk, method: str, path: str, token: str, **query: str) -> tuple[int, dict[str, Any]]:
+    headers = {"authorization": f"Bearer {token}"}
+    status, _, body = asyncio.run(call(desk.service, method, path, headers, query=urlencode(query)))
+    return status, json.loads(body)
+
+
+def test_programs_challenge_over_the_api_with_the_limits_of_the_page(desk: Desk) -> None:
+    path = "/submissions/1/challenges"
+    assert (200, {"games": []}) == api(desk, "GET", path, desk.token)
+    status, found = api(desk, "POST", path, desk.token, opponent="anna")
+    assert 201 == status
+    (game,) = found["games"]
+    assert ("pending", "zoe", "anna", "anna") == tuple(
+        game[key] for key in ("state", "agent", "challenged", "opponent")
+    )
+    assert (200, found) == api(desk, "GET", path, desk.token)
+    assert desk.challenge("bert")[0] == 303
+    assert ["bert", "anna"] == [each["challenged"] for each in api(desk, "GET", path, desk.token)[1]["games"]]
+    assert 201 == api(desk, "POST", path, desk.token, opponent="dora")[0]
+    status, refused = api(desk, "POST", path, desk.token, opponent="anna")
+    assert (429, "an author may request 3 challenges in 24 hours: try again later") == (status, refused["error"])
+
+
+@pytest.mark.parametrize(
+    ("number", "opponent", "author", "status", "words"),
+    [
+        ("1", "nobody", "eve", 409, "nobody does not take part: choose another opponent"),
+        ("1", "", "eve", 422, "opponent"),
+        ("1", "x" * 65, "eve", 422, "opponent"),
+        ("2", "anna", "eve", 404, "there is no submission 2"),
+        ("1", "anna", "bob", 404, "there is no submission 1"),
+        ("1", "anna", "", 401, "token"),
+    ],
+)
+def test_the_api_refuses_challenges_with_the_reason(
+    desk: Desk, number: str, opponent: str, author: str, status: int, words: str
+) -> None:
+    token = {"eve": desk.token, "bob": desk.other}.get(author, "")
+    found, body = api(desk, "POST", f"/submissions/{number}/challenges", token, opponent=opponent)
+    assert found == status
+    assert words in body["error"]
+
+
+def test_no_challenges_are_played_after_the_season(desk: Desk) -> None:
+    end_season(desk.cup.contest, OrganiserOrder("Olga", "end-season", "", "the term is over"))
+    desk.cup.play()
+    assert desk.cup.contest.is_over()
+    status, body = api(desk, "POST", "/submissions/1/challenges", desk.token, opponent="anna")
+    assert (409, "no challenges are played now") == (status, body["error"])
+    assert desk.challenge("anna")[0] == 409
+
+
+def challenge(*words: str) -> Result:
+    return CliRunner().invoke(app, ["challenge", *words], env={"COLUMNS": "200"})
+
+
+def test_command_requests_a_challenge_of_a_running_service_and_prints_its_result(tmp_path: Path) -> None:
+    with joins(tmp_path / "cup", INTAKE) as cup:
+        cup.play(14)
+        directory = intake_directory(load_plan(tmp_path / "cup"))
+        link = f"#{make_token(directory, 'eve')}"
+        with serving_all(directory.folder) as service, closing(directory.practice_games()) as games:
+            url = f"{service.url}/author/index.html{link}"
+            done = challenge("zoe", "anna", "--url", url)
+            assert (0, "challenge 1: zoe of submission 1 - anna\n") == (done.exit_code, done.stdout)
+            assert "author/index.html#challenges" in done.stderr
+            taken = games.take("1" * 32)
+            assert taken is not None
+            played = PracticeResult("zoe", "anna", 1, "win", 0, "5 in a row", "0" * 64, 1.5)
+            games.finish(taken.id, taken.attempt, played)
+            withdraw(cup.contest, OrganiserOrder("Olga", "withdraw-agent", "bert", "it is ill"))
+            refused = challenge("1", "bert", "--url", url)
+            assert "bert does not take part" in str(refused.exception)
+            unknown = challenge("zo", "anna", "--url", url)
+            assert "no submission of 'zo' passed: did you mean 'zoe'?" in str(unknown.exception)
+            asked = challenge("1", "dora", "--url", url, "--json")
+            assert ("dora", "pending") == tuple(json.loads(asked.stdout)[key] for key in ("challenged", "state"))
+            with ThreadPoolExecutor(1) as pool:
+                waiting = pool.submit(challenge, "zoe", "anna", "--url", url, "--wait")
+                finish_next(games, "dora", played)
+                finish_next(games, "anna", played)
+                assert (0, "anna wins: 5 in a row") == (
+                    waiting.result().exit_code,
+                    waiting.result().stdout.splitlines()[-1],
+                )
+            assert "--token-file is missing" in str(challenge("zoe", "anna", "--url", service.url).exception)
+
+
+def finish_next(games: PracticeGames, opponent: str, result: PracticeResult) -> None:
+    while (taken := games.take("1" * 32)) is None:
+        time.sleep(POLL_INTERVAL_S)
+    assert opponent == taken.challenged
+    games.finish(taken.id, taken.attempt, replace(result, opponent=opponent))
 
 
 @pytest.mark.parametrize("width", [1280, 390])

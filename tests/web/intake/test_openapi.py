@@ -35,6 +35,8 @@ PATHS = [
     ("/submissions/{id}/report", "GET"),
     ("/submissions/{id}/practice", "GET"),
     ("/submissions/{id}/practice", "POST"),
+    ("/submissions/{id}/challenges", "GET"),
+    ("/submissions/{id}/challenges", "POST"),
 ]
 
 

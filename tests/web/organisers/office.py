@@ -113,7 +113,7 @@ about = "a cup in spring"
 policy = "gomocup-freestyle"
 {keys}
 [format]
-name = "round-robin"
+name = "{form}"
 {tables}
 [[agents]]
 path = "house-instant"
@@ -122,10 +122,12 @@ name = "left"
 
 
 @contextmanager
-def unbegun(folder: Path, keys: str = "", tables: str = "") -> Iterator[Office]:
+def unbegun(folder: Path, keys: str = "", tables: str = "", form: str = "round-robin") -> Iterator[Office]:
     """A contest that has not begun."""
     folder.mkdir()
-    (folder / "contest.toml").write_text(PLAN.format(keys=keys, tables=tables) + PATIENCE.format(strangers=1000))
+    (folder / "contest.toml").write_text(
+        PLAN.format(keys=keys, tables=tables, form=form) + PATIENCE.format(strangers=1000)
+    )
     open_intake(folder)
     with office_in(folder, None) as found:
         yield found

@@ -87,6 +87,22 @@ def test_a_time_is_removed_with_an_empty_field(found: Office) -> None:
     assert "The contest has no start time." in found.page("index.html")
 
 
+def test_the_end_of_a_season_is_a_time_of_the_settings(found: Office, tmp_path: Path) -> None:
+    assert "ends" not in settings_form(found)
+    with unbegun(tmp_path / "ladder", KEYS, "ends = 2099-06-30T18:00:00 # holidays" + TABLES, "ladder") as ladder:
+        path = ladder.console.planned.path
+        form = settings_form(ladder, ends="2099-07-01T12:00")
+        assert 303 == send(ladder, form)[0]
+        assert datetime(2099, 7, 1, 10, tzinfo=UTC) == load_plan(path).plan.season_end
+        assert "ends = 2099-07-01T12:00:00 # holidays" in path.read_text()
+        (line,) = journal(ladder)
+        assert "ends: 2099-06-30T18:00:00 -> 2099-07-01T12:00:00" in line.text
+        status, _, body = send(ladder, settings_form(ladder, ends="2099-03-01T12:00"))
+        assert (422, True) == (status, b"format.ends is" in body)
+        assert 303 == send(ladder, settings_form(ladder, ends=""))[0]
+        assert load_plan(path).plan.season_end is None
+
+
 @pytest.mark.parametrize(
     ("change", "word"),
     [

@@ -1,0 +1,131 @@
+"""A ladder with its running service: agents and new versions that authors upload join it, and both verifiers follow."""
+
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from judge.agents.agents import program_digest
+from judge.contest.entries import intake_directory
+from judge.contest.orders import enter_passed
+from judge.contest.plan import load_plan
+from judge.export.export import PageOptions, publish
+from judge.statistics.online_ratings import Prior
+from judge.store.types import WITHDRAWN
+from judge.submissions.pipeline import OnStep, Processor, UploadJob, UploadOutcome
+from judge.tournament.ladder import LadderHistory, follow
+from judge.transparency.keys import make_key
+from judge.verify.export import verify_export
+from tests.publish.cups import STRONG_TO_WEAK, Cup, player
+from tests.publish.public import Public
+from tests.verify.log_forgeries import nothing
+from tests.verify.test_ladder import FAILURES, FORM
+from tests.verify.test_second_verifier import problems as problems_by_node
+from tests.web.intake.conftest import POLL_INTERVAL_S, ended, make_token, send
+from tests.web.intake.standing_in import process
+from tests.web.live.serving import serving_all
+
+INTAKE = """
+[intake]
+practice_games = 0
+tries = 1
+requests_per_minute = 100000
+address_requests_per_minute = 100000
+"""
+GATE = f"judge.cli.submit:hosting={__name__}:hosting"
+
+
+def hosting(*_: object) -> tuple[Processor, None]:
+    """In place of `judge.cli.submit.hosting`."""
+    return with_files, None
+
+
+def with_files(job: UploadJob, tell: OnStep) -> UploadOutcome:
+    """The check for tests, of an agent whose files are the upload."""
+    found = process(job, tell)
+    assert found.agent is not None
+    staged = job.agents / "staged"
+    staged.mkdir()
+    (staged / "five").write_bytes(job.upload.read_bytes())
+    digest = program_digest(staged)
+    staged.rename(job.agents / digest)
+    assert found.report is not None
+    return replace(
+        found,
+        agent=replace(found.agent, program=job.agents / digest, digest=digest),
+        report=found.report.model_copy(update={"digest": digest}),
+    )
+
+
+def test_uploaded_agent_and_its_new_version_join_play_and_verify(tmp_path: Path) -> None:
+    public = Public(tmp_path, make_key(tmp_path / "organiser.key"))
+    cast = {**STRONG_TO_WEAK, "zoe": player("zoe", 0.7), "zoe.2": player("zoe.2", 0.9)}
+    with Cup(tmp_path / "cup", cast, FORM + INTAKE, FAILURES, first=4, drawn=nothing) as cup:
+        cup.contest.enter_passed = enter_passed
+        cup.play(5)
+        directory = intake_directory(load_plan(cup.folder))
+        token = make_token(directory, "eve")
+        with serving_all(cup.folder, without=(GATE,)) as service, service.client(token) as eve:
+            submitted(eve, "good zoe", 1)
+            cup.play(8)
+            assert games_of(cup, "zoe")
+            assert "zoe" in eve.get("/index.html").text
+            submitted(eve, "good new zoe", 2)
+            cup.play(6)
+            assert len(games_of(cup, "zoe.2")) > 1
+            # Pages are read again after a while.
+            while "zoe.2" not in eve.get("/index.html").text:
+                time.sleep(POLL_INTERVAL_S)
+            cup.play()
+        entered = cup.store.last_lines(cup.contest.name, 9, "entered", WITHDRAWN)[::-1]
+        assert [
+            ("entered", "zoe: its check passed"),
+            ("entered", "zoe.2: new version of zoe: its check passed"),
+            (WITHDRAWN, "zoe: zoe.2 replaces it"),
+        ] == [(line.event, line.text) for line in entered]
+        leaves = {line.number: line for line in cup.store.leaves(cup.contest.name, 0, 10_000)}
+        assert all(leaves[line.number] == line for line in entered)
+        assert version_prior(cup) == prior_in_ladder(cup)
+        last = cup.store.games(cup.contest.name)[-1]
+        assert last.number == 24
+        assert max(game.number for game in games_of(cup, "zoe")) < min(game.number for game in games_of(cup, "zoe.2"))
+        publish(cup.contest, public.directory, public.private, public.key, PageOptions(languages=("en",)))
+    report = verify_export(public.directory, public.public_key)
+    assert [] == list(report.problems)
+    assert report.is_over
+    assert [] == problems_by_node(public.directory, public.public_key)
+
+
+def submitted(client: httpx.Client, content: str, version: int) -> None:
+    found = ended(client, send(client, content))
+    assert ("passed", "zoe", version) == (found["state"], found["name"], found["version"])
+
+
+def games_of(cup: Cup, agent: str) -> list[Any]:
+    return [game for game in cup.store.games(cup.contest.name) if agent in (game.first, game.second)]
+
+
+def replayed(cup: Cup, *, until: str = "") -> LadderHistory:
+    """The ladder before the line of an event, or at the end."""
+    contest = cup.contest
+    contest.refresh()
+    results = {result.id: result for result in contest.results()}
+    entry_of = contest.snapshot.by_name().__getitem__
+    history = LadderHistory(contest.first, contest.tournament.seed or 0, lambda game, _: results[game], entry_of)
+    for line in cup.store.journal(contest.name):
+        if until and line.text.startswith(until):
+            break
+        follow(history, [line], cup.store.pairings(contest.name), cup.store.games(contest.name))
+    return history
+
+
+def version_prior(cup: Cup) -> Prior:
+    """The parent's rating at the entry of its version, with a wider deviation."""
+    rating = replayed(cup, until="zoe.2: ").ratings.rating("zoe")
+    return Prior(rating.elo, (rating.deviation**2 + 200**2) ** 0.5)
+
+
+def prior_in_ladder(cup: Cup) -> Prior:
+    return replayed(cup)._priors["zoe.2"]
