@@ -77,6 +77,9 @@ LEAGUES = (
     RehearsedLeague("standard-1", "gomocup-standard:finals", "standard-2"),
 )
 
+SMALL_LEAGUES = tuple(each for each in LEAGUES if each.name in {"freestyle-2", "fastgame", "renju", "freestyle-1"})
+"""One of each kind."""
+
 SECOND = ("freestyle-2", "freestyle15-2", "standard-2")
 FIRST = ("freestyle-1", "freestyle15-1", "standard-1")
 
@@ -129,7 +132,7 @@ def rehearse(
     is_busy: Annotated[
         bool, typer.Option("--busy-host", help="Other work takes the cores: count turns lost on time because of it.")
     ] = False,
-    is_small: Annotated[bool, typer.Option("--small", help="Three agents instead of nine, without programs.")] = False,
+    is_small: Annotated[bool, typer.Option("--small", help="Three agents and four leagues, without programs.")] = False,
 ) -> None:
     """Play the cup of 2026 in small, kill a worker, export once, run both verifiers, and print a summary."""
     if folder.exists():
@@ -143,13 +146,14 @@ def rehearse(
     for name in FOREIGN:
         print(f"{name}: {'plays' if name in found else 'not here, skipped'}", flush=True)
     foreign = {name: (str((programs or Path()).resolve() / name), ("fastgame", "freestyle15-2")) for name in found}
+    leagues = SMALL_LEAGUES if is_small else LEAGUES
     entries = {**(SMALL_ENTRIES if is_small else ENTRIES), **foreign}
     promoted = 1 if is_small else 2
     more = ["clock.starved_share=1"] if is_busy else []
-    write_cup(folder / "2025", entries, 1, promoted, more)
+    write_cup(folder / "2025", leagues, entries, 1, promoted, more)
     all_entries = {**entries, **({} if is_small else NEW_ENTRIES)}
-    write_cup(folder / "2026", all_entries, games, promoted, more, folder / "2025")
-    summary = {**Rehearsal(folder).run(has_faults=is_busy), **({"busy_host": BUSY_WORDS} if is_busy else {})}
+    write_cup(folder / "2026", leagues, all_entries, games, promoted, more, folder / "2025")
+    summary = {**Rehearsal(folder, leagues).run(has_faults=is_busy), **({"busy_host": BUSY_WORDS} if is_busy else {})}
     print(json.dumps(summary, indent=1))
     if not summary["is_good"]:
         raise SystemExit(1)
@@ -157,15 +161,17 @@ def rehearse(
 
 def write_cup(
     folder: Path,
+    leagues: Sequence[RehearsedLeague],
     entries: Mapping[str, tuple[str, Sequence[str]]],
     games: int,
     promoted: int,
     more: Sequence[str],
     last: Path | None = None,
 ) -> None:
-    """Write a cup.toml with all leagues. `more`: changes of all policies. Ratings of the `last` cup leave out pairs."""
+    """Write a cup.toml. `more`: changes of all policies. Ratings of the `last` cup leave out pairs."""
     text = f'name = "cup-{folder.name}"\nabout = "A rehearsal"\n'
-    for league in LEAGUES:
+    names = {league.name for league in leagues}
+    for league in leagues:
         clock = load_policy(league.policy).clock
         change = [f"clock.turn_ms={clock.turn_ms // DIVISOR}", f"clock.match_ms={clock.match_ms // DIVISOR}"]
         form: dict[str, Any] = {"name": "round-robin", "games": games, "ranking": ["rating"]}
@@ -178,8 +184,9 @@ def write_cup(
             text += f'after = "{league.below}"\npromoted = {promoted}\n'
             text += "promotes_new = true\n" if last is not None else ""
         text += "" if league.has_medals else "medals = false\n"
-    for name, (path, leagues) in entries.items():
-        text += f"[[entries]]\npath = {toml_value(path)}\nname = {toml_value(name)}\nleagues = {toml_value(leagues)}\n"
+    for name, (path, chosen) in entries.items():
+        text += f"[[entries]]\npath = {toml_value(path)}\nname = {toml_value(name)}\n"
+        text += f"leagues = {toml_value([each for each in chosen if each in names])}\n"
     folder.mkdir()
     (folder / "cup.toml").write_text(text)
 
@@ -187,8 +194,9 @@ def write_cup(
 class Rehearsal:
     """Both cups in their folder, with the processes of a cluster."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, leagues: Sequence[RehearsedLeague]) -> None:
         self.folder = folder
+        self.leagues = leagues
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             self.address = f"tcp://127.0.0.1:{free.getsockname()[1]}"
@@ -206,7 +214,7 @@ class Rehearsal:
                 self._play("2026", workers)
             finally:
                 for process in workers.values():
-                    _stop(process)
+                    stop(process)
         played = time.monotonic() - began
         counts = {cup: self._counts(cup) for cup in ("2025", "2026")}
         exported = judge(self.folder, "cup", "export", "public", "2026")
@@ -216,7 +224,7 @@ class Rehearsal:
         ]
         leagues = json.loads(judge(self.folder, "cup", "status", "2026", "--json"))["leagues"]
         plan = json.loads(run(self.folder, [sys.executable, "-m", "judge.cli", "cup", "plan", "2026", "--json"])[1])
-        is_over = len(leagues) == len(LEAGUES) and all(league["is_over"] for league in leagues.values())
+        is_over = len(leagues) == len(self.leagues) and all(league["is_over"] for league in leagues.values())
         lost = [self._played_again(game) for game in self.lost]
         are_repeated = all(each["is_later"] and (has_faults or not each["faults"]) for each in lost)
         return {
@@ -308,7 +316,7 @@ class Rehearsal:
     def _in_play(self, cup: str, worker: str) -> Sequence[tuple[str, int]]:
         """League and number of the games of which a worker has sent moves, and which have not ended."""
         found = []
-        for league in LEAGUES:
+        for league in self.leagues:
             events = self.folder / cup / league.name / LOG_FILE
             if not events.exists():
                 continue
@@ -347,7 +355,7 @@ class Rehearsal:
 
     def _counts(self, cup: str) -> Counter[str]:
         found: Counter[str] = Counter()
-        for league in LEAGUES:
+        for league in self.leagues:
             lines = json.loads(judge(self.folder, "contest", "log", f"{cup}/{league.name}", "--json"))
             found.update(line["event"] for line in lines)
         return found
@@ -361,18 +369,18 @@ class Rehearsal:
         try:
             yield process
         finally:
-            _stop(process)
+            stop(process)
 
     def _start(self, *words: str, log: str = "") -> subprocess.Popen[bytes]:
         with (self.folder / (log or f"{words[0]}.log")).open("ab") as file:
             command = [sys.executable, "-m", "judge.cli", *words]
-            return subprocess.Popen(command, cwd=self.folder, stdout=file, stderr=file, env=_environment())
+            return subprocess.Popen(command, cwd=self.folder, stdout=file, stderr=file, env=environment())
 
 
 KEY = "2026/organiser.pem"
 
 
-def _stop(process: subprocess.Popen[bytes]) -> None:
+def stop(process: subprocess.Popen[bytes]) -> None:
     process.terminate()
     with suppress(subprocess.TimeoutExpired):
         process.wait(60)
@@ -380,14 +388,14 @@ def _stop(process: subprocess.Popen[bytes]) -> None:
     process.wait()
 
 
-def _environment() -> Mapping[str, str]:
+def environment() -> Mapping[str, str]:
     """This checkout's judge, also from another folder."""
     return os.environ | {"PYTHONPATH": str(Path(__file__).parents[1])}
 
 
 def run(folder: Path, command: Sequence[str]) -> tuple[int, str]:
     """Run a command in a folder; return exit code and output."""
-    done = subprocess.run(command, cwd=folder, stdout=subprocess.PIPE, text=True, check=False, env=_environment())
+    done = subprocess.run(command, cwd=folder, stdout=subprocess.PIPE, text=True, check=False, env=environment())
     return done.returncode, done.stdout
 
 

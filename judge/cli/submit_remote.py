@@ -204,7 +204,7 @@ def submit_remote(
         print_findings(report)
         print_state(ended.state, ended.name, ended.version, ended.why)
         if ended.state in ENTERS:
-            note(_next_words(service.contest(), page))
+            note(next_words(service.contest(), page))
         elif ended.state is State.REFUSED:
             note(f"next: fix it and submit it again; report and log: {page}")
         elif ended.state is State.FAILED:
@@ -212,7 +212,10 @@ def submit_remote(
     return ended.state in ENTERS
 
 
-def _next_words(contest: ContestInfo, page: str) -> str:
+def next_words(contest: ContestInfo, page: str) -> str:
+    """What a passed submission leads to."""
+    if contest.has_begun and contest.joins_later:
+        return f"it joins the contest, which has begun; its page: {page}"
     if contest.has_begun:
         return "the contest has begun: its entries are locked in, so this agent does not take part"
     until = "the contest begins" if contest.closes is None else moment_text(contest.closes)

@@ -127,6 +127,7 @@ class ContestInfo(JsonAnswer):
 
     name: str
     has_begun: bool = Field(description="If true, the entries are frozen, and new submissions do not play.")
+    joins_later: bool = Field(False, description="A ladder: submissions that pass join it after its start.")
     policy: str
     about: str
     game: dict[str, Any]

@@ -21,7 +21,7 @@ from judge.cluster.security import parse_address, security_of
 from judge.cluster.transfers import Parcels
 from judge.contest.attempts import EndedAttempt, Job
 from judge.contest.contest import Contest, begin, open_store
-from judge.contest.plan import load_plan
+from judge.contest.plan import Planned, load_plan
 from judge.contest.runner import ContestRunner
 from judge.contest_games import AttemptState, ScheduledGame
 from judge.referee.policy import load_policy
@@ -31,7 +31,7 @@ from judge.store.contests import Store
 from judge.store.files import Files
 from judge.store.types import EntryRow
 from scripts.benchmarks.crowd import POLICY, SMALL
-from scripts.benchmarks.large import prepare, real_game
+from scripts.benchmarks.large import prepare, prepare_ladder, real_game
 from scripts.benchmarks.measuring import Bench, Figure, everywhere
 from scripts.benchmarks.simulated_workers import READY
 from tests.cluster.cables import laid
@@ -162,7 +162,11 @@ def scheduling(bench: Bench) -> Iterator[Figure]:
     """
     with _many_watches():
         for count in SIMULATED:
-            yield from _scheduled(bench, count)
+            planned = load_plan(prepare(bench.staging / f"simulated-{count}", ROUNDS * count))
+            yield from _scheduled(bench, planned, count, f"{count} simulated workers")
+        most = SIMULATED[-1]
+        planned = load_plan(prepare_ladder(bench.staging / "simulated-ladder", most, ROUNDS * most))
+        yield from _scheduled(bench, planned, most, f"ladder of {most} agents on {most} simulated workers")
 
 
 @contextmanager
@@ -175,10 +179,9 @@ def _many_watches() -> Iterator[None]:
         WATCH_LIMIT.write_text(limit, encoding="ascii")
 
 
-def _scheduled(bench: Bench, count: int) -> Iterator[Figure]:
+def _scheduled(bench: Bench, planned: Planned, count: int, name: str) -> Iterator[Figure]:
     wait_s = max(SHORTEST_S, count / GAMES_A_SECOND)
-    folder = bench.staging / f"simulated-{count}"
-    planned = load_plan(prepare(folder, ROUNDS * count))
+    folder = planned.path.parent
     with closing(open_store(planned)) as store:
         contest = begin(store, planned, {"cpu": "a processor"})
         _store_records(bench, contest, folder / "records")
@@ -193,7 +196,7 @@ def _scheduled(bench: Bench, count: int) -> Iterator[Figure]:
                 spent, own = _cpu_s(scheduler.pid) - spent, time.process_time() - own
             checks = _children_s() - checks
         games = len(store.results(contest.name))
-    name = f"{count} simulated workers with games of {wait_s:.3g} s"
+    name = f"{name} with games of {wait_s:.3g} s"
     yield Figure(f"{name}: games", games / took, "games/s", count / wait_s, games / took / (count / wait_s))
     yield Figure(f"{name}: scheduler, CPU", 1000 * spent / games, "ms/game")
     yield Figure(f"{name}: contest, CPU", 1000 * own / games, "ms/game")
@@ -205,12 +208,13 @@ def _scheduled(bench: Bench, count: int) -> Iterator[Figure]:
 def _store_records(bench: Bench, contest: Contest, folder: Path) -> None:
     """A real game of each opening."""
     folder.mkdir()
-    found: set[object] = set()
-    for game in contest.store.games(contest.name):
-        spec = GameSpec.model_validate_json(game.spec)
-        if spec.opening not in found:
-            found.add(spec.opening)
-            (folder / f"{len(found)}.json").write_bytes(real_game(bench, contest, game, spec).to_json())
+    if not contest.store.games(contest.name):
+        contest.schedule_next()  # a ladder
+    game = contest.store.games(contest.name)[0]
+    spec = GameSpec.model_validate_json(game.spec)
+    for number, opening in enumerate(contest.snapshot.openings):
+        record = real_game(bench, contest, game, spec.model_copy(update={"opening": opening}))
+        (folder / f"{number}.json").write_bytes(record.to_json())
 
 
 @contextmanager

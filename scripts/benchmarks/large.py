@@ -32,8 +32,7 @@ policy = "{policy}"
 change = ["game.options.width=9", "game.options.height=9", "folders.persistent=false", "folders.temporary=false"]
 
 [format]
-name = "round-robin"
-games = {games}
+{form}
 
 [openings]
 file = "openings.txt"
@@ -97,9 +96,19 @@ def prepare(folder: Path, size: int) -> Path:
     """The file, in a new folder, of a round robin of about so many games."""
     folder.mkdir()
     pairs = AGENTS * (AGENTS - 1) // 2
-    agents = "".join(AGENT.format(number=number) for number in range(1, AGENTS + 1))
+    return _written(folder, AGENTS, f'name = "round-robin"\ngames = {max(1, round(size / pairs))}')
+
+
+def prepare_ladder(folder: Path, agents: int, games: int) -> Path:
+    """The contest file, in a new folder, of a ladder."""
+    folder.mkdir()
+    return _written(folder, agents, f'name = "ladder"\ntotal_games = {games}')
+
+
+def _written(folder: Path, count: int, form: str) -> Path:
+    agents = "".join(AGENT.format(number=number) for number in range(1, count + 1))
     (folder / "openings.txt").write_text("\n".join(OPENINGS) + "\n")
-    (folder / PLAN_FILE).write_text(PLAN.format(policy=GOMOKU, games=max(1, round(size / pairs)), agents=agents))
+    (folder / PLAN_FILE).write_text(PLAN.format(policy=GOMOKU, form=form, agents=agents))
     return folder / PLAN_FILE
 
 

@@ -13,6 +13,8 @@ import judge.cli.submit
 import judge.referee.play
 from judge.base.errors import InputError
 from judge.cli import app
+from judge.cli.submit_remote import next_words
+from judge.web.schemas import ContestInfo, Uploads
 from tests.web.intake.conftest import make_contest
 from tests.web.intake.standing_in import process
 
@@ -245,3 +247,30 @@ def test_the_option_for_the_contest_of_0_1_0_still_works(run: Run, upload: Calla
     shown = said("show", "1", str(cup))
     assert "five" in shown
     assert [shown] * 2 == [said("show", "--contest", str(cup), "1"), said("show", "1", f"--contest={cup}")]
+
+
+@pytest.mark.parametrize(
+    ("has_begun", "joins_later", "words"),
+    [
+        (False, False, "it takes part; you may replace it until the contest begins; its page: https://example.org/1"),
+        (True, False, "the contest has begun: its entries are locked in, so this agent does not take part"),
+        (True, True, "it joins the contest, which has begun; its page: https://example.org/1"),
+    ],
+)
+def test_passed_upload_is_told_whether_it_plays(has_begun: bool, joins_later: bool, words: str) -> None:
+    contest = ContestInfo(
+        name="cup",
+        has_begun=has_begun,
+        joins_later=joins_later,
+        policy="gomocup-freestyle",
+        about="",
+        game={},
+        protocol="gomocup",
+        clock={},
+        limits={},
+        folders={},
+        runtimes=[],
+        uploads=Uploads(about="", bytes=1, per_hour=1, waiting=1),
+    )
+
+    assert words == next_words(contest, "https://example.org/1")

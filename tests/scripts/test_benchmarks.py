@@ -221,12 +221,21 @@ def test_the_scheduling_of_many_workers_is_measured(
     monkeypatch.setattr(bench_cluster, "SIMULATED", (4,))
     monkeypatch.setattr(bench_cluster, "SHORTEST_S", 0.25)
 
-    games, *costs, share = bench_cluster.scheduling(bench_in_containers)
+    figures = list(bench_cluster.scheduling(bench_in_containers))
 
-    assert "4 simulated workers with games of 0.25 s: games" == games.name
-    assert 16 == games.limit
-    assert 3 == len(costs)
-    assert all(cost.value > 0 for cost in (*costs, share))
+    assert [
+        f"{contest} with games of 0.25 s: {quantity}"
+        for contest in ("4 simulated workers", "ladder of 4 agents on 4 simulated workers")
+        for quantity in (
+            "games",
+            "scheduler, CPU",
+            "contest, CPU",
+            "checks of records, CPU",
+            "scheduler and contest",
+        )
+    ] == [figure.name for figure in figures]
+    assert {16} == {figure.limit for figure in figures if figure.name.endswith("games")}
+    assert all(figure.value > 0 for figure in figures)
 
 
 def test_ladder_measures_choices_and_results() -> None:

@@ -119,6 +119,7 @@ def contest(state: State) -> ContestInfo:
     return ContestInfo(
         name=state.directory.contest,
         has_begun=state.register.has_begun(),
+        joins_later=state.directory.joins_later,
         policy=policy.name,
         about=policy.about,
         game=policy.game.model_dump(mode="json"),

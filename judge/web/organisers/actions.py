@@ -155,8 +155,8 @@ def _preview_late(console: Console, author: str) -> Preview:
 def _of_submission(name: str, label: str, says: Callable[[Submission], str]) -> Action:
     def preview(console: Console, target: str) -> Preview:
         submission = console.state.register.get(_number(target))
-        has_begun = console.state.register.has_begun()
-        note = sentence("The contest has begun: its entries do not change.") if has_begun else ""
+        are_locked = console.state.register.has_begun() and not console.state.directory.joins_later
+        note = sentence("The contest has begun: its entries do not change.") if are_locked else ""
         return Preview(label, says(submission), note, readers="author")
 
     def carry_out(console: Console, order: OrganiserOrder, _: int) -> DoneOrder:

@@ -1,0 +1,63 @@
+"""The rehearsal of a ladder. JUDGE_LADDER_MINUTES: length of its season; without it, no season is played."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from judge.host.build_images import build_images
+from judge.host.house_agents import build_house_agents
+from scripts.ladder_rehearsal import KILLED, REPLACED, SUBMITTED, agreement, plan_events, waiting_times
+
+ROOT = Path(__file__).parents[2]
+MINUTES = os.environ.get("JUDGE_LADDER_MINUTES", "")
+
+
+@pytest.mark.docker
+def test_events_are_uploads_new_versions_crashers_and_kills(tmp_path: Path) -> None:
+    build_house_agents()
+    events = plan_events(tmp_path, 7200, 1, None)
+
+    names = [event.name for event in events]
+    assert events == sorted(events)
+    assert events[-1].at_s < 7200
+    assert {name: 1 + (name in REPLACED) for name in SUBMITTED} == {name: names.count(name) for name in SUBMITTED}
+    assert KILLED == {name: names.count(name) for name in KILLED}
+    assert [600 * number for number in range(11)] == [event.at_s for event in events if event.name == "crasher"]
+    assert all(event.archive.stat().st_size for event in events if event.archive)
+
+
+def test_agreement_is_the_share_of_pairs_in_the_same_order() -> None:
+    assert 1 == agreement([1, 2, 3], [10, 20, 30])
+    assert 0.667 == agreement([1, 2, 3], [20, 10, 30])
+    assert 1 == agreement([1, 2, 3], [10, 10, 30])
+
+
+def test_waiting_time_is_from_the_upload_and_from_the_check() -> None:
+    journal = [{"event": "passed", "text": "submission 1: anna", "at": "2027-01-01T00:00:10+00:00"}]
+    records = [
+        {"started_at": f"2027-01-01T00:00:{second}+00:00", "spec": {"seats": [{"digest": "a"}, {"digest": "b"}]}}
+        for second in (30, 12)
+    ]
+    submissions = [
+        {"id": 1, "name": "anna", "version": 1, "agent": "a", "received_at": "2027-01-01T00:00:02+00:00"},
+        {"id": 2, "name": "bert", "version": 1, "agent": "c", "received_at": "2027-01-01T00:00:02+00:00"},
+    ]
+
+    assert {"anna 1": [10.0, 2.0]} == waiting_times(journal, records, submissions)
+
+
+@pytest.mark.docker
+@pytest.mark.skipif(not MINUTES, reason="JUDGE_LADDER_MINUTES is not set")
+def test_ladder_is_verified_after_kills_new_versions_and_crashes(tmp_path: Path) -> None:
+    build_images(["native", "python", "java", "toolchain", "keeper"])
+    build_house_agents()
+
+    command = [sys.executable, "-m", "scripts.ladder_rehearsal", str(tmp_path / "ladder"), "--minutes", MINUTES]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+
+    assert 0 == done.returncode, done.stdout + done.stderr
+    assert json.loads(done.stdout[done.stdout.index("{") :])["is_good"]
