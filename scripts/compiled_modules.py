@@ -17,7 +17,6 @@ MODULES = (
     "referee/clock",
     "referee/fault_finder",
     "referee/former",
-    "referee/inbox",
     "referee/live_wire",
     "referee/referee",
     "referee/side",

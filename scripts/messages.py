@@ -26,7 +26,7 @@ from judge.games.quantum_chess.board import PieceType
 from judge.games.stratego.types import COLOURS as SIDES
 from judge.games.types import Verdict
 from judge.statistics.fairness import FAIRNESS_WORDS
-from judge.store.submission_types import State
+from judge.store.types import State
 from judge.submissions.check import Grade
 from judge.submissions.pipeline import Stage
 from judge.tournament.standings import CRITERIA

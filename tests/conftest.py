@@ -17,7 +17,7 @@ import pytest
 import structlog
 from hypothesis import settings
 
-from judge.sandbox.machine.core_locks import VARIABLE
+from judge.sandbox.machine.cores import LOCKS_VARIABLE
 from tests.examples import FAST, examples
 from tests.forked import fork_workers
 
@@ -164,16 +164,16 @@ def _start_python_at_once() -> None:
 
 
 def _have_locks_of_our_own() -> None:
-    """Give this process and its children their own locks of the cores (`judge.sandbox.machine.core_locks`).
+    """Give this process and its children their own locks of the cores (`judge.sandbox.machine.cores`).
 
     Tests that run side by side do not take turns: what one agent uses of a core must not make another lose.
     """
-    if VARIABLE not in os.environ or "PYTEST_XDIST_WORKER" in os.environ:
+    if LOCKS_VARIABLE not in os.environ or "PYTEST_XDIST_WORKER" in os.environ:
         directory = Path(tempfile.mkdtemp(prefix="judge-test-locks-", dir="/dev/shm"))
         atexit.register(shutil.rmtree, directory, ignore_errors=True)
         for core in range(os.sysconf("SC_NPROCESSORS_CONF")):
             (directory / f"cpu{core}").touch()
-        os.environ[VARIABLE] = str(directory)
+        os.environ[LOCKS_VARIABLE] = str(directory)
 
 
 def _have_temporary_files_of_our_own() -> None:

@@ -18,14 +18,17 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt, StrictStr, model_validator
 
-from judge.agents.gomocup_archives import PREFIX, brain_name, choose_executable, own_name
 from judge.agents.programs import (
+    PREFIX,
     ProgramKind,
+    brain_name,
+    choose_executable,
     first_line,
     is_dotnet,
     is_lfs_pointer,
     is_windows_program,
     kind_of,
+    own_name,
     playable,
     python_words,
     width_of,

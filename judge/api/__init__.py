@@ -8,18 +8,16 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from judge.api.cancellation import CancelledError
-    from judge.api.checks import check
     from judge.api.contests import ContestFolder, RunObserver, StopRequest, contest
     from judge.api.evaluations import NoVerdictError, SignedEvaluation, evaluate
     from judge.api.files import VerifiedFile, show, verify
-    from judge.api.matches import match
+    from judge.api.matches import CancelledError, check, match
     from judge.api.rating_lists import VersionRatings, ratings
     from judge.base.errors import HostError, InputError, JudgeError
     from judge.contest.matches import MatchGame, MatchObserver
 
 _PLACES = {
-    "CancelledError": "judge.api.cancellation",
+    "CancelledError": "judge.api.matches",
     "ContestFolder": "judge.api.contests",
     "HostError": "judge.base.errors",
     "InputError": "judge.base.errors",
@@ -32,7 +30,7 @@ _PLACES = {
     "StopRequest": "judge.api.contests",
     "VerifiedFile": "judge.api.files",
     "VersionRatings": "judge.api.rating_lists",
-    "check": "judge.api.checks",
+    "check": "judge.api.matches",
     "contest": "judge.api.contests",
     "evaluate": "judge.api.evaluations",
     "match": "judge.api.matches",

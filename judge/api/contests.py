@@ -30,7 +30,7 @@ from judge.export.export import ExportSummary, PageOptions, publish
 from judge.publish.model import chance_words
 from judge.referee.play import Slot
 from judge.sandbox.docker.reaper import reap
-from judge.sandbox.machine.core_locks import Tell
+from judge.sandbox.machine.cores import Tell
 from judge.store.types import UNWITNESSED
 from judge.transparency.keys import load_key
 from judge.transparency.log import KEY_FILE, ContestLog

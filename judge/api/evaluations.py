@@ -8,7 +8,7 @@ from threading import Event
 
 from judge import __version__
 from judge.agents.agents import Agent, stage_agent
-from judge.api.cancellation import check_cancelled, watch_until
+from judge.api.matches import check_cancelled, watch_until
 from judge.base.durable_files import write_durably
 from judge.base.errors import HostError, InputError, JudgeError
 from judge.base.locks import locked
@@ -36,7 +36,7 @@ from judge.referee.play import Venue, play_until_scored
 from judge.referee.policy import Policy
 from judge.referee.setup import check_playable
 from judge.referee.spec import GameSpec, SeatSpec, write_record
-from judge.sandbox.machine.core_locks import Tell
+from judge.sandbox.machine.cores import Tell
 from judge.sandbox.machine.owner import owned_directory
 from judge.statistics.paired_scores import PairedScores
 from judge.transparency.keys import load_key

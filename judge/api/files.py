@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from judge.base.text import printable
-from judge.catalog.steps import read_steps, replayed_log
+from judge.catalog.files import read_steps, replayed_log
 from judge.contest.evaluation import is_evaluation
 from judge.records.outcome import outcome_text
 from judge.records.steps import Stepped

@@ -1,15 +1,15 @@
-"""Play a match between two agents."""
+"""Play a match between two agents, or check an agent before a contest."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from threading import Event
 
+from judge.agents.agents import stage_agent
 from judge.agents.kept_folders import FolderStore
-from judge.api.cancellation import check_cancelled, watch_until
-from judge.api.defaults import DEFAULT_POLICY
 from judge.base.errors import InputError
+from judge.base.resources import DEFAULT_POLICY
 from judge.contest.folders.match_folders import KeptThroughRun
-from judge.contest.host_setup import make_ready, make_venue
+from judge.contest.host_setup import make_ready, make_venue, slot_alone
 from judge.contest.matches import (
     MatchGame,
     MatchObserver,
@@ -22,10 +22,37 @@ from judge.contest.matches import (
 from judge.protocols import PERSON
 from judge.referee.policy import load_policy
 from judge.referee.setup import check_playable
+from judge.referee.side import Ply
 from judge.referee.spec import GameSpec
 from judge.sandbox.box import BoxKind
-from judge.sandbox.machine.core_locks import Tell
+from judge.sandbox.machine.cores import Tell
 from judge.sandbox.machine.owner import owned_directory
+from judge.submissions.check import CheckReport, examine
+from judge.submissions.check.suite import TalkFolder
+from judge.submissions.intake import IntakeLimits
+
+
+class CancelledError(BaseException):
+    """The caller's `cancel` event is set. Like `asyncio.CancelledError` it is not an `Exception`."""
+
+
+def check_cancelled(cancel: Event | None) -> None:
+    """Raise CancelledError if the event is set."""
+    if cancel is not None and cancel.is_set():
+        raise CancelledError
+
+
+def watch_until(cancel: Event | None, watch: Callable[[Ply], None] | None) -> Callable[[Ply], None] | None:
+    """Return an observer of answers that aborts the game when the event is set."""
+    if cancel is None:
+        return watch
+
+    def watch_or_abort(ply: Ply) -> None:
+        check_cancelled(cancel)
+        if watch is not None:
+            watch(ply)
+
+    return watch_or_abort
 
 
 def match(
@@ -79,3 +106,38 @@ def match(
         check_cancelled(cancel)
         observer.open(seats, games)
         return play_match(plan, venue, kept, observer, watch_until(cancel, observer.watch))
+
+
+def check(
+    agent: str,
+    *,
+    policy: str = DEFAULT_POLICY,
+    changes: Sequence[str] = (),
+    clock: str = "",
+    box: BoxKind = "docker",
+    keep: Path | None = None,
+    progress: Callable[[CheckReport], None] = lambda _: None,
+    trying: Callable[[str], None] = lambda _: None,
+    notify: Tell = lambda _: None,
+    cancel: Event | None = None,
+) -> CheckReport:
+    """Check that an agent meets the requirements of a contest.
+
+    `agent` is a house agent, an executable or a directory. `progress` receives the report after each finding, `trying`
+    the name of the running check. `keep` is a directory for the conversations and the records of the games. If `cancel`
+    is set, CancelledError is raised before the next check. Raises OverlongError (a HostError) after the time that a
+    submission's check has.
+    """
+    chosen = load_policy(policy, changes, clock=clock)
+    folder = None if keep is None else TalkFolder(keep)
+
+    def begin(what: str) -> None:
+        check_cancelled(cancel)
+        trying(what)
+
+    with owned_directory() as staging:
+        staged = stage_agent(agent, staging)
+        make_ready(box, chosen, [staged.seat(chosen).runtime], notify)
+        with slot_alone(box, notify, policy=chosen) as slot:
+            kept = (lambda _talk, _name: None) if folder is None else folder.keep
+            return examine(staged, chosen, slot, box, staging, IntakeLimits().check_s, progress, begin, kept)

@@ -1,6 +1,10 @@
-"""Targets on the host: a file, listeners, bystanders, a killed judge."""
+"""Targets on the host: a file, listeners, bystanders, a killed judge.
+
+`python -m judge.attacks.fixtures` makes a box, reports it, and waits to be killed.
+"""
 
 import select
+import signal
 import socket
 import subprocess
 import sys
@@ -123,7 +127,7 @@ def _says(box: Box, word: bytes) -> bool:
 @contextmanager
 def killed_judge(_directory: Path) -> Iterator[Mapping[str, str]]:
     """A judge that was killed during a game; this one cleans up."""
-    command = [sys.executable, "-m", "judge.attacks.killed_judge"]
+    command = [sys.executable, "-m", "judge.attacks.fixtures"]
     with subprocess.Popen(command, stdout=subprocess.PIPE) as judge:
         if judge.stdout is None or not judge.stdout.readline():
             raise HostError("the judge to be killed did not start its game")
@@ -249,3 +253,23 @@ def counted_names(_directory: Path) -> Iterator[Mapping[str, str]]:
     names.mkdir()
     if left > MANY_NAMES:
         raise HarmError(f"{left} missing names are still cached by the host's kernel")
+
+
+def wait_in_a_game() -> None:
+    """Start a busy agent, freeze it, and wait."""
+    tenant = Tenant("attack", build_attacks(), ("cpu", "ponder-thread"), "native", 0, "doomed")
+    box = open_box("docker", tenant, Limits(), BoxPolicy())
+    try:
+        box.prepare()
+        box.enter()
+        box.start()
+        box.freeze()
+        sys.stdout.write("ready\n")
+        sys.stdout.flush()
+        signal.pause()
+    finally:
+        box.close()
+
+
+if __name__ == "__main__":
+    wait_in_a_game()

@@ -47,14 +47,10 @@ def leftovers(before: Before, kept: Collection[Container] = ()) -> list[str]:
     return [
         *(f"the container {container['Id'][:12]} is left" for container in containers if container["Id"] not in stays),
         *(f"the volume {volume['Name']} is left" for volume in volumes),
-        *(f"the Engine did {action} to {i[:12]}" for i, action in history if not _is_harmless(action)),
+        *(f"the Engine did {action} to {i[:12]}" for i, action in history if action.split(":")[0] not in HARMLESS),
         *(f"a directory is left: {path}" for path in set(_own_directories()) - expected),
         *_of_the_kernel(ids),
     ]
-
-
-def _is_harmless(action: str) -> bool:
-    return action.split(":")[0] in HARMLESS
 
 
 def _own_directories() -> Iterator[Path]:

@@ -90,7 +90,7 @@ class Trial:
 
 
 class MemoryShelf:
-    """See `judge.referee.folder_shelf.Shelf`."""
+    """See `judge.referee.play.Shelf`."""
 
     def __init__(self) -> None:
         self.states = {EMPTY.digest: EMPTY}

@@ -17,14 +17,12 @@ import msgpack  # type: ignore[import-untyped]
 from distributed.comm.core import CommClosedError, connect
 
 from judge.attacks.fixtures import PATIENCE_S
-from judge.attacks.service_attack import Result
+from judge.attacks.services import Result
 from judge.attacks.serving import wait_until
 from judge.attacks.weak_command import weak_command
 from judge.base.errors import HostError
 from judge.cluster.bounded_messages import MAX_WAITING_PER_ADDRESS
-from judge.cluster.join_file import invite, read_join_file
-from judge.cluster.keys import make_keys
-from judge.cluster.security import parse_address
+from judge.cluster.security import invite, make_keys, parse_address, read_join_file
 from judge.sandbox.machine.procfs import memory_bytes
 
 MB = 1 << 20

@@ -2,19 +2,7 @@
 
 import re
 
-from judge.attacks import (
-    cpu,
-    exits,
-    files,
-    former,
-    host,
-    kernel,
-    pondering,
-    requests,
-    resources,
-    streams,
-    timers,
-)
+from judge.attacks import cpu, files, former, kernel, opponent_time, requests, resources, streams
 from judge.attacks.attack import Attack
 
 
@@ -40,12 +28,12 @@ ATTACKS: tuple[Attack, ...] = tuple(
             *kernel.NETWORK,
             *kernel.SURFACE_OF_THE_KERNEL,
             *resources.ON_THE_OPPONENT,
-            *timers.BY_TIMERS,
-            *pondering.WHILE_PONDERING,
-            *exits.BY_EXITS,
+            *opponent_time.BY_TIMERS,
+            *opponent_time.WHILE_PONDERING,
+            *opponent_time.BY_EXITS,
             *requests.ON_THE_JUDGES_TIME,
             *requests.AFTER_A_VOID,
-            *host.ON_THE_HOST,
+            *kernel.ON_THE_HOST,
             *former.BY_THE_FORMER_GAME,
         ),
         key=_in_order,

@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from judge.attacks.service_attack import Result
+from judge.attacks.services import Result
 from judge.attacks.weak_command import weak_command
 from judge.sandbox.box import BoxPolicy
 from judge.submissions.intake import IntakeLimits, UnpackLimits

@@ -19,7 +19,7 @@ DEFENCES: Mapping[str, Sequence[tuple[str, object]]] = {
     "organisers' room": [("judge.web.kit.clients:ORGANISER_ROOM", 0), ("judge.web.kit.clients:SIGN_IN_ROOM", 0)],
     "stream bound": [("judge.web.live.hub:MAX_UNSENT_BYTES", 1 << 40), ("judge.web.live.hub:PIECE_BYTES", 1 << 39)],
     "origin": [("judge.web.authors.app:check_site", lambda _: None)],
-    "message bound": [("judge.cluster.dask_config:bound_messages", lambda: None)],
+    "message bound": [("judge.cluster.connection:bound_messages", lambda: None)],
     "slots": [("judge.cluster.bound_scheduler:slots_in", lambda resources: resources["slot"])],
     "first error": [("judge.base.parsing:_failing_fast", lambda schema: schema)],
 }

@@ -6,7 +6,7 @@ from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
 from select import select
 
-from judge.attacks.service_attack import Result
+from judge.attacks.services import Result
 from judge.attacks.serving import (
     FORM,
     PROCESSES_NOTHING,

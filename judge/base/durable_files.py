@@ -16,6 +16,8 @@ from judge.base.errors import InputError
 
 PARTIAL = ".partial"
 
+_PART_BYTES = 1 << 17
+
 _AT_CWD, _EXCHANGE = -100, 2
 
 
@@ -98,6 +100,7 @@ def is_link(path: Path) -> bool:
     return os.path.islink(path)  # noqa: PTH114 - as in is_file
 
 
+@functools.cache
 def _flags(*names: str) -> int:
     """Windows has only some of them."""
     return functools.reduce(operator.or_, (getattr(os, name, 0) for name in names))
@@ -149,5 +152,8 @@ def read_lines_bounded(path: Path, most: int, most_lines: int, kind: str, fix: s
 
 def sha256_of(path: Path) -> str:
     """Hexadecimal. Raises OSError."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+    digest = hashlib.sha256()
+    with path.open("rb", buffering=0) as file:
+        while part := file.read(_PART_BYTES):
+            digest.update(part)
+    return digest.hexdigest()

@@ -32,10 +32,24 @@ def importing() -> Iterator[None]:
     atexit.register(gc.freeze)
 
 
+_RARELY = (50_000, 20, 50)
+
+
 def collect_rarely() -> None:
     """A process of short tasks frees most objects without collection."""
     gc.freeze()
-    gc.set_threshold(50_000, 20, 50)
+    gc.set_threshold(*_RARELY)
+
+
+@contextmanager
+def rarely_collected() -> Iterator[None]:
+    """For work on many objects."""
+    before = gc.get_threshold()
+    gc.set_threshold(*_RARELY)
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
 
 
 class _Exemption:

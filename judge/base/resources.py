@@ -1,4 +1,4 @@
-"""Locations of policies, image sources and compiled programs.
+"""Locations of policies, image sources and compiled programs, and the default policy.
 
 `data` in this package has `images` and `policies`: links in a checkout, directories in a wheel.
 """
@@ -36,3 +36,7 @@ def build_directory() -> Path:
 
 
 BUILD_DIRECTORY = build_directory()
+
+
+DEFAULT_POLICY = "gomocup-freestyle"
+"""Policy of `match` and `check`."""

@@ -34,12 +34,14 @@ AnyWorker = TypeVar("AnyWorker", bound="Worker[Any]")
 FEW = 64
 """Up to this number, short tasks run in this process."""
 CHUNK = 16
-AHEAD = 4
+AHEAD = 8
 """Chunks per process, including the running one."""
 MAX_PROCESSES = 32
 
 EXIT_S = 60.0
-"""Timeout of a process after its pipe was closed. It may still have to remove containers through a slow Engine."""
+"""Timeout of a process after its pipe was closed. Removing containers may take long."""
+
+_END = object()
 
 _PR_SET_PDEATHSIG = 1
 _SIGNALS = {signal.SIGINT, signal.SIGTERM}
@@ -256,10 +258,12 @@ def kill(workers: Iterable["Worker[Any]"], polite_s: float = 0) -> None:
         worker._process = worker._pipe = None
 
 
-def in_parallel(task: Callable[[Given], Result], given: Iterable[Given]) -> Iterator[Result]:
+def in_parallel(
+    task: Callable[[Given], Result], given: Iterable[Given], between: Iterable[object] = ()
+) -> Iterator[Result]:
     """Results of a short task in order, in parallel if there are many items.
 
-    `given` is consumed only a few chunks ahead.
+    `given` is consumed only a few chunks ahead. While no result is ready, this process consumes `between`.
     """
     waiting = iter(given)
     first = list(islice(waiting, FEW + 1))
@@ -267,10 +271,12 @@ def in_parallel(task: Callable[[Given], Result], given: Iterable[Given]) -> Iter
         yield from map(task, first)
         return
     processes = min(_processors(), MAX_PROCESSES)
-    chunks = _chunks(chain(first, waiting))
+    chunks, own = _chunks(chain(first, waiting)), iter(between)
     with ProcessPoolExecutor(processes, mp_context=_SPAWN, initializer=_begin_short_tasks) as pool:
         running = deque(pool.submit(_do_each, task, chunk) for chunk in islice(chunks, AHEAD * processes))
         while running:
+            while not running[0].done() and next(own, _END) is not _END:
+                pass
             yield from running.popleft().result()
             running.extend(pool.submit(_do_each, task, chunk) for chunk in islice(chunks, 1))
 

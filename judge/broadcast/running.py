@@ -1,6 +1,6 @@
 """Converts the growing transcript of a running game into public events.
 
-A referee (`judge.referee.spectator`) replays it in a thread, only while `RunningGame.add` waits.
+A referee (`judge.referee.replay`) replays it in a thread, only while `RunningGame.add` waits.
 """
 
 import threading
@@ -27,10 +27,9 @@ from judge.catalog import game_entry
 from judge.games.types import SEATS
 from judge.protocols.types import UNLIMITED_MS
 from judge.records.views import BoardView, Square, Token
-from judge.referee.replay import rejoined
+from judge.referee.replay import Spectator, TailingWire, rejoined
 from judge.referee.side import Ply
 from judge.referee.spec import GameSpec, RecordFile
-from judge.referee.spectator import Spectator, TailingWire
 from judge.referee.transcript import Entry, unseal
 
 MS = 1_000_000

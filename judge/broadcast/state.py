@@ -28,8 +28,7 @@ from judge.broadcast.events import (
     Unscored,
     Withdrawn,
 )
-from judge.records.evaluations import EvaluatedGame, evaluate_game
-from judge.records.search_figures import SearchFigures, search_figures
+from judge.records.search_figures import EvaluatedGame, SearchFigures, evaluate_game, search_figures
 from judge.records.views import BoardView, Face, Mark, Square, Surface, Token
 
 MAX_NEXT_GAMES = 12
@@ -113,7 +112,9 @@ class Live:
     evaluated: dict[int, EvaluatedGame | None] = field(default_factory=dict)
     """Ended games by number."""
     _waiting: dict[int, NextGame] = field(default_factory=dict)
-    _out: set[str] = field(default_factory=set)
+    out: set[str] = field(default_factory=set)
+    disqualified: dict[str, str] = field(default_factory=dict)
+    withdrawn: dict[str, str] = field(default_factory=dict)
     _seconds: float = 0.0
     _measured: int = 0
 
@@ -146,9 +147,11 @@ class Live:
             case TableChanged():
                 self.table, self.is_table_due = event.lines, False
             case Withdrawn(is_annulled=False):
-                pass
+                self.withdrawn[event.agent] = _why(event)
             case Disqualified() | Withdrawn():
-                self._out.add(event.agent)
+                gone = self.withdrawn if isinstance(event, Withdrawn) else self.disqualified
+                gone[event.agent] = _why(event)
+                self.out.add(event.agent)
                 for coming in list(self._waiting.values()):
                     self._wait(coming)
             case GameStarted():
@@ -194,7 +197,7 @@ class Live:
             yield self._waiting[number], wait_s
 
     def _wait(self, game: NextGame) -> None:
-        if self._out.isdisjoint((game.first, game.second)):
+        if self.out.isdisjoint((game.first, game.second)):
             self._waiting[game.game] = game
         else:
             self._waiting.pop(game.game, None)
@@ -226,6 +229,10 @@ def _advance(game: LiveGame, event: MoveMade | TurnBegun | SearchUpdate) -> None
             game.clock, game.left_ms = event.clock, event.clock.left_ms
         case SearchUpdate():
             game.search[event.seat] = event
+
+
+def _why(event: Disqualified | Withdrawn) -> str:
+    return event.reason.removeprefix(f"{event.agent}: ")
 
 
 def _time(at: str) -> float:

@@ -6,6 +6,7 @@ A person types a square as on the board (`h8`) or as in protocols (`7,7`).
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from judge.base.text import quote, sentence
@@ -235,11 +236,9 @@ class GomokuEntry(GameEntry):
         return Gomoku.from_options(options)
 
     def view(self, game: Game, seat: int | None = None) -> BoardView:  # noqa: ARG002 nothing is hidden
-        from judge.records.gomoku.view import stones_view
-
         if not isinstance(game, Gomoku):
             raise TypeError(f"not a game of five in a row: {game!r}")
-        return stones_view(game)
+        return _painter()(game)
 
     def public(self, game: Game) -> BoardView:
         return self.view(game)
@@ -280,7 +279,7 @@ class GomokuEntry(GameEntry):
 
     def openings(self, options: Mapping[str, Any]) -> Openings:
         """Offsets or squares."""
-        from judge.games.gomoku.opening_text import EXAMPLE, parse_opening, symmetries
+        from judge.games.gomoku.positions import EXAMPLE, parse_opening, symmetries
 
         board = self.new(options).describe()
         width, height, rule = board["width"], board["height"], board["rule"]
@@ -295,6 +294,13 @@ class GomokuEntry(GameEntry):
 
     def questions(self, options: Mapping[str, Any]) -> Questions:
         return questions(self, options)
+
+
+@cache
+def _painter() -> Callable[[Gomoku], BoardView]:
+    from judge.records.gomoku.view import stones_view
+
+    return stones_view
 
 
 ENTRY = GomokuEntry()

@@ -79,7 +79,7 @@ class QuantumChessEntry(GameEntry):
         return QuantumChess.from_options(options)
 
     def view(self, game: Game, seat: int | None = None) -> BoardView:
-        from judge.records.quantum_chess.view import chess_view
+        from judge.records.quantum_chess.replay import chess_view
 
         if not isinstance(game, QuantumChess):
             raise TypeError(f"not a game of Quantum Chess: {game!r}")
@@ -105,7 +105,7 @@ class QuantumChessEntry(GameEntry):
     def read_log(self, data: bytes, source: str) -> Stepped:
         """Random results are in the log."""
         from judge.records.quantum_chess.log import read_log
-        from judge.records.quantum_chess.view import qchess_steps
+        from judge.records.quantum_chess.replay import qchess_steps
 
         return qchess_steps(read_log(data, source))
 
@@ -121,7 +121,7 @@ class QuantumChessEntry(GameEntry):
         return ResultWords(_WORDS, _read_result)
 
     def openings(self, options: Mapping[str, Any]) -> Openings:
-        from judge.games.quantum_chess.position_text import EXAMPLE
+        from judge.games.quantum_chess.words import EXAMPLE
 
         def parse(text: str) -> str:
             position = " ".join(text.split())

@@ -135,7 +135,7 @@ class StrategoEntry(GameEntry):
         return Stratego.from_options(options)
 
     def view(self, game: Game, seat: int | None = None) -> BoardView:
-        from judge.records.stratego.view import stratego_view
+        from judge.records.stratego.replay import stratego_view
 
         return stratego_view(_stratego(game), seat)
 
@@ -165,13 +165,13 @@ class StrategoEntry(GameEntry):
 
     def read_log(self, data: bytes, source: str) -> Stepped:
         from judge.records.stratego.log import read_log
-        from judge.records.stratego.view import stratego_steps
+        from judge.records.stratego.replay import stratego_steps
 
         return stratego_steps(read_log(data, source))
 
     def replay_log(self, data: bytes, source: str) -> str:
         from judge.records.stratego.log import read_log
-        from judge.records.stratego.view import rules_of
+        from judge.records.stratego.replay import rules_of
 
         log = read_log(data, source)
         rules, game = rules_of(log)

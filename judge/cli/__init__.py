@@ -102,7 +102,7 @@ _PANELS: Mapping[str, Places] = {
         "agents": ("judge.cli.reference:agents", "List the house agents: opponents and examples."),
         "schema": ("judge.cli.reference:schema", "Print the JSON schema of a policy, spec, record or agent manifest."),
         "verdicts": (
-            "judge.cli.verdicts:verdicts",
+            "judge.cli.reference:verdicts",
             "Explain every verdict: when it is given, by whom, and what an author can do.",
         ),
     },

@@ -9,8 +9,7 @@ from rich.text import Text
 from judge.base.text import printable
 from judge.statistics.certainty import Certainty
 from judge.terminal.contest_tables import bracket_signs
-from judge.terminal.output import interval
-from judge.terminal.tables import make_table
+from judge.terminal.output import interval, make_table
 from judge.tournament.certain_places import StageCertainty
 
 _MAX_REVERSED = 20

@@ -1,4 +1,4 @@
-"""`judge challenge`: an unrated game against an agent of a ladder, over HTTP."""
+"""`judge challenge`: unrated games over HTTP."""
 
 import re
 import time

@@ -8,9 +8,9 @@ from typing import Annotated
 
 import typer
 
-from judge.api.checks import check as checked
-from judge.api.defaults import DEFAULT_POLICY
+from judge.api.matches import check as checked
 from judge.base.logs import set_level
+from judge.base.resources import DEFAULT_POLICY
 from judge.cli.options import (
     BoxOption,
     ClockOption,

@@ -9,7 +9,7 @@ import typer
 
 from judge.base.errors import HostError, InputError
 from judge.cli.options import SLOTS_HELP, TlsOption, require_dask
-from judge.cluster.keys import make_keys
+from judge.cluster.security import make_keys
 from judge.contest.executor import slots_on_host
 from judge.contest.host_setup import clean_up, report_occupied
 from judge.terminal.output import note, print_notice
@@ -50,7 +50,7 @@ def invite(
     Its key is valid only for a worker with that name.
     """
     require_dask()
-    from judge.cluster.join_file import invite as invite_workers
+    from judge.cluster.security import invite as invite_workers
     from judge.cluster.security import parse_address
 
     for made in invite_workers(folder, hosts, parse_address(scheduler), days):
@@ -93,9 +93,8 @@ def worker(
     """Play games of contests on this machine."""
     require_dask()
     from judge.cluster.daemons import run_worker
-    from judge.cluster.join_file import read_join_file
     from judge.cluster.machine import Machine
-    from judge.cluster.security import parse_address, security_of
+    from judge.cluster.security import parse_address, read_join_file, security_of
 
     if (join is None) == (not scheduler) or (join is not None and (tls is not None or name)):
         raise InputError("give --join with this machine's file, or --scheduler with its --tls and --name")

@@ -10,7 +10,7 @@ from rich.text import Text
 from judge.base.text import duration, printable
 from judge.publish.ladder import TREND_GAMES, LadderAgent
 from judge.publish.model import PublishedContest
-from judge.terminal.tables import make_table
+from judge.terminal.output import make_table
 
 
 def ladder_cells(found: LadderAgent, now: datetime) -> tuple[str, str, str, str]:

@@ -8,15 +8,14 @@ from typing import Annotated, Any
 import typer
 
 from judge.agents.agents import ME
-from judge.api.defaults import DEFAULT_POLICY
 from judge.api.matches import match as match_played
 from judge.base.errors import HostError
+from judge.base.resources import DEFAULT_POLICY
 from judge.cli.options import BoxOption, JsonOption, PolicyOption, SetOption, box_kind, complete_agent
 from judge.contest.matches import MatchGame
 from judge.games.types import Verdict
 from judge.terminal.output import print_json, print_notice
-from judge.terminal.person import PersonPresenter, may_leave
-from judge.terminal.presenters import LinePresenter, Presenter, Shown
+from judge.terminal.presenters import LinePresenter, PersonPresenter, Presenter, Shown, may_leave
 
 OWN_CLOCK = "policy"
 """Value of `--clock` for the policy's own limits."""

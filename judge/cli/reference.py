@@ -1,7 +1,7 @@
-"""`judge policies`, `judge agents`, `judge schema`."""
+"""`judge policies`, `judge agents`, `judge schema`, and `judge verdicts`, which generates docs/verdicts.md."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -16,10 +16,11 @@ from judge.base.resources import BUILD_DIRECTORY, IMAGES, POLICIES
 from judge.base.text import printable, suggest
 from judge.cli.options import POLICY_HELP, ForceOption, complete_policy
 from judge.host.house_agents import house_agent_names
+from judge.referee.blame import TABLE
 from judge.referee.policy import Policy, load_policy, policy_names, variants_of
 from judge.referee.spec import GameRecord, GameSpec, RecordFile
-from judge.terminal.output import print_json
-from judge.terminal.tables import make_table
+from judge.referee.verdict_help import FAULTS, RULED
+from judge.terminal.output import make_table, print_json
 
 policies = typer.Typer(help="Show policies: files with the rules and limits of games.", no_args_is_help=True)
 agents = typer.Typer(help="List the house agents: opponents and examples.", no_args_is_help=True)
@@ -121,3 +122,44 @@ def schema(
     if name not in SCHEMAS:
         raise InputError(f"there is no schema {name!r}; use one of {', '.join(SCHEMAS)}")
     print_json(SCHEMAS[name].model_json_schema())
+
+
+def verdicts() -> None:
+    """Explain every verdict: when it is given, by whom, and what an author can do."""
+    print("\n".join(reference()))
+
+
+def reference() -> Iterator[str]:
+    """Yield the lines of docs/verdicts.md."""
+    yield "# Verdicts"
+    yield ""
+    yield (
+        "The verdict states in one word how a game ended. *Box* means the container of an agent. An organiser can also "
+        "void a game: `judge contest void`. `judge contest log` prints the reason of each void game. `judge show "
+        "RECORD --evidence` prints the evidence for the end of a game."
+    )
+    yield ""
+    yield "## Decided by the game or the protocol"
+    yield ""
+    for verdict, (meaning, fix) in RULED.items():
+        yield f"- **{verdict.value}**. {meaning} {fix}".rstrip()
+    yield ""
+    yield "## Failures and their causes"
+    yield ""
+    yield (
+        "The evidence comes from the kernel, the judge's own process in the container and the Engine, never from the "
+        "agent. The first row that matches gives the verdict. A failure of the Engine, the host or the judge takes "
+        "precedence over memory, memory over output, output over time, and time over a crash. A late agent does not "
+        "lose if a row above its time verdict shows that the host delayed it: the game is void."
+    )
+    yield ""
+    yield "| verdict | when | example of the reason in the record |"
+    yield "|---|---|---|"
+    for row in TABLE:
+        example = row.because(row.example).replace("|", "\\|")
+        yield f"| **{row.verdict.value}** | {row.when} | {example} |"
+    yield ""
+    for verdict, fix in FAULTS.items():
+        yield f"- **{verdict.value}**. {fix}"
+    yield ""
+    yield "For maintainers: `judge verdicts > docs/verdicts.md` writes this page from the table that decides."

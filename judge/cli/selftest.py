@@ -12,16 +12,14 @@ from rich.markup import escape
 
 from judge.attacks.attack import Attack, Control
 from judge.attacks.runner import BusyHostError, Suite, Trial, kernel_release
-from judge.attacks.service_attack import ServiceAttack, ServiceControl, ServiceTrial, try_service
-from judge.attacks.services import SERVICE_ATTACKS
+from judge.attacks.services import SERVICE_ATTACKS, ServiceAttack, ServiceControl, ServiceTrial, try_service
 from judge.attacks.table import ATTACKS
 from judge.base.errors import HostError, InputError
 from judge.base.text import printable
 from judge.cli.options import JsonOption, PolicyOption, SetOption
 from judge.contest.host_setup import make_ready, pair_alone
 from judge.referee.policy import load_policy
-from judge.terminal.output import note, print_json, print_notice
-from judge.terminal.tables import make_table
+from judge.terminal.output import make_table, note, print_json, print_notice
 
 AnyAttack = Attack | ServiceAttack
 

@@ -11,11 +11,10 @@ from rich.text import Text
 from judge.api.files import show as read_game
 from judge.base.errors import InputError
 from judge.base.text import printable
-from judge.catalog.steps import result_words, steps_of
+from judge.catalog.files import result_words, steps_of
 from judge.cli.options import EvidenceOption
 from judge.games.types import Verdict
-from judge.records.evidence import cases
-from judge.records.fault_report import case_lines
+from judge.records.fault_report import case_lines, cases
 from judge.records.steps import Stepped
 from judge.referee.spec import RecordFile, read_record
 from judge.referee.verdict_help import fix_of
@@ -23,8 +22,7 @@ from judge.render.board import Words, draw_board
 from judge.render.shapes import Scene
 from judge.render.svg import write_svg
 from judge.terminal.board_text import board_lines
-from judge.terminal.browse import browse, can_browse, said_with_square, step_words
-from judge.terminal.game_list import browse_list, game_files, read_listed
+from judge.terminal.browse import browse, browse_list, can_browse, game_files, read_listed, said_with_square, step_words
 from judge.terminal.output import note
 
 GIF_PIXELS = 480

@@ -7,8 +7,7 @@ import typer
 
 from judge.base.parsing import parse
 from judge.cli.options import JsonOption
-from judge.statistics.match_counts import MatchCounts
-from judge.statistics.match_estimate import estimate_match
+from judge.statistics.match_estimate import MatchCounts, estimate_match
 from judge.statistics.sprt import Sprt, SprtModel
 from judge.terminal.output import interval, print_json
 

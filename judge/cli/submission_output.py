@@ -1,7 +1,7 @@
 """The lines that commands print for a submission: upload, steps, state and findings."""
 
 from judge.base.text import printable
-from judge.store.submission_types import State, UploadStep
+from judge.store.types import State, UploadStep
 from judge.submissions.check import CheckReport, Grade
 from judge.terminal.output import SENTENCE_CHARACTERS, finding_lines, stderr_lines
 

@@ -28,9 +28,9 @@ from judge.cli.submit import (
 )
 from judge.store.notices import MESSAGE
 from judge.store.orders import OrganiserOrder
-from judge.store.submission_types import ENTERS, Submission
 from judge.store.submissions import Register
 from judge.store.tokens import Tokens, checked_author
+from judge.store.types import ENTERS, Submission
 from judge.submissions.service import IntakeDirectory, decide, process_claimed, state_line, working
 from judge.terminal.output import SENTENCE_CHARACTERS, note, print_json
 

@@ -1,4 +1,4 @@
-"""`judge submit`: receive, build and check an agent, here or by a service; and shared helpers."""
+"""`judge submit`, and shared helpers."""
 
 import logging
 from collections.abc import Iterator
@@ -20,11 +20,10 @@ from judge.contest.host_setup import build_missing_image, clean_up, free_slot, p
 from judge.contest.orders import joins_later
 from judge.contest.plan import load_plan
 from judge.referee.play import Slot
-from judge.sandbox.machine.core_locks import CoreLocks, Tell
-from judge.sandbox.machine.cores import CorePlacement
-from judge.store.submission_types import ENTERS, ORGANISER, State, Submission, UploadStep
+from judge.sandbox.machine.cores import CoreLocks, CorePlacement, Tell
 from judge.store.submissions import Register
 from judge.store.tokens import checked_author
+from judge.store.types import ENTERS, ORGANISER, State, Submission, UploadStep
 from judge.submissions.check import CheckReport
 from judge.submissions.pipeline import Processor, process_upload
 from judge.submissions.practice import PracticeHost
@@ -166,7 +165,7 @@ class UploadHost:
 
 
 def print_result(directory: IntakeDirectory, register: Register, ended: Submission, contest: Path) -> None:
-    """Print the findings that did not pass, the new state, and what to do next."""
+    """Print findings, state and next step."""
     print_problems(directory, ended)
     print_state(ended.state, ended.name, ended.version, ended.why)
     if ended.state is State.PASSED:

@@ -18,7 +18,7 @@ from judge.base.errors import HostError, InputError
 from judge.base.parsing import parse_json
 from judge.base.text import printable, suggest
 from judge.cli.submission_output import print_findings, print_state, received_line, step_line
-from judge.store.submission_types import ENTERS, State, UploadStep
+from judge.store.types import ENTERS, State, UploadStep
 from judge.submissions.check import CheckReport
 from judge.submissions.windows import moment_text
 from judge.terminal.output import note, print_json
@@ -97,7 +97,7 @@ class RemoteIntake:
         return parse_json(Received, answer, f"{self.url}/submissions: not an answer of judge serve")
 
     def submission_of(self, agent: str) -> Summary:
-        """Newest submission of an agent that passed. Raises InputError."""
+        """The newest that passed. Raises InputError."""
         before: int | None = None
         found: list[str] = []
         while True:
@@ -113,13 +113,13 @@ class RemoteIntake:
                 raise InputError(f"no submission of {agent[:64]!r} passed: {hint}")
 
     def challenge(self, submission: int, opponent: str) -> PracticeInfo:
-        """Request an unrated game."""
+        """Request a game."""
         path = f"/submissions/{submission}/challenges"
         query = urlencode({"opponent": opponent}, quote_via=quote)
         return self._newest(path, self.ask(f"{path}?{query}", b""))
 
     def challenge_state(self, submission: int, game: int) -> PracticeInfo:
-        """The current state of a challenge."""
+        """Its state."""
         path = f"/submissions/{submission}/challenges"
         return self._newest(path, self.ask(path), game)
 

@@ -31,8 +31,8 @@ from tornado.iostream import IOStream, StreamClosedError
 
 from judge.base.logs import get_logger
 from judge.base.text import printable
-from judge.cluster.keys import WORKERS_NAME
 from judge.cluster.messages import MAX_ANSWER_BYTES
+from judge.cluster.security import WORKERS_NAME
 
 WORKER_MESSAGE = 1 << 20
 """Bytes of a worker's message, without an answer's."""

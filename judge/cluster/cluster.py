@@ -30,9 +30,11 @@ from judge.cluster.tasks import SLOT, play
 from judge.cluster.transfers import Parcels, TransferEnd, Transfers
 from judge.contest.attempts import EndedAttempt, Job
 from judge.contest.estimate import longest_game_s
+from judge.contest.host_setup import KEEPER
 from judge.contest.hosts import WORKER
 from judge.contest_games import ScheduledGame
 from judge.referee.policy import Policy
+from judge.referee.spec import GameSpec
 from judge.sandbox.archive import Capacity
 from judge.sandbox.docker.images import image_contents
 from judge.store.contests import Store
@@ -82,16 +84,23 @@ class _Attempt:
         return f"game {self.job.game.number}, attempt {self.job.game.attempt}"
 
     def order(self, images: Mapping[str, str]) -> bytes:
+        spec = self.job.spec()
         order = Order(
             contest=self.job.contest,
-            game=replace(self.job.game, spec=self.job.spec().model_dump_json()),
+            game=replace(self.job.game, spec=spec.model_dump_json()),
             agents=tuple(self.job.programs),
             states=self.job.states,
-            images=images,
+            images=needed_images(spec, images),
             code=code_digest(),
             is_followed=self.followed is not None,
         )
         return order.model_dump_json().encode()
+
+
+def needed_images(spec: GameSpec, images: Mapping[str, str]) -> Mapping[str, str]:
+    """Those of the contest's `images` that a game needs."""
+    needed = {KEEPER, *(seat.runtime for seat in spec.seats)}
+    return {name: content for name, content in images.items() if name in needed}
 
 
 class Cluster:

@@ -16,7 +16,7 @@ from judge.base.errors import HostError
 from judge.base.logs import get_logger
 from judge.base.text import printable
 from judge.cluster.bound_scheduler import BoundScheduler
-from judge.cluster.dask_config import NO_PAGES, settle
+from judge.cluster.connection import NO_PAGES, settle
 from judge.cluster.machine import Machine
 from judge.cluster.security import Address
 from judge.cluster.tasks import SLOT, AtMachine

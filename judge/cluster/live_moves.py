@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from judge.base.logs import get_logger
-from judge.broadcast.pipe import TRANSCRIPT, frames
-from judge.broadcast.sender import Announced, Sender, sent_ms
+from judge.broadcast.pipe import TRANSCRIPT, Announced, Sender, frames, sent_ms
 from judge.cluster.messages import MAX_MOVES_PIECE_BYTES, PieceOfMoves
 from judge.contest.attempts import Job
 from judge.referee.bounds import MAX_RECORD_BYTES

@@ -1,19 +1,181 @@
-"""TLS settings: both sides have certificates of the contest's authorities.
+"""The contest's certificate authorities, a key and certificate per host, TLS settings, and the file to join a cluster.
 
-A worker's port may allow code execution next to its Engine's socket, so plain TCP is for loopback only.
+One authority signs schedulers and contests; all peers trust it. The other signs workers; only schedulers trust it.
+Both sides have certificates. A worker's port may allow code execution next to its Engine's socket, so plain TCP is for
+loopback only. The owner of a join file cannot pose as a scheduler or connect to other workers.
 """
 
 import ipaddress
+import re
 import stat
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Literal
 from urllib.parse import urlsplit
 
+from cryptography import x509
+from cryptography.exceptions import UnsupportedAlgorithm
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, load_pem_private_key
+from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 from distributed import Security
+from pydantic import BaseModel, ConfigDict, Field
 
+from judge.base.durable_files import create_private
 from judge.base.errors import InputError
+from judge.base.parsing import parse_json
 from judge.base.text import printable
-from judge.cluster.keys import AUTHORITY, CERTIFICATE, KEY, WORKERS
+
+AUTHORITY = "ca.pem"
+WORKERS = "workers-ca.pem"
+WORKERS_NAME = "judge workers"
+_NAMES = {AUTHORITY: "judge cluster", WORKERS: WORKERS_NAME}
+CERTIFICATE = "cert.pem"
+KEY = "key.pem"
+
+_HOST = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]{0,252}[A-Za-z0-9])?")
+_EARLIER = timedelta(hours=1)
+"""Validity before creation: clocks differ."""
+
+
+def make_keys(folder: Path, hosts: Sequence[str], days: int) -> list[Path]:
+    """Make a folder with keys per host (name or IP address).
+
+    The first call makes the authority. Raises InputError if a host has keys.
+    """
+    hosts = [check_host(host) for host in hosts]
+    for host in hosts:
+        if (folder / host).exists():
+            raise InputError(f"{folder / host} already exists: remove it to make new keys")
+    try:
+        authority, key = load_authority(folder, AUTHORITY, days)
+        load_authority(folder, WORKERS, days)
+        return [_make_host(folder, host, authority, key, days) for host in hosts]
+    except OSError as error:
+        raise InputError(f"{folder}: {error.strerror}") from None
+
+
+def check_host(host: str) -> str:
+    """Name or IP address (IPv6 without brackets). Raises InputError."""
+    plain = host[1:-1] if host.startswith("[") and host.endswith("]") else host
+    if "%" in plain:
+        raise InputError(
+            f"{host!r} names an interface, which a certificate cannot have: leave {plain[plain.index('%') :]!r} out"
+        )
+    try:
+        return str(ipaddress.ip_address(plain))
+    except ValueError:
+        pass
+    if plain != host or ":" in host or not _HOST.fullmatch(host):
+        raise InputError(f"{host!r} is neither the name of a host nor an IP address")
+    return host
+
+
+def load_authority(folder: Path, name: str, days: int) -> tuple[x509.Certificate, ec.EllipticCurvePrivateKey]:
+    """`AUTHORITY` or `WORKERS` in `folder`, made if missing."""
+    certificate_file, key_file = folder / name, folder / name.replace(".pem", "-key.pem")
+    if certificate_file.exists():
+        try:
+            certificate = x509.load_pem_x509_certificate(certificate_file.read_bytes())
+            key = load_pem_private_key(key_file.read_bytes(), None)
+        except (ValueError, TypeError, UnsupportedAlgorithm):
+            raise InputError(f"{certificate_file} or {key_file} is damaged: restore it from a backup") from None
+        if not isinstance(key, ec.EllipticCurvePrivateKey):
+            raise InputError(f"{key_file} is not the key that judge cluster keys makes")
+        return certificate, key
+    folder.mkdir(parents=True, exist_ok=True)
+    key = ec.generate_private_key(ec.SECP256R1())
+    subject = _name(_NAMES[name])
+    certificate = (
+        _begun(subject, subject, key, days)
+        .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
+        .add_extension(_usage(signs_certificates=True), critical=True)
+        .add_extension(x509.SubjectKeyIdentifier.from_public_key(key.public_key()), critical=False)
+        .sign(key, hashes.SHA256())
+    )
+    create_private(key_file, private_pem(key))
+    certificate_file.write_bytes(certificate.public_bytes(Encoding.PEM))
+    return certificate, key
+
+
+def issue(
+    host: str, authority: x509.Certificate, authority_key: ec.EllipticCurvePrivateKey, days: int
+) -> tuple[x509.Certificate, ec.EllipticCurvePrivateKey]:
+    """Make a key and its certificate for a host."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    both = [ExtendedKeyUsageOID.SERVER_AUTH, ExtendedKeyUsageOID.CLIENT_AUTH]
+    issuer = x509.AuthorityKeyIdentifier.from_issuer_public_key(authority_key.public_key())
+    certificate = (
+        _begun(_name(host), authority.subject, key, days)
+        .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
+        .add_extension(_usage(signs_certificates=False), critical=True)
+        .add_extension(x509.ExtendedKeyUsage(both), critical=False)
+        .add_extension(x509.SubjectAlternativeName([_alternative(host)]), critical=False)
+        .add_extension(issuer, critical=False)
+        .sign(authority_key, hashes.SHA256())
+    )
+    return certificate, key
+
+
+def _make_host(
+    authorities: Path, host: str, authority: x509.Certificate, authority_key: ec.EllipticCurvePrivateKey, days: int
+) -> Path:
+    certificate, key = issue(host, authority, authority_key, days)
+    folder = authorities / host
+    folder.mkdir(mode=0o700)
+    create_private(folder / KEY, private_pem(key))
+    (folder / CERTIFICATE).write_bytes(certificate.public_bytes(Encoding.PEM))
+    for name in (AUTHORITY, WORKERS):
+        (folder / name).write_bytes((authorities / name).read_bytes())
+    return folder
+
+
+def _begun(
+    subject: x509.Name, issuer: x509.Name, key: ec.EllipticCurvePrivateKey, days: int
+) -> x509.CertificateBuilder:
+    now = datetime.now(UTC)
+    return x509.CertificateBuilder(
+        issuer_name=issuer,
+        subject_name=subject,
+        public_key=key.public_key(),
+        serial_number=x509.random_serial_number(),
+        not_valid_before=now - _EARLIER,
+        not_valid_after=now + timedelta(days=days),
+    )
+
+
+def _name(text: str) -> x509.Name:
+    return x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, text[:64])])
+
+
+def _alternative(host: str) -> x509.GeneralName:
+    try:
+        return x509.IPAddress(ipaddress.ip_address(host))
+    except ValueError:
+        return x509.DNSName(host)
+
+
+def _usage(*, signs_certificates: bool) -> x509.KeyUsage:
+    return x509.KeyUsage(
+        digital_signature=not signs_certificates,
+        content_commitment=False,
+        key_encipherment=False,
+        data_encipherment=False,
+        key_agreement=False,
+        key_cert_sign=signs_certificates,
+        crl_sign=signs_certificates,
+        encipher_only=False,
+        decipher_only=False,
+    )
+
+
+def private_pem(key: ec.EllipticCurvePrivateKey) -> bytes:
+    """The key as unencrypted PEM."""
+    return key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+
 
 PORT = 8786
 LOCALHOST = "localhost"
@@ -101,3 +263,75 @@ def tls_security(authorities: str, certificate: str, key: str) -> Security:
         **{f"tls_{role}_cert": certificate for role in roles},
         **{f"tls_{role}_key": key for role in roles},
     )
+
+
+JOIN_SUFFIX = ".join"
+MAX_JOIN_FILE_BYTES = 1 << 16
+
+
+class JoinFile(BaseModel):
+    """Keys and certificates are PEM."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    document: Literal["judge-worker-1"] = "judge-worker-1"
+    scheduler: str
+    name: str = Field(pattern=r"^[A-Za-z0-9:][A-Za-z0-9._:-]*$", max_length=254)
+    """The scheduler accepts the worker under no other name."""
+    authority: str
+    certificate: str
+    key: str
+
+    @property
+    def address(self) -> Address:
+        """Raises InputError."""
+        return parse_address(self.scheduler)
+
+    def security(self) -> Security:
+        """dask's settings for this worker."""
+        return tls_security(self.authority, self.certificate, self.key)
+
+
+def invite(folder: Path, hosts: Sequence[str], scheduler: Address, days: int) -> list[Path]:
+    """Write a join file per host. Raises InputError if a host has one."""
+    hosts = [check_host(host) for host in hosts]
+    paths = [folder / f"{host}{JOIN_SUFFIX}" for host in hosts]
+    if scheduler.scheme != "tls":
+        raise InputError(f"{scheduler}: workers join with tls://; on loopback no file is needed")
+    for path in paths:
+        if path.exists():
+            raise InputError(f"{path} already exists: remove it to make another")
+    try:
+        authority, _ = load_authority(folder, AUTHORITY, days)
+        workers, key = load_authority(folder, WORKERS, days)
+        for host, path in zip(hosts, paths, strict=True):
+            certificate, own = issue(host, workers, key, days)
+            made = JoinFile(
+                scheduler=str(scheduler),
+                name=host,
+                authority=authority.public_bytes(Encoding.PEM).decode(),
+                certificate=certificate.public_bytes(Encoding.PEM).decode(),
+                key=private_pem(own).decode(),
+            )
+            create_private(path, made.model_dump_json(indent=2).encode() + b"\n")
+    except OSError as error:
+        raise InputError(f"{folder}: {error.strerror}") from None
+    return paths
+
+
+def read_join_file(path: Path) -> JoinFile:
+    """Raises InputError if the file is invalid or readable by other users."""
+    try:
+        if path.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO):
+            raise InputError(f"{path} is readable by other users: chmod 600 {path}")
+        with path.open("rb") as file:
+            data = file.read(MAX_JOIN_FILE_BYTES)
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror}: judge cluster invite makes such a file") from None
+    joined = parse_json(JoinFile, data, f"{path}: not a file that judge cluster invite makes")
+    try:
+        parse_address(joined.scheduler)
+    except InputError as error:
+        raise InputError(f"{path}: scheduler: {error}") from None
+    refuse_damaged(joined.security(), f"{path}: authority, certificate or key")
+    return joined

@@ -13,9 +13,9 @@ from judge.base.errors import HostError
 from judge.contest.contest import announce, open_store
 from judge.contest.entries import intake_directory
 from judge.contest.plan import Planned
-from judge.store.submission_types import ProcessingResult, State, Submission, Upload
 from judge.store.submissions import Register
 from judge.store.tokens import Tokens
+from judge.store.types import ProcessingResult, State, Submission, Upload
 from judge.submissions.service import IntakeDirectory, agent_of
 from judge.transparency.log import KEY_FILE
 

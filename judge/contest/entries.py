@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,8 +14,8 @@ from judge.base.errors import InputError
 from judge.base.text import quote
 from judge.contest.plan import Planned, load_plan
 from judge.host.house_agents import house_agent_names
-from judge.store.submission_types import ORGANISER, State, Submission
-from judge.tournament.snapshot import SnapshotEntry, is_new_version, newest_versions
+from judge.store.types import ORGANISER, State, Submission
+from judge.tournament.snapshot import SnapshotEntry, is_new_version, newest_versions, read_snapshot
 
 if TYPE_CHECKING:
     from judge.store.submissions import Register
@@ -58,13 +58,26 @@ def intake_directory(planned: Planned) -> IntakeDirectory:
 
 
 def current_intake(directory: IntakeDirectory, register: Register) -> IntakeDirectory:
-    """`directory`, until the contest begins with the policy of its file, which may have changed."""
-    if directory.plan is None or register.has_begun():
+    """`directory` with the policy of the contest's file, which may change until the start. After it only the runtimes
+    that a ladder has locked in.
+    """
+    if directory.plan is None:
         return directory
+    if (document := register.document()) is not None:
+        return _with_images(directory, read_snapshot(document).images) if directory.joins_later else directory
     try:
         return replace(directory, policy=load_plan(directory.plan).policy)
     except InputError:
         return directory
+
+
+def _with_images(directory: IntakeDirectory, images: Collection[str]) -> IntakeDirectory:
+    policy = directory.policy
+    admitted = {
+        "admits": tuple(name for name in policy.admits if name in images),
+        "runtimes": {name: image for name, image in policy.runtimes.items() if image in images},
+    }
+    return replace(directory, policy=policy.model_copy(update=admitted))
 
 
 def entrants(planned: Planned, staging: Path, miss: Callable[[InputError], None]) -> Sequence[Entrant]:

@@ -2,7 +2,7 @@
 
 With shared cores (`box.sharing`) one process plays all games in threads, because many waking processes would need a
 core. A file lock decides which process plays; the kernel releases it when the process dies. Core locks
-(`judge.sandbox.machine.core_locks`) keep other judges away.
+(`judge.sandbox.machine.cores`) keep other judges away.
 """
 
 import platform
@@ -18,8 +18,7 @@ from judge.contest.attempts import EndedAttempt, Job
 from judge.contest.worker import log_to, play_job
 from judge.contest_games import ScheduledGame
 from judge.referee.play import Slot
-from judge.sandbox.machine.core_locks import is_free
-from judge.sandbox.machine.cores import place_slots, whole_cores
+from judge.sandbox.machine.cores import is_free, place_slots, whole_cores
 from judge.sandbox.machine.owner import owned_directory
 
 

@@ -13,8 +13,7 @@ from judge.referee.policy import Policy
 from judge.sandbox.box import BoxKind
 from judge.sandbox.docker import images, requirements
 from judge.sandbox.docker.reaper import alone_on, reap
-from judge.sandbox.machine.core_locks import CoreLocks, Tell, take_one
-from judge.sandbox.machine.cores import CorePlacement, place_slots, split_cores, whole_cores
+from judge.sandbox.machine.cores import CoreLocks, CorePlacement, Tell, place_slots, split_cores, take_one, whole_cores
 
 KEEPER = "keeper"
 

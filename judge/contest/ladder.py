@@ -6,8 +6,7 @@ from judge.contest.attempts import outcome_of
 from judge.contest_games import GameResult, Pairing, ScheduledGame
 from judge.referee.spec import RecordFile
 from judge.store.contests import Store
-from judge.store.submission_types import ENTERS
-from judge.store.types import ADMISSIONS_REOPENED, RATED, WITHDRAWN, JournalLine
+from judge.store.types import ADMISSIONS_REOPENED, ENTERS, RATED, WITHDRAWN, JournalLine
 from judge.tournament.formats.ladder import Ladder
 from judge.tournament.ladder import LadderHistory, follow
 from judge.tournament.schedule import Tournament

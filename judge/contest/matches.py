@@ -27,7 +27,7 @@ from judge.tournament.openings import schedule
 class MatchObserver:
     """Receives the events of a match, in its thread; methods do nothing by default. `build` creates the boxes.
 
-    `watch` receives each answer, `follow` new parts of the transcript (see `judge.referee.spectator`). They must return
+    `watch` receives each answer, `follow` new parts of the transcript (see `judge.referee.replay`). They must return
     at once.
     """
 

@@ -16,8 +16,15 @@ from judge.contest_games import GameState, ScheduledGame
 from judge.store.contests import Store
 from judge.store.orders import DoneOrder, OrganiserOrder
 from judge.store.queries import Reader
-from judge.store.submission_types import ENTERS, NotNowError, Submission
-from judge.store.types import ADMISSIONS_FROZEN, ADMISSIONS_REOPENED, SEASON_ENDED, EntryRow
+from judge.store.types import (
+    ADMISSIONS_FROZEN,
+    ADMISSIONS_REOPENED,
+    ENTERS,
+    SEASON_ENDED,
+    EntryRow,
+    NotNowError,
+    Submission,
+)
 from judge.tournament.formats import AnyFormat
 from judge.tournament.formats.ladder import Ladder
 from judge.tournament.schedule import Table
@@ -249,7 +256,7 @@ def enter_passed(contest: Contest) -> None:
         try:
             enter(contest, OrganiserOrder("judge", "enter", agent, "its check passed", f"passed-{entrant.submission}"))
         except InputError as error:
-            contest.store.log_once(contest.name, NOT_ENTERED, f"{agent}: {error}", "judge")
+            contest.store.log_once(contest.name, NOT_ENTERED, f"{agent}: {error}", "judge", f"{agent}: ")
 
 
 def end_season(contest: Contest, order: OrganiserOrder) -> DoneOrder:

@@ -12,8 +12,7 @@ from zoneinfo import ZoneInfo
 from judge.base.durable_files import PARTIAL, write_durably
 from judge.base.errors import HostError, InputError
 from judge.base.text import sentence
-from judge.base.toml_edit import with_value
-from judge.base.toml_files import toml_quoted
+from judge.base.toml_files import toml_quoted, with_value
 from judge.contest.plan import Planned, load_plan
 from judge.contest.run_lock import alone
 from judge.store.orders import DoneOrder, OrganiserOrder

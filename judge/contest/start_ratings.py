@@ -16,10 +16,7 @@ from judge.tournament.snapshot import newest_versions
 
 
 def with_start_ratings(planned: Planned, chosen: Ladder, agents: Agents) -> Ladder:
-    """The format with ratings of `[ratings] from`, also for agents that may join later.
-
-    Raises InputError, also if rules or scales differ.
-    """
+    """The format with ratings of `[ratings] from`. Raises InputError, also if rules or scales differ."""
     source = planned.plan.ratings.from_
     earlier = read_earlier(planned, planned.folder / source, "ratings.from")
     if what := policy_difference(earlier.snapshot.policy, planned.policy):

@@ -2,13 +2,14 @@
 
 import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import judge
 from judge.agents.store import AgentStore
-from judge.base.errors import InputError
+from judge.base.errors import HostError, InputError
 from judge.contest.entries import Entrant, entrants, first_author, refuse_many_of_an_author
 from judge.contest.league_seats import resolved_format
 from judge.contest.plan import Planned
@@ -82,7 +83,10 @@ def take_snapshot(
         box=plan.box,
         folders_from=source,
         entries=entries,
-        images=images_of(entry.seat.runtime for entry in entries),
+        images=images_of(
+            {entry.seat.runtime for entry in entries},
+            {*planned.policy.admits, *planned.policy.runtimes.values()} if format_.withdrawal == "keeps" else (),
+        ),
         host=host,
     )
     return _drawn(terms, secret, freeze(terms_digest(terms.model_dump_json())))
@@ -144,12 +148,16 @@ def _raised(error: InputError) -> None:
     raise error
 
 
-def images_of(runtimes: Iterable[str]) -> dict[str, SnapshotImage]:
-    """Images by runtime. Raises HostError if one of judge's is missing or outdated, InputError if an organiser's is
-    missing.
+def images_of(runtimes: Iterable[str], others: Iterable[str] = ()) -> dict[str, SnapshotImage]:
+    """Images by runtime; of `others`, of agents that may enter later, those that this host has. Raises HostError if one
+    of judge's is missing or outdated, InputError if an organiser's is missing.
     """
     contents = {state.id: state.content for state in listing()}
-    ids = {runtime: runtime_image(runtime) for runtime in sorted(set(runtimes))}
+    ids = {runtime: runtime_image(runtime) for runtime in runtimes}
+    for runtime in {*others} - ids.keys():
+        with suppress(HostError, InputError):
+            ids[runtime] = runtime_image(runtime)
+    ids = dict(sorted(ids.items()))
     return {name: SnapshotImage(id=image, content=contents.get(image, "")) for name, image in ids.items()}
 
 

@@ -15,7 +15,6 @@ from judge.base.errors import HostError, InputError
 from judge.base.logs import get_logger
 from judge.contest.plan import Planned, WitnessPlan
 from judge.store.queries import Reader
-from judge.transparency.add_checkpoint import PATH, AddCheckpoint
 from judge.transparency.checkpoint import (
     COSIGNATURE,
     MAX_CHECKPOINT_BYTES,
@@ -26,7 +25,7 @@ from judge.transparency.checkpoint import (
 )
 from judge.transparency.log import KEY_FILE, WITNESS_FOLDER, ContestLog, organiser_key
 from judge.transparency.merkle import Tree
-from judge.transparency.witness import within
+from judge.transparency.witness import ADD_CHECKPOINT, AddCheckpoint, within
 
 EACH_S = 30
 """Timeout per witness."""
@@ -163,7 +162,7 @@ def _ask(witness: WitnessPlan, checkpoint: Checkpoint, tree: Tree) -> Checkpoint
 
 def _posted(witness: WitnessPlan, body: bytes) -> tuple[int, bytes]:
     request = urllib.request.Request(  # noqa: S310 http or https, as the plan says
-        f"{witness.url.rstrip('/')}/{PATH}", body, {"Content-Type": "text/plain; charset=utf-8"}
+        f"{witness.url.rstrip('/')}/{ADD_CHECKPOINT}", body, {"Content-Type": "text/plain; charset=utf-8"}
     )
     try:
         with urllib.request.urlopen(request, timeout=_SOCKET_S) as answer:  # noqa: S310

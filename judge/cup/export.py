@@ -4,27 +4,142 @@ DIR/index.html, agents.html, agents/, schedule.html, cup.json     the cup
 DIR/announcement.json                                             its leagues before the start
 DIR/manifest.json, manifest.sig, organiser.pem                    its files, and the manifest of each league
 DIR/LEAGUE/                                                       an ordinary export with its own manifest and log
+
+The pages show leagues with medals, all agents, an agent in all leagues, and the schedule.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from judge.base.errors import InputError
 from judge.base.progress import Tracker, untracked
 from judge.contest.contest import Contest, open_store
+from judge.contest_games import AttemptState
 from judge.cup.announcement import ANNOUNCEMENT
 from judge.cup.plan import PlannedCup
-from judge.cup.results import CUP_DOCUMENT, read_exported
-from judge.cup.site import cup_pages
+from judge.cup.results import CUP_DOCUMENT, CupResults, LeagueResults, read_exported
 from judge.export.export import ExportSummary, PageOptions, new_directories, publish
 from judge.publish.manifest import write_manifest
-from judge.translations.language import languages
+from judge.publish.model import Stream
+from judge.site.pages import POLICY, STYLE, VERIFIER, Page, PagePlace, asset, render
+from judge.submissions.windows import Windows
+from judge.translations.language import Language, languages
 from judge.transparency.keys import fingerprint, load_key
 from judge.transparency.log import KEY_FILE
+
+_INDEX, _AGENTS, _SCHEDULE = "index.html", "agents.html", "schedule.html"
+
+
+class CupSite:
+    """A cup's pages by path, exported or on a server.
+
+    `hosted`: on a server each league's contest name, which is its folder.
+    """
+
+    def __init__(self, planned: PlannedCup, results: CupResults, hosted: Mapping[str, str] | None = None) -> None:
+        self._planned = planned
+        self._results = results
+        self._hosted = hosted
+
+    @cached_property
+    def _agents(self) -> Mapping[str, str]:
+        return {f"agents/{number:03d}.html": agent for number, agent in enumerate(self._results.agents, 1)}
+
+    @property
+    def paths(self) -> Sequence[str]:
+        """Paths of all pages."""
+        return [_INDEX, _AGENTS, _SCHEDULE, *self._agents]
+
+    def page(self, place: PagePlace, stream: Stream | None = None) -> bytes | None:
+        """Render a page; None if it is unknown. With a `stream` it updates itself."""
+        results = self._results
+        values: Mapping[str, Any] = {
+            "cup": results,
+            "contest_name": results.name,
+            "here": place.path.removesuffix(".html"),
+            "addresses": {agent: place.root + path for path, agent in self._agents.items()},
+            "folder_of": lambda league: self._folder(place, league),
+            "link_of": lambda league: self._link(place, league),
+            "is_served": self._hosted is not None,
+            **({"policy": POLICY} if stream is None else {}),
+        }
+        more: Mapping[str, Any] = {}
+        if place.path == _INDEX:
+            template = "cup_index.html"
+        elif place.path == _AGENTS:
+            rows = [(agent, [_place(league, agent) for league in results.leagues]) for agent in results.agents]
+            template, more = "cup_agents.html", {"rows": rows}
+        elif place.path == _SCHEDULE:
+            template, more = "cup_schedule.html", self._schedule()
+        elif (agent := self._agents.get(place.path)) is not None:
+            medals = next((each for each in results.medals if each.agent == agent), None)
+            leagues = list(results.of_agent(agent))
+            template, more = "cup_agent.html", {"agent_name": agent, "leagues": leagues, "medals": medals}
+        else:
+            return None
+        return render(template, place, {**values, **more}, stream, __package__)
+
+    def _folder(self, place: PagePlace, league: LeagueResults) -> str:
+        folder = league.name if self._hosted is None else self._hosted.get(league.name, league.name)
+        return f"{place.top}{folder}/{place.file.removesuffix(place.path)}"
+
+    def _link(self, place: PagePlace, league: LeagueResults) -> str:
+        is_live = self._hosted is not None and not league.is_over
+        has_pages = league.contest is not None if self._hosted is None else league.name in self._hosted
+        return self._folder(place, league) + ("live.html" if is_live else _INDEX) if has_pages else ""
+
+    def _schedule(self) -> Mapping[str, Any]:
+        planned = self._planned
+        windows = planned.contest(planned.cup.leagues[0].name).plan.windows
+        return {
+            "rows": [_schedule_row(planned, league) for league in self._results.leagues],
+            "dates": Windows(windows.opens, windows.closes).moments,
+            "machines": planned.cup.machines,
+        }
+
+
+def cup_pages(planned: PlannedCup, results: CupResults, languages: Sequence[Language]) -> Iterator[Page]:
+    """Pages in each language, style sheet and verifier."""
+    for name in (STYLE, VERIFIER):
+        yield name, asset(name)
+    site = CupSite(planned, results)
+    for language in languages:
+        for path in site.paths:
+            place = PagePlace(path, language, languages)
+            page = site.page(place)
+            if page is not None:
+                yield place.file, page
+
+
+def _place(league: LeagueResults, agent: str) -> str:
+    contest = league.contest
+    if contest is None or agent not in contest.by_name:
+        return ""
+    return "-" if agent in contest.out else str(contest.lines[agent].place)
+
+
+def _schedule_row(planned: PlannedCup, league: LeagueResults) -> Mapping[str, Any]:
+    starts = dict(planned.contest(league.name).plan.windows.moments).get("starts")
+    journal = () if league.contest is None else league.contest.journal
+    began = [line.at for line in journal if line.event == "started"]
+    ended = [line.at for line in journal if line.event == AttemptState.ACCEPTED]
+    return {
+        "league": league,
+        "after": league.after,
+        "starts": "" if starts is None else _minute(starts.isoformat()),
+        "began": _minute(began[0]) if began else "",
+        "ended": _minute(ended[-1]) if ended else "",
+    }
+
+
+def _minute(at: str) -> str:
+    return at[:16].replace("T", ", ")
 
 
 @dataclass(frozen=True, slots=True)

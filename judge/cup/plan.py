@@ -218,11 +218,13 @@ class PlannedCup:
             if text is not None and text != self.reference.words:
                 raise InputError(f"{self.path}: the leagues differ from those that were announced: {self._changes()}")
 
+    def _stored(self, league: str) -> Planned | None:
+        planned = load_plan(self.file_of(league)) if self._former_text(league) else None
+        return None if planned is None or planned.has_no_store else planned
+
     def _opening_text(self, league: str) -> str | None:
-        if not self._former_text(league):
-            return None
-        planned = load_plan(self.file_of(league))
-        if planned.has_no_store:
+        planned = self._stored(league)
+        if planned is None:
             return None
         with closing(open_store(planned)) as store:
             lines = store.leaves(planned.name, 0, 1)
@@ -248,10 +250,8 @@ class PlannedCup:
 
     def begun(self, league: str) -> Planned | None:
         """The league's contest from its folder, if begun. Raises InputError."""
-        if not self._former_text(league):
-            return None
-        planned = load_plan(self.file_of(league))
-        if planned.has_no_store:
+        planned = self._stored(league)
+        if planned is None:
             return None
         with closing(open_store(planned)) as store:
             return planned if has_begun(store, planned) else None

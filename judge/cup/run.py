@@ -1,14 +1,15 @@
-"""Plays a cup: each league by its own `judge contest run`, in the order of cup.toml.
+"""Plays a cup: each league by its own `judge contest run`, in the order of cup.toml. Estimates its games and duration.
 
-A game waits for its core's lock (`judge.sandbox.machine.core_locks`), which the kernel gives to the longest-waiting
+A game waits for its core's lock (`judge.sandbox.machine.cores`), which the kernel gives to the longest-waiting
 game. On a cluster the scheduler assigns the slots.
 """
 
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -22,13 +23,106 @@ from judge.base.locks import try_lock_directory
 from judge.base.text import decode
 from judge.contest.contest import Contest, open_store
 from judge.contest.entries import entrants
+from judge.contest.estimate import ContestEstimate, estimate_contest
 from judge.contest.plan import AgentPlan, Planned, located
 from judge.contest.run_lock import player_of
 from judge.contest.window_keeper import RUN_LOG, start_run
-from judge.cup.estimate import missing_now
 from judge.cup.plan import League, PlannedCup
 from judge.cup.results import advancing
 from judge.tournament.snapshot import SnapshotEntry
+
+_MANY_SLOTS = 1 << 40
+"""With this number of slots only the order within a league takes time."""
+
+
+@dataclass(frozen=True, slots=True)
+class LeagueEstimate:
+    """The estimated size of a league. `cores` are those of a game; `later`: agents promoted from another league."""
+
+    league: str
+    policy: str
+    after: str
+    cores: int
+    games_of_pair: int
+    later: int
+    found: ContestEstimate
+    missing: Sequence[str]
+
+    @property
+    def agents(self) -> int:
+        """Number of agents, with those promoted later."""
+        return len(self.found.agents) + self.later
+
+    @property
+    def pairs(self) -> int:
+        """Number of pairings."""
+        return self.found.games // self.games_of_pair
+
+
+@dataclass(frozen=True, slots=True)
+class CupHours:
+    """Duration of a cup if agents use all their time.
+
+    `busy`: no core is ever idle. `most`: upper bound for any order that leaves no core idle while a game can be played
+    (Graham, Bounds on multiprocessing timing anomalies, 1969).
+    """
+
+    busy: float
+    most: float
+
+
+def estimate_cup(planned: PlannedCup, names: Collection[str] | None = None) -> list[LeagueEstimate]:
+    """Check all requirements of the leagues `names` without changes; None: all leagues."""
+    estimates = []
+    for league in planned.cup.leagues:
+        if names is not None and league.name not in names:
+            continue
+        contest = planned.begun(league.name)
+        # A league that has begun has its promoted agents.
+        later = league.promoted if league.after and contest is None else 0
+        contest = contest or planned.contest(league.name)
+        found = estimate_contest(contest, later)
+        place = f"{planned.path}: leagues.{league.name}"
+        folder = f"{planned.folder.resolve()}/"  # paths of agents are absolute here
+        missing = [sentence.replace(str(contest.path), place).replace(folder, "") for sentence in found.missing]
+        missing = [sentence.replace("in [[agents]]", "in [[entries]]") for sentence in missing]
+        missing = [sentence if place in sentence else f"{place}: {sentence}" for sentence in missing]
+        if later and league.promotes_new:
+            found = replace(found, is_exact=False)
+        plan = contest.plan
+        estimates.append(
+            LeagueEstimate(
+                league.name, plan.policy, league.after, plan.slots.cores, plan.format.games, later, found, missing
+            )
+        )
+    return estimates
+
+
+def cup_hours(planned: PlannedCup, estimates: Sequence[LeagueEstimate], cores: int) -> CupHours | None:
+    """Duration on this number of cores; None without a limit of a game's time."""
+    work, chains = 0.0, dict[str, float]()
+    for each in estimates:
+        alone = each.found.hours(_MANY_SLOTS)
+        if alone is None or each.found.longest_s is None:
+            return None
+        work += each.found.games * each.found.longest_s / 3600 * each.cores
+        chains[each.league] = alone + (chains[each.after] if each.after else 0)
+    if planned.cup.leagues_at_once:  # leagues may wait for each other
+        longest = sum(each.found.hours(_MANY_SLOTS) or 0 for each in estimates)
+    else:
+        longest = max(chains.values())
+    return CupHours(work / cores, work / cores + longest)
+
+
+def missing_now(planned: PlannedCup) -> list[str]:
+    """Missing requirements of leagues that may begin now."""
+    names = [
+        league.name
+        for league in planned.cup.leagues
+        if planned.begun(league.name) is None and not planned.contest(league.name).waits_for()
+    ]
+    return [sentence for each in estimate_cup(planned, names) for sentence in each.missing]
+
 
 POLL_INTERVAL_S = 0.5
 

@@ -7,14 +7,17 @@ import functools
 import hashlib
 import re
 import shutil
+from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from judge.base.errors import HostError, InputError
+from judge.base.garbage import rarely_collected
 from judge.base.progress import Tracker, untracked
 from judge.base.worker_processes import in_parallel
 from judge.contest.contest import Contest
@@ -24,12 +27,19 @@ from judge.publish.joined import JOINED
 from judge.publish.load import CHANCE, DOCUMENT, Revealed, load_store, read_joined
 from judge.publish.manifest import write_manifest
 from judge.publish.model import PublishedContest
-from judge.publish.tables import tables
-from judge.records.evaluations import EvaluatedGame
-from judge.site.game_files import StoredPages, publish_game, read_stored, write_private, write_public
+from judge.publish.tables import certificate_files, result_tables
+from judge.records.search_figures import EvaluatedGame
+from judge.site.game_files import (
+    PublishedFiles,
+    StoredPages,
+    publish_game,
+    read_stored,
+    write_private,
+    write_public,
+)
 from judge.site.game_page import GamePageContext
 from judge.site.pages import PagePlace
-from judge.site.site import Proof, site
+from judge.site.site import Proof, pages_of_records, pages_of_results
 from judge.translations.language import CODES, languages
 from judge.transparency.keys import fingerprint, public_pem
 from judge.transparency.log import WITNESSED, ContestLog, witnessed_files
@@ -64,6 +74,7 @@ class PageOptions:
     """Name of the cup with its pages in the folder above, to which pages link."""
 
 
+@rarely_collected()
 def publish(
     contest: Contest,
     directory: Path,
@@ -131,6 +142,9 @@ def _write(
     conditions: dict[int, GameConditions] = {}
     evaluated: dict[int, EvaluatedGame | None] = {}
     about: dict[str, Mapping[str, str]] = {}
+    listed: dict[str, tuple[str, int]] = {}
+    tables = ((f"data/{name}", data) for name, data in result_tables(published))
+    of_results = _write_files(target, chain(tables, pages_of_results(published, spoken)))
     home = contest.planned.folder
     with (target / PGN).open("wb") as pgn, closing(PagesFile(home)) as pages:
         contexts = _contexts(published, options)
@@ -138,22 +152,25 @@ def _write(
         keys = [key_of(context, code) for context in contexts]
         former = {} if options.former is None or not code else read_former(options.former, home, key.public_key())
         given = zip(contexts, map(former.get, keys), strict=True)
-        written = _write_games(published, contest.planned.files, target, private, options.former or target, given)
+        former_pages = options.former or target
+        written = _write_games(published, contest.planned.files, target, private, former_pages, given, of_results)
         written = track(written, len(contexts), "writing games")
-        for name, (stored, says, measured), context in zip(keys, written, contexts, strict=True):
-            pgn.write(stored.pgn.encode())
-            about |= says
-            conditions[context.game.number] = measured
-            evaluated[context.game.number] = stored.evaluated
+        for name, game, context in zip(keys, written, contexts, strict=True):
+            pgn.write(game.pages.pgn.encode())
+            about |= game.about
+            conditions[context.game.number] = game.conditions
+            evaluated[context.game.number] = game.pages.evaluated
+            listed |= game.listed
             if code:
-                pages.add(name, stored)
+                pages.add(name, game.pages)
         pages.finish()
+    deque(of_results, maxlen=0)
     published = replace(
         published,
         games=[replace(game, conditions=conditions.get(game.number)) for game in published.games],
         evaluated=evaluated,
     )
-    for name, data in tables(published).items():
+    for name, data in certificate_files(published).items():
         (target / "data" / name).write_bytes(data)
     log = ContestLog.of(published.name, published.journal)
     witnessed = witnessed_files(contest.planned.folder)
@@ -171,15 +188,20 @@ def _write(
     proof = Proof(
         public_pem(public_key).decode(), fingerprint(public_key), list(digests.items()), log.size > 0, signers
     )
-    for path, page in site(published, about, proof, spoken):
-        (target / path).write_bytes(page)
-    digest = write_manifest(target, published.name, key)
+    deque(_write_files(target, pages_of_records(published, about, proof, spoken)), maxlen=0)
+    digest = write_manifest(target, published.name, key, known=listed)
     return ExportSummary(
         digest=digest,
         fingerprint=proof.fingerprint,
         played=len(published.played),
         unfinished=len(published.unfinished),
     )
+
+
+def _write_files(target: Path, files: Iterable[tuple[str, bytes]]) -> Iterator[str]:
+    for path, data in files:
+        (target / path).write_bytes(data)
+        yield path
 
 
 def _write_games(
@@ -189,7 +211,8 @@ def _write_games(
     private: Path,
     former: Path,
     given: Iterable[tuple[GamePageContext, StoredPages | None]],
-) -> Iterator[tuple[StoredPages, dict[str, dict[str, str]], GameConditions]]:
+    between: Iterable[object],
+) -> Iterator[PublishedFiles]:
     for agent in contest.by_name:
         if not _PLAIN.fullmatch(agent):
             raise InputError(f"agent {agent!r}: this name is not valid for a directory")
@@ -201,7 +224,7 @@ def _write_games(
             write_public(file, target / game.attempt_path(attempt.number))
             folders = (private / game.first, private / game.second)
             write_private(file, folders, f"{game.stem}.attempt-{attempt.number}")
-    return in_parallel(functools.partial(publish_game, files, target, private, former), given)
+    return in_parallel(functools.partial(publish_game, files, target, private, former), given, between)
 
 
 def _contexts(contest: PublishedContest, options: PageOptions) -> Sequence[GamePageContext]:

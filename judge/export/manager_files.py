@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from judge.base.errors import HostError, InputError
-from judge.catalog.steps import steps_of
+from judge.catalog.files import steps_of
 from judge.contest.contest import Contest
 from judge.contest.plan import Planned
 from judge.contest_games import GameState

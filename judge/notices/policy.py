@@ -1,12 +1,22 @@
-"""The table `[intake.notices]` of contest.toml."""
+"""The table `[intake.notices]` of contest.toml, and the webhook URLs and addresses that it permits.
 
+A host is resolved and all its addresses are checked for each call, which then uses a checked address. So a
+changed DNS entry cannot redirect the call. Only globally allocated addresses are allowed by default.
+"""
+
+import re
+import socket
 import tomllib
-from ipaddress import IPv4Network, IPv6Network
+from collections.abc import Sequence
+from dataclasses import dataclass
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 from pathlib import Path
 from typing import Any, Literal
+from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from judge.base.errors import InputError
 from judge.base.logs import get_logger
 
 log = get_logger()
@@ -83,3 +93,96 @@ class NoticePolicyFile:
             return tomllib.loads(text).get("intake", {}).get("notices", {})
         except (OSError, ValueError, AttributeError, RecursionError):
             return None
+
+
+MAX_URL_CHARACTERS = 500
+
+_URL = re.compile(r"https?://[A-Za-z0-9.\[\]:_-]+(/[!-~]*)?(\?[!-~]*)?")
+
+_GLOBAL_6 = ip_network("2000::/3")
+_INSIDE_6 = [
+    ip_network(text)
+    for text in (
+        # IETF protocols (Teredo, ORCHID), documentation, and 6to4, which contains an IPv4 address.
+        *("2001::/23", "2001:db8::/32", "3fff::/20", "2002::/16"),
+    )
+]
+"""Non-public parts of 2000::/3. Mapped, compatible and NAT64 addresses are outside it."""
+
+
+@dataclass(frozen=True, slots=True)
+class WebhookTarget:
+    """A parsed webhook URL; `path` includes the query."""
+
+    is_tls: bool
+    host: str
+    port: int
+    path: str
+
+    @property
+    def authority(self) -> str:
+        """The Host header."""
+        shown = f"[{self.host}]" if ":" in self.host else self.host
+        return shown if self.port == (443 if self.is_tls else 80) else f"{shown}:{self.port}"
+
+
+def parse_target(url: str, policy: NoticePolicy) -> WebhookTarget:
+    """Parse a URL. Raises InputError with the fix."""
+    if len(url) > MAX_URL_CHARACTERS or not _URL.fullmatch(url):
+        raise InputError(
+            f"the webhook: https://HOST/PATH, at most {MAX_URL_CHARACTERS} printable ASCII characters, "
+            "no user, no fragment"
+        )
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+        host = parts.hostname or ""
+        if ":" in host:
+            ip_address(host)
+        else:
+            host.encode("idna")
+    except ValueError as error:
+        raise InputError(f"the webhook: {error}") from None
+    is_tls = parts.scheme == "https"
+    if "#" in url or not host:
+        raise InputError("the webhook: the URL needs a host and must not have a fragment")
+    if not is_tls and not policy.plain:
+        raise InputError("the webhook: use https://, so that notices cannot be read or changed on the way")
+    port = port or (443 if is_tls else 80)
+    if port < 1024 and port not in (80, 443):
+        raise InputError(f"the webhook: port {port} is not allowed: use 443, or 1024 and above")
+    path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+    return WebhookTarget(is_tls, host, port, path)
+
+
+def is_permitted(text: str, policy: NoticePolicy) -> bool:
+    """Whether an address may be called."""
+    try:
+        address = ip_address(text.partition("%")[0])
+    except ValueError:
+        return False
+    if _is_in(address, policy.refuse):
+        return False
+    if _is_in(address, policy.permit):
+        return True
+    if isinstance(address, IPv4Address):
+        return address.is_global and not address.is_multicast and not address.is_reserved
+    return address in _GLOBAL_6 and not _is_in(address, _INSIDE_6) and address.is_global
+
+
+def resolved(target: WebhookTarget, policy: NoticePolicy) -> Sequence[str]:
+    """Resolve a target to its permitted addresses. Raises InputError."""
+    try:
+        found = socket.getaddrinfo(target.host, target.port, type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError) as error:
+        raise InputError(f"the host of the webhook has no address: {error}") from None
+    addresses = list(dict.fromkeys(str(each[4][0]) for each in found))
+    inside = [address for address in addresses if not is_permitted(address, policy)]
+    if inside or not addresses:
+        # The address itself would reveal the organiser's network to an author.
+        raise InputError("the webhook leads to an address that is not public: use a receiver on the internet")
+    return addresses
+
+
+def _is_in(address: IPv4Address | IPv6Address, networks: Sequence[IPv4Network | IPv6Network]) -> bool:
+    return any(address.version == network.version and address in network for network in networks)

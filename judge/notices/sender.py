@@ -32,8 +32,7 @@ from judge.base.errors import InputError, JudgeError
 from judge.base.locks import try_lock_directory
 from judge.base.logs import get_logger
 from judge.base.text import printable
-from judge.notices.policy import NoticePolicy, NoticePolicyFile
-from judge.notices.targets import parse_target, resolved
+from judge.notices.policy import NoticePolicy, NoticePolicyFile, parse_target, resolved
 from judge.store.notices import GIVEN_UP, MAIL, MAIL_SERVER, WEBHOOK, Notice, Notices
 
 POLL_INTERVAL_S = 0.5

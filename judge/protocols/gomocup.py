@@ -3,7 +3,7 @@
 Sources: the "Gomoku AI protocol" and "Nový protokol" of Gomocup. docs/gomocup.md describes the reaction to each reply.
 
 A brain is in one of the phases below. `STEPS` maps a phase and a word to the next step. Other words are
-ignored with a note: existing brains print much unnecessary output.
+ignored with a note.
 
     phase        what the manager waits for     left by
     STARTING     OK to START or RECTSTART       OK, or ERROR/UNKNOWN (refused)
@@ -111,6 +111,11 @@ class GomocupPhase(StrEnum):
 
 SUGGESTIONS = 2
 
+# Faster than the lookup in the class.
+_IDLE, _THINKING = GomocupPhase.IDLE, GomocupPhase.THINKING
+_ERROR, _MESSAGE = GomocupWord.ERROR, GomocupWord.MESSAGE
+_DECIDED, _THINK, _TURN = ReplyKind.DECIDED, Way.THINK, Wait.TURN
+
 UNWAITED = frozenset({GomocupPhase.IDLE, GomocupPhase.ENDING})
 
 
@@ -144,7 +149,7 @@ class Gomocup:
         self._clock = Clock(0, 0)
 
     def feed(self, stimulus: Stimulus) -> Sequence[Effect]:
-        # The most frequent first. Patterns with attributes take twice as long.
+        # The most frequent first.
         match stimulus:
             case Tell() | Eof():
                 return ()
@@ -224,15 +229,14 @@ class Gomocup:
 
     def _put_position(self) -> list[Effect]:
         position = self._position
-        match self._board.way_to(*position):
-            case Way.THINK:
-                return self._think(*position)
-            case Way.TAKEBACK:
-                x, y = self._board.last
-                self._phase = GomocupPhase.TAKING_BACK
-                return [self._say(f"TAKEBACK {x},{y}"), Await(Wait.TURN)]
-            case Way.RESTART:
-                return self._restart()
+        way = self._board.way_to(*position)
+        if way is _THINK:
+            return self._think(*position)
+        if way is Way.RESTART:
+            return self._restart()
+        x, y = self._board.last
+        self._phase = GomocupPhase.TAKING_BACK
+        return [self._say(f"TAKEBACK {x},{y}"), Await(Wait.TURN)]
 
     def _restart(self) -> list[Effect]:
         self._phase = GomocupPhase.RESTARTING
@@ -240,12 +244,12 @@ class Gomocup:
         return [self._say("RESTART"), Await(Wait.START)]
 
     def _think(self, stones: Sequence[Placed], own: int, opening: int) -> list[Effect]:
-        self._phase = GomocupPhase.THINKING
+        self._phase = _THINKING
         self._doubt = None
         request = self._request
         dead = request.dead if isinstance(request, PlaceStone) else ()
         question = self._board.question(stones, own, opening, dead)
-        return [self._say(self._time_left(), *question), Await(Wait.TURN)]
+        return [self._say(self._time_left(), *question), Await(_TURN)]
 
     def _ask_swap2(self) -> list[Effect]:
         self._phase = GomocupPhase.SWAPPING
@@ -264,7 +268,8 @@ class Gomocup:
     def _read(self, data: bytes) -> Sequence[Effect]:
         cut = self._lines.cut_lines
         lines = self._lines.feed(data.replace(b"\r", b"\n") if b"\r" in data else data)
-        effects: list[Effect] = [Note(decode(classify(line)[1]), private=True) for line in self._lines.take_private()]
+        private = self._lines.take_private()
+        effects: list[Effect] = [Note(decode(classify(line)[1]), private=True) for line in private] if private else []
         if self._lines.cut_lines > cut:
             effects.append(Note(f"cut: a line of more than {self._options.line_bytes} bytes"))
         for number, line in enumerate(lines):
@@ -291,12 +296,12 @@ class Gomocup:
     def _line(self, line: bytes) -> Sequence[Effect]:
         word, rest = classify(line)
         self._said, self._rest = decode(line[:200]).strip(), rest
-        if word is GomocupWord.ERROR:
+        if word is _ERROR:
             self._complaint = self._said
         step = self._steps[self._phase].get(word)
         if step is not None:
             return step(self, rest)
-        if word is GomocupWord.MESSAGE:
+        if word is _MESSAGE:
             return [Note(decode(rest))]
         return [Note(sentence(f"ignored: {decode(line[:80])!r}"))]
 
@@ -416,9 +421,9 @@ class Gomocup:
         return [Note(f"SWAP2BOARD was answered by {said[:80]!r}: asked by BEGIN or BOARD"), *asked]
 
     def _answered(self, decision: Stone | Stones | Swap, said: str) -> list[Effect]:
-        self._phase = GomocupPhase.IDLE
+        self._phase = _IDLE
         self._excuses = 0
-        return [Answer(Reply(ReplyKind.DECIDED, said, decision, self._complaint))]
+        return [Answer(Reply(_DECIDED, said, decision, self._complaint))]
 
     def _excused(self) -> Sequence[Effect]:
         if self._excuses == 0:

@@ -18,6 +18,9 @@ class Way(StrEnum):
     """
 
 
+_THINK = Way.THINK
+
+
 class BrainBoard:
     """Stones in play order, with owners as the brain has them."""
 
@@ -44,13 +47,13 @@ class BrainBoard:
         `opening` stones.
         """
         if not self._known:
-            return Way.THINK
+            return _THINK
         self._play_as(own)
         before = [*stones]
         is_told_one = bool(before) and before.pop()[2] != own
         if is_told_one and self._known == before:
             self._known = before
-            return Way.THINK
+            return _THINK
         is_a_game = is_told_one and len(stones) > max(1, opening)
         return Way.TAKEBACK if is_a_game and self._known[: len(before)] == before else Way.RESTART
 

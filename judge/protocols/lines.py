@@ -34,7 +34,9 @@ class LineReader:
         return public
 
     def take_private(self) -> list[bytes]:
-        private, self._private = self._private, []
+        private = self._private
+        if private:
+            self._private = []
         return private
 
     def clear(self) -> bool:

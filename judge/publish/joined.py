@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from judge.contest_games import GameResult
 from judge.games.types import Verdict
-from judge.statistics.joined_ratings import RatedContest
+from judge.statistics.ratings import RatedContest
 
 JOINED = "joined.json"
 

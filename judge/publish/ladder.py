@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+import hashlib
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from judge.contest_games import GameResult, GameState, Pairing, PublishedGame
+from judge.publish import ladder_state
 from judge.statistics.scales import ELO
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from judge.store.types import JournalLine
     from judge.tournament.snapshot import Snapshot, SnapshotEntry
 
@@ -17,7 +22,12 @@ TREND_GAMES = 20
 
 OPEN = (GameState.PENDING, GameState.RUNNING, GameState.HELD)
 
+SAVED_RESULTS = 500
+"""Results between stored states."""
+
 _Attempt = tuple[str | None, int | None]
+Rated = tuple[float, float]
+"""Rating and half of the interval."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,33 +75,105 @@ class LadderLog:
 class LadderRatings:
     """Follows a ladder: later calls read only new lines."""
 
-    def __init__(self) -> None:
+    def __init__(self, file: Path | None = None) -> None:
+        """`file`: a stored state."""
+        self._file = file
         self._pass: _Pass | None = None
 
     def agents(self, log: LadderLog) -> Mapping[str, LadderAgent]:
         """The agents by name. Withdrawn results are left out from the start."""
         left_out = _withdrawn(log.journal)
+        if self._pass is None and self._file is not None:
+            self._pass = self._stored(self._file, log, left_out)
         if self._pass is None or not self._pass.precedes(log, left_out):
             self._pass = _Pass(log)
-        return self._pass.follow(log, left_out)
+        return self._pass.follow(log, left_out, self._save)
+
+    def _stored(self, file: Path, log: LadderLog, left_out: frozenset[_Attempt]) -> _Pass | None:
+        if (found := ladder_state.load(file)) is not None:
+            with suppress(ValueError, LookupError, TypeError, AttributeError):
+                return _Pass(log, found, left_out)
+        return None
+
+    def _save(self, current: _Pass, log: LadderLog) -> None:
+        if self._file is not None:
+            ladder_state.save(self._file, *current.saved(log))
 
 
 class _Pass:
-    def __init__(self, log: LadderLog) -> None:
+    def __init__(
+        self,
+        log: LadderLog,
+        stored: tuple[Mapping[str, Any], Mapping[str, Any]] | None = None,
+        left_out: frozenset[_Attempt] = frozenset(),
+    ) -> None:
+        """Raises ValueError or LookupError for the state of another log."""
         # NumPy takes long to import.
         from judge.tournament.ladder import LadderHistory
 
         self._read: list[JournalLine] = []
+        self._hash = hashlib.sha256()
+        self._counted: list[tuple[int, float, float, float, float]] = []
+        """Line, and both agents' ratings and reaches."""
+        self._saved = 0
         self._left_out: frozenset[_Attempt] = frozenset()
         self._take(log)
         at_start = tuple(entry for entry in log.snapshot.entries if entry.name not in log.late)
         first = log.snapshot.model_copy(update={"entries": at_start})
-        self._history = LadderHistory(first, 0, self._result_of, self._entry_of)
+        is_stored = stored is not None
+        self._history = LadderHistory(first, 0, self._result_of, self._entry_of, has_stored_ratings=is_stored)
         self._points: dict[str, list[RatedGame]] = {}
         self._starts: dict[str, float] = {}
-        self._order = 0
         for entry in at_start:
             self._begin(entry.name)
+        if stored is not None:
+            self._restore(log, left_out, *stored)
+
+    def _restore(
+        self, log: LadderLog, left_out: frozenset[_Attempt], header: Mapping[str, Any], arrays: Mapping[str, Any]
+    ) -> None:
+        from judge.statistics.online_ratings import OnlineRatings, Prior
+        from judge.tournament.ladder import follow
+
+        lines = log.journal[: header["lines"]]
+        for line in lines:
+            self._hash.update(_hashed(line))
+        accepted = {(line.game, line.attempt) for line in lines if line.event == "accepted"}
+        self._left_out = _withdrawn(lines)
+        if self._digest(log) != header["digest"] or self._left_out != left_out & accepted:
+            raise ValueError("the state is of another log")
+        for line in lines:
+            if line.event not in ("accepted", "annulled") or (line.game, line.attempt) not in left_out:
+                follow(self._history, [line], log.pairings, log.games)
+        ratings = OnlineRatings.restored(header["agents"], arrays)
+        self._history.restore(ratings, {agent: Prior(*each) for agent, each in header["priors"].items()})
+        self._starts = {agent: header["starts"][agent] for agent in header["agents"]}
+        self._points = {agent: [] for agent in header["agents"]}
+        for at, *values in arrays["counted"].tolist():
+            self._add(lines[int(at)], int(at), (values[0], values[1]), (values[2], values[3]))
+        self._saved = len(self._counted)
+        self._read = list(lines)
+
+    def _digest(self, log: LadderLog) -> str:
+        found = self._hash.copy()
+        found.update(log.snapshot.model_dump_json(exclude={"entries"}).encode())
+        return found.hexdigest()
+
+    def saved(self, log: LadderLog) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+        """For `ladder_state.save`."""
+        import numpy as np
+
+        history = self._history
+        self._saved = len(self._counted)
+        header = {
+            "lines": len(self._read),
+            "digest": self._digest(log),
+            "agents": history.ratings.agents,
+            "starts": self._starts,
+            "priors": {agent: (each.mean, each.deviation) for agent, each in history.priors.items()},
+        }
+        counted = np.array(self._counted, dtype=np.float64).reshape(-1, 5)
+        return header, {**history.ratings.saved(), "counted": counted}
 
     def precedes(self, log: LadderLog, left_out: frozenset[_Attempt]) -> bool:
         read = len(self._read)
@@ -99,20 +181,26 @@ class _Pass:
         is_same = not read or (read <= len(log.journal) and self._read[-1] == log.journal[read - 1])
         return is_same and not left_out & counted
 
-    def follow(self, log: LadderLog, left_out: frozenset[_Attempt]) -> Mapping[str, LadderAgent]:
+    def follow(
+        self, log: LadderLog, left_out: frozenset[_Attempt], save: Callable[[_Pass, LadderLog], None]
+    ) -> Mapping[str, LadderAgent]:
         from judge.tournament.ladder import follow
 
         self._take(log)
         self._left_out = left_out
-        for line in log.journal[len(self._read) :]:
+        for at, line in enumerate(log.journal[len(self._read) :], len(self._read)):
+            self._read.append(line)
+            self._hash.update(_hashed(line))
             if line.event in ("accepted", "annulled") and (line.game, line.attempt) in left_out:
                 continue
             follow(self._history, [line], log.pairings, log.games)
             if line.event == "entered":
                 self._begin(line.text.partition(": ")[0])
             elif line.event == "accepted":
-                self._count(line)
-        self._read = list(log.journal)
+                self._count(line, at)
+                if len(self._counted) >= self._saved + SAVED_RESULTS:
+                    save(self, log)
+        reaches = dict(zip(self._history.ratings.agents, self._reaches(), strict=True))
         unfinished: dict[str, list[PublishedGame]] = {}
         for game in log.games:
             if game.state in OPEN:
@@ -122,7 +210,7 @@ class _Pass:
         for agent, start in self._starts.items():
             rating = self._history.ratings.rating(agent)
             points, games = tuple(self._points[agent]), tuple(unfinished.get(agent, ()))
-            reach = self._reach(agent)
+            reach = reaches[agent] if rating.deviation else 0.0
             found[agent] = LadderAgent(agent, rating.elo, rating.deviation, reach, start, points, games)
         return found
 
@@ -134,12 +222,24 @@ class _Pass:
         self._starts[agent] = self._history.ratings.rating(agent).elo
         self._points[agent] = []
 
-    def _count(self, line: JournalLine) -> None:
-        self._order += 1
+    def _count(self, line: JournalLine, at: int) -> None:
         game = self._games[line.game or ""]
-        for agent in (game.first, game.second):
-            elo = self._history.ratings.rating(agent).elo
-            self._points[agent].append(RatedGame(game, self._order, line.at, elo, self._reach(agent)))
+        self._add(line, at, self._rated(game.first), self._rated(game.second))
+
+    def _rated(self, agent: str) -> Rated:
+        return self._history.ratings.rating(agent).elo, self._reach(agent)
+
+    def _add(self, line: JournalLine, at: int, first: Rated, second: Rated) -> None:
+        self._counted.append((at, *first, *second))
+        order, game = len(self._counted), self._games[line.game or ""]
+        self._points[game.first].append(RatedGame(game, order, line.at, *first))
+        self._points[game.second].append(RatedGame(game, order, line.at, *second))
+
+    def _reaches(self) -> Sequence[float]:
+        from judge.statistics.certainty import any_time_reach
+
+        found: list[float] = (any_time_reach((self._history.ratings.relative_deviations() / ELO) ** 2) * ELO).tolist()
+        return found
 
     def _reach(self, agent: str) -> float:
         import numpy as np
@@ -159,6 +259,10 @@ class _Pass:
         if result is None or result.attempt != attempt:
             raise ValueError(f"game {self._games[game].number}: attempt {attempt} has no result")
         return result
+
+
+def _hashed(line: JournalLine) -> bytes:
+    return "\0".join(map(str, (line.at, line.event, line.game, line.attempt, line.digest, line.text))).encode() + b"\n"
 
 
 def _withdrawn(journal: Sequence[JournalLine]) -> frozenset[_Attempt]:

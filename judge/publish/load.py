@@ -8,7 +8,7 @@ import json
 import os
 from collections.abc import Mapping, Sequence
 from contextlib import closing
-from dataclasses import astuple, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
@@ -41,7 +41,7 @@ MAX_DOCUMENT_BYTES = 4 << 20
 """An entry needs about 700."""
 
 MAX_PART_BYTES = 16 << 10
-"""Characters of a policy or seat in contest.json, which every scheduled game copies."""
+"""Characters of a policy or seat, which every scheduled game copies."""
 
 MAX_DEPTH = 100
 
@@ -54,7 +54,7 @@ Row = TypeVar("Row")
 
 
 class Revealed(BaseModel):
-    """Contents of `chance.json`: the secret, published at the end."""
+    """Contents of `chance.json`."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -150,7 +150,10 @@ def load_export(directory: Path) -> tuple[PublishedContest, list[str]]:
         for number in sorted(scheduled ^ rows.keys())
     ]
     out = {row.agent: row.why for row in _read_table(directory, "disqualified", DisqualifiedRow)}
-    journal = [JournalLine(*astuple(row)) for row in _read_table(directory, "journal", JournalRow)]
+    journal = [
+        JournalLine(row.at, row.event, row.game, row.attempt, row.text)
+        for row in _read_table(directory, "journal", JournalRow)
+    ]
     document = document.removesuffix("\n")
     contest = PublishedContest(snapshot, document, pairings, games, out, journal, secret)
     joined, path = None, directory / JOINED

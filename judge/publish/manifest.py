@@ -10,8 +10,8 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
@@ -32,6 +32,8 @@ MAX_MANIFEST_BYTES = 128 << 20
 """A million files, or 150,000 games in three languages."""
 
 MAX_PROBLEMS = 50
+
+NOTHING: Mapping[str, tuple[str, int]] = {}
 
 _CHUNK = 1 << 20
 _PART = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,127}")
@@ -78,22 +80,28 @@ class ManifestCheck:
     key: Ed25519PublicKey
 
 
-def write_manifest(directory: Path, contest: str, key: Ed25519PrivateKey, parts: Collection[str] = ()) -> str:
+def write_manifest(
+    directory: Path,
+    contest: str,
+    key: Ed25519PrivateKey,
+    parts: Collection[str] = (),
+    known: Mapping[str, tuple[str, int]] = NOTHING,
+) -> str:
     """List and sign all files of `directory`, add the public key, and return the manifest's digest.
 
-    `parts` are folders with their own manifests, the only files of theirs that are listed. Raises InputError for links
-    and for names outside `_PART`.
+    Of the folders `parts`, only their manifests are listed. `known` has SHA-256 and size of files that need no reading.
+    Raises InputError for links and for names outside `_PART`.
     """
     (directory / PUBLIC_KEY).write_bytes(public_pem(key.public_key()))
     problems: list[str] = []
-    files = tuple(
-        ListedFile(path=name, sha256=sha256_of(directory / name), size=(directory / name).stat().st_size)
-        for name in sorted(file_names(directory, problems))
-        if name not in _UNLISTED and _is_listed(name, parts)
-    )
+    names = [name for name in file_names(directory, problems) if name not in _UNLISTED and _is_listed(name, parts)]
+    files = []
+    for name in sorted(names):
+        sha256, size = known.get(name) or (sha256_of(directory / name), (directory / name).stat().st_size)
+        files.append(ListedFile(path=name, sha256=sha256, size=size))
     if problems:
         raise InputError(f"{directory}: {problems[0]}")
-    data = ExportManifest(contest=contest, files=files).encoded()
+    data = ExportManifest(contest=contest, files=tuple(files)).encoded()
     (directory / MANIFEST).write_bytes(data)
     (directory / SIGNATURE).write_bytes(key.sign(data))
     return hashlib.sha256(data).hexdigest()
@@ -110,11 +118,46 @@ def read_signed_manifest(directory: Path, key: Ed25519PublicKey) -> ExportManife
 def check_manifest(
     directory: Path, public_key: Path | None, track: Tracker = untracked, parts: Collection[str] = ()
 ) -> ManifestCheck:
-    """Compare `directory` with its manifest, and check the signature. Files of `parts` are in their own manifests.
+    """A whole `FileCheck`. Files of `parts` are in their own manifests."""
+    files = FileCheck(directory, public_key, parts)
+    files.finish(track)
+    return files.checked
 
-    `public_key` None: the directory's own key, which does not prove who signed. Raises InputError if directory,
-    manifest or key is missing.
+
+class FileCheck:
+    """Check of a manifest: iterate to check file by file, then `finish`.
+
+    `public_key` None: the directory's own key, which does not prove who signed. Raises InputError if a file is missing.
     """
+
+    def __init__(self, directory: Path, public_key: Path | None, parts: Collection[str] = ()) -> None:
+        self._signed, manifest = _check_signature(directory, public_key)
+        self._problems = [*self._signed.problems]
+        self._names: Sequence[str] = []
+        self._steps: Iterator[str] = iter(())
+        if manifest is not None:
+            listed = {file.path: file for file in manifest.files}
+            self._names = _listed_names(directory, listed, parts, self._problems)
+            self._steps = _differences(directory, listed, self._names, self._problems)
+
+    def __iter__(self) -> Iterator[str]:
+        return self._steps
+
+    def finish(self, track: Tracker) -> None:
+        """Check the rest."""
+        for _ in track(self._steps, len(self._names), "checking files"):
+            pass
+
+    @property
+    def checked(self) -> ManifestCheck:
+        """The result so far."""
+        problems = self._problems
+        if len(problems) > MAX_PROBLEMS:
+            problems = [*problems[:MAX_PROBLEMS], f"and {len(problems) - MAX_PROBLEMS} more"]
+        return replace(self._signed, problems=problems)
+
+
+def _check_signature(directory: Path, public_key: Path | None) -> tuple[ManifestCheck, ExportManifest | None]:
     data = read_bounded(directory / MANIFEST, MAX_MANIFEST_BYTES, "give a directory that judge contest export wrote")
     signature = read_bounded(directory / SIGNATURE, MAX_MANIFEST_BYTES)
     if public_key is not None:
@@ -127,11 +170,7 @@ def check_manifest(
         where = "the key in the directory" if public_key is None else f"the key {public_key}"
         problems.append(f"{SIGNATURE}: not signed by {where} (fingerprint {fingerprint(key)[:16]})")
     manifest = _parsed(data, problems)
-    if manifest is not None:
-        problems += _differences(directory, manifest, track, parts)
-    if len(problems) > MAX_PROBLEMS:
-        problems[MAX_PROBLEMS:] = [f"and {len(problems) - MAX_PROBLEMS} more"]
-    return ManifestCheck(
+    checked = ManifestCheck(
         contest=None if manifest is None else manifest.contest,
         digest=hashlib.sha256(data).hexdigest(),
         fingerprint=fingerprint(key),
@@ -139,6 +178,7 @@ def check_manifest(
         problems=problems,
         key=key,
     )
+    return checked, manifest
 
 
 # --- comparing -------------------------------------------------------------------------------------------------------
@@ -165,19 +205,24 @@ def _is_listed(name: str, parts: Collection[str]) -> bool:
     return folder not in parts or rest == MANIFEST
 
 
-def _differences(directory: Path, manifest: ExportManifest, track: Tracker, parts: Collection[str]) -> list[str]:
-    problems: list[str] = []
-    listed = {file.path: file for file in manifest.files}
+def _listed_names(
+    directory: Path, listed: Mapping[str, ListedFile], parts: Collection[str], problems: list[str]
+) -> Sequence[str]:
     names = {name for name in file_names(directory, problems) if _is_listed(name, parts)} - _UNLISTED
     problems += [f"{name}: missing" for name in sorted(listed.keys() - names)]
     problems += [f"{name}: not in the manifest" for name in sorted(names - listed.keys())]
-    both = sorted(names & listed.keys())
-    for name in track(both, len(both), "checking files"):
+    return sorted(names & listed.keys())
+
+
+def _differences(
+    directory: Path, listed: Mapping[str, ListedFile], names: Sequence[str], problems: list[str]
+) -> Iterator[str]:
+    for name in names:
         path, file = directory / name, listed[name]
         # Do not read files of a wrong size.
         if path.stat().st_size != file.size or sha256_of(path) != file.sha256:
             problems.append(f"{name}: changed")
-    return problems
+        yield name
 
 
 def file_names(directory: Path, problems: list[str]) -> Iterator[str]:

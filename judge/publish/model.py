@@ -1,5 +1,6 @@
 """A published contest and its tables."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -9,14 +10,13 @@ from judge.base.text import sentence
 from judge.contest_games import AttemptState, GameResult, Pairing, PublishedGame, ScheduledGame
 from judge.publish.joined import Joined
 from judge.publish.ladder import OPEN, LadderAgent, LadderLog, LadderRatings
-from judge.records.evaluations import EvaluatedGame
+from judge.records.search_figures import EvaluatedGame
 from judge.referee.seeds import Key
-from judge.statistics.candidates import Candidate, compare_candidates
 from judge.statistics.cycles import RatingsCheck, check_ratings
 from judge.statistics.fairness import FairnessTest, fairness_tests
-from judge.statistics.joined_ratings import RatedContest, Version, join_contests
+from judge.statistics.match_estimate import Candidate, compare_candidates, interval_of_mean
 from judge.statistics.rating_model import RatingModel
-from judge.statistics.ratings import Rating, RatingList, rate
+from judge.statistics.ratings import RatedContest, Rating, RatingList, Version, join_contests, rate
 from judge.statistics.sprt import SprtState
 from judge.store.types import SEASON_ENDED, WITHDRAWN, JournalLine
 from judge.tournament.certain_places import StageCertainty, certain_places
@@ -42,12 +42,12 @@ class Participant:
 
     @property
     def name(self) -> str:
-        """The agent's name in the contest."""
+        """Its name."""
         return self.entry.name
 
     @property
     def title(self) -> str:
-        """The name that pages show."""
+        """Display name."""
         return self.entry.title or self.entry.name
 
     @property
@@ -73,12 +73,22 @@ class Stream:
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """Winners, points, and UTC times of first start and last result, empty without a journal."""
+    """UTC times of first start and last result are empty without a journal."""
 
     winners: Sequence[str]
     points: float
     began: str
     ended: str
+
+
+@dataclass(frozen=True, slots=True)
+class FirstMove:
+    """In percent, with the 95 % interval."""
+
+    games: int
+    share: float
+    low: float
+    high: float
 
 
 def _minute(at: str) -> str:
@@ -116,7 +126,7 @@ class PublishedContest:
 
     @property
     def name(self) -> str:
-        """The contest's name."""
+        """Its name."""
         return self.snapshot.name
 
     @cached_property
@@ -157,7 +167,7 @@ class PublishedContest:
 
     @cached_property
     def participants(self) -> Sequence[Participant]:
-        """All agents, in order of entry."""
+        """In order of entry."""
         entries = enumerate(self.snapshot.entries, 1)
         return [
             Participant(number, entry, self.out.get(entry.name, ""), self.withdrawn.get(entry.name, ""))
@@ -166,7 +176,7 @@ class PublishedContest:
 
     @cached_property
     def by_name(self) -> Mapping[str, Participant]:
-        """Agents by name."""
+        """By name."""
         return {participant.name: participant for participant in self.participants}
 
     @cached_property
@@ -185,7 +195,7 @@ class PublishedContest:
 
     @cached_property
     def rounds(self) -> Mapping[int, Sequence[PublishedGame]]:
-        """Games by round, in schedule order."""
+        """By round, in schedule order."""
         rounds: dict[int, list[PublishedGame]] = {number: [] for number in self.byes}
         for game in self.games:
             rounds.setdefault(game.round, []).append(game)
@@ -193,7 +203,7 @@ class PublishedContest:
 
     @cached_property
     def meetings(self) -> Mapping[frozenset[str], Sequence[PublishedGame]]:
-        """Games of two agents, in schedule order."""
+        """By pair, in schedule order."""
         meetings: dict[frozenset[str], list[PublishedGame]] = {}
         for game in self.games:
             meetings.setdefault(frozenset({game.first, game.second}), []).append(game)
@@ -201,7 +211,7 @@ class PublishedContest:
 
     @cached_property
     def left_out(self) -> Mapping[str, Sequence[str]]:
-        """Opponents that each agent does not meet because of ratings, in order of entry."""
+        """Opponents left out because of ratings, by agent, in order of entry."""
         form = self.snapshot.format
         skip = skip_of(form)
         if skip is None:
@@ -222,7 +232,7 @@ class PublishedContest:
 
     @cached_property
     def results(self) -> Sequence[GameResult]:
-        """Results so far, in schedule order."""
+        """In schedule order."""
         return [game.result for game in self.games if game.result is not None]
 
     @property
@@ -232,12 +242,12 @@ class PublishedContest:
 
     @property
     def unfinished(self) -> Sequence[PublishedGame]:
-        """Games that may still be played."""
+        """Open games."""
         return [game for game in self.games if game.state in OPEN]
 
     @cached_property
     def has_ended(self) -> bool:
-        """Whether a ladder's season ended before its last game."""
+        """Whether a ladder's season ended early."""
         return not self.snapshot.format.has_rounds and any(line.event == SEASON_ENDED for line in self.journal)
 
     @cached_property
@@ -249,7 +259,7 @@ class PublishedContest:
 
     @property
     def all_games(self) -> int:
-        """Number of games, with future ones."""
+        """With future ones."""
         return len(self.played) + len(self.unfinished) + self.to_come.games
 
     @cached_property
@@ -295,7 +305,7 @@ class PublishedContest:
 
     @cached_property
     def lines(self) -> Mapping[str, TableLine]:
-        """Standings by agent."""
+        """By agent."""
         return {line.agent: line for line in self.table.lines}
 
     @cached_property
@@ -303,6 +313,11 @@ class PublishedContest:
         """Results without disqualified agents."""
         pairings = without(self.tournament.played(self.pairings, self.results), self.out)
         return [game for pairing in pairings for game in pairing.games]
+
+    @cached_property
+    def counted_ids(self) -> frozenset[str]:
+        """Ids of `counted`."""
+        return frozenset(game.id for game in self.counted)
 
     @cached_property
     def certainty(self) -> Sequence[StageCertainty]:
@@ -322,13 +337,28 @@ class PublishedContest:
         )
 
     @cached_property
+    def place_ranges(self) -> Mapping[str, str]:
+        """Each agent's possible places, such as `2-5`."""
+        return {agent: places for stage in self.certainty for agent, places in stage.places.items()}
+
+    @cached_property
+    def first_move(self) -> FirstMove | None:
+        """None without results that count."""
+        if not self.counted:
+            return None
+        scores = Counter(game.scores[0] for game in self.counted)
+        kinds = (0.0, 0.5, 1.0)
+        ends = interval_of_mean([scores[kind] for kind in kinds], kinds)
+        return FirstMove(len(self.counted), *(100 * end for end in ends))
+
+    @cached_property
     def ratings(self) -> RatingList | None:
         """Ratings (Rao-Kupper); None if no results count."""
         return rate(self.counted) if self.counted else None
 
     @cached_property
     def davidson(self) -> RatingList | None:
-        """Ratings with Davidson's model of draws."""
+        """By Davidson's model."""
         return rate(self.counted, RatingModel(draws="davidson")) if self.counted else None
 
     @cached_property

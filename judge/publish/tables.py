@@ -7,7 +7,7 @@ control characters are replaced.
 import csv
 import io
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import lru_cache
 from typing import Annotated, Any, ClassVar, get_type_hints
@@ -18,7 +18,7 @@ from judge.base.text import plain_text
 from judge.contest_games import PublishedGame
 from judge.publish.model import PublishedContest
 from judge.statistics.fairness import FairnessTest
-from judge.statistics.joined_ratings import Version
+from judge.statistics.ratings import Version
 from judge.tournament.standings import TableLine
 
 MAX_CELL_CHARACTERS = 10_000
@@ -229,7 +229,13 @@ COLUMNS: Mapping[str, Mapping[str, str]] = {
 
 def tables(contest: PublishedContest) -> Mapping[str, bytes]:
     """Files of the folder `data` by name."""
-    files: dict[str, bytes] = {}
+    files = dict(result_tables(contest))
+    # A running contest has not loaded its games' conditions.
+    return files if contest.stream is not None else {**files, **certificate_files(contest)}
+
+
+def result_tables(contest: PublishedContest) -> Iterator[tuple[str, bytes]]:
+    """Without the certificate."""
     rows_by_table: dict[str, Sequence[_Row]] = {
         "standings": [_standing(contest, line) for line in contest.table.lines],
         "pairs": _pairs(contest),
@@ -262,21 +268,19 @@ def tables(contest: PublishedContest) -> Mapping[str, bytes]:
             columns += criteria
             for row, line in zip(values, contest.table.lines, strict=True):
                 row |= zip(criteria, line.values, strict=True)
-        files[f"{name}.csv"] = write_csv(columns, values)
-        files[f"{name}.json"] = write_json(values)
+        yield f"{name}.csv", write_csv(columns, values)
+        yield f"{name}.json", write_json(values)
     agents = [line.agent for line in contest.table.lines]
     points = [[None if cell is None else cell.points for cell in row] for row in contest.table.crosstable]
-    files["crosstable.csv"] = write_rows(
-        [["agent", *agents], *([name, *row] for name, row in zip(agents, points, strict=True))]
-    )
-    files["crosstable.json"] = write_json({"agents": agents, "points": points})
+    cross: list[Sequence[object]] = [["agent", *agents]]
+    cross += [[name, *row] for name, row in zip(agents, points, strict=True)]
+    yield "crosstable.csv", write_rows(cross)
+    yield "crosstable.json", write_json({"agents": agents, "points": points})
     parts = ["# Columns\n\nEach table is there as `.csv` and as `.json`. An empty cell is `null` in JSON.\n"]
     for name, texts in COLUMNS.items():
         lines = "\n".join(f"| `{column}` | {text} |" for column, text in texts.items())
         parts.append(f"\n## {name}\n\n| column | meaning |\n|---|---|\n{lines}\n")
-    files[README] = "".join(parts).encode()
-    # A running contest has not loaded its games' conditions.
-    return files if contest.stream is not None else {**files, **certificate_files(contest)}
+    yield README, "".join(parts).encode()
 
 
 def certificate_files(contest: PublishedContest) -> Mapping[str, bytes]:
@@ -408,14 +412,19 @@ def _game(game: PublishedGame, points: tuple[float, float] | None) -> GameRow:
 
 def write_csv(columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> bytes:
     """A table with a header as CSV."""
-    return write_rows([columns, *([row[column] for column in columns] for row in rows)])
+    return write_rows([columns, *([*map(row.__getitem__, columns)] for row in rows)])
 
 
 def write_rows(rows: Iterable[Sequence[object]]) -> bytes:
     """Rows as CSV: UTF-8, commas, CRLF (RFC 4180); None is empty."""
     out = io.StringIO(newline="")
-    csv.writer(out).writerows(map(cell_text, row) for row in rows)
+    csv.writer(out).writerows(
+        [value if value.__class__ in _CSV_TYPES else cell_text(value) for value in row] for row in rows
+    )
     return out.getvalue().encode()
+
+
+_CSV_TYPES = frozenset({int, type(None)})
 
 
 def cell_text(value: object) -> str:
@@ -438,7 +447,7 @@ def _cell_of_text(value: str) -> str:
 def write_json(value: object) -> bytes:
     """Readable ASCII JSON with a final line feed."""
     if isinstance(value, list) and value and all(map(_is_flat, value)):
-        # The same bytes as below. With `indent`, json does not use its fast encoder.
+        # As below, by json's fast encoder.
         rows = ",\n ".join(f"{{\n  {_flat_encoder.encode(row)[1:-1]}\n }}" for row in value)
         return f"[\n {rows}\n]\n".encode()
     return f"{json.dumps(value, indent=1, allow_nan=False)}\n".encode()

@@ -33,6 +33,9 @@ class Mark(StrEnum):
     CURSOR = "cursor"
 
 
+_LAST = Mark.LAST
+
+
 @dataclass(frozen=True, slots=True)
 class Face:
     """A piece's possible type, in the game's word. `is_hidden`: not every agent knows it."""
@@ -81,7 +84,7 @@ class BoardView:
             changed = [*islice(self.tokens, len(before.tokens), None)]
         else:
             changed = changed_squares(before.tokens, self.tokens)
-        marks = {**dict.fromkeys(changed, Mark.LAST), **self.marks}
+        marks = {**dict.fromkeys(changed, _LAST), **self.marks}
         return BoardView(
             self.surface,
             self.columns,
@@ -100,7 +103,7 @@ def changed_squares(before: Mapping[Square, object], after: Mapping[Square, obje
     """Squares where two positions differ."""
     count = len(before)
     if [*before] == [*islice(after, count)] and [*before.values()] == [*islice(after.values(), count)]:
-        return [*islice(after, count, None)]  # Faster, as a position of stones extends the last one.
+        return [*islice(after, count, None)]  # A position of stones extends the last one.
     # Views share most tokens, and `is` is faster than comparing fields.
     is_other = map(is_not, map(before.get, after), after.values())
     changed = [at for at in compress(after, is_other) if before.get(at) != after[at]]

@@ -12,6 +12,8 @@ from judge.referee.policy import ClockPolicy
 
 MS = 1_000_000
 
+_START = Wait.START
+
 PAID = (Wait.TURN, Wait.START, Wait.SYNC, Wait.ROW)
 
 
@@ -77,7 +79,7 @@ class SeatClock:
         return self._bank_ns - self._turn_ns if self._has_limit else None
 
     def _is_paid(self, wait: Wait | None) -> bool:
-        return wait in PAID and not (wait is Wait.START and self._is_start_free and not self.answers)
+        return wait in PAID and not (wait is _START and self._is_start_free and not self.answers)
 
     def shown(self, wait: Wait | None = None, elapsed_ns: int = 0) -> Clock:
         """The clock to send to an agent, less `elapsed_ns` if `wait` is charged."""
@@ -95,7 +97,6 @@ class SeatClock:
         control = self.control
         increment_ms, delay_ms = control.increment_ms, control.delay_ms
         if not self._has_byo_yomi:
-            # Of most controls, and called twice for each answer.
             left_ms = (self._main_ns + delay_ns - used) // MS
             return Clock(
                 self._told_turn_ms, left_ms, main // MS, increment_ms, delay_ms, self._moves or None, self._periods

@@ -6,12 +6,11 @@ from collections.abc import Callable, Sequence
 
 from judge.base.errors import HostError
 from judge.games.types import SEATS
-from judge.referee.inbox import Inbox
 from judge.referee.pulse import PAUSE_NS, Pulse
 from judge.referee.stopped_boxes import StoppedBoxes
 from judge.referee.transcript import EntryKind, Transcript
 from judge.referee.wait_meter import WaitMeter
-from judge.referee.wire import Happening, Measured, RanOn
+from judge.referee.wire import Happening, Inbox, Measured, RanOn
 from judge.sandbox.box import NO_FREEZER, Box, Channel, EventSource, ProcessReport
 from judge.sandbox.host_activity.core_use import CoreUse
 from judge.sandbox.host_activity.stalls import StallWatch

@@ -1,4 +1,8 @@
-"""`play(spec, programs) -> record`: creates boxes and runs the referee."""
+"""`play(spec, programs) -> record`: creates boxes, takes kept folders from a shelf, and runs the referee.
+
+New states of the folders are stored after the game. They have no effect until `judge.agents.kept_folders` selects
+those that the record names.
+"""
 
 import platform
 import traceback
@@ -9,32 +13,98 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from time import monotonic
+from typing import Protocol
 
-from judge.base.errors import HostError
+from judge.base.errors import HostError, InputError
 from judge.base.garbage import exempt
 from judge.base.logs import get_logger
 from judge.base.scheduling import woken_at_once
 from judge.games.types import SEATS, End, Game, Verdict
 from judge.protocols import protocol_entry
 from judge.referee.blame import Cause, Void, judge_failure
-from judge.referee.builds import choose_builds, command_of
-from judge.referee.folder_shelf import Shelf, folders_of, store_states
 from judge.referee.live_wire import LiveWire
 from judge.referee.make_record import NO_READINGS, Circumstances, RefereedGame, record_of
 from judge.referee.policy import Policy
 from judge.referee.pulse import Pulse, pulse
 from judge.referee.referee import Referee
-from judge.referee.setup import build_referee
+from judge.referee.setup import build_referee, choose_builds, command_of
 from judge.referee.side import Ply
 from judge.referee.spec import FolderRecord, GameSpec, Placement, PlayedBuild, RecordFile
 from judge.referee.transcript import Transcript, mark_private, seal
 from judge.sandbox import BoxKind, open_box, open_keeper
+from judge.sandbox.archive import Archive
 from judge.sandbox.box import Box, BoxPolicy, FolderKind, Limits, Tenant
-from judge.sandbox.folders import FolderKey, Keeper
+from judge.sandbox.folders import CollectedFolder, Folder, FolderKey, Keeper
 from judge.sandbox.host_activity.core_use import CoreUse
 from judge.sandbox.host_activity.stalls import StallWatch, watch_stalls
 from judge.sandbox.machine.cores import count_cores, split_cores
 from judge.sandbox.runtimes import path_for
+
+
+class Shelf(Protocol):
+    """Folder states of a game's agents, by seat and digest."""
+
+    def get(self, seat: int, digest: str) -> Archive:
+        """Raises InputError if it is missing or has another digest."""
+
+    def put(self, seat: int, state: Archive) -> None:
+        """Raises HostError."""
+
+
+def folders_of(spec: GameSpec, shelf: Shelf | None) -> list[Folder]:
+    """The kept folders with contents. Raises InputError if a state is missing or too large."""
+    return [
+        _folder(spec, seat, kind, digest, shelf)
+        for seat in SEATS
+        if (kept := spec.seats[seat].folders)
+        for kind, digest in kept.digests.items()
+    ]
+
+
+def store_states(
+    folders: Sequence[Folder], left: Mapping[FolderKey, CollectedFolder], shelf: Shelf
+) -> dict[FolderKey, FolderRecord]:
+    """Returns the entries of the record. Raises HostError."""
+    records = {}
+    for folder in folders:
+        found = left[folder.place]
+        state = found.archive or folder.start
+        if state.digest != folder.start.digest:
+            shelf.put(folder.seat, state)
+        records[folder.place] = FolderRecord(
+            digest=state.digest, used_bytes=found.used_bytes, used_inodes=found.used_inodes, notes=found.notes
+        )
+    return records
+
+
+def _folder(spec: GameSpec, seat: int, kind: FolderKind, digest: str, shelf: Shelf | None) -> Folder:
+    who, limits, kept = spec.seats[seat].name, spec.policy.enforced(), spec.seats[seat].folders
+    if shelf is None or kept is None:
+        raise InputError(f"{who} has a {kind} folder, and no folder store is available")
+    is_temporary = kind is FolderKind.TEMPORARY
+    size, inodes = (
+        (limits.temporary_bytes, limits.temporary_inodes)
+        if is_temporary
+        else (limits.persistent_bytes, limits.persistent_inodes)
+    )
+    if not size:
+        raise InputError(f"{who} has a {kind} folder, which policy {spec.policy.name} does not offer")
+    folder = Folder(
+        seat=seat,
+        kind=kind,
+        name=kept.name if is_temporary else ".",
+        size_bytes=size,
+        inodes=inodes,
+        start=shelf.get(seat, digest),
+    )
+    if not folder.start.fits(folder.room):
+        raise InputError(
+            f"the {kind} folder of {who} takes {folder.start.size_bytes} bytes and {folder.start.inodes} files and "
+            f"directories, more than policy {spec.policy.name} allows: raise folders.{kind}_bytes and "
+            f"folders.{kind}_inodes, or start without the folder"
+        )
+    return folder
+
 
 LOGGED_BYTES = 4096
 

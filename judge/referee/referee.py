@@ -43,6 +43,9 @@ from judge.referee.side import Dialogue, FaultError, Ply, Side
 from judge.referee.transcript import EntryKind, decode_span
 from judge.referee.wire import Happening, Wire
 
+# Faster than the lookup in the class.
+_EXPIRED, _OVERSLEPT, _PAUSED, _READ = EntryKind.EXPIRED, EntryKind.OVERSLEPT, EntryKind.PAUSED, EntryKind.READ
+
 LOOK_GRACE_NS = 5_000_000
 """Tolerance to wake up at the deadline and read."""
 
@@ -190,7 +193,8 @@ class Referee:
             side.renew()
 
     def _look(self) -> None:
-        self._receive_unread()
+        if self._ponders:
+            self._receive_unread()
         for _ in range(self.max_looks):
             seen = self._wire.look()
             if not seen:
@@ -234,7 +238,7 @@ class Referee:
         while any(self.sides[seat].is_living for seat in leaving):
             happening = self._wire.wait(deadline)
             self._faults.note(happening)
-            if happening.kind is EntryKind.PAUSED:
+            if happening.kind is _PAUSED:
                 deadline += decode_span(happening.data)
             elif happening.seat not in leaving:
                 self._receive_unrequested(happening)
@@ -281,11 +285,11 @@ class Referee:
         now, asked, kind, data = happening
         self._faults.note(happening)
         end = None
-        if kind is EntryKind.PAUSED or kind is EntryKind.OVERSLEPT:
+        if kind is _PAUSED or kind is _OVERSLEPT:
             talk.miss(kind, decode_span(data), now)
             return None
         if asked == seat:
-            if kind is EntryKind.READ:
+            if kind is _READ:
                 self._faults.judge_bytes(seat)
                 is_doubtful = now > talk.deadline.ns and self._judge_lateness(seat, talk, now)
                 effects = side.protocol.feed(Bytes(data, talk.shown(side.clock, now)) if data else Eof())
@@ -304,7 +308,7 @@ class Referee:
         if alarm_at is not None and now >= alarm_at:
             talk.wake()
             end = self._alarm(seat, talk, now)
-        elif now >= (talk.over_at if kind is EntryKind.EXPIRED else self._latest(talk)):
+        elif now >= (talk.over_at if kind is _EXPIRED else self._latest(talk)):
             end = self._miss_deadline(seat, talk, now)
         if end is not None:
             talk.settle(side.clock, now)
@@ -375,7 +379,7 @@ class Referee:
                 raise TypeError(f"{effect!r} outside a conversation")
 
     def _receive_unrequested(self, happening: Happening) -> None:
-        if happening.kind is EntryKind.READ and happening.data:
+        if happening.kind is _READ and happening.data:
             if self._faults.is_too_loud(happening.seat):
                 self._wire.mute(happening.seat)
                 return

@@ -12,6 +12,8 @@ from judge.referee.transcript import EntryKind
 from judge.referee.wire import Happening
 from judge.sandbox.box import ProcessReport
 
+_READ, _REPORT, _OOM = EntryKind.READ, EntryKind.REPORT, EntryKind.OOM
+
 TURNS = (Wait.TURN, Wait.ROW, Wait.PERSON)
 
 MAX_STORED_NOTES = 200
@@ -72,16 +74,16 @@ class Side:
         return self.has_started and not self.is_dead and not self.is_ended
 
     def see(self, kind: EntryKind, data: bytes) -> None:
-        if kind is EntryKind.READ:
+        if kind is _READ:
             count = counted(data, self.least_bytes)
             self.turn_bytes += count
             self.game_bytes += count
             self.stdout_ended = self.stdout_ended or not data
-        elif kind is EntryKind.REPORT:
+        elif kind is _REPORT:
             report = ProcessReport.decode(data)
             if report.kind != "started":
                 self.report = report
-        elif kind is EntryKind.OOM:
+        elif kind is _OOM:
             self.killed_for_memory = True
 
     def renew(self) -> None:

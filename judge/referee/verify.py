@@ -5,11 +5,10 @@ from dataclasses import dataclass
 
 from judge.base.errors import InputError
 from judge.games.types import SEATS, Verdict
-from judge.referee.builds import build_problems
 from judge.referee.former import REWORDED
 from judge.referee.make_record import clock_record_of, has_plies, plies_of, result_line_of, verdict_of, winner_of
 from judge.referee.replay import ReplayWire, replaying
-from judge.referee.setup import build_replay
+from judge.referee.setup import build_problems, build_replay
 from judge.referee.side import Side
 from judge.referee.spec import GameRecord, RecordFile, SeatRecord
 from judge.referee.transcript import unseal

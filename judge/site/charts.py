@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from judge.base.text import number, plain_text, points_text
 from judge.publish.model import PublishedContest
 from judge.site.pages import short_name
-from judge.statistics.joined_ratings import Version
 from judge.statistics.match_estimate import Interval
-from judge.statistics.ratings import Rating
+from judge.statistics.ratings import Rating, Version
 from judge.translations.language import Language
 
 WIDTH = 440

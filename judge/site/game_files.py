@@ -3,6 +3,7 @@
 import hashlib
 from collections.abc import Mapping
 from pathlib import Path
+from typing import NamedTuple
 
 from pydantic import BaseModel, ConfigDict
 
@@ -10,15 +11,14 @@ from judge.base.durable_files import read_bounded
 from judge.base.errors import InputError
 from judge.base.parsing import parse_json
 from judge.catalog import game_entry
-from judge.catalog.steps import steps_of
+from judge.catalog.files import steps_of
 from judge.contest_games import GameConditions
 from judge.games.types import SEATS, Verdict
 from judge.publish.conditions import conditions_of
 from judge.publish.redaction import private_part
-from judge.records.evaluations import EvaluatedGame, evaluate_game
 from judge.records.gomoku.pgn import write_pgn
 from judge.records.gomoku.record import WINNERS, FiveRecord, Outcome
-from judge.records.search_figures import search_figures
+from judge.records.search_figures import EvaluatedGame, evaluate_game, search_figures
 from judge.records.steps import Stepped
 from judge.referee.spec import RecordFile, public_part
 from judge.referee.transcript import EntryKind
@@ -41,13 +41,21 @@ class StoredPages(BaseModel):
     evaluated: EvaluatedGame | None = None
 
 
+class PublishedFiles(NamedTuple):
+    """`about`: ABOUT fields by agent. `listed`: SHA-256 and size by path."""
+
+    pages: StoredPages
+    about: Mapping[str, Mapping[str, str]]
+    conditions: GameConditions
+    listed: Mapping[str, tuple[str, int]]
+
+
 def publish_game(
     files: Path, target: Path, private: Path, former: Path, given: tuple[GamePageContext, StoredPages | None]
-) -> tuple[StoredPages, dict[str, dict[str, str]], GameConditions]:
+) -> PublishedFiles:
     """Write the files of a game with a result; `private` has a folder for each agent.
 
-    `given` has the game's pages in the export `former`. They are copied if unchanged, else rendered. Return the pages,
-    the agents' ABOUT fields by name, and the game's conditions. Raises InputError if the record is missing or was
+    `given` has pages in the export `former`, copied if unchanged. Raises InputError if the record is missing or was
     changed.
     """
     context, stored = given
@@ -55,7 +63,9 @@ def publish_game(
     if game.result is None:
         raise ValueError(f"game {game.number} has no result")
     file = read_stored(files, game.result.record)
-    public = write_public(file, target / game.record_path)
+    public = public_part(file)
+    record = public.to_json(as_read=True)
+    (target / game.record_path).write_bytes(record)
     write_private(file, (private / game.first, private / game.second), game.stem)
     spoken = languages(context.languages)
     places = [PagePlace(f"games/{game.stem}.html", language, spoken) for language in spoken]
@@ -77,7 +87,9 @@ def publish_game(
     for name, data in pages.items():
         (target / name).write_bytes(data)
     about = {seat.name: dict(seat.about) for seat in file.record.seats}
-    return stored, about, conditions_of(file.record)
+    listed = {name: (stored.files[name], len(data)) for name, data in pages.items()}
+    listed[game.record_path] = hashlib.sha256(record).hexdigest(), len(record)
+    return PublishedFiles(stored, about, conditions_of(file.record), listed)
 
 
 def _copied(former: Path, stored: StoredPages) -> Mapping[str, bytes] | None:
@@ -115,8 +127,12 @@ def write_private(file: RecordFile, folders: tuple[Path, Path], stem: str) -> No
         folder = folders[seat]
         # Both seats may have the same agent.
         name = stem if folders[0] != folders[1] else f"{stem}.seat-{seat}"
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / f"{name}.json").write_bytes(part.model_dump_json(ensure_ascii=True).encode())
+        data = part.model_dump_json(ensure_ascii=True).encode()
+        try:
+            (folder / f"{name}.json").write_bytes(data)
+        except FileNotFoundError:
+            folder.mkdir(parents=True, exist_ok=True)
+            (folder / f"{name}.json").write_bytes(data)
         stderr = part.bytes_of(EntryKind.STDERR)
         if stderr:
             (folder / f"{name}.stderr").write_bytes(stderr)

@@ -190,7 +190,7 @@ def _columns(replay: Stepped, figures: Sequence[SearchFigures]) -> Mapping[str, 
 
 
 class _MoveRows:
-    """Rows of the moves in all languages. A template needs ten times as long."""
+    """Rows of the moves in all languages."""
 
     def __init__(self, replay: Stepped, figures: Sequence[SearchFigures], columns: Mapping[str, bool]) -> None:
         self._parts: list[str] = []

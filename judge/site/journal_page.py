@@ -10,7 +10,6 @@ from judge.contest_games import PublishedGame
 from judge.publish.model import PublishedContest
 from judge.records.outcome import outcome_sentence
 from judge.site.pages import PagePlace, render_for
-from judge.store.submission_types import State
 from judge.store.types import (
     ADMISSIONS_FROZEN,
     ADMISSIONS_REOPENED,
@@ -21,6 +20,7 @@ from judge.store.types import (
     UNWITNESSED,
     WITHDRAWN,
     JournalLine,
+    State,
 )
 
 PER_PAGE = 300

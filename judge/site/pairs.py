@@ -33,7 +33,7 @@ def pair_pages(contest: PublishedContest) -> Iterator[tuple[str, Callable[[], Ma
 def _pair(
     contest: PublishedContest, agents: Sequence[Participant], games: Sequence[PublishedGame]
 ) -> Mapping[str, Any]:
-    counted = {game.id for game in contest.counted}
+    counted = contest.counted_ids
     results = [game.result for game in games if game.result is not None and game.id in counted]
     names = [agent.name for agent in agents]
     return {

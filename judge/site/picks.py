@@ -17,22 +17,42 @@ MIN_SWING = 0.5
 """See `EvaluatedGame.swing`."""
 
 
+def no_upset(contest: PublishedContest, language: Language) -> str:
+    """Sentence for the list of picks; empty if it has an upset."""
+    results = [game.result for game in contest.played if game.result is not None]
+    if len({round(each.elo, 2) for each in contest.rated.values()}) < 2:
+        return ""
+    if _upset(contest, [each for each in results if each.verdict not in FAILURES]) >= MIN_UPSET_ELO:
+        return ""
+    if not _upset(contest, results):
+        return language.gettext("No upset: in every game the higher rated agent won or drew.")
+    words = language.gettext(
+        "No upset: apart from failures, no agent won against one rated {elo} Elo or more above it."
+    )
+    return words.format(elo=MIN_UPSET_ELO)
+
+
+def _upset(contest: PublishedContest, results: Sequence[GameResult]) -> float:
+    rated, largest = contest.rated, 0.0
+    for result in results:
+        if result.winner is not None and rated.keys() >= set(result.agents):
+            loser = result.second if result.winner == result.first else result.first
+            largest = max(largest, rated[loser].elo - rated[result.winner].elo)
+    return largest
+
+
 def picks(contest: PublishedContest, language: Language) -> Sequence[tuple[str, PublishedGame]]:
     """Up to five games with their reasons, without games lost by a failure."""
     played = [game for game in contest.played if game.result is not None and game.result.verdict not in FAILURES]
     if len(played) < MIN_GAMES:
         return []
     gettext, limit_ms = language.gettext, contest.snapshot.policy.clock.match_ms
-    elo = {name: rating.elo for name, rating in contest.rated.items()}
 
     def moves(result: GameResult) -> float:
         return sum(result.replies)
 
     def upset(result: GameResult) -> float:
-        if result.winner is None or not elo.keys() >= set(result.agents):
-            return 0.0
-        loser = result.second if result.winner == result.first else result.first
-        return max(0.0, elo[loser] - elo[result.winner])
+        return _upset(contest, [result])
 
     def used(result: GameResult) -> float:
         return max(result.charged_ms)

@@ -11,15 +11,16 @@ from itertools import pairwise
 from typing import Any
 
 from judge.base.text import plain_text
-from judge.contest_games import PublishedGame
+from judge.contest_games import GameState, PublishedGame
 from judge.publish.model import Participant, PublishedContest, chance_words
+from judge.records.outcome import outcome_for
 from judge.site.charts import history_chart, interval_text, ratings_chart, results_chart
 from judge.site.feed import agent_feed
 from judge.site.journal_page import journal_pages
 from judge.site.ladder import agent_values, ladder_values
 from judge.site.pages import ASSETS, Page, PagePlace, asset, render_for
 from judge.site.pairs import MAX_AGENTS, pair_file, pair_pages
-from judge.site.picks import picks
+from judge.site.picks import no_upset, picks
 from judge.site.rules import format_text, game_facts, limit_facts, value_text
 from judge.statistics.fairness import TIME
 from judge.statistics.match_estimate import Interval
@@ -34,6 +35,9 @@ MAX_PAGE_BYTES = 150_000
 
 MOST_IN_CELL, MOST_IN_CELLS = 6, 400
 """Maximum games shown in a cell and in all cells."""
+
+MAX_NARROW_CELLS = 6
+"""Games in the columns of a crosstable on a phone."""
 
 PER_PAGE = 350
 
@@ -61,14 +65,30 @@ def site(
     contest: PublishedContest, about: About, proof: Proof, languages: Sequence[Language] = (ENGLISH,)
 ) -> Iterator[Page]:
     """All pages except those of games, and their assets."""
+    yield from pages_of_records(contest, about, proof, languages)
+    yield from pages_of_results(contest, languages)
+
+
+def pages_of_records(
+    contest: PublishedContest, about: About, proof: Proof, languages: Sequence[Language]
+) -> Iterator[Page]:
+    """Assets, and pages with data of records."""
     for name in ASSETS:
         yield name, asset(name)
-    for path, write in pages(contest, about, languages).items():
-        yield path, write()
+    for language in languages:
+        for path, write in _LanguagePages(contest, language, languages).of_records(about).items():
+            yield path, write()
     for language in languages:
         for name, values in (("fairness", {"time": TIME}), ("verify", {"proof": proof, "witnessed": proof.witnessed})):
             place = PagePlace(f"{name}.html", language, languages)
             yield place.file, render_for(contest, f"{name}.html", name, place, values)
+
+
+def pages_of_results(contest: PublishedContest, languages: Sequence[Language]) -> Iterator[Page]:
+    """Other pages."""
+    for language in languages:
+        for path, write in _LanguagePages(contest, language, languages).of_results().items():
+            yield path, write()
 
 
 def pages(
@@ -77,7 +97,8 @@ def pages(
     """Functions by file, without games and verification."""
     written: dict[str, Callable[[], bytes]] = {}
     for language in languages:
-        written |= _LanguagePages(contest, language, languages).writers(about)
+        in_language = _LanguagePages(contest, language, languages)
+        written |= {**in_language.of_records(about), **in_language.of_results()}
     return written
 
 
@@ -87,10 +108,9 @@ class _LanguagePages:
     language: Language
     languages: Sequence[Language]
 
-    def writers(self, about: About) -> Mapping[str, Callable[[], bytes]]:
+    def of_results(self) -> Mapping[str, Callable[[], bytes]]:
         contest, language = self.contest, self.language
         tables = [
-            self._page("index.html", "index.html", "index", partial(_index, contest, language)),
             self._page("crosstable.html", "crosstable.html", "crosstable", partial(_crosstable, contest, language)),
         ]
         if contest.has_rounds:
@@ -100,6 +120,12 @@ class _LanguagePages:
             self._page(path, "round.html", "rounds", values)
             for path, values in (_round_pages(contest, language) if contest.has_rounds else ())
         ]
+        pairs = [self._page(path, "pair.html", "crosstable", values) for path, values in pair_pages(contest)]
+        return {**dict([*tables, *lists, *rounds, *pairs]), **journal_pages(contest, self._place)}
+
+    def of_records(self, about: About) -> Mapping[str, Callable[[], bytes]]:
+        contest, language = self.contest, self.language
+        index = self._page("index.html", "index.html", "index", partial(_index, contest, language))
         agents = [
             self._page(
                 f"agents/{participant.stem}.html",
@@ -109,13 +135,12 @@ class _LanguagePages:
             )
             for participant in contest.participants
         ]
-        pairs = [self._page(path, "pair.html", "crosstable", values) for path, values in pair_pages(contest)]
         feeds = contest.participants if contest.stream is not None else ()
         agents += [
             (self._place(f"agents/{each.stem}.xml").file, partial(agent_feed, contest, each, language))
             for each in feeds
         ]
-        return {**dict([*tables, *lists, *rounds, *agents, *pairs]), **journal_pages(contest, self._place)}
+        return dict([index, *agents])
 
     def _page(
         self, path: str, template: str, here: str, values: Callable[[], Mapping[str, Any]]
@@ -141,7 +166,7 @@ def _index(contest: PublishedContest, language: Language) -> Mapping[str, Any]:
         "moves": sum(sum(game.result.replies) for game in contest.games if game.result is not None),
         "criteria": [tuple(map(language.gettext, CRITERIA[name][1:])) for _, name in shown],
         "ranking_of": ranking_of,
-        "places": {agent: place for stage in contest.certainty for agent, place in stage.places.items()},
+        "places": contest.place_ranges,
         "brackets": {
             agent: bracket for stage in contest.certainty for bracket in stage.brackets for agent in bracket.agents
         },
@@ -157,6 +182,8 @@ def _index(contest: PublishedContest, language: Language) -> Mapping[str, Any]:
         "technical": _technical(contest, language),
         "has_draws": any(result.is_draw for result in contest.results),
         "picks": picks(contest, language),
+        "no_upset": no_upset(contest, language),
+        "next_game": next((game for game in contest.games if game.state == GameState.PENDING), None),
         "moments": contest.moments,
     }
 
@@ -249,15 +276,17 @@ class _CrossCell:
 def _crosstable(contest: PublishedContest, language: Language) -> Mapping[str, Any]:
     lines = contest.table.lines
     if len(lines) > MAX_AGENTS:
-        return {"rows": None, "has_sums": False, "has_left_out": False, "has_uncounted": False}
+        return {"rows": None, "is_wide": False, "has_sums": False, "has_left_out": False, "has_uncounted": False}
     most = MOST_IN_CELL if len(contest.games) <= MOST_IN_CELLS else 0
-    counted = frozenset(game.id for game in contest.counted)
+    counted = contest.counted_ids
     rows = [
         (line, [_cell(contest, line.agent, other.agent, most, counted, language) for other in lines]) for line in lines
     ]
     has_sums = any(cell is not None and not cell.games for _, row in rows for cell in row)
+    in_cells = sum(max([len(cell.games) or 2 for cell in row if cell is not None], default=1) for _, row in rows)
     return {
         "rows": rows,
+        "is_wide": in_cells > MAX_NARROW_CELLS,
         "has_sums": has_sums,
         "has_left_out": any(contest.left_out.values()),
         "has_uncounted": len(counted) < len(contest.results),
@@ -380,6 +409,7 @@ def _agent(
     return {
         "participant": agent,
         "line": contest.lines.get(agent.name),
+        "places": _places(contest, agent.name),
         "history": _history(contest, agent, language),
         "ladder": ladder,
         "rating": rating,
@@ -406,6 +436,11 @@ def _agent(
         "pair_file": pair_file,
         "left_out": max(0, total - sum(min(shown, len(games)) for _, games in opponents)) if total > per_page else 0,
     }
+
+
+def _places(contest: PublishedContest, agent: str) -> str:
+    line, places = contest.lines.get(agent), contest.place_ranges.get(agent, "")
+    return "" if line is None or places == str(line.place) else places
 
 
 def _rating_for_pairings(contest: PublishedContest, agent: str) -> str:
@@ -435,6 +470,7 @@ def _row(game: PublishedGame, agent: str) -> Mapping[str, Any]:
         "game": game,
         "seat": seat,
         "score": game.score_of(agent),
+        "outcome": "" if result is None else outcome_for(seat, result.verdict, result.winning_seat),
         "replies": 0 if result is None else result.replies[seat],
         "ms": 0.0 if result is None else result.charged_ms[seat],
     }

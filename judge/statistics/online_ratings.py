@@ -2,8 +2,10 @@
 (docs/decisions/0013-matchmaking-of-ladders.md).
 """
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import sqrt
+from typing import Any
 
 import numpy as np
 
@@ -51,7 +53,7 @@ class OnlineRatings:
         self._model = model or RatingModel()
         self._refit_results = refit_results
         self._places: dict[str, int] = {}
-        self._pairs: dict[tuple[int, int], list[int]] = {}
+        self._pairs: dict[tuple[int, int], list[float]] = {}
         self._since_refit = 0
         # Coordinate 0 is the advantage; an agent's coordinate is its place plus 1.
         variance = 4 / self._model.prior_draws if self._model.advantage is None else 0.0
@@ -108,6 +110,43 @@ class OnlineRatings:
         variance = own[self._places[agent]] - 2 * own.mean() + covariance.mean()
         return sqrt(max(0.0, float(variance))) * _ELO
 
+    def relative_deviations(self) -> Vector:
+        """By place."""
+        covariance = self.covariance
+        variance = covariance.diagonal() - 2 * covariance.mean(axis=1) + covariance.mean()
+        found: Vector = np.sqrt(np.maximum(variance, 0.0)) * _ELO
+        return found
+
+    def saved(self) -> Mapping[str, np.ndarray[Any, Any]]:
+        """For `restored`."""
+        size = self._size
+        pairs = [(*pair, *counts) for pair, counts in self._pairs.items()]
+        return {
+            "at": self._at[:size],
+            "mean": self._mean[:size],
+            "variance": self._variance[:size],
+            "covariance": self._covariance[:size, :size],
+            "pairs": np.array(pairs, dtype=np.int64).reshape(-1, 5),
+            "numbers": np.array([self._draw, self._since_refit, len(self._at)], dtype=np.float64),
+        }
+
+    @classmethod
+    def restored(cls, agents: Sequence[str], saved: Mapping[str, np.ndarray[Any, Any]]) -> "OnlineRatings":
+        """`agents`: by place. Raises ValueError or KeyError."""
+        found, size = cls(), len(agents) + 1
+        draw, since_refit, capacity = map(float, saved["numbers"])
+        if not size <= capacity <= 4 * size + 16 or saved["covariance"].shape != (size, size):
+            raise ValueError("the state is of another number of agents")
+        while len(found._at) < capacity:
+            found._grow()
+        for name in ("at", "mean", "variance"):
+            getattr(found, f"_{name}")[:size] = saved[name]
+        found._covariance[:size, :size] = saved["covariance"]
+        found._places = {agent: place for place, agent in enumerate(agents)}
+        found._pairs = {(i, j): counts for i, j, *counts in saved["pairs"].tolist()}
+        found._size, found._draw, found._since_refit = size, draw, int(since_refit)
+        return found
+
     def version_prior(self, parent: str, widening: float) -> Prior:
         """The prior of a new version: its parent's rating, whose variance grows by `widening` squared (Elo)."""
         rating = self.rating(parent)
@@ -141,15 +180,18 @@ class OnlineRatings:
 
     def add(self, first: str, second: str, ending: int) -> None:
         """Update the ratings with a game of two agents. `ending`: 0 if the first won, 1 for a draw, 2 if it lost."""
+        self._update(first, second, tuple(float(ending == each) for each in range(3)))
+
+    def _update(self, first: str, second: str, counts: Sequence[float]) -> None:
         i, j = self._places[first] + 1, self._places[second] + 1
-        self.count(first, second, ending)
+        total = self._pairs.setdefault((i, j), [0.0, 0.0, 0.0])
+        total[:] = [before + each for before, each in zip(total, counts, strict=True)]
         size = self._size
         covariance = self._covariance[:size, :size]
         column = covariance[i] - covariance[j] + covariance[0]
         variance = float(column[i] - column[j] + column[0])
         lead = float(self._at[i] - self._at[j] + self._at[0])
-        counts = tuple(np.array([float(ending == each)]) for each in range(3))
-        move, bend = self._solve(lead, variance, *counts)
+        move, bend = self._solve(lead, variance, *(np.array([each]) for each in counts))
         self._at[:size] += column * move
         subtract_square(covariance, column * sqrt(bend / (1 + variance * bend)))
         self._since_refit += 1
@@ -158,8 +200,7 @@ class OnlineRatings:
 
     def count(self, first: str, second: str, ending: int) -> None:
         """Count a game for the next refit, without an update. For many results at once."""
-        pair = self._places[first] + 1, self._places[second] + 1
-        self._pairs.setdefault(pair, [0, 0, 0])[ending] += 1
+        self._pairs.setdefault((self._places[first] + 1, self._places[second] + 1), [0.0, 0.0, 0.0])[ending] += 1
 
     def refit(self) -> None:
         """Fit all results exactly."""

@@ -13,8 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Self
 
-from judge.statistics.match_counts import PAIR_SCORES
-from judge.statistics.match_estimate import interval_of_mean
+from judge.statistics.match_estimate import PAIR_SCORES, interval_of_mean
 from judge.statistics.scales import expected_score
 from judge.statistics.sprt import Sprt, SprtState
 

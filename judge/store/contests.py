@@ -147,14 +147,16 @@ class Store(Reader):
             contest_row(connection, contest, locked=True)
             self._tell(connection, contest, event, text, game)
 
-    def log_once(self, name: str, event: str, text: str, who: str) -> bool:
-        """Write to an announced contest's journal unless it repeats this event's last line; return whether it was
-        written. Raises InputError if the contest is not announced.
+    def log_once(self, name: str, event: str, text: str, who: str, prefix: str = "") -> bool:
+        """Write to an announced contest's journal unless it repeats this event's last line with `prefix`; return
+        whether it was written. Raises InputError if the contest is not announced.
         """
         with self._writing() as connection:
             if announced_row(connection, name, locked=True) is None:
                 raise InputError(f"contest {name!r} was not announced")
-            told = select(journal).where(journal.c.contest == name, journal.c.event == event)
+            told = select(journal).where(
+                journal.c.contest == name, journal.c.event == event, journal.c.text.startswith(prefix, autoescape=True)
+            )
             last = connection.execute(told.order_by(journal.c.id.desc()).limit(1)).first()
             if last is not None and last.text == text:
                 return False

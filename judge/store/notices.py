@@ -18,7 +18,6 @@ from judge.store.orders import DoneOrder, OrganiserOrder, once
 from judge.store.queries import announced_row
 from judge.store.queue import Queue
 from judge.store.submission_queries import authors_of
-from judge.store.submission_types import ORGANISER, State
 from judge.store.tables import (
     games,
     journal,
@@ -32,7 +31,7 @@ from judge.store.tables import (
     tokens,
 )
 from judge.store.tokens import TokenRole
-from judge.store.types import RATED, WITHDRAWN, cancellation
+from judge.store.types import ORGANISER, RATED, WITHDRAWN, State, cancellation
 
 WEBHOOK, MAIL = "webhook", "mail"
 WAITING, SENT, GIVEN_UP = "waiting", "sent", "given up"

@@ -14,14 +14,14 @@ from judge.base.text import sentence
 from judge.contest_games import GameState
 from judge.store.database import count, stamp, value_of
 from judge.store.queue import Queue
-from judge.store.submission_types import (
+from judge.store.tables import entries, practice_games, submissions
+from judge.store.types import (
     ENTERS,
     NotNowError,
     TooMuchError,
     UnknownPracticeGameError,
     UnknownSubmissionError,
 )
-from judge.store.tables import entries, practice_games, submissions
 
 _DAY = timedelta(days=1)
 
@@ -84,7 +84,7 @@ class PracticeGames(Queue[PracticeGame]):
     lost = "the judge that played it was stopped"
 
     def ask(self, submission: int, author: str, wanted: int, per_day: int) -> list[PracticeGame]:
-        """Add games on the author's request, at most `per_day` in 24 hours.
+        """Add games, at most `per_day` in 24 hours.
 
         Raises UnknownSubmissionError for another author's submission, NotNowError if it did not pass or has games left,
         or TooMuchError.

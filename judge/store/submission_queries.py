@@ -9,7 +9,6 @@ from sqlalchemy import Connection, Row, Select, func, select
 from judge.contest_games import Attempt, PublishedGame, ScheduledGame, game_result
 from judge.store.database import ContestDatabase, value_of
 from judge.store.queries import RESULT_COLUMNS, WITHOUT_SPEC
-from judge.store.submission_types import ENTERS, Change, State, Submission, UnknownSubmissionError, UploadStep
 from judge.store.tables import (
     attempts,
     contests,
@@ -22,7 +21,17 @@ from judge.store.tables import (
     submission_steps,
     submissions,
 )
-from judge.store.types import ANNOUNCED, FROZEN, EntryRow
+from judge.store.types import (
+    ANNOUNCED,
+    ENTERS,
+    FROZEN,
+    Change,
+    EntryRow,
+    State,
+    Submission,
+    UnknownSubmissionError,
+    UploadStep,
+)
 
 LATE = "late"
 """Action of an order that lets an author submit until the start."""

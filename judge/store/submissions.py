@@ -21,7 +21,8 @@ from judge.store.practice_games import add_practice_games
 from judge.store.queries import announced_row
 from judge.store.queue import Queue
 from judge.store.submission_queries import RegisterReader
-from judge.store.submission_types import (
+from judge.store.tables import entries, submission_journal, submission_steps, submissions
+from judge.store.types import (
     ENTERS,
     TITLE,
     Allowance,
@@ -36,7 +37,6 @@ from judge.store.submission_types import (
     UploadStep,
     title_of,
 )
-from judge.store.tables import entries, submission_journal, submission_steps, submissions
 
 JUDGE = "judge"
 

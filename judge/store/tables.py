@@ -43,8 +43,7 @@ from sqlalchemy import (
 )
 
 from judge.contest_games import AttemptState, GameState
-from judge.store.submission_types import State
-from judge.store.types import FileKind
+from judge.store.types import FileKind, State
 
 metadata = MetaData()
 

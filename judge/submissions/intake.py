@@ -4,7 +4,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from judge.notices.policy import NoticePolicy
 from judge.sandbox.box import Limits
-from judge.store.submission_types import Allowance
+from judge.store.types import Allowance
 from judge.submissions.path_checks import Bounds
 
 

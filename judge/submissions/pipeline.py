@@ -33,8 +33,7 @@ from judge.agents.agents import (
     nothing_plays,
     stage_agent,
 )
-from judge.agents.gomocup_archives import PREFIX, brain_name
-from judge.agents.programs import kind_of
+from judge.agents.programs import PREFIX, brain_name, kind_of
 from judge.agents.recipe import is_built
 from judge.agents.store import AgentStore
 from judge.base.errors import HostError, InputError, NotReadyError
@@ -46,7 +45,7 @@ from judge.referee.spec import GameSpec
 from judge.sandbox.docker import images
 from judge.sandbox.machine.owner import owned_directory
 from judge.sandbox.runtimes import image_that_builds
-from judge.store.submission_types import UploadStep
+from judge.store.types import UploadStep
 from judge.submissions import trees
 from judge.submissions.check import CheckReport, Grade, OverlongError, examine
 from judge.submissions.intake import IntakeLimits

@@ -20,15 +20,14 @@ from judge.base.locks import lock, try_lock
 from judge.base.parsing import parse_json
 from judge.base.text import is_printable, printable, sentence
 from judge.referee.policy import Policy
-from judge.sandbox.machine import core_locks
-from judge.store.files import Files
-from judge.store.incoming import Incoming
+from judge.sandbox.machine import cores
+from judge.store.files import Files, Incoming
 from judge.store.notices import Notices
 from judge.store.orders import DoneOrder, OrganiserOrder
 from judge.store.practice_games import PracticeGames
 from judge.store.queue import Queue
-from judge.store.submission_types import ORGANISER, ProcessingResult, Submission, Upload, UploadStep
 from judge.store.submissions import Register
+from judge.store.types import ORGANISER, ProcessingResult, Submission, Upload, UploadStep
 from judge.submissions.check.report import CheckReport
 from judge.submissions.intake import IntakePolicy
 from judge.submissions.pipeline import OnStep, Processor, UploadJob, UploadOutcome
@@ -289,12 +288,12 @@ def is_worker_gone(directory: IntakeDirectory, worker: str) -> bool:
 
 def waits_for_a_core(pid: int) -> bool:
     """Whether a worker waits for a core, at no charge to its submission."""
-    return core_locks.waits(pid)
+    return cores.waits(pid)
 
 
 def is_in_the_way(pid: int) -> bool:
     """Whether another process waits for its or its children's cores."""
-    return core_locks.is_waited_for(pid)
+    return cores.is_waited_for(pid)
 
 
 def requeue_lost(

@@ -10,8 +10,7 @@ from rich.text import Text
 from judge.base.text import printable
 from judge.contest.contest import Standing
 from judge.statistics.ratings import rate
-from judge.terminal.output import interval
-from judge.terminal.tables import make_table
+from judge.terminal.output import interval, make_table
 from judge.tournament.certain_places import StageCertainty
 from judge.tournament.crosstable import Cell
 from judge.tournament.standings import TableLine

@@ -18,7 +18,7 @@ from rich.live import Live
 
 from judge.base.scheduling import set_scheduling
 from judge.broadcast import pipe
-from judge.catalog.steps import result_words
+from judge.catalog.files import result_words
 from judge.records.outcome import game_scores
 from judge.referee.spec import GameRecord, GameSpec
 from judge.terminal.live_games import Follower, GameViews

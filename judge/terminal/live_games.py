@@ -1,6 +1,7 @@
-"""Games of the live view: takes a feed, returns screens.
+"""Games of the live view: takes a feed, returns screens, with the memory usage of the agents.
 
-A thread replays the growing transcript (`judge.referee.spectator`). It holds a lock except while it waits for data.
+A thread replays the growing transcript (`judge.referee.replay`). It holds a lock except while it waits for data.
+Containers have labels. Process agents are the judge's children; the older one has seat 0.
 """
 
 import json
@@ -8,22 +9,97 @@ import os
 import queue
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from functools import partial
 from typing import Any, Generic, TypeVar
 
-from judge.base.errors import InputError
+from judge.base.errors import HostError, InputError
 from judge.broadcast import pipe
 from judge.catalog import game_entry
 from judge.games.types import SEATS
 from judge.protocols import PERSON
 from judge.records.views import BoardView
+from judge.referee.replay import Spectator, TailingWire
 from judge.referee.side import Ply
 from judge.referee.spec import GameSpec
-from judge.referee.spectator import Spectator, TailingWire
 from judge.referee.transcript import Entry, unpack_entries
-from judge.terminal.memory_monitor import MemoryMonitor
-from judge.terminal.screen import MoveShown, Screen, SeatShown
-from judge.terminal.series_score import SeriesScore
+from judge.sandbox.box import BoxKind, Meter
+from judge.sandbox.docker.engine import Engine
+from judge.sandbox.machine import cgroup
+from judge.sandbox.machine.owner import MARK, Owner
+from judge.sandbox.machine.procfs import children_of, environment_of, stat_fields
+from judge.sandbox.process.process_box import ProcessMeter
+from judge.terminal.screen import MoveShown, Screen, SeatShown, SeriesScore
+
+SEAT = "judge.seat"
+
+INTERVAL_S = 0.5
+ENGINE_TIMEOUT_S = 5.0
+
+Memory = tuple[int | None, int | None]
+"""Peak and limit, in bytes."""
+
+NOTHING: tuple[Memory, Memory] = ((None, None), (None, None))
+
+
+class MemoryMonitor:
+    """Reads in a thread, because an Engine may answer slowly."""
+
+    def __init__(self, game_id: str, kind: BoxKind, judge_pid: int, seats: Sequence[int] = SEATS) -> None:
+        self.memory = NOTHING
+        is_process = kind == "process"
+        find = partial(_processes, judge_pid, seats) if is_process else partial(_containers, game_id, judge_pid)
+        self._over = threading.Event()
+        # A container lasts for the whole game; a process may be replaced.
+        most = 0 if is_process else len(seats)
+        threading.Thread(target=self._watch, args=(find, most), daemon=True).start()
+
+    def close(self) -> None:
+        """Stop reading."""
+        self._over.set()
+
+    def _watch(self, find: Callable[[], Mapping[int, Meter]], most: int) -> None:
+        meters: Mapping[int, Meter] = {}
+        while not self._over.wait(INTERVAL_S):
+            with suppress(OSError, ValueError, HostError):
+                if not most or len(meters) < most:
+                    for meter in meters.values():
+                        meter.close()
+                    meters = find()
+                self.memory = _of(meters, 0), _of(meters, 1)
+
+
+def _of(meters: Mapping[int, Meter], seat: int) -> Memory:
+    if seat not in meters:
+        return None, None
+    readings = meters[seat].readings()
+    return readings.memory_peak_bytes, readings.memory_cap_bytes
+
+
+def _containers(game_id: str, judge_pid: int) -> Mapping[int, Meter]:
+    engine = Engine(ENGINE_TIMEOUT_S)
+    found: dict[int, Meter] = {}
+    try:
+        for container in engine.labelled(f"judge.game={game_id}"):
+            labels, name = container["Labels"], container["Id"]
+            if Owner.decode(labels["judge.owner"]).pid != judge_pid or SEAT not in labels:
+                # Another judge's, or the folder keeper.
+                continue
+            groups = cgroup.find_cgroups(int(engine.state(name)["Pid"]), name)
+            if groups:
+                found[int(labels[SEAT])] = cgroup.CgroupMeter(groups)
+    finally:
+        engine.close()
+    return found
+
+
+def _processes(judge_pid: int, seats: Sequence[int]) -> Mapping[int, Meter]:
+    mark = f"{MARK}=".encode()
+    agents = [pid for pid in children_of(judge_pid) if mark in environment_of(pid)]
+    agents.sort(key=lambda pid: int(stat_fields(pid)[19]))
+    return dict(zip(seats, map(ProcessMeter, agents), strict=False))
+
 
 MS = 1_000_000
 

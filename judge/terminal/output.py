@@ -1,17 +1,27 @@
-"""Output of commands: notes, errors and log lines on stderr, JSON and findings on stdout."""
+"""Output of commands: notes, errors and progress on stderr; JSON, findings and tables on stdout.
+
+rich is slow to import.
+"""
 
 import json
 import sys
-from collections.abc import Iterable, Iterator, Mapping, MutableMapping
+import time
+from collections.abc import Iterable, Iterator, Mapping, MutableMapping, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from judge.base.progress import Item, Tracker, untracked
 from judge.base.text import printable
 
 if TYPE_CHECKING:
+    from rich.console import RenderableType
+    from rich.table import Table
+
     from judge.submissions.check import Finding
 
 LOG_CHARACTERS = 2000
 SENTENCE_CHARACTERS = 600
+
+SHOWN_AFTER_S = 2.0
 
 
 def safe_event(_logger: Any, _level: str, event: MutableMapping[str, Any]) -> Mapping[str, Any]:
@@ -62,3 +72,49 @@ def interval(value: float | None, low: float | None, high: float | None, decimal
     rounded = (None if each is None else round(each, decimals) + 0.0 for each in (value, low, high))
     middle, below, above = ("…" if each is None else f"{each:+.{decimals}f}" for each in rounded)
     return f"{middle} ({below} to {above})"
+
+
+def make_table(
+    columns: Sequence[str],
+    rows: "Iterable[Sequence[RenderableType]]" = (),
+    *,
+    numbers: Iterable[int] = (),
+) -> "Table":
+    """A table without a frame; columns `numbers`, from 0, are right-aligned."""
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    right = set(numbers)
+    for number, column in enumerate(columns):
+        table.add_column(column, justify="right" if number in right else "left")
+    for row in rows:
+        table.add_row(*row)
+    return table
+
+
+def progress_bar() -> Tracker:
+    """A tracker that draws a bar on stderr, if it is a terminal."""
+    return _Bar(SHOWN_AFTER_S) if sys.stderr.isatty() else untracked
+
+
+class _Bar:
+    def __init__(self, shown_after_s: float) -> None:
+        self._shown_after_s = shown_after_s
+
+    def __call__(self, items: Iterable[Item], total: int, what: str) -> Iterator[Item]:
+        # Slow to import.
+        from rich.console import Console
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+        bar = Progress(*columns, console=Console(stderr=True), transient=True)
+        task = bar.add_task(what, total=total)
+        began = time.monotonic()
+        try:
+            for item in items:
+                yield item
+                bar.advance(task)
+                if not bar.live.is_started and time.monotonic() - began >= self._shown_after_s:
+                    bar.start()
+        finally:
+            bar.stop()

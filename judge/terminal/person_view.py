@@ -14,8 +14,7 @@ from judge.records.views import BoardView
 from judge.referee.side import Ply
 from judge.referee.spec import GameSpec
 from judge.terminal.live_games import MAX_STORED_MOVES, Follower
-from judge.terminal.screen import MoveShown, Screen, SeatShown
-from judge.terminal.series_score import SeriesScore
+from judge.terminal.screen import MoveShown, Screen, SeatShown, SeriesScore
 
 
 def seat_of(spec: GameSpec) -> int:

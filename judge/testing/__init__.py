@@ -38,8 +38,7 @@ The judge itself does not import this package.
 """
 
 from judge.testing.conversation import Conversation
-from judge.testing.game import ScriptedGame, scripted_seats
-from judge.testing.world import MS, Act, Agent, Body, Do, Say, World, dies, exits
+from judge.testing.world import MS, Act, Agent, Body, Do, Say, ScriptedGame, World, dies, exits, scripted_seats
 
 __all__ = [
     "MS",

@@ -23,6 +23,10 @@ from judge.tournament.standings import TableLine
 _MAX_TIMES = 10
 """If more repetitions are needed, first and second are called nearly equal."""
 
+_MAX_NAMES = 5
+
+_EQUAL_ELO, _EQUAL_CHANCE = 0.01, 0.05
+
 
 @dataclass(frozen=True, slots=True)
 class Bracket:
@@ -37,7 +41,7 @@ class Bracket:
 class StageCertainty:
     """Certainty within a stage. Its name is empty in a contest without stages.
 
-    `above`: number of agents above the stage. `games` are those that count, in `rounds` rounds (0: unknown).
+    `above`: agents above the stage. `games` are those that count, in `rounds` rounds (0: unknown).
     `changes_place`: reversed games change the first place, not only the best rating.
     """
 
@@ -71,7 +75,7 @@ class StageCertainty:
 
     @property
     def reversed_games(self) -> Sequence[GameResult]:
-        """The fewest games that would change the first place if their winners had lost."""
+        """The fewest games that would change the first place."""
         return reversed_games(self.games, self.certainty.reversals)
 
     def sentences(self) -> Iterator[str]:
@@ -107,7 +111,26 @@ class StageCertainty:
     def _first_sentences(self) -> Iterator[str]:
         found = self.certainty
         first, second, chance = found.first, found.second, round(100 * found.ranks[0].chance)
+        shared = [rank for rank in found.ranks if rank.place == 1]
+        number, chances = len(shared), [rank.chance for rank in shared]
+        if number > 1:
+            names = ", ".join([rank.agent for rank in shared[:_MAX_NAMES]] + ["…"] * (number > _MAX_NAMES))
+            yield sentence(f"{number} agents share the first place: {names}.")
+        if number < 3 and abs(found.gap) < _EQUAL_ELO:
+            yield sentence(
+                f"The games do not separate {first} and {second}: each is the stronger one with a probability of 50 %."
+            )
+            return
+        if number > 1 and max(chances) - min(chances) < _EQUAL_CHANCE:
+            chance = round(100 * sum(chances) / number)
+            yield sentence(
+                f"The games do not separate them: each is the strongest agent with a probability of about {chance} %."
+            )
+            return
         yield sentence(f"{first} is the strongest agent with a probability of {chance} %.")
+        if found.gap <= -_EQUAL_ELO:
+            yield sentence(f"By rating {second} is above {first}.")
+            return
         if found.further_share is None:
             yield sentence(f"The games do not show a difference between {first} and {second}.")
             return

@@ -1,6 +1,6 @@
 """Chooses a ladder's pairs from the events of its log (docs/decisions/0013-matchmaking-of-ladders.md)."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import Enum, auto
 from statistics import fmean
 from typing import Protocol
@@ -18,15 +18,15 @@ class LogLine(Protocol):
 
     @property
     def event(self) -> str:
-        """Kind of the event."""
+        """Its kind."""
 
     @property
     def game(self) -> str | None:
-        """Id of its game."""
+        """Its id."""
 
     @property
     def attempt(self) -> int | None:
-        """Number of the game's attempt."""
+        """Its number."""
 
     @property
     def text(self) -> str:
@@ -34,7 +34,7 @@ class LogLine(Protocol):
 
 
 FindResult = Callable[[str, int], GameResult]
-"""Returns the result of an accepted attempt, by the game's id and the attempt."""
+"""Result of an accepted attempt of a game."""
 
 
 class _State(Enum):
@@ -44,14 +44,36 @@ class _State(Enum):
     CANCELLED = auto()
 
 
+class _NoRatings(OnlineRatings):
+    """Computes nothing."""
+
+    def version_prior(self, parent: str, widening: float) -> Prior:  # noqa: ARG002
+        return Prior()
+
+    def add_result(self, result: GameResult) -> None:
+        pass
+
+    def count_result(self, result: GameResult) -> None:
+        pass
+
+    def refit(self) -> None:
+        pass
+
+
 class LadderHistory:
     """Agents, games and ratings after the lines of the log so far."""
 
     def __init__(
-        self, snapshot: Snapshot, seed: Seed, result_of: FindResult, entry_of: Callable[[str], SnapshotEntry]
+        self,
+        snapshot: Snapshot,
+        seed: Seed,
+        result_of: FindResult,
+        entry_of: Callable[[str], SnapshotEntry],
+        *,
+        has_stored_ratings: bool = False,
     ) -> None:
         """Start with the agents of a ladder's document, without those that `entry_of` returns for later lines.
-        Agents with kept folders have one open game at most.
+        Agents with kept folders have one open game at most. `has_stored_ratings`: `restore` follows.
 
         Raises TypeError for another format.
         """
@@ -68,7 +90,8 @@ class LadderHistory:
         self._result_of = result_of
         self._entry_of = entry_of
         self.games = LadderGames(rules)
-        self.ratings = OnlineRatings()
+        self._new_ratings: type[OnlineRatings] = _NoRatings if has_stored_ratings else OnlineRatings
+        self.ratings = self._new_ratings()
         self._priors: dict[str, Prior] = {}
         self._out: set[str] = set()
         self._drawn: list[tuple[str, str]] = []
@@ -96,8 +119,20 @@ class LadderHistory:
         self.ratings.admit(entry.name, prior)
         self.games.admit(entry.name, str(entry.author or ""), anchor=anchor is not None)
 
+    @property
+    def priors(self) -> Mapping[str, Prior]:
+        """Ratings before the first games."""
+        return self._priors
+
+    def restore(self, ratings: OnlineRatings, priors: Mapping[str, Prior]) -> None:
+        """Set the ratings after the lines so far. Raises ValueError for other agents."""
+        if ratings.agents != self.ratings.agents or priors.keys() != self._priors.keys():
+            raise ValueError("the ratings are of other agents")
+        self._new_ratings = OnlineRatings
+        self.ratings, self._priors = ratings, dict(priors)
+
     def next(self) -> Pairing | None:
-        """The next pairing; None at the end of the season, or if no pair is allowed now."""
+        """None at the end, or if no pair is allowed now."""
         if self._has_ended or self.games.drawn >= self._form.total_games:
             return None
         return next_pair(self.ratings, self.games, self._seed)
@@ -115,7 +150,7 @@ class LadderHistory:
         self._states.append(_State.WAITING)
 
     def take(self, line: LogLine) -> None:
-        """Take a line of the log, except those that schedule games."""
+        """Take a line that schedules no game."""
         agent = line.text.partition(": ")[0]
         if line.event == "entered":
             self.admit(self._entry_of(agent))
@@ -164,7 +199,7 @@ class LadderHistory:
                 self.games.finish(*self._drawn[at])
 
     def _rate_again(self) -> None:
-        self.ratings = OnlineRatings()
+        self.ratings = self._new_ratings()
         for agent, prior in self._priors.items():
             self.ratings.admit(agent, prior)
         for at in sorted(self._results):

@@ -18,6 +18,8 @@ Flags = npt.NDArray[np.bool_]
 _NORMAL_SLOPE = 1.702
 """Makes the logistic function approximate the normal distribution, with an error of at most 0.01."""
 
+_LEAST_LENGTH = 1e-9
+
 
 class _Row(IntEnum):
     ACTIVE = 0
@@ -31,6 +33,8 @@ class _Row(IntEnum):
     """Number of the author; -1: unknown."""
     FIRST_PERIOD = 8
     """Number of the first period in which the agent has a minimum."""
+    OPEN_TIME = 9
+    """Time of finished games minus the start of open ones, in drawn games."""
 
 
 class LadderGames:
@@ -51,6 +55,8 @@ class LadderGames:
         self._last_first: dict[tuple[int, int], int] = {}
         self._open_pairs: dict[tuple[int, int], int] = {}
         self._table: npt.NDArray[np.int64] = np.zeros((len(_Row), 16), dtype=np.int64)
+        self._against: npt.NDArray[np.int32] = np.zeros((16, 16), dtype=np.int32)
+        """Games per agent and author of the opponent."""
 
     @property
     def active(self) -> Flags:
@@ -79,9 +85,41 @@ class LadderGames:
 
     @property
     def missing(self) -> npt.NDArray[np.int64]:
-        """Games per agent until its minimum of this period; 0 for anchors and inactive agents."""
-        due = (self._row(_Row.FIRST_PERIOD) <= self.period) & self.active & ~self.anchors
+        """Games per agent until its minimum of this period; 0 for anchors, and agents that may not play more."""
+        due = (self._row(_Row.FIRST_PERIOD) <= self.period) & self.active & ~self.anchors & self.has_share
         return np.where(due, np.maximum(self.rules.minimum_games - self._row(_Row.PERIOD_GAMES), 0), 0)
+
+    @property
+    def has_share(self) -> Flags:
+        """Whether each agent may play more games. Agents of large authors and agents with long games have limits."""
+        counted = self.active & ~self.anchors
+        portion = self._portions()
+        is_limited: Flags = portion < portion[counted].max(initial=0.0)
+        if not is_limited.any():
+            return ~is_limited
+        mean = self.games[counted].sum() / np.add.accumulate(portion[counted])[-1]
+        found: Flags = ~is_limited | (self.games < np.maximum(1.0, portion * mean))
+        return found
+
+    @property
+    def is_free(self) -> Flags:
+        """Whether each agent has fewer open games than allowed; one is allowed if its mean game is long."""
+        most = np.where(self._lengths() > self.rules.long_game, 1, self.rules.open_games)
+        return self.active & (self.open_games < most)
+
+    def _portions(self) -> Vector:
+        weight, longest = self.rules.author_weight, self.rules.long_game
+        of_author = weight / np.maximum(self._agents_of_authors(self.active), weight)
+        of_author[-1] = 1.0
+        portion: Vector = of_author[self._row(_Row.AUTHOR)] * longest / np.maximum(self._lengths(), longest)
+        return portion
+
+    def _lengths(self) -> Vector:
+        # Mean length of an agent's games relative to that of all, in games that were drawn during them.
+        games, time = self.games, self._row(_Row.OPEN_TIME) + self.open_games * self.drawn
+        mean = time.sum() / max(1, games.sum())
+        lengths: Vector = time / np.maximum(games, 1) / max(mean, _LEAST_LENGTH)
+        return lengths
 
     def name(self, place: int) -> str:
         """The agent at a place."""
@@ -94,7 +132,10 @@ class LadderGames:
         place = self._places[agent] = len(self._names)
         if place == self._table.shape[1]:
             self._table = np.concatenate([self._table, np.zeros_like(self._table)], axis=1)
+            self._against = np.concatenate([self._against, np.zeros_like(self._against)])
         number = self._authors.setdefault(author, len(self._authors)) if author else -1
+        if number == self._against.shape[1]:
+            self._against = np.concatenate([self._against, np.zeros_like(self._against)], axis=1)
         # An agent that joins within a period has its first minimum in the next one.
         self._names.append(agent)
         rows = [_Row.ACTIVE, _Row.ANCHOR, _Row.AUTHOR, _Row.FIRST_PERIOD]
@@ -118,9 +159,14 @@ class LadderGames:
         self.anchor_games += bool(self._table[_Row.ANCHOR, places].any())
         for row in (_Row.OPEN, _Row.GAMES, _Row.PERIOD_GAMES):
             self._table[row, places] += 1
+        self._table[_Row.OPEN_TIME, places] -= self.drawn
         self._table[_Row.FIRST_SEATS, first] += 1
         if self._table[_Row.AUTHOR, first] == self._table[_Row.AUTHOR, second] >= 0:
             self._table[_Row.AUTHOR_GAMES, places] += 1
+        for agent, opponent in (places, reversed(places)):
+            author = self._table[_Row.AUTHOR, opponent]
+            if author >= 0:
+                self._against[agent, author] += 1
         self._meetings[pair] = self._meetings.get(pair, 0) + 1
         self._last_first[pair] = first
         self._open_pairs[pair] = self._open_pairs.get(pair, 0) + 1
@@ -139,6 +185,7 @@ class LadderGames:
         if pair not in self._open_pairs:
             raise ValueError(f"{first} and {second} have no open game")
         self._table[_Row.OPEN, list(places)] -= 1
+        self._table[_Row.OPEN_TIME, list(places)] += self.drawn
         self._open_pairs[pair] -= 1
         if not self._open_pairs[pair]:
             del self._open_pairs[pair]
@@ -147,6 +194,7 @@ class LadderGames:
         """Count a finished game as open: its result was withdrawn."""
         places = self._places[first], self._places[second]
         self._table[_Row.OPEN, list(places)] += 1
+        self._table[_Row.OPEN_TIME, list(places)] -= self.drawn
         self._open_pairs[_pair(*places)] = self._open_pairs.get(_pair(*places), 0) + 1
 
     def meetings(self, pair: tuple[int, int]) -> tuple[int, int | None]:
@@ -169,14 +217,31 @@ class LadderGames:
         return np.where(keys[at] == wanted, values[at], 0.0)
 
     def allowed(self, low: Places, high: Places) -> Flags:
-        """Whether the author's share allows each pair."""
-        authors, portion = self._row(_Row.AUTHOR), self.rules.author_share
+        """Whether the shares of authors allow each pair."""
+        authors, rules, games = self._row(_Row.AUTHOR), self.rules, self.games + 1
         playing = authors[self.active]
         if len(playing) and playing[0] >= 0 and (playing == playing[0]).all():
             return np.ones(len(low), dtype=np.bool_)
-        full = self.author_games + 1 > portion * (self.games + 1)
-        is_full: Flags = (authors[low] == authors[high]) & (authors[low] >= 0) & (full[low] | full[high])
+        of_low, of_high = authors[low], authors[high]
+        full = self.author_games + 1 > rules.author_share * games
+        is_own = (of_low == of_high) & (of_low >= 0)
+        is_full: Flags = is_own & (full[low] | full[high])
+        agents = self._agents_of_authors(self.active & ~self.anchors)
+        others = int((agents[:-1] > 0).sum() + agents[-1]) - 1
+        # Below twice the mean share of an author, there could be no pair.
+        portion = max(rules.opponent_share, 2 / max(1, others))
+        is_large = agents > rules.author_weight
+        is_large[-1] = False
+        if portion < 1 and is_large.any():
+            most = np.where(self.anchors, np.inf, np.ceil(portion * games))
+            is_full |= ~is_own & is_large[of_high] & (self._against[low, of_high] >= most[low])
+            is_full |= ~is_own & is_large[of_low] & (self._against[high, of_low] >= most[high])
         return ~is_full
+
+    def _agents_of_authors(self, agents: Flags) -> npt.NDArray[np.intp]:
+        # The last number is that of agents without a known author.
+        authors, count = self._row(_Row.AUTHOR)[agents], len(self._authors)
+        return np.bincount(np.where(authors < 0, count, authors), minlength=count + 1)
 
     def _row(self, number: int) -> npt.NDArray[np.int64]:
         return self._table[number, : len(self._names)]
@@ -194,16 +259,17 @@ def next_pair(ratings: OnlineRatings, games: LadderGames, seed: Seed) -> Pairing
     `meeting` is the number of the pair's earlier games, the table the game's number from 1.
     """
     rules = games.rules
-    can_play = games.active & (games.open_games < rules.open_games)
+    can_play = games.is_free
     missing = games.missing
     anchors = can_play & games.anchors
     others = can_play & ~games.anchors
+    ready = others & games.has_share
     is_anchor_due = games.anchor_games < rules.anchor_share * (games.drawn + 1)
-    kinds = [anchors, others] if is_anchor_due else [others, anchors]
     is_late = 0 < games.period_left <= missing.sum()
-    for agents in [others & (missing > 0), others] if is_late else [others]:
-        for opponents in kinds:
-            pair = _best_pair(ratings, games, np.flatnonzero(agents), np.flatnonzero(opponents), seed)
+    late = others & (missing > 0)
+    for agents, opponents in [*([(late, ready), (late, others)] if is_late else []), (ready, ready), (others, others)]:
+        for kind in [anchors, opponents] if is_anchor_due else [opponents, anchors]:
+            pair = _best_pair(ratings, games, np.flatnonzero(agents), np.flatnonzero(kind), seed)
             if pair is not None:
                 return _seated(games, pair, seed)
     return None

@@ -27,7 +27,7 @@ class FailuresPlan(_Value):
     """When agents are disqualified for failures (Gomocup: 10 %)."""
 
     limit: float = Field(default=0.1, ge=0, le=1)
-    """Maximum share of an agent's games with a failure; 1: never disqualify."""
+    """Maximum share of games with a failure; 1: never disqualify."""
     after: int = Field(default=20, ge=1)
     """Minimum number of games before a disqualification."""
     check: Literal["round", "game"] = "round"
@@ -66,7 +66,7 @@ class SnapshotEntry(_Value):
     parent: str = Field(default="", exclude_if=lambda parent: not parent)
     """Agent of which it is a new version in a ladder, or empty."""
     start: StartRating | None = Field(default=None, exclude_if=lambda start: start is None)
-    """Rating from the terms, if it joined a ladder after the start."""
+    """Rating from the terms of a late entry."""
 
 
 class SnapshotWitness(_Value):
@@ -101,7 +101,7 @@ class Snapshot(_Value):
     judge: str
     name: str
     title: str = Field(default="", exclude_if=lambda title: not title)
-    """Title on the pages; empty: the name."""
+    """Empty: the name."""
     about: str = ""
     frozen_at: str
     """UTC."""
@@ -181,7 +181,7 @@ def is_new_version(former: SnapshotEntry, submission: int, digest: str | None, w
 
 
 def start_rating(form: AnyFormat, entry: SnapshotEntry) -> StartRating | None:
-    """Rating of an agent from a ladder's terms; None without one, for an anchor and for a new version."""
+    """From a ladder's terms; None for an anchor and a new version."""
     if not isinstance(form, Ladder) or entry.parent or entry.name in form.anchors:
         return None
     return form.start_rating(entry.name, entry.seat.digest)
@@ -192,6 +192,9 @@ def read_snapshot(document: str) -> Snapshot:
     snapshot = parse_json(Snapshot, document, "not a contest of this judge")
     if "freeze" not in snapshot.model_fields_set:
         raise InputError(WRITTEN_BY_FIRST_VERSION)
+    if isinstance(form := snapshot.format, Ladder):
+        form = form.model_copy(update={"matchmaking": form.matchmaking.without_new_limits()})
+        snapshot = snapshot.model_copy(update={"format": form})
     return snapshot
 
 

@@ -10,8 +10,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from judge.base.durable_files import read_bounded
 from judge.store.queries import Reader
-from judge.store.submission_types import State
-from judge.store.types import ANNOUNCED, JournalLine
+from judge.store.types import ANNOUNCED, JournalLine, State
 from judge.transparency.checkpoint import MAX_CHECKPOINT_BYTES, Checkpoint, origin_of
 from judge.transparency.keys import load_key
 from judge.transparency.merkle import StoredTree, leaf_hash

@@ -10,13 +10,17 @@ import json
 import math
 import os
 import re
+from collections import deque
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import zip_longest
+from itertools import chain, zip_longest
 from pathlib import Path
+
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 from judge.base.durable_files import read_bounded
 from judge.base.errors import InputError
+from judge.base.garbage import rarely_collected
 from judge.base.parsing import refuse_ambiguous
 from judge.base.progress import Tracker, untracked
 from judge.base.worker_processes import in_parallel
@@ -24,7 +28,7 @@ from judge.contest_games import AttemptState, GameResult, GameState, PublishedGa
 from judge.publish.joined import JOINED, FormerContest
 from judge.publish.ladder import OPEN
 from judge.publish.load import CHANCE, MAX_TABLE_BYTES, claimed_results, load_export
-from judge.publish.manifest import ManifestCheck, check_manifest, file_names
+from judge.publish.manifest import FileCheck, ManifestCheck, file_names
 from judge.publish.model import PublishedContest, chance_words
 from judge.publish.tables import CERTIFICATE, HISTORIES, README, tables, write_csv, write_rows
 from judge.statistics.fairness import FairnessTest
@@ -94,6 +98,7 @@ class VerificationReport:
     """With a sample: number of finished games, of which `replayed - uncounted` were replayed."""
 
 
+@rarely_collected()
 def verify_export(
     directory: Path,
     public_key: Path | None,
@@ -114,18 +119,23 @@ def verify_export(
     old = None if since is None else read_checkpoint(read_bounded(since, MAX_CHECKPOINT_BYTES), str(since))
     given = None if receipt is None else read_receipt(read_bounded(receipt, MAX_ANSWER_BYTES), str(receipt))
     named = [] if witness is None else read_witness_keys(witness)
-    manifest = check_manifest(directory, public_key, track)
+    files = FileCheck(directory, public_key)
+    key = files.checked.key
     witnesses: list[Witnessed] = []
     log: ReadLog | None = None
     try:
         contest, problems = load_export(directory)
-        if manifest.contest not in (contest.name, None):
-            problems.insert(0, f"manifest.json names the contest {manifest.contest!r}, contest.json {contest.name!r}")
+        named_in_manifest = files.checked.contest
+        if named_in_manifest not in (contest.name, None):
+            problems.insert(0, f"manifest.json names the contest {named_in_manifest!r}, contest.json {contest.name!r}")
         finished = [game.number for game in contest.games if game.state == GameState.DONE]
         chosen = None if sample is None else sample.choose(finished)
-        checked = in_parallel(check_record, _jobs(directory, contest, chosen))
+        logs: list[ReadLog] = []
+        reading = _read_log(directory, contest, key, logs)
+        checked = in_parallel(check_record, _jobs(directory, contest, chosen), chain(reading, files))
         count = len(finished) + sum(len(game.uncounted) for game in contest.games)
         records = list(track(checked, count, "replaying games"))
+        deque(reading, maxlen=0)
         problems += [problem for record in records for problem in record.problems]
         if sample is None:
             problems += _chain_problems(contest, records)
@@ -133,7 +143,7 @@ def verify_export(
         counted = [record for record in records if record.state == AttemptState.ACCEPTED]
         contest = _with_results(contest, counted, claims)
         problems += _state_problems(contest)
-        log = read_log(directory, contest, manifest.key) if has_log(directory) else None
+        log = logs[0] if logs else None
         problems += pairing_problems(contest, None if log is None else log.lines, records)
         # Problems make the state of the contest unreliable.
         is_over = not problems and contest.is_over
@@ -145,7 +155,7 @@ def verify_export(
             digests = {(record.number, record.attempt): record.digest for record in records}
             problems += [*log.problems, *log_problems(contest, log, digests), *draw_problems(contest, log)]
             problems += [*ladder_problems(contest, log, records), *admission_problems(contest, log)]
-            problems += witness_problems(directory, contest.snapshot, log, manifest.key, named, witnesses)
+            problems += witness_problems(directory, contest.snapshot, log, key, named, witnesses)
         elif contest.snapshot.freeze is not None:
             problems.append("the export has no log, but its draw depends on one")
         if log is None and not contest.snapshot.format.has_rounds:
@@ -153,12 +163,16 @@ def verify_export(
         if log is None and named:
             problems.append("the export has no log, so no witness has signed it")
         if old is not None:
-            problems += ["the export has no log"] if log is None else since_problems(log, old, manifest.key)
+            problems += ["the export has no log"] if log is None else since_problems(log, old, key)
         problems += _stray_problems(directory, contest, computed, log)
         if given is not None:
-            problems += ["the export has no log"] if log is None else receipt_problems(log, given, manifest.key)
+            problems += ["the export has no log"] if log is None else receipt_problems(log, given, key)
     except (InputError, ValueError, LookupError) as error:
+        files.finish(track)
+        manifest = files.checked
         return VerificationReport(manifest, [*manifest.problems, f"the export cannot be checked: {error}"])
+    files.finish(track)
+    manifest = files.checked
     return VerificationReport(
         manifest=manifest,
         problems=[*manifest.problems, *problems],
@@ -185,6 +199,14 @@ def verify_export(
         receipt=given,
         sampled_of=None if sample is None else len(finished),
     )
+
+
+def _read_log(
+    directory: Path, contest: PublishedContest, key: Ed25519PublicKey, found: list[ReadLog]
+) -> Iterator[bool]:
+    if has_log(directory):
+        found.append(read_log(directory, contest, key))
+    yield True
 
 
 # --- records ---------------------------------------------------------------------------------------------------------

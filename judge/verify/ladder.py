@@ -8,8 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from judge.base.errors import InputError
 from judge.contest_games import GameResult, Pairing
 from judge.publish.model import PublishedContest
-from judge.store.submission_types import ENTERS, State
-from judge.store.types import ADMISSIONS_FROZEN, ADMISSIONS_REOPENED, JournalLine
+from judge.store.types import ADMISSIONS_FROZEN, ADMISSIONS_REOPENED, ENTERS, JournalLine, State
 from judge.tournament.snapshot import SnapshotEntry, is_new_version, newest_versions, start_rating
 from judge.verify.log import ReadLog
 from judge.verify.records import VerifiedRecord

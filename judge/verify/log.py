@@ -16,15 +16,16 @@ from judge.base.errors import InputError
 from judge.contest_games import AttemptState, GameState, PublishedGame, schedule_digest
 from judge.publish.load import DOCUMENT
 from judge.publish.model import PublishedContest
-from judge.store.submission_types import ENTERS, State
 from judge.store.types import (
     ADMISSIONS_FROZEN,
     ADMISSIONS_REOPENED,
     ANNOUNCED,
+    ENTERS,
     FROZEN,
     SEASON_ENDED,
     WITHDRAWN,
     JournalLine,
+    State,
     season_end_text,
 )
 from judge.tournament.formats.ladder import Ladder
@@ -88,7 +89,8 @@ def _with_digest(line: JournalLine, leaf: bytes) -> JournalLine:
         digest = json.loads(leaf).get("digest")
     except (ValueError, AttributeError, RecursionError):
         digest = None
-    return replace(line, digest=digest if isinstance(digest, str) else None)
+    digest = digest if isinstance(digest, str) else None
+    return JournalLine(line.at, line.event, line.game, line.attempt, line.text, digest, line.number, line.who)
 
 
 def since_problems(log: ReadLog, old: Checkpoint, key: Ed25519PublicKey) -> Iterator[str]:

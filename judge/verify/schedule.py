@@ -1,11 +1,15 @@
 """Verifies that each draw follows from the entries and the results before it."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 
 from judge.contest_games import AttemptState, GameResult, Pairing
 from judge.publish.model import PublishedContest
 from judge.store.types import JournalLine
+from judge.tournament.formats.sequential import Sequential
+from judge.tournament.pairings import by_seed
 from judge.verify.records import VerifiedRecord
 
 
@@ -19,7 +23,11 @@ def pairing_problems(
     if not contest.snapshot.format.has_rounds:
         return
     pairings, gone, start = contest.pairings, 0, 0
-    for count, results in _draws_of_log(contest, log, records) if log is not None else _draws_by_round(contest):
+    draws = _draws_of_log(contest, log, records) if log is not None else _draws_by_round(contest)
+    if isinstance(contest.snapshot.format, Sequential):
+        yield from _sequential_problems(contest, contest.snapshot.format, draws)
+        return
+    for count, results, _ in draws:
         drawn = _first_pairings(pairings[start:], count)
         changes = _changes_at(contest, pairings[:start], drawn, results, gone)
         if changes is None:
@@ -29,33 +37,83 @@ def pairing_problems(
         yield f"round {pairings[start].round} does not follow from the entries and the earlier results"
 
 
+def _sequential_problems(contest: PublishedContest, form: Sequential, draws: Iterable[_Draw]) -> Iterator[str]:
+    """In linear time."""
+    entries = contest.tournament.entries(contest.absent(0))
+    if len(entries) != form.agents[0]:
+        yield f"a sequential test has two agents, contest.json has {len(entries)}"
+        return
+    names, pairings = {entry.id for entry in entries}, contest.pairings
+    agent, place = by_seed(entries)[0].id, {pairing.round: at for at, pairing in enumerate(pairings)}
+    states = [form.progress()]
+    """By number of pairings."""
+    played: dict[int, dict[str, GameResult]] = {}
+    start = 0
+    for count, results, changed in draws:
+        for game, number in changed.items():
+            at = place.get(number, len(pairings))
+            if game in results:
+                played.setdefault(at, {})[game] = results[game]
+            else:
+                played.get(at, {}).pop(game, None)
+            del states[at + 1 :]
+        while len(states) <= start and not states[-1].is_decided:
+            games = played.get(len(states) - 1, {}).values()
+            if len(games) != form.games:
+                break
+            if any({game.first, game.second} != names for game in games):
+                yield f"round {pairings[len(states) - 1].round} has results of other agents"
+                return
+            states.append(form.progress_with(states[-1], games, agent))
+        following = form.pairing_after(entries, pairings[start - 1] if start else None)
+        may_follow = not states[-1].is_decided and following.round <= form.rounds
+        if count != 1 or not may_follow or pairings[start : start + 1] != [following]:
+            break
+        start += 1
+    if start < len(pairings):
+        yield f"round {pairings[start].round} does not follow from the entries and the earlier results"
+
+
+_Draw = tuple[int, Mapping[str, GameResult], Mapping[str, int]]
+"""Number of pairings without byes, results, and rounds by game whose result changed since the last draw."""
+
+
 def _draws_of_log(
     contest: PublishedContest, log: Sequence[JournalLine], records: Sequence[VerifiedRecord]
-) -> Iterator[tuple[int, Mapping[str, GameResult]]]:
+) -> Iterator[_Draw]:
+    changed: dict[str, int] = {}
     by_id = {game.id: game for game in contest.games}
     outcomes = {(record.number, record.attempt): record.outcome for record in records}
     results: dict[str, GameResult] = {}
     for line in log:
         game = by_id.get(line.game or "")
         if line.event == "scheduled":
-            yield int(line.text.partition(" ")[0]) // contest.snapshot.format.games, results
+            yield int(line.text.partition(" ")[0]) // contest.snapshot.format.games, results, changed
+            changed = {}
         elif game is None:
             continue
         elif line.event == AttemptState.ANNULLED:
             results.pop(game.id, None)
+            changed[game.id] = game.round
         elif line.event == AttemptState.ACCEPTED and line.attempt is not None:
             # A later draw may depend on a result that was withdrawn afterwards.
             outcome = outcomes.get((game.number, line.attempt))
             result = game.result if line.attempt == game.attempt or outcome is None else outcome.row(game, line.attempt)
             if result is not None:
                 results[game.id] = result
+                changed[game.id] = game.round
 
 
-def _draws_by_round(contest: PublishedContest) -> Iterator[tuple[int, Mapping[str, GameResult]]]:
+def _draws_by_round(contest: PublishedContest) -> Iterator[_Draw]:
     results: dict[str, GameResult] = {}
+    changed: dict[str, int] = {}
+    by_round: dict[int, list[GameResult]] = {}
+    for result in contest.results:
+        by_round.setdefault(result.round, []).append(result)
     for number, pairings in groupby(contest.pairings, lambda pairing: pairing.round):
-        yield sum(pairing.second is not None for pairing in pairings), results
-        results |= {result.id: result for result in contest.results if result.round == number}
+        yield sum(pairing.second is not None for pairing in pairings), results, changed
+        results |= {result.id: result for result in by_round.get(number, ())}
+        changed = {result.id: number for result in by_round.get(number, ())}
 
 
 def _first_pairings(pairings: Sequence[Pairing], count: int) -> list[Pairing]:

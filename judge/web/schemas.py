@@ -6,7 +6,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field
 
 from judge.contest_games import GameState
-from judge.store.submission_types import State
+from judge.store.types import State
 from judge.transparency.receipt import Receipt
 
 

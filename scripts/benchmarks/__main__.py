@@ -34,6 +34,7 @@ from scripts.benchmarks.cluster import cluster
 from scripts.benchmarks.contest import contest
 from scripts.benchmarks.crowd import crowd
 from scripts.benchmarks.ladder import ladder
+from scripts.benchmarks.ladder_page import ladder_page
 from scripts.benchmarks.large import large
 from scripts.benchmarks.live import live
 from scripts.benchmarks.measuring import GOMOKU, RUNS, SHORT, Bench, Figure, clock_errors_ms, figure_of, share_of
@@ -211,6 +212,7 @@ MEASURES = {
     "crowd": crowd,
     "large": large,
     "ladder": ladder,
+    "ladder-page": ladder_page,
     "live": live,
     "service": service,
     "cluster": cluster,
@@ -221,8 +223,8 @@ def bench(
     names: Annotated[
         list[str] | None,
         typer.Argument(
-            help="relay, clock, start, reuse, freeze, contest, crowd, large, ladder, live, service, cluster; "
-            "all if none."
+            help="relay, clock, start, reuse, freeze, contest, crowd, large, ladder, ladder-page, live, service, "
+            "cluster; all if none."
         ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")] = False,

@@ -16,7 +16,7 @@ from pathlib import Path
 from judge.base.errors import HostError
 from judge.base.logs import set_level
 from judge.cluster.cluster import Cluster
-from judge.cluster.dask_config import settle
+from judge.cluster.connection import settle
 from judge.cluster.security import parse_address, security_of
 from judge.cluster.transfers import Parcels
 from judge.contest.attempts import EndedAttempt, Job

@@ -16,7 +16,7 @@ from pathlib import Path
 from judge.base.errors import HostError
 from judge.base.worker_processes import Worker
 from judge.broadcast.log import LOG_FILE
-from judge.broadcast.sender import Announced, Sender
+from judge.broadcast.pipe import Announced, Sender
 from judge.referee.play import Venue, play
 from judge.referee.policy import load_policy
 from judge.referee.spec import GameSpec

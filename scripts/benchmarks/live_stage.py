@@ -20,8 +20,8 @@ from judge.base.errors import HostError
 from judge.base.worker_processes import Worker
 from judge.broadcast.events import MoveMade
 from judge.broadcast.log import LOG_FILE
+from judge.broadcast.pipe import Announced, Sender
 from judge.broadcast.running import RunningGame
-from judge.broadcast.sender import Announced, Sender
 from judge.contest.contest import begin, open_store
 from judge.contest.event_log.recorder import record
 from judge.contest.plan import Planned, load_plan

@@ -34,10 +34,10 @@ from judge.referee.play import Venue, play
 from judge.referee.policy import load_policy
 from judge.referee.spec import GameSpec
 from judge.referee.transcript import unseal
-from judge.sandbox.machine.core_locks import VARIABLE as LOCKS
-from judge.sandbox.machine.core_locks import CoreLocks
-from judge.store.submission_types import ProcessingResult, Upload
+from judge.sandbox.machine.cores import LOCKS_VARIABLE as LOCKS
+from judge.sandbox.machine.cores import CoreLocks
 from judge.store.tokens import Tokens
+from judge.store.types import ProcessingResult, Upload
 from judge.submissions.service import IntakeDirectory
 from judge.terminal.output import note
 from scripts.benchmarks.live_stage import until

@@ -17,7 +17,7 @@ from distributed import Worker
 
 from judge.base.garbage import exempt
 from judge.base.logs import set_level
-from judge.cluster.dask_config import NO_PAGES, settle
+from judge.cluster.connection import NO_PAGES, settle
 from judge.cluster.machine import Machine
 from judge.cluster.messages import Answer, Order, Played
 from judge.cluster.tasks import SLOT, AtMachine

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from judge.agents.agents import stage_agent
-from judge.agents.gomocup_archives import brain_name, choose_executable, own_name
+from judge.agents.programs import brain_name, choose_executable, own_name
 from judge.referee.policy import load_policy
 
 

@@ -4,8 +4,7 @@ from typing import Any
 
 import pytest
 
-from judge.attacks.service_attack import ServiceAttack, try_service
-from judge.attacks.services import SERVICE_ATTACKS
+from judge.attacks.services import SERVICE_ATTACKS, ServiceAttack, try_service
 from judge.host.build_images import build_images
 
 ROWS: list[Any] = [

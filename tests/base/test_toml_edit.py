@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from judge.base.errors import InputError
-from judge.base.toml_edit import with_value
-from judge.base.toml_files import toml_quoted
+from judge.base.toml_files import toml_quoted, with_value
 
 FILE = """\
 # my cup

@@ -12,6 +12,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import closing, suppress
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -368,16 +369,23 @@ print(worker.result(), flush=True)
         time.sleep(0.01)
 
 
-@pytest.mark.parametrize("count", [FEW, FEW + 1])
-def test_short_tasks_are_done_in_order(count: int) -> None:
-    assert [str(number) for number in range(count)] == list(in_parallel(str, range(count)))
+@pytest.mark.parametrize("tasks", [FEW, FEW + 1])
+def test_short_tasks_are_done_in_order(tasks: int) -> None:
+    assert [str(number) for number in range(tasks)] == list(in_parallel(str, range(tasks)))
+
+
+def test_work_between_short_tasks_is_done_while_no_result_is_ready() -> None:
+    own = count()
+
+    assert [str(number) for number in range(1000)] == list(in_parallel(str, range(1000), own))
+    assert 0 < next(own)
 
 
 def test_of_very_many_tasks_a_few_are_held_at_a_time() -> None:
-    count = 10_000
-    waiting = iter(range(count))
+    tasks = 10_000
+    waiting = iter(range(tasks))
     results = in_parallel(str, waiting)
     first = next(results)
 
-    assert next(waiting) < count / 2
-    assert count - 1 == len([first, *results])
+    assert next(waiting) < tasks / 2
+    assert tasks - 1 == len([first, *results])

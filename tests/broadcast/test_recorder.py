@@ -19,8 +19,7 @@ import pytest
 
 from judge.broadcast.events import read_event
 from judge.broadcast.log import LOG_FILE
-from judge.broadcast.pipe import BEGIN, END, TRANSCRIPT, Feed
-from judge.broadcast.sender import Announced, Sender
+from judge.broadcast.pipe import BEGIN, END, TRANSCRIPT, Announced, Feed, Sender
 from judge.broadcast.state import Live
 from judge.contest.contest import Contest, open_store
 from judge.contest.event_log.moves import Connection

@@ -7,7 +7,7 @@ import pytest
 
 from judge.broadcast.events import AnyEvent, MoveMade, Playing, SearchUpdate, TurnBegun, write_event
 from judge.broadcast.running import RunningGame, events_of_record
-from judge.catalog.steps import steps_of
+from judge.catalog.files import steps_of
 from judge.referee.spec import RecordFile
 from judge.referee.transcript import unpack_entries, unseal
 from tests.broadcast.logs import shares

@@ -10,7 +10,7 @@ import pytest
 from judge.cli.submit import open_intake
 from judge.contest.plan import load_plan
 from judge.contest.window_keeper import WindowKeeper
-from judge.store.submission_types import ProcessingResult, Upload
+from judge.store.types import ProcessingResult, Upload
 from judge.submissions.windows import SubmissionGate
 from tests.cli.conftest import Judge
 

@@ -15,8 +15,8 @@ from judge.agents.store import AgentStore
 from judge.contest.entries import entrants, intake_directory
 from judge.contest.plan import load_plan
 from judge.host.house_agents import build_house_agents
-from judge.store.submission_types import Allowance, ProcessingResult, State, Upload, UploadStep
 from judge.store.tokens import TokenRole, Tokens
+from judge.store.types import Allowance, ProcessingResult, State, Upload, UploadStep
 from tests.cli.conftest import Judge
 from tests.cli.terminal import Terminal
 

@@ -10,13 +10,13 @@ import pytest
 from typer.testing import CliRunner
 
 from judge import __version__
-from judge.api.defaults import DEFAULT_POLICY
 from judge.base.errors import InputError
+from judge.base.resources import DEFAULT_POLICY
 from judge.cli import app
 from judge.cli.check import check
 from judge.cli.match import match
 from judge.cli.options import complete_agent, complete_policy
-from judge.cli.verdicts import reference
+from judge.cli.reference import reference
 from judge.games.types import Verdict
 from judge.host.house_agents import house_agent_names
 from judge.referee.blame import TABLE, BlameRow, Thresholds

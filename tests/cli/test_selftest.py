@@ -10,9 +10,8 @@ from pathlib import Path
 import docker
 import pytest
 
-from judge.attacks import service_attack
-from judge.attacks.service_attack import Result
-from judge.attacks.services import SERVICE_ATTACKS
+from judge.attacks import services
+from judge.attacks.services import SERVICE_ATTACKS, Result
 from judge.base.errors import HostError
 from judge.cli import selftest as commands
 from judge.sandbox.machine.owner import directories
@@ -91,7 +90,7 @@ def test_attack_without_its_service_is_reported_as_not_tried(
 def test_attacks_that_need_a_missing_package_are_skipped_with_its_name(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(service_attack, "find_spec", lambda _: None)
+    monkeypatch.setattr(services, "find_spec", lambda _: None)
 
     commands.selftest(only="W1,S1")
 

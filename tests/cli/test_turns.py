@@ -15,8 +15,7 @@ import pytest
 
 from judge.base.resources import BUILD_DIRECTORY
 from judge.host.build_images import build_images
-from judge.sandbox.machine.core_locks import CoreLocks
-from judge.sandbox.machine.cores import whole_cores
+from judge.sandbox.machine.cores import CoreLocks, whole_cores
 from tests.cli.brains import write_brain
 from tests.cli.conftest import QUICK, orphans
 from tests.cli.contests import playing, running, slow_contest

@@ -10,10 +10,9 @@ import pytest
 from rich.console import Console, RenderableType
 
 from judge.broadcast.state import Live
-from judge.catalog.steps import steps_of
+from judge.catalog.files import steps_of
 from judge.cli.contest.watch import Followed
-from judge.records.evaluations import evaluate_game
-from judge.records.search_figures import search_figures
+from judge.records.search_figures import evaluate_game, search_figures
 from judge.terminal.contest_screen import game_screen, line_of, overview
 from tests.broadcast.logs import PAIR, accept, play_next, recorder
 from tests.forked import ForkedProcess

@@ -14,9 +14,7 @@ import pytest
 
 from judge.agents.agents import Agent, stage_agent
 from judge.cluster.cluster import Cluster, open_cluster
-from judge.cluster.join_file import invite
-from judge.cluster.keys import make_keys
-from judge.cluster.security import parse_address
+from judge.cluster.security import invite, make_keys, parse_address
 from judge.contest.attempts import EndedAttempt, Job
 from judge.contest.runner import ContestRunner, StopReason
 from judge.contest_games import AttemptState, GameState, ScheduledGame
@@ -24,7 +22,7 @@ from judge.host.house_agents import build_house_agents
 from judge.referee.policy import load_policy
 from judge.referee.spec import GameSpec, RecordFile
 from judge.sandbox.box import BoxKind
-from judge.sandbox.machine.core_locks import VARIABLE
+from judge.sandbox.machine.cores import LOCKS_VARIABLE
 from judge.store.contests import Store
 from judge.store.files import Files
 from judge.store.types import EntryRow
@@ -144,7 +142,7 @@ class Machines:
 
     def _command(self, name: str, prefix: Sequence[str], *words: str) -> subprocess.Popen[bytes]:
         command = [*prefix, sys.executable, "-m", "judge.cli", *words]
-        environment = os.environ | {VARIABLE: str(self._locks(name))} | self.environment
+        environment = os.environ | {LOCKS_VARIABLE: str(self._locks(name))} | self.environment
         # A network namespace is entered, and a library preloaded, by a new process.
         start = subprocess.Popen[bytes] if prefix or "LD_PRELOAD" in self.environment else ForkedProcess[bytes]
         with (self.folder / f"{name}.log").open("ab") as log:

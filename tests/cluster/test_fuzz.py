@@ -11,10 +11,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judge.base.errors import InputError
-from judge.cluster.join_file import JoinFile, invite, read_join_file
-from judge.cluster.keys import AUTHORITY, CERTIFICATE, KEY, WORKERS, load_authority, make_keys
 from judge.cluster.messages import Arrived, Lacks, Played, read_answer, read_receipt
-from judge.cluster.security import parse_address, security_of
+from judge.cluster.security import (
+    AUTHORITY,
+    CERTIFICATE,
+    KEY,
+    WORKERS,
+    JoinFile,
+    invite,
+    load_authority,
+    make_keys,
+    parse_address,
+    read_join_file,
+    security_of,
+)
 from tests.examples import examples
 from tests.hostile import assert_bounded, byte_changes, read_or_refuse
 

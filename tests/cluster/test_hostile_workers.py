@@ -20,10 +20,8 @@ from judge.cluster import cluster as clusters
 from judge.cluster.bound_scheduler import checked_message
 from judge.cluster.bounded_messages import WORKER_MESSAGE, plain_message
 from judge.cluster.cluster import answer_s, largest_answer
-from judge.cluster.join_file import invite
-from judge.cluster.keys import make_keys
 from judge.cluster.roster import MAX_SLOTS, Roster, slots_in
-from judge.cluster.security import parse_address
+from judge.cluster.security import invite, make_keys, parse_address
 from judge.referee.policy import load_policy
 from tests.cluster.machines import Cup, Machines, until
 

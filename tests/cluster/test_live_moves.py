@@ -17,14 +17,11 @@ import pytest
 from distributed import Client, Worker
 
 from judge.broadcast.log import LOG_FILE
-from judge.broadcast.pipe import BEGIN, TRANSCRIPT, frames
-from judge.broadcast.sender import Announced, sent_ms
+from judge.broadcast.pipe import BEGIN, TRANSCRIPT, Announced, frames, sent_ms
 from judge.cluster.bound_scheduler import BoundScheduler
-from judge.cluster.dask_config import NO_PAGES
-from judge.cluster.join_file import invite, read_join_file
-from judge.cluster.keys import make_keys
+from judge.cluster.connection import NO_PAGES
 from judge.cluster.live_moves import MAX_PLAYS, FollowedGame, LiveMoves, relay_moves
-from judge.cluster.security import parse_address, security_of
+from judge.cluster.security import invite, make_keys, parse_address, read_join_file, security_of
 from judge.contest.attempts import Job
 from judge.contest_games import ScheduledGame
 from judge.host.build_images import build_images

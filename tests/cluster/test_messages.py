@@ -13,10 +13,12 @@ from judge.agents.agents import program_digest
 from judge.agents.store import pack_agent
 from judge.base.durable_files import PARTIAL
 from judge.base.errors import InputError
+from judge.cluster.cluster import needed_images
 from judge.cluster.machine import Arrivals, Machine, code_digest
 from judge.cluster.messages import Arrived, Broken, Lacks, Order, Parcel, ParcelPiece, Receipt, Unfit, read_answer
 from judge.contest_games import ScheduledGame
 from judge.referee.play import Slot
+from judge.referee.spec import GameSpec
 from tests.referee.games import spec
 
 SPEC = spec().model_copy(update={"box": "process"}).model_dump_json()
@@ -200,3 +202,10 @@ def test_two_workers_do_not_share_a_folder(tmp_path: Path) -> None:
             Machine("two", tmp_path, [Slot()])
     finally:
         machine.close()
+
+
+def test_worker_is_sent_only_the_images_of_its_game() -> None:
+    spec = GameSpec.model_validate_json(SPEC)
+    images = {name: name for name in ("native", "python", "wine", "keeper")}
+
+    assert {seat.runtime for seat in spec.seats} | {"keeper"} == set(needed_images(spec, images))

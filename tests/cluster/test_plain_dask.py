@@ -17,7 +17,7 @@ from distributed.protocol.serialize import ToPickle, to_serialize
 from judge.base.logs import get_logger
 from judge.contest.hosts import contest_hosts
 from judge.contest.runner import StopReason
-from judge.sandbox.machine.core_locks import VARIABLE
+from judge.sandbox.machine.cores import LOCKS_VARIABLE
 from tests.cluster.machines import Cup, Machines, until
 
 LIAR = """
@@ -110,7 +110,7 @@ class PlainDask(Machines):
     def _dask(self, name: str, *words: str) -> subprocess.Popen[bytes]:
         with (self.folder / f"{name}.log").open("ab") as log:
             command = [sys.executable, "-m", "dask", *words]
-            environment = os.environ | {VARIABLE: str(self._locks(name))}
+            environment = os.environ | {LOCKS_VARIABLE: str(self._locks(name))}
             return subprocess.Popen(command, cwd=self.folder, stdout=log, stderr=log, env=environment)
 
 

@@ -22,9 +22,7 @@ from judge.cli import cluster as commands
 from judge.cluster import connection
 from judge.cluster.bound_scheduler import checked_message
 from judge.cluster.cluster import open_cluster
-from judge.cluster.join_file import invite, read_join_file
-from judge.cluster.keys import make_keys
-from judge.cluster.security import parse_address, security_of
+from judge.cluster.security import invite, make_keys, parse_address, read_join_file, security_of
 from judge.store.contests import Store
 from tests.cluster.machines import Machines, until
 from tests.patience import PATIENCE_S

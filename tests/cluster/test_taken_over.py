@@ -18,7 +18,7 @@ import pytest
 from judge.base.errors import InputError
 from judge.contest_games import AttemptState, GameState
 from judge.host.build_images import build_images
-from judge.sandbox.machine.core_locks import VARIABLE
+from judge.sandbox.machine.cores import LOCKS_VARIABLE
 from judge.store.contests import Store
 from judge.transparency.keys import make_key
 from judge.transparency.log import KEY_FILE, SignedLog
@@ -78,7 +78,7 @@ class Host:
     def run(self) -> None:
         """`judge contest run cup`."""
         command = [*self.cable.inside, sys.executable, "-m", "judge.cli", "contest", "run", "cup", *self.cluster]
-        environment = os.environ | {VARIABLE: str(self.folder / "locks")}
+        environment = os.environ | {LOCKS_VARIABLE: str(self.folder / "locks")}
         with (self.folder / "said").open("wb") as said:
             self.process = subprocess.Popen(command, cwd=self.folder, stdout=said, stderr=said, env=environment)
 

@@ -41,6 +41,6 @@ def begin_in_processes(store: Store, planned: Planned) -> Contest:
     plan = planned.plan.model_copy(update={"box": "process"})
     # No Engine is asked for the images that nothing will run in.
     with patch.object(
-        take_snapshot, "images_of", lambda runtimes: dict.fromkeys(runtimes, SnapshotImage(id="", content=""))
+        take_snapshot, "images_of", lambda runtimes, _=(): dict.fromkeys(runtimes, SnapshotImage(id="", content=""))
     ):
         return begin(store, replace(planned, plan=plan), {})

@@ -15,7 +15,7 @@ from judge.contest.entries import intake_directory
 from judge.contest.estimate import ContestEstimate, estimate_contest, expected_game_s, longest_game_s
 from judge.contest.plan import load_plan
 from judge.referee.policy import load_policy
-from judge.store.submission_types import Allowance, ProcessingResult, Upload
+from judge.store.types import Allowance, ProcessingResult, Upload
 
 pytestmark = pytest.mark.docker  # an estimate says which images are missing
 

@@ -15,6 +15,7 @@ from judge.contest.plan import AgentPlan, Planned, load_plan
 from judge.contest.take_snapshot import take_snapshot
 from judge.sandbox.docker.images import runtime_image
 from judge.tournament.formats.base import skip_of
+from judge.tournament.formats.ladder import Ladder
 from judge.tournament.formats.round_robin import RoundRobin
 from judge.tournament.seeds import commitment_to, contest_key
 from judge.tournament.skipped_pairs import Skip
@@ -70,9 +71,20 @@ def test_document_contains_every_term_of_the_contest(planned: Planned) -> None:
     assert (3, True, False, "docker") == (found.seed, found.shuffle, found.transform, found.box)
     assert [("one", 1), ("two", 2), ("three", 3)] == [(e.name, e.rank) for e in found.entries]
     assert ["one", "two", "three"] == [entry.seat.name for entry in found.entries]
-    assert {"python"} == found.images.keys()
+    assert {"python"} <= found.images.keys() <= {*planned.policy.admits}
     assert runtime_image("python") == found.images["python"].id
     assert 64 == len(found.images["python"].content)
+
+
+@pytest.mark.docker
+def test_ladder_has_the_images_of_agents_that_may_join(planned: Planned) -> None:
+    """Those that this host has."""
+    admitted = planned.policy.model_copy(update={"admits": ("native", "python", "missing")})
+
+    found = snapshot(replace(planned, policy=admitted), format=Ladder(name="ladder", total_games=9), seed=None)
+
+    assert ["native", "python"] == list(found.images)
+    assert runtime_image("native") == found.images["native"].id
 
 
 @pytest.mark.docker

@@ -14,8 +14,8 @@ from judge.contest.contest import announce, open_store
 from judge.contest.plan import load_plan
 from judge.contest.window_keeper import WindowKeeper, remembered, start_run
 from judge.sandbox.machine.cores import available
-from judge.store.submission_types import NotNowError, ProcessingResult, Upload
 from judge.store.submissions import Register
+from judge.store.types import NotNowError, ProcessingResult, Upload
 from judge.submissions.windows import SubmissionGate
 from tests.contest.test_plan import HEAD, ROUND_ROBIN, plan
 

@@ -34,12 +34,11 @@ from judge.export.export import PageOptions, publish
 from judge.store.contests import Store
 from judge.store.types import UNWITNESSED, JournalLine
 from judge.tournament.seeds import commitment_to
-from judge.transparency.add_checkpoint import AddCheckpoint, Refused, read_request
 from judge.transparency.checkpoint import COSIGNATURE, Checkpoint, verifier_key
 from judge.transparency.keys import make_key, public_pem
 from judge.transparency.log import KEY_FILE, ContestLog, SignedLog
 from judge.transparency.merkle import Tree
-from judge.transparency.witness import sole_writer
+from judge.transparency.witness import AddCheckpoint, Refused, read_request, sole_writer
 from judge.verify.export import VerificationReport, verify_export
 from judge.web.intake.witness import Witness
 from tests.contest.cups import CHANCE

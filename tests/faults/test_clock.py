@@ -26,7 +26,7 @@ WALL = {
 
 ALLOWED = {
     "cluster/machine.py: time": "how old files are that have arrived in part, in days",
-    "cluster/keys.py: now": "from when to when a host's certificate holds",
+    "cluster/security.py: now": "from when to when a host's certificate holds",
     "contest/take_snapshot.py: now": "the date in the document of a contest",
     "contest/event_log/recorder.py: time": "the moments in the log of events",
     "contest/league_seats.py: now": "whether the season of a ladder is over before it begins",

@@ -25,7 +25,7 @@ from judge.contest_games import GameState
 from judge.publish.load import load_store
 from judge.referee.spec import public_part
 from judge.referee.verify import verify
-from judge.store.submission_types import ProcessingResult, Upload
+from judge.store.types import ProcessingResult, Upload
 from judge.tournament.snapshot import newest_versions
 from judge.transparency.checkpoint import Checkpoint
 from judge.transparency.merkle import Tree

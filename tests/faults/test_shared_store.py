@@ -22,8 +22,8 @@ from judge.contest_games import AttemptState, GameState
 from judge.notices.sender import new_secret
 from judge.store.contests import Store
 from judge.store.notices import SENT, Notices
-from judge.store.submission_types import State
 from judge.store.tokens import TokenRole, Tokens
+from judge.store.types import State
 from tests.cli.conftest import SMALL
 from tests.cli.contests import running as running_contest
 from tests.cli.contests import write_contest

@@ -11,7 +11,7 @@ from tests.games.test_gomoku import board, elsewhere, in_turn, play, row
 
 def squares(text: str) -> list[tuple[int, int]]:
     """`h8i9` as squares from 0."""
-    from judge.games.gomoku.opening_text import parse_opening
+    from judge.games.gomoku.positions import parse_opening
 
     return list(parse_opening(text, 15, 15, Rule.STANDARD))
 

@@ -6,7 +6,7 @@ import pytest
 
 from judge.base.errors import InputError
 from judge.games.quantum_chess import QuantumChess
-from judge.games.quantum_chess.position_text import read_position
+from judge.games.quantum_chess.words import read_position
 from judge.games.types import Opening
 from judge.referee.policy import load_policy
 from judge.referee.spec import GameSpec

@@ -23,8 +23,8 @@ from judge.contest.plan import Planned, load_plan
 from judge.contest.window_keeper import PlanFile
 from judge.submissions.intake import IntakePolicy
 from judge.translations.language import CODES
-from judge.transparency.add_checkpoint import PATH
 from judge.transparency.keys import make_key
+from judge.transparency.witness import ADD_CHECKPOINT
 from judge.web.intake.app import router as intake_router
 from judge.web.intake.serve import create_service as create_intake
 from judge.web.intake.witness import Witness
@@ -196,7 +196,7 @@ def routes_text(folder: Path, exported: Path) -> str:
         log.finish()
         with _over(cup.planned) as app:
             after = _section(f"{read_only}, after the last game", app, cup.planned, paths, READS)
-        app, places = _witness(folder), addresses((f"/{PATH}", "/nothing"))
+        app, places = _witness(folder), addresses((f"/{ADD_CHECKPOINT}", "/nothing"))
         witness = _section("judge witness-server", app, cup.planned, places)
     return "\n".join((before, during, after, alone, witness, _metrics_section()))
 

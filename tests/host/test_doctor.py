@@ -8,8 +8,7 @@ import pytest
 from judge.host import doctor
 from judge.host.build_images import build_images
 from judge.host.doctor import NAMES, HostFinding, Light, hyperthread_groups, run_checks, shares, worst_light
-from judge.host.host import Host, read_host
-from judge.host.probes import BoxTrial
+from judge.host.host import BoxTrial, Host, read_host
 from judge.sandbox.box import Readings
 from judge.sandbox.docker.images import ImageState
 from judge.sandbox.docker.seccomp import load_profile

@@ -13,8 +13,7 @@ from judge.contest.plan import load_plan
 from judge.notices.policy import NoticePolicy
 from judge.notices.sender import NoticeSender, new_secret
 from judge.store.notices import Notices
-from judge.store.submission_types import ProcessingResult, Upload
-from judge.store.types import RATED
+from judge.store.types import RATED, ProcessingResult, Upload
 from tests.broadcast.logs import accept, play_next
 from tests.notices.test_sender import ended, mail_server
 from tests.publish.cups import Cup

@@ -7,8 +7,8 @@ from judge.contest.plan import load_plan
 from judge.notices.sender import new_secret
 from judge.store.notices import MAIL, WEBHOOK, Notices
 from judge.store.orders import OrganiserOrder
-from judge.store.submission_types import ProcessingResult, Upload
 from judge.store.tokens import TokenRole
+from judge.store.types import ProcessingResult, Upload
 from tests.broadcast.logs import accept, play_next
 from tests.publish.cups import Cup
 from tests.web.authors.desk import AUTHORS, CAST

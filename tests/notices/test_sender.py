@@ -17,12 +17,12 @@ import pytest
 from aiosmtpd.controller import Controller
 
 from judge.base.errors import InputError
-from judge.cluster.keys import make_keys
+from judge.cluster.security import make_keys
 from judge.notices.policy import NoticePolicy
 from judge.notices.sender import NoticeSender, new_secret
 from judge.store.notices import Notice, Notices
-from judge.store.submission_types import ProcessingResult, Upload
 from judge.store.submissions import Register
+from judge.store.types import ProcessingResult, Upload
 from tests.forked import ForkedProcess
 from tests.notices.receiving import ERROR, LOOPBACK, OK, receiving, says
 from tests.notices.test_webhook import never

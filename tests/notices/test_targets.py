@@ -5,8 +5,7 @@ from ipaddress import IPv4Network, IPv6Network, ip_network
 import pytest
 
 from judge.base.errors import InputError
-from judge.notices.policy import NoticePolicy
-from judge.notices.targets import is_permitted, parse_target, resolved
+from judge.notices.policy import NoticePolicy, is_permitted, parse_target, resolved
 
 POLICY = NoticePolicy()
 

@@ -8,7 +8,7 @@ import pytest
 from judge.cli.contest.tables import sequential
 from judge.export.export import publish
 from judge.publish.load import load_store
-from judge.statistics.candidates import compare_candidates
+from judge.statistics.match_estimate import compare_candidates
 from judge.transparency.keys import make_key
 from tests.publish.cups import STRONG_TO_WEAK, Cast, Cup, player
 from tests.publish.public import Public

@@ -4,6 +4,7 @@ import json
 import shutil
 import subprocess
 from collections.abc import Callable
+from itertools import islice
 from pathlib import Path
 
 import pytest
@@ -15,8 +16,9 @@ from cryptography.hazmat.primitives.serialization import (
 )
 
 from judge.base.errors import InputError
+from judge.base.progress import untracked
 from judge.publish import manifest as manifests
-from judge.publish.manifest import MANIFEST, PUBLIC_KEY, SIGNATURE, check_manifest
+from judge.publish.manifest import MANIFEST, PUBLIC_KEY, SIGNATURE, FileCheck, check_manifest
 from judge.transparency.keys import fingerprint, load_key, load_public_key, make_key, public_pem
 
 
@@ -68,6 +70,22 @@ def test_signing_twice_gives_the_same_bytes(signed: Signed) -> None:
         (signed.directory / MANIFEST).read_bytes(),
         (signed.directory / SIGNATURE).read_bytes(),
     )
+
+
+def test_known_digests_are_listed_unread(signed: Signed) -> None:
+    manifests.write_manifest(signed.directory, "cup", signed.key, known={"a.txt": ("0" * 64, 3)})
+
+    assert ["a.txt: changed"] == signed.problems()
+
+
+def test_files_checked_in_steps_have_the_same_problems(signed: Signed) -> None:
+    _change(signed.directory)
+    files = FileCheck(signed.directory, signed.public)
+
+    assert [] == list(files.checked.problems)
+    assert ["a.txt", "data/b.txt"] == list(islice(files, 2))
+    files.finish(untracked)
+    assert signed.problems() == list(files.checked.problems) == ["a.txt: changed"]
 
 
 def _change(directory: Path) -> None:

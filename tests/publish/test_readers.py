@@ -6,7 +6,7 @@ from gettext import NullTranslations
 from pathlib import Path
 from typing import Any
 
-from judge.catalog.steps import steps_of
+from judge.catalog.files import steps_of
 from judge.games.types import Verdict
 from judge.site.game_page import GamePageContext, game_page
 from judge.site.pages import ASSETS, PagePlace, asset

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from judge.records.evaluations import EvaluatedGame, evaluate_game
+from judge.records.search_figures import EvaluatedGame, evaluate_game
 
 
 def moves(*values: float | None) -> list[tuple[int, float | None]]:

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from judge.games.types import Verdict
-from judge.records.evidence import Case, PolicyKey, cases
+from judge.records.fault_report import Case, PolicyKey, cases
 from judge.referee.blame import TABLE
 from judge.referee.transcript import EntryKind
 from judge.sandbox.box import ProcessReport, Readings

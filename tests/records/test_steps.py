@@ -6,7 +6,7 @@ import pytest
 
 from judge.base.errors import InputError
 from judge.catalog import files
-from judge.catalog.steps import read_steps, steps_of
+from judge.catalog.files import read_steps, steps_of
 from judge.games.types import Verdict
 from judge.records.steps import Stepped
 from judge.records.views import Mark

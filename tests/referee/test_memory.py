@@ -5,7 +5,7 @@ from itertools import cycle
 
 import pytest
 
-from judge.catalog.steps import steps_of
+from judge.catalog.files import steps_of
 from judge.referee.spec import RecordFile
 from judge.referee.transcript import EntryKind, seal, unseal
 from judge.referee.verify import verify

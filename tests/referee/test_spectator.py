@@ -6,8 +6,8 @@ import pytest
 
 from judge.games.types import AgentFault
 from judge.referee.make_record import plies_of
+from judge.referee.replay import RecordedWire, Spectator, TailingWire
 from judge.referee.spec import GameSpec
-from judge.referee.spectator import RecordedWire, Spectator, TailingWire
 from judge.referee.transcript import SPILL_BYTES, Entry, EntryKind, Transcript, unpack_entries
 from judge.testing import Say, ScriptedGame, World
 from tests.games.stratego_positions import FULL_BLUE, FULL_RED

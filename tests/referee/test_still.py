@@ -6,7 +6,7 @@ import json
 import pytest
 
 from judge.games.types import AgentFault, Verdict
-from judge.records.evidence import PolicyKey, cases
+from judge.records.fault_report import PolicyKey, cases
 from judge.referee.transcript import Entry, EntryKind, seal, unseal
 from judge.referee.verify import verify
 from judge.referee.wire import Measured, RanOn

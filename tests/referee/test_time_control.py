@@ -12,8 +12,7 @@ from judge.base.errors import InputError
 from judge.games.types import AgentFault, Verdict
 from judge.protocols.time_control import TimeControl
 from judge.protocols.types import UNLIMITED_MS, AgentProtocol, Ask, Clock, Effect, Open, Stimulus, Wait
-from judge.records.evidence import cases
-from judge.records.fault_report import case_lines
+from judge.records.fault_report import case_lines, cases
 from judge.referee.clock import MS, PAID, SeatClock
 from judge.referee.policy import ClockPolicy, Policy, load_policy
 from judge.referee.setup import build_referee

@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 import pytest
 from PIL import Image
 
-from judge.catalog.steps import steps_of
+from judge.catalog.files import steps_of
 from judge.records.steps import Stepped
 from judge.referee.spec import RecordFile
 from judge.render.board import Words, cut_to_width, draw_board

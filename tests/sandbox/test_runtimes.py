@@ -17,8 +17,7 @@ import pytest
 
 from judge.agents.recipe import Kind
 from judge.base.errors import HostError, InputError
-from judge.host.build_images import build_images, build_recipes
-from judge.host.wheels import install_wheels
+from judge.host.build_images import build_images, build_recipes, install_wheels
 from judge.sandbox.docker.images import RUNTIME, find_runtime, image_content, listing, runtime_image
 from judge.sandbox.runtimes import image_that_builds, load_runtime, recipes, runtime_of_label
 from tests.sandbox.docker.test_images import run

@@ -19,6 +19,7 @@ from scripts.benchmarks import cluster as bench_cluster
 from scripts.benchmarks import contest as bench_contest
 from scripts.benchmarks import crowd as bench_crowd
 from scripts.benchmarks import ladder as bench_ladder
+from scripts.benchmarks import ladder_page as bench_ladder_page
 from scripts.benchmarks import large as bench_large
 from scripts.benchmarks import service as bench_service
 from scripts.benchmarks import start as bench_start
@@ -236,6 +237,13 @@ def test_the_scheduling_of_many_workers_is_measured(
     ] == [figure.name for figure in figures]
     assert {16} == {figure.limit for figure in figures if figure.name.endswith("games")}
     assert all(figure.value > 0 for figure in figures)
+
+
+def test_ladder_page_measures_computed_and_stored_ratings(tmp_path: Path) -> None:
+    figures = list(bench_ladder_page.measure(tmp_path / "ladder", 9, 600))
+
+    assert ["ladder, loading", "ladder, computed ratings", "ladder, stored ratings"] == [each.name for each in figures]
+    assert (tmp_path / "ladder" / "ladder.ratings").is_file()
 
 
 def test_ladder_measures_choices_and_results() -> None:

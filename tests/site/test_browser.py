@@ -138,7 +138,7 @@ def test_the_list_of_games_is_sorted_and_filtered(browser: Browser, exported: Pu
     browser.look(1000)
     browser.open(exported.directory / "games.html")
     moves = """[...document.querySelectorAll("table.games tbody tr:not([hidden])")].map(
-      (row) => Number(row.cells[row.cells.length - 1].textContent))"""
+      (row) => Number.parseFloat(row.cells[row.cells.length - 1].textContent.replace(",", ".")))"""
     everything = browser.ask(moves)
 
     browser.ask("[...document.querySelectorAll('.sort')].at(-1).click()")
@@ -157,6 +157,74 @@ def test_the_list_of_games_is_sorted_and_filtered(browser: Browser, exported: Pu
     assert 0 < len(left) < len(everything)
     assert all(agent in row for row in left)
     assert f"{len(left)} of {len(everything)} games" == browser.ask("document.querySelector('.filter p').textContent")
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_times_of_games_have_a_unit_and_are_sorted(browser: Browser, exported: Public, language: str) -> None:
+    browser.look(1000)
+    browser.open(exported.directory / f"{language}games.html")
+    times = (
+        "[...document.querySelectorAll('table.games tbody tr')].map((row) => row.cells[row.cells.length - 1].innerText)"
+    )
+    found = browser.ask(times)
+    unit = {"": "s", "cs/": "s", "zh/": "秒"}[language]
+
+    assert all(time.endswith(f"\u00a0{unit}") for time in found), found
+    browser.ask("[...document.querySelectorAll('.sort')].at(-1).click()")
+    seconds = [float(time.partition("\u00a0")[0].replace(",", ".")) for time in browser.ask(times)]
+    assert sorted(seconds) == seconds
+    assert len(set(seconds)) > 3
+
+
+UNREACHABLE = """[...document.querySelectorAll("main :is(td, th)")].filter((cell) => {
+  const { left, right, width } = cell.getBoundingClientRect();
+  const scroller = cell.closest(".wide");
+  const room = scroller.scrollWidth - scroller.clientWidth;
+  return width && (left < -1 || right - room > innerWidth + 1);
+}).map((cell) => cell.textContent)"""
+
+
+@pytest.mark.parametrize("scripts", [True, False])
+@pytest.mark.parametrize("page", ["games.html", "agents/001.html", "pairs/001-002.html", "rounds/001.html"])
+def test_lists_of_games_have_all_columns_on_a_phone(
+    browser: Browser, exported: Public, page: str, scripts: bool
+) -> None:
+    browser.look(390)
+    browser.block_scripts(not scripts)
+    try:
+        browser.open(exported.directory / page)
+        assert [] == browser.ask(UNREACHABLE)
+        tables = "[...document.querySelectorAll('table.games')]"
+        assert browser.ask(f"{tables}.every((each) => each.parentNode.scrollWidth <= each.parentNode.clientWidth)")
+        # In each row no cell covers another one.
+        assert browser.ask(
+            f"""{tables}.flatMap((table) => [...table.rows]).every((row) => [...row.cells].every((one, at) =>
+              [...row.cells].slice(at + 1).every((other) => {{
+                const [a, b] = [one.getBoundingClientRect(), other.getBoundingClientRect()];
+                return a.right <= b.left + 1 || b.right <= a.left + 1 || a.bottom <= b.top + 1 || b.bottom <= a.top + 1;
+              }})))"""
+        )
+    finally:
+        browser.block_scripts(False)
+
+
+def test_crosstable_on_a_phone_shows_that_it_scrolls(browser: Browser, exported: Public) -> None:
+    browser.look(1280)
+    browser.open(exported.directory / "crosstable.html")
+    hint = "document.querySelector('.hint').checkVisibility()"
+    assert not browser.ask(hint)
+    browser.look(390)
+    assert browser.ask(hint)
+    assert [] == browser.ask(UNREACHABLE)
+    # By keyboard, and each row keeps its agent.
+    browser.ask("document.querySelector('.wide').focus()")
+    browser.ask("document.querySelector('.wide').scrollLeft = 9999")
+    last, agent = "td:last-child", "th[scope=row]"
+    for cell in (last, agent):
+        box = f"document.querySelector('tbody {cell}').getBoundingClientRect()"
+        shown = f"(({{left, right}}) => left >= 0 && right <= innerWidth)({box})"
+        assert browser.ask(shown), cell
+    assert browser.ask("document.documentElement.scrollWidth") <= 390
 
 
 def test_the_menu_is_one_line_on_a_phone(browser: Browser, exported: Public) -> None:

@@ -12,7 +12,7 @@ from babel.messages.mofile import write_mo
 from judge.broadcast.events import GameStarted
 from judge.broadcast.running import events_of_record
 from judge.broadcast.state import Live
-from judge.catalog.steps import steps_of
+from judge.catalog.files import steps_of
 from judge.publish.load import load_store
 from judge.site.game_files import read_stored
 from judge.site.game_page import GamePageContext, game_page

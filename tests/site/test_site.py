@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from judge.catalog.steps import steps_of
+from judge.catalog.files import steps_of
 from judge.cli.contest.tables import standings
 from judge.contest_games import Outcome, Pairing, PublishedGame, ScheduledGame, SeatOutcome
 from judge.games.types import Verdict
@@ -319,6 +319,123 @@ def test_page_of_a_pair_has_its_score_and_only_its_games() -> None:
     assert ["00001", "00002", "00003"] == re.findall(r'href="../games/(\d+)\.html"', page)
     assert 'href="../pairs/001-002.html"' in pages["agents/001.html"].decode()
     assert 'href="../pairs/001-002.html"' in pages["agents/002.html"].decode()
+
+
+def test_an_agents_page_has_its_results_in_words_of_its_view() -> None:
+    games = [
+        a_game(1, "one", "other", Verdict.WIN, "5 in a row, d8 to h8"),
+        a_game(2, "other", "one", Verdict.CRASH, "it ended"),
+    ]
+    pages = dict(site(a_contest(["one", "other"], games, [], ""), {}, Proof("", "", ()), languages(CODES)))
+    words = {
+        "": ("won: 5 in a row", "lost crash: it ended", "lost: 5 in a row", "won crash: it ended"),
+        "cs/": (
+            "výhra: řada délky 5, d8 až h8",
+            "prohra pád programu: it ended",
+            "prohra: řada délky 5, d8 až h8",
+            "výhra pád programu: it ended",
+        ),
+    }
+
+    for folder, expected in words.items():
+        found = [
+            re.findall(r"<tr><td.*?</tr>", pages[f"{folder}agents/{n}.html"].decode(), re.DOTALL)
+            for n in ("001", "002")
+        ]
+        plain = [re.sub(r"\s+", " ", re.sub(r"<[^>]*>", " ", row)).replace(" :", ":") for rows in found for row in rows]
+        assert 4 == len(plain)
+        for row, text in zip(plain, expected, strict=True):
+            assert text in row
+    assert '<span class="verdict">win</span>' not in pages["agents/001.html"].decode()
+
+
+@pytest.mark.parametrize(
+    ("ended", "words"),
+    [
+        (
+            "2026-11-25T17:29:58",
+            ("Played on 2026-11-25, 17:29 UTC.", "Hráno 2026-11-25, 17:29 UTC.", "2026-11-25, 17:29"),
+        ),
+        (
+            "2026-11-25T17:31:02",
+            (
+                "Played from 2026-11-25, 17:29 to 2026-11-25, 17:31 UTC.",
+                "Hráno od ",
+                "2026-11-25, 17:29 至 2026-11-25, 17:31",
+            ),
+        ),
+    ],
+)
+def test_start_and_end_in_one_minute_are_one_time(ended: str, words: Sequence[str]) -> None:
+    game = a_game(1, "one", "two", Verdict.WIN, "5 in a row")
+    games = [game, a_game(2, "two", "one", Verdict.WIN, "5 in a row")]
+    journal = [
+        JournalLine("2026-11-25T17:29:01", "started", game.id, 1, ""),
+        JournalLine(ended, "accepted", game.id, 1, ""),
+    ]
+    contest = a_contest(["one", "two"], games, journal)
+    contest.__dict__["is_over"] = True
+    pages = dict(site(contest, {}, Proof("", "", ()), languages(CODES)))
+
+    for folder, text in zip(("", "cs/", "zh/"), words, strict=True):
+        assert text in pages[f"{folder}index.html"].decode()
+
+
+def test_places_are_the_same_on_each_page_and_have_their_rule() -> None:
+    """Two agents share the first place."""
+    games = [a_game(1, "one", "two", Verdict.WIN, ""), a_game(2, "two", "one", Verdict.WIN, "")]
+    games += [a_game(3, "one", "three", Verdict.WIN, ""), a_game(4, "two", "three", Verdict.WIN, "")]
+    contest = a_contest(["one", "two", "three"], games)
+    contest.__dict__["is_over"] = True
+    pages = {
+        path: data.decode(errors="replace") for path, data in site(contest, {}, Proof("", "", ()), languages(CODES))
+    }
+    rule = {"": "share a place, and the next places are left out", "cs/": "sdílejí místo", "zh/": "并列同一名次"}
+
+    for folder, words in rule.items():
+        index = pages[f"{folder}index.html"]
+        assert ["1", "1", "3"] == re.findall(r'<td class="num place">(.*?)</td>', index)
+        assert ["1-3", "1-3", "1-3"] == re.findall(r'<td class="bracket[^"]*">(.*?)</td>', index)
+        for path in ("index", "agents/001", "agents/003"):
+            assert words in pages[f"{folder}{path}.html"]
+    assert 'place <b>1</b> <span class="quiet">(range 1-3)</span>' in pages["agents/002.html"]
+    assert "place <b>3</b>" in pages["agents/003.html"]
+    assert "Shared first place:" in pages["index.html"]
+    assert (
+        "2 agents share the first place: one, two. The games do not separate one and two: each" in pages["index.html"]
+    )
+
+
+def test_first_page_has_the_next_game_and_the_reason_of_a_disqualification(cup: Cup) -> None:
+    contest = load_store(cup.contest)
+    waiting = replace(contest.games[6], result=None, state="pending")
+    running = replace(
+        contest, games=[*contest.games[:6], waiting, *contest.games[7:]], disqualified={"dora": "two programs"}
+    )
+    pages = dict(site(running, {}, Proof("", "", ()), languages(CODES)))
+
+    for folder, words, why in (
+        ("", "Next game:", "Disqualified:"),
+        ("cs/", "Příští partie:", "Diskvalifikace"),
+        ("zh/", "下一局", "取消资格"),
+    ):
+        page = pages[f"{folder}index.html"].decode()
+        (line,) = re.findall(r'<p id="next-game">(.*?)</p>', page)
+        assert line.startswith(words)
+        assert f"<bdi>{waiting.first}</bdi>" in line
+        assert f"<bdi>{waiting.second}</bdi>" in line
+        assert "two programs" in page[page.index(why) :]
+    assert "next-game" not in dict(site(contest, {}, Proof("", "", ())))["index.html"].decode()
+
+
+def test_verification_page_has_the_key_and_the_way_to_the_judge(exported: Public) -> None:
+    for folder, heading in (("", "How to get the judge"), ("cs", "Jak získat judge"), ("zh", "如何获取 judge")):
+        path = exported.directory / folder / "verify.html"
+        page = path.read_text()
+        assert heading in page
+        assert "judge 0.1.0" in page
+        (key,) = {link for link in Page(page).links if link.endswith("organiser.pem")}
+        assert exported.public_key.read_bytes() == (path.parent / key).read_bytes()
 
 
 def test_an_agents_page_counts_its_faults_by_verdict() -> None:

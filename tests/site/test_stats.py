@@ -85,6 +85,27 @@ def test_standings_show_the_first_move_advantage(cup: Cup, exported: Public) -> 
     assert "The ratings fit the results of all pairs" in page
 
 
+@pytest.mark.parametrize(
+    ("language", "words"),
+    [
+        ("", "The first player scored {} % of the points in {} games (95 % interval: {} to {} %)."),
+        ("cs/", "První hráč získal {} % bodů v {} partiích (95% interval: {} až {} %)."),
+        ("zh/", "先手在 {1} 局中取得了 {0}% 的分数"),
+    ],
+)
+def test_standings_and_fairness_have_the_score_of_the_first_player(language: str, words: str, exported: Public) -> None:
+    results = json.loads((exported.directory / "data/games.json").read_bytes())
+    scores = [each["first_points"] for each in results]
+    share = sum(scores) / len(scores)
+    reach = 1.96 * (share * (1 - share) / len(scores)) ** 0.5  # nobody drew a game
+    numbers = (f"{100 * each:.0f}" for each in (share, share - reach, share + reach))
+    first, low, high = numbers
+    for page in ("index", "fairness"):
+        text = (exported.directory / f"{language}{page}.html").read_text()
+        assert words.format(first, len(scores), low, high) in text
+        assert "<details" not in text[: text.index('id="first-move"')].rpartition("</details>")[2]
+
+
 def models_on(page: str) -> dict[str, list[tuple[str, str]]]:
     """Of each model of draws on a page, the estimates with their intervals."""
     section = page.partition('<section aria-labelledby="tell">')[2].partition("</table>")[0]
@@ -180,9 +201,11 @@ def test_standings_show_ranges_a_bracket_and_a_sentence(language: str, words: st
 
     lines = document("contest", "standings", cup.folder)["lines"]
     ranges = [f"{line['low']}-{line['high']}" for line in lines]
-    assert ranges == [re.findall(r'<td class="num place">(.*?)</td>', row)[0] for row in rows]
-    brackets = [re.findall(r'<td class="bracket(.*?)">', row)[0] for row in rows]
-    assert [" begin", "", "", "", " end"] == brackets
+    places = [str(line["place"]) for line in lines]
+    assert places == [re.findall(r'<td class="num place">(.*?)</td>', row)[0] for row in rows]
+    brackets = [re.findall(r'<td class="bracket(.*?)">(.*?)</td>', row)[0] for row in rows]
+    assert [" begin", "", "", "", " end"] == [kind for kind, _ in brackets]
+    assert ranges == [text for _, text in brackets]
     assert words in page
     assert "<details><summary>" in page
 

@@ -10,7 +10,7 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-from judge.statistics.match_counts import GAME_SCORES
+from judge.statistics.match_estimate import GAME_SCORES
 from judge.statistics.scales import NORMALIZED_ELO, bayes_elo_score, draw_elo_of, expected_score
 from judge.statistics.sprt import Sprt
 

@@ -10,9 +10,7 @@ import numpy as np
 import pytest
 
 from judge.contest_games import GameResult
-from judge.statistics.candidates import compare_candidates, p_value
-from judge.statistics.match_counts import MatchCounts
-from judge.statistics.match_estimate import estimate_match
+from judge.statistics.match_estimate import MatchCounts, compare_candidates, estimate_match, p_value
 from judge.statistics.significance import SIGNIFICANCE, holm, student_tail
 from tests.contest.rounds import game, games
 

@@ -3,9 +3,8 @@
 import pytest
 
 from judge.base.errors import InputError
-from judge.statistics.joined_ratings import JoinedRatings, RatedContest, join_contests
 from judge.statistics.rating_model import RatingModel
-from judge.statistics.ratings import rate
+from judge.statistics.ratings import JoinedRatings, RatedContest, join_contests, rate
 from tests.contest.rounds import games
 
 PLAIN = RatingModel(advantage=0)

@@ -5,8 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judge.base.errors import InputError
-from judge.statistics.match_counts import MatchCounts
-from judge.statistics.match_estimate import Interval, MatchEstimate, estimate_match
+from judge.statistics.match_estimate import Interval, MatchCounts, MatchEstimate, estimate_match
 from tests.contest.rounds import game
 from tests.examples import examples
 

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from judge.statistics.match_counts import MatchCounts
-from judge.statistics.match_estimate import estimate_match
+from judge.statistics.match_estimate import MatchCounts, estimate_match
 from judge.statistics.paired_scores import DIFFERENCES, PairedScores
 from judge.statistics.scales import expected_score
 from judge.statistics.sprt import Sprt, SprtDecision

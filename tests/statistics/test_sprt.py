@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from judge.base.errors import InputError
-from judge.statistics.match_counts import MatchCounts
+from judge.statistics.match_estimate import MatchCounts
 from judge.statistics.scales import NORMALIZED_ELO, expected_score
 from judge.statistics.sprt import Sprt, SprtDecision, SprtModel, SprtState
 from tests.examples import examples

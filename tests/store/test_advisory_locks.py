@@ -16,9 +16,8 @@ from judge.store.database import AdvisoryLock
 from judge.store.notices import Notices
 from judge.store.orders import OrganiserOrder
 from judge.store.practice_games import PracticeGames
-from judge.store.submission_types import ProcessingResult, Upload
 from judge.store.submissions import Register
-from judge.store.types import EntryRow
+from judge.store.types import EntryRow, ProcessingResult, Upload
 
 NAME = "cup"
 

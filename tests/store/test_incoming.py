@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from judge.base.errors import HostError
-from judge.store.files import Files
-from judge.store.incoming import Incoming, sweep
+from judge.store.files import Files, Incoming, sweep
 
 
 def partials(folder: Path) -> list[Path]:
@@ -47,7 +46,7 @@ def test_files_of_a_killed_process_are_swept_except_those_being_written(
     tmp_path: Path,
 ) -> None:
     script = (
-        "import os, sys, pathlib; from judge.store.incoming import Incoming; "
+        "import os, sys, pathlib; from judge.store.files import Incoming; "
         "i = Incoming(pathlib.Path(sys.argv[1])); i.write(b'x' * 100000); os.kill(os.getpid(), 9)"
     )
     killed = subprocess.run([sys.executable, "-c", script, str(tmp_path)], check=False)

@@ -20,10 +20,10 @@ from judge.store.database import connect
 from judge.store.notices import WAITING, Notices
 from judge.store.orders import Orders
 from judge.store.practice_games import PracticeGames
-from judge.store.submission_types import State
 from judge.store.submissions import Register
 from judge.store.tables import metadata
 from judge.store.tokens import Tokens
+from judge.store.types import State
 
 STORES = Path(__file__).parent / "stores"
 

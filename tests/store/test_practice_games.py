@@ -10,8 +10,8 @@ import pytest
 from judge.contest_games import GameState
 from judge.store.files import Files
 from judge.store.practice_games import FORGOTTEN, PracticeGame, PracticeGames, PracticeResult
-from judge.store.submission_types import NotNowError, TooMuchError, UnknownSubmissionError
 from judge.store.submissions import Register
+from judge.store.types import NotNowError, TooMuchError, UnknownSubmissionError
 from tests.store.test_submissions import Clock, bad, good, upload
 
 WORKER = "1" * 32

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from judge.base.errors import HostError, InputError
 from judge.store.contests import Store
 from judge.store.files import Files
-from judge.store.submission_types import (
+from judge.store.submissions import Register
+from judge.store.types import (
     ENTERS,
     Allowance,
     NameTakenError,
@@ -26,7 +27,6 @@ from judge.store.submission_types import (
     Upload,
     UploadStep,
 )
-from judge.store.submissions import Register
 from tests.examples import examples
 
 

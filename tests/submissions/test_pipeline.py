@@ -27,7 +27,7 @@ from judge.referee.policy import Policy, load_policy
 from judge.sandbox.docker import images
 from judge.sandbox.docker.reaper import reap
 from judge.sandbox.machine.owner import Fate, Owner, directories
-from judge.store.submission_types import UploadStep
+from judge.store.types import UploadStep
 from judge.submissions.check import Grade
 from judge.submissions.intake import IntakeLimits
 from judge.submissions.pipeline import Stage, UploadJob, UploadOutcome, process_upload

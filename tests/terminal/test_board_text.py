@@ -3,7 +3,7 @@
 import pytest
 from rich.cells import cell_len
 
-from judge.catalog.steps import steps_of
+from judge.catalog.files import steps_of
 from judge.records.gomoku.view import bare_stones_view
 from judge.records.views import BoardView, Face, Mark, Surface, Token
 from judge.terminal.board_text import board_lines, board_width, token_text

@@ -4,7 +4,7 @@ import json
 import os
 
 from judge.broadcast import pipe
-from judge.catalog.steps import steps_of
+from judge.catalog.files import steps_of
 from judge.referee.spec import RecordFile
 from judge.referee.transcript import Entry, Transcript, unseal
 from judge.terminal.live_games import Follower, GameViews

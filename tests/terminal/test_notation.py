@@ -6,7 +6,7 @@ import pytest
 
 from judge.broadcast.events import MoveMade
 from judge.broadcast.state import Live
-from judge.catalog.steps import steps_of
+from judge.catalog.files import steps_of
 from judge.records.views import numbered
 from judge.terminal.browse import said_with_square
 from judge.terminal.contest_screen import line_of

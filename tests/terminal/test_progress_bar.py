@@ -6,12 +6,12 @@ import subprocess
 import sys
 
 from judge.base.progress import untracked
-from judge.terminal.progress_bar import progress_bar
+from judge.terminal.output import progress_bar
 
 WORK = """
-from judge.terminal import progress_bar
-progress_bar.SHOWN_AFTER_S = 0.0
-print(sum(progress_bar.progress_bar()(range(5), 5, "counting")))
+from judge.terminal import output
+output.SHOWN_AFTER_S = 0.0
+print(sum(output.progress_bar()(range(5), 5, "counting")))
 """
 
 

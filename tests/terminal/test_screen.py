@@ -7,11 +7,10 @@ import pytest
 from rich.cells import cell_len
 from rich.console import Console
 
-from judge.catalog.steps import steps_of
+from judge.catalog.files import steps_of
 from judge.records.gomoku.view import bare_stones_view
 from judge.terminal.browse import step_screen
-from judge.terminal.screen import MoveShown, Screen, SeatShown
-from judge.terminal.series_score import SeriesScore
+from judge.terminal.screen import MoveShown, Screen, SeatShown, SeriesScore
 from tests.cli.golden import assert_golden
 from tests.records import recorded
 

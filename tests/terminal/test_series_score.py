@@ -2,7 +2,7 @@
 
 import pytest
 
-from judge.terminal.series_score import SeriesScore, clock_words, score_words, wilson_interval
+from judge.terminal.screen import SeriesScore, clock_words, score_words, wilson_interval
 
 
 @pytest.mark.parametrize(

@@ -79,7 +79,32 @@ def test_without_rounds_further_games_are_counted(share: float, words: str) -> N
 def test_equal_first_agents_have_no_further_games() -> None:
     found = stage(("a", "b", 10, 2, 10), ("a", "c", 15, 0, 5), ("b", "c", 15, 0, 5))
 
-    assert "The games do not show a difference between a and b." in list(found.sentences())
+    words = list(found.sentences())
+    assert "2 agents share the first place: a, b." in words
+    assert "The games do not separate a and b: each is the stronger one with a probability of 50 %." in words
+    assert not any("strongest" in each or "to separate" in each for each in words)
+
+
+def test_first_agent_that_is_rated_lower_is_not_called_equal() -> None:
+    found = stage(*CLOSE)
+    found = replace(found, certainty=replace(found.certainty, gap=-20.0, further_share=None))
+
+    words = list(found.sentences())
+    assert "By rating b is above a." in words
+    assert not any("difference" in each for each in words)
+
+
+def test_three_agents_that_share_the_first_place_have_one_chance() -> None:
+    words = list(stage(("a", "b", 6, 0, 6), ("a", "c", 6, 0, 6), ("b", "c", 6, 0, 6)).sentences())
+
+    assert "3 agents share the first place: a, b, c." in words
+    assert "The games do not separate them: each is the strongest agent with a probability of about 33 %." in words
+
+
+def test_many_agents_that_share_the_first_place_are_cut() -> None:
+    pairs = [(*pair, 2, 0, 2) for pair in combinations("abcdefg", 2)]
+
+    assert "7 agents share the first place: a, b, c, d, e, …." in list(stage(*pairs).sentences())
 
 
 def test_places_by_points_do_not_change_by_ratings() -> None:

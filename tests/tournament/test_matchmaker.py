@@ -2,6 +2,7 @@
 
 from collections import Counter
 from dataclasses import dataclass, field
+from math import ceil
 
 import numpy as np
 import pytest
@@ -23,6 +24,9 @@ RULES = st.builds(
     period=st.sampled_from([1, 1.5, 3]),
     open_games=st.integers(1, 3),
     author_share=st.sampled_from([0, 0.1, 0.5, 1]),
+    author_weight=st.sampled_from([1, 2, 1000]),
+    opponent_share=st.sampled_from([0.1, 0.4, 1]),
+    long_game=st.sampled_from([1.2, 2, 1000]),
     neighbours=st.sampled_from([1, 4, 16]),
 )
 
@@ -38,6 +42,13 @@ class Field:
     active: set[str] = field(default_factory=set)
     drawn: list[Pairing] = field(default_factory=list)
     running: list[Pairing] = field(default_factory=list)
+    starts: list[int] = field(default_factory=list)
+    """Number of drawn games at the start of each running one."""
+    played: Counter[str] = field(default_factory=Counter)
+    met: Counter[tuple[str, str]] = field(default_factory=Counter)
+    """Games of an agent by author of the opponent."""
+    length: Counter[str] = field(default_factory=Counter)
+    """Games that were drawn during an agent's finished games."""
 
     def __post_init__(self) -> None:
         self.games = LadderGames(self.rules)
@@ -58,11 +69,18 @@ class Field:
             self.check(pairing)
             self.games.draw(pairing)
             self.drawn.append(pairing)
+            for agent in agents_of(pairing):
+                self.played[agent] += 1
+                (opponent,) = pairing.agents - {agent}
+                self.met[agent, self.authors[opponent]] += 1
             self.running.append(pairing)
+            self.starts.append(len(self.drawn))
         return pairing
 
     def finish(self, at: int, ending: int) -> None:
+        length = len(self.drawn) - self.starts.pop(at % len(self.running))
         first, second = agents_of(self.running.pop(at % len(self.running)))
+        self.length.update({first: length, second: length})
         self.games.finish(first, second)
         self.ratings.add(first, second, ending)
 
@@ -70,11 +88,13 @@ class Field:
         return Counter(agent for pairing in self.running for agent in agents_of(pairing))
 
     def is_allowed(self, first: str, second: str) -> bool:
-        """Whether the strict limits allow a pair: open games and the share of the author."""
+        """Whether the strict limits allow a pair: open games and the shares of authors."""
         if first == second or not {first, second} <= self.active:
             return False
         opened = self.open_games()
-        if max(opened[first], opened[second]) >= self.rules.open_games:
+        if any(opened[agent] >= (1 if self.is_long(agent) else self.rules.open_games) for agent in (first, second)):
+            return False
+        if self.is_full(first, second) or self.is_full(second, first):
             return False
         if not self.authors[first] or self.authors[first] != self.authors[second]:
             return True
@@ -83,12 +103,31 @@ class Field:
             for agent in (first, second)
         )
 
+    def is_long(self, agent: str) -> bool:
+        """Whether the agent's mean game is long."""
+        length, total = self.length[agent], self.length.total()
+        for pairing, start in zip(self.running, self.starts, strict=True):
+            length += (len(self.drawn) - start) * (agent in pairing.agents)
+            total += 2 * (len(self.drawn) - start)
+        mean = max(1e-9, total / max(1, 2 * len(self.drawn)))
+        return length / max(1, self.played[agent]) / mean > self.rules.long_game
+
+    def is_full(self, agent: str, opponent: str) -> bool:
+        """Whether the agent has played its share of games against the opponent's author, which is large."""
+        author = self.authors[opponent]
+        if not author or agent in self.anchors or author == self.authors[agent]:
+            return False
+        agents = Counter(self.authors[each] or each for each in self.active - self.anchors)
+        if agents[author] <= self.rules.author_weight:
+            return False
+        portion = max(self.rules.opponent_share, 2 / max(1, len(agents) - 1))
+        return portion < 1 and self.met[agent, author] >= ceil(portion * (self.played[agent] + 1))
+
     def all_games(self, agent: str) -> int:
-        return sum(agent in pairing.agents for pairing in self.drawn)
+        return self.played[agent]
 
     def own_games(self, agent: str) -> int:
-        authors = [{self.authors[each] for each in pairing.agents} for pairing in self.drawn if agent in pairing.agents]
-        return sum(len(each) == 1 and "" not in each for each in authors)
+        return self.met[agent, self.authors[agent]] if self.authors[agent] else 0
 
     def check(self, pairing: Pairing) -> None:
         first, second = agents_of(pairing)
@@ -105,7 +144,8 @@ class Field:
         is_due = with_anchor < self.rules.anchor_share * (len(self.drawn) + 1)
         missing = self.games.missing
         is_late = 0 < self.games.period_left <= missing.sum()
-        agents = [agent for agent in self.active - self.anchors if not is_late or missing[self.ratings.place(agent)]]
+        chosen = missing > 0 if is_late else self.games.has_share
+        agents = [agent for agent in self.active - self.anchors if chosen[self.ratings.place(agent)]]
         possible = any(self.is_allowed(agent, anchor) for agent in agents for anchor in self.anchors)
         if is_due and possible:
             assert pairing.agents & self.anchors
@@ -159,7 +199,7 @@ def test_each_agent_has_its_minimum_in_each_period(
     rules: Matchmaking, endings: list[int], agents: int, has_anchor: bool
 ) -> None:
     """With agents that are free. Half of them are of one author and their nearest opponents are of the same one."""
-    ladder = Field(rules)
+    ladder = Field(rules.model_copy(update={"author_weight": 1000, "long_game": 1000}))
     for at in range(agents):
         ladder.admit("xy"[at % 2], mean=2000 * (at % 2) + at)
     if has_anchor:
@@ -204,6 +244,48 @@ def test_agent_that_loses_all_games_is_not_left_out() -> None:
             assert number - last[agent] <= 3 * len(agents)
             last[agent] = number
         ladder.finish(0, 2 * int(int(first[6:]) < int(second[6:])))
+
+
+@pytest.mark.parametrize(("weight", "most"), [(1, 1.2), (2, 2.2), (1000, 8)])
+def test_agents_of_a_large_author_play_together_as_many_games_as_its_weight(weight: int, most: float) -> None:
+    ladder = Field(Matchmaking(author_weight=weight))
+    for at in range(18):
+        ladder.admit("x" if at < 6 else "")
+    for _ in range(400):
+        ladder.choose()
+        ladder.finish(0, 1)
+
+    games = [ladder.all_games(agent) for agent in ladder.authors]
+    assert most - 0.5 * (1 + (weight > 2) * 6) < sum(games[:6]) / np.mean(games[6:]) < most
+    assert min(games[:6]) > 0
+
+
+def test_authors_of_equal_size_have_no_limits() -> None:
+    ladder = Field(Matchmaking())
+    for at in range(12):
+        ladder.admit("wxyz"[at % 4])
+    for _ in range(60):
+        assert ladder.choose()
+        assert ladder.games.has_share.all()
+        ladder.finish(0, 1)
+
+
+def test_agent_with_long_games_plays_fewer_and_one_at_a_time() -> None:
+    ladder = Field(Matchmaking())
+    for _ in range(19):
+        ladder.admit()
+    slow = ladder.admit()
+    for _ in range(600):
+        while len(ladder.running) < 6:
+            ladder.choose()
+        is_ending = [
+            slow not in each.agents or len(ladder.drawn) > ladder.starts[at] + 40
+            for at, each in enumerate(ladder.running)
+        ]
+        ladder.finish(is_ending.index(True), 1)
+
+    assert ladder.open_games()[slow] <= 1
+    assert ladder.all_games(slow) < 0.5 * len(ladder.drawn) * 2 / 20
 
 
 def test_wide_intervals_and_small_leads_are_preferred() -> None:
@@ -278,7 +360,17 @@ def test_wrong_calls_are_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"anchor_share": 1.5}, {"period": 0.5}, {"open_games": 0}, {"author_share": -1}, {"neighbors": 3}]
+    "wrong",
+    [
+        {"anchor_share": 1.5},
+        {"author_weight": 0},
+        {"opponent_share": 0},
+        {"long_game": 0.5},
+        {"period": 0.5},
+        {"open_games": 0},
+        {"author_share": -1},
+        {"neighbors": 3},
+    ],
 )
 def test_wrong_numbers_are_refused(wrong: dict[str, float]) -> None:
     with pytest.raises(ValidationError, match=next(iter(wrong))):

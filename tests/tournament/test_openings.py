@@ -19,7 +19,7 @@ from judge.catalog import game_entry
 from judge.catalog.entry import Openings
 from judge.contest.opening_files import read_openings
 from judge.games.gomoku import Rule
-from judge.games.gomoku.opening_text import parse_opening, symmetries
+from judge.games.gomoku.positions import parse_opening, symmetries
 from judge.games.gomoku.requests import Square, square_name
 from judge.tournament.openings import schedule
 

@@ -11,9 +11,8 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from judge.base.errors import InputError
 from judge.cli.contest.verify import verify
 from judge.store.contests import Store
-from judge.store.submission_types import Upload
 from judge.store.submissions import Register
-from judge.store.types import JournalLine
+from judge.store.types import JournalLine, Upload
 from judge.transparency.checkpoint import Checkpoint
 from judge.transparency.keys import make_key
 from judge.transparency.log import SignedLog

@@ -21,11 +21,11 @@ from judge.publish.manifest import ExportManifest
 from judge.publish.tables import AttemptRow, DisqualifiedRow, GameRow, JournalRow, PairingRow
 from judge.referee.spec import RecordFile
 from judge.tournament.snapshot import read_snapshot
-from judge.transparency.add_checkpoint import read_request
 from judge.transparency.checkpoint import read_checkpoint, read_verifier_key
 from judge.transparency.keys import read_public_key
 from judge.transparency.receipt import read_receipt
 from judge.transparency.tiles import read_leaves
+from judge.transparency.witness import read_request
 from judge.verify.export import difference
 from tests.publish.public import Public
 

@@ -13,8 +13,8 @@ from judge.cli.contest.tables import log
 from judge.contest.plan import load_plan
 from judge.referee.spec import WRITTEN_BY_FIRST_VERSION
 from judge.store.contests import Store
-from judge.store.submission_types import Allowance, ProcessingResult, Upload
 from judge.store.submissions import Register
+from judge.store.types import Allowance, ProcessingResult, Upload
 from judge.tournament.seeds import Freeze, commitment_to, contest_key
 from judge.transparency.checkpoint import read_checkpoint
 from judge.transparency.keys import fingerprint, make_key

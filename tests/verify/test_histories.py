@@ -16,7 +16,7 @@ from judge.export.export import publish
 from judge.publish.joined import JOINED
 from judge.publish.load import load_any, read_joined
 from judge.publish.tables import COLUMNS
-from judge.statistics.joined_ratings import join_contests
+from judge.statistics.ratings import join_contests
 from judge.transparency.keys import make_key
 from judge.verify.export import verify_export
 from judge.web.live.pages import LivePages

@@ -1,6 +1,7 @@
 """Every pair of a ladder follows from the log before it, and an organiser who chooses other pairs is found."""
 
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -14,6 +15,7 @@ import judge.contest.ladder
 import judge.contest.orders
 from judge.base.errors import InputError
 from judge.contest.contest import Contest
+from judge.contest.entries import current_intake, intake_directory
 from judge.contest.orders import (
     effect_of_enter,
     effect_of_withdraw,
@@ -250,6 +252,24 @@ def test_an_author_has_no_more_agents_than_allowed(tmp_path: Path) -> None:
         (line,) = cup.store.last_lines(cup.contest.name, 1, "not-entered")
         assert "agents_per_author = 1" in line.text
         assert len(cup.contest.snapshot.entries) == 5
+
+
+def test_log_has_once_why_an_agent_cannot_enter(tmp_path: Path) -> None:
+    with joins(tmp_path / "cup") as cup:
+        cup.contest.planned = replace(cup.planned, plan=cup.planned.plan.model_copy(update={"agents_per_author": 1}))
+        submit(cup, "zz", "eve")
+        submit(cup, "zz2", "eve")
+        cup.play()
+        lines = cup.store.last_lines(cup.contest.name, 9, "not-entered")
+        assert 2 == len(lines) == len({line.text for line in lines})
+
+
+def test_submissions_of_a_running_ladder_have_the_runtimes_that_it_locked_in(tmp_path: Path) -> None:
+    with joins(tmp_path / "cup") as cup:
+        directory = intake_directory(cup.planned)
+        with closing(directory.register()) as register:
+            assert {"native", "python"} < set(directory.runtimes)
+            assert sorted(cup.contest.snapshot.images) == current_intake(directory, register).runtimes
 
 
 def order(action: str, why: str, target: str = "") -> OrganiserOrder:

@@ -18,8 +18,8 @@ from judge.contest.orders import effect_of_enter, enter, late_agents, withdraw
 from judge.contest_games import GameState
 from judge.export.export import publish
 from judge.store.orders import OrganiserOrder
-from judge.store.submission_types import ProcessingResult, Upload
 from judge.store.tokens import TokenRole, Tokens
+from judge.store.types import ProcessingResult, Upload
 from judge.transparency.keys import make_key
 from judge.verify.export import verify_export
 from tests.publish.cups import STRONG_TO_WEAK, Cup, player

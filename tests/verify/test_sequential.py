@@ -1,19 +1,24 @@
 """A sequential test whose games end in another order than they begin, and draws after its decision."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
+from judge.contest.contest import Contest
 from judge.contest_games import GameResult, Pairing
 from judge.export.export import PageOptions, publish
+from judge.publish.load import load_store
 from judge.referee.seeds import Seed
-from judge.tournament.formats.sequential import Sequential
+from judge.tournament.formats.sequential import Sequential, SprtProgress
 from judge.tournament.pairings import Competitor
 from judge.tournament.results import PlayedPairing
 from judge.transparency.keys import make_key
 from judge.verify.export import verify_export
+from judge.verify.schedule import pairing_problems
+from tests.contest.cups import won_by
 from tests.contest.rounds import decided_after
 from tests.publish.cups import Cast, Cup, player
 from tests.publish.public import Public
@@ -56,6 +61,38 @@ def test_games_that_ran_at_the_decision_are_no_problem(annuls: bool, tmp_path: P
     assert [] == list(report.problems)
     assert report.is_over
     assert [] == problems_by_node(public.directory, public.public_key)
+
+
+def test_each_pairing_of_a_long_test_is_counted_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also if a result was withdrawn, only the pairings that could change are counted again."""
+    rounds = 120
+    with Cup(tmp_path / "cup", PAIR, form=f"{FORM}\nrounds = {rounds}", drawn=nothing) as cup:
+        store, name = cup.store, cup.contest.name
+        while True:
+            game = store.issue(name, "here")
+            if game is None and not cup.contest.schedule_next():
+                break
+            if game is not None:
+                store.accept(game.id, game.attempt, won_by(0))
+                if (game.number, game.attempt) == (100, 1):
+                    store.annul(game.id, "a power cut")
+        contest = load_store(Contest(store, cup.planned))
+    assert len(contest.pairings) == rounds
+    counted: list[SprtProgress] = []
+    right = Sequential.progress_with
+
+    def counting(self: Sequential, progress: SprtProgress, games: Iterable[GameResult], agent: str) -> SprtProgress:
+        counted.append(progress)
+        return right(self, progress, games, agent)
+
+    monkeypatch.setattr(Sequential, "progress_with", counting)
+    for log in (contest.journal, None):
+        counted.clear()
+        assert [] == list(pairing_problems(contest, log, []))
+        assert rounds - 1 <= len(counted) <= rounds + 1
+    extra = [*contest.pairings, replace(contest.pairings[-1], round=rounds + 1)]
+    (problem,) = pairing_problems(replace(contest, pairings=extra), None, [])
+    assert problem == f"round {rounds + 1} does not follow from the entries and the earlier results"
 
 
 def test_pairings_that_are_drawn_after_the_decision_are_found(

@@ -10,8 +10,7 @@ from judge.cli.options import ContestArgument
 from judge.contest.backup import back_up
 from judge.contest.plan import load_plan
 from judge.contest.restore import restore as restore_backup
-from judge.terminal.output import note
-from judge.terminal.progress_bar import progress_bar
+from judge.terminal.output import note, progress_bar
 
 EXAMPLES = {
     "backup": """

@@ -7,7 +7,7 @@ import typer
 
 from judge.base.errors import HostError, InputError
 from judge.base.text import printable
-from judge.catalog.steps import steps_of
+from judge.catalog.files import steps_of
 from judge.cli.contest.options import opened
 from judge.cli.options import HERE, ContestArgument, EvidenceOption
 from judge.cli.show import print_evidence, show_game

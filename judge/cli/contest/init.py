@@ -51,7 +51,7 @@ _FORMATS = {
     'test = { elo0 = 0, elo1 = 10, alpha = 0.05, beta = 0.05, model = "logistic" }   # or "normalized", "bayesian"\n',
     "ladder": "total_games = 1000   # the season ends after this number\n"
     "# ends = 2027-01-31T18:00:00+01:00   # or at this moment, if it is earlier\n"
-    "matchmaking = { open_games = 2, author_share = 0.1 }   # limits per agent\n",
+    "matchmaking = { open_games = 2, author_weight = 1 }   # limits per agent and author\n",
     "leagues": "sizes = [6, 6, 6]\npromoted = 3     # number from each league that are promoted\n",
 }
 

@@ -7,8 +7,8 @@ from typing import TypeVar
 
 import typer
 
-from judge.api.defaults import DEFAULT_POLICY
 from judge.base.errors import InputError
+from judge.base.resources import DEFAULT_POLICY
 from judge.base.text import printable, suggest
 from judge.referee.policy import load_policy, policy_names
 from judge.submissions.windows import aware_moment

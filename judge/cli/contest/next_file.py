@@ -5,8 +5,7 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-from judge.base.toml_edit import with_value
-from judge.base.toml_files import toml_quoted
+from judge.base.toml_files import toml_quoted, with_value
 from judge.contest.plan import Planned
 
 _PATH_KEY = re.compile(r'^(\s*(?:path|file|from|policy)\s*=\s*)"((?:[^"\\]|\\.)*)"(.*)$')

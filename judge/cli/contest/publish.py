@@ -16,8 +16,7 @@ from judge.cli.contest.options import manager_names, opened
 from judge.cli.options import HERE, ContestArgument
 from judge.export.export import PageOptions
 from judge.export.manager_files import write_for_manager
-from judge.terminal.output import note, print_notice
-from judge.terminal.progress_bar import progress_bar
+from judge.terminal.output import note, print_notice, progress_bar
 from judge.translations.language import CODES
 from judge.transparency.keys import fingerprint, make_key, public_pem
 from judge.transparency.log import KEY_FILE

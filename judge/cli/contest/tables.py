@@ -25,10 +25,10 @@ from judge.contest.window_keeper import has_window_keeper
 from judge.contest_games import GameState
 from judge.publish.load import load_store
 from judge.publish.model import chance_words
-from judge.sandbox.machine.core_locks import holders_here
+from judge.sandbox.machine.cores import holders_here
 from judge.statistics.fairness import FairnessTest, fairness_tests
 from judge.statistics.sprt import SprtState
-from judge.store.submission_types import State
+from judge.store.types import State
 from judge.terminal.contest_tables import print_crosstable, standings_table
 from judge.tournament.certain_places import StageCertainty, certain_places
 from judge.tournament.formats.sequential import Sequential

@@ -13,8 +13,7 @@ from judge.base.text import printable
 from judge.publish.joined import FormerContest
 from judge.publish.manifest import ManifestCheck
 from judge.statistics.fairness import SEAT, TIME, FairnessTest
-from judge.terminal.output import note
-from judge.terminal.progress_bar import progress_bar
+from judge.terminal.output import note, progress_bar
 from judge.verify.export import VerificationReport, verify_export
 from judge.verify.sample import Sample, percent_to_find
 from judge.verify.witnesses import Witnessed

@@ -19,10 +19,9 @@ from judge.cli.options import JsonOption, print_next_steps
 from judge.contest.executor import slots_on_host
 from judge.contest.plan import NAME
 from judge.cup.announcement import ANNOUNCEMENT
-from judge.cup.estimate import LeagueEstimate, cup_hours, estimate_cup
 from judge.cup.plan import CUP_FILE, PlannedCup, load_cup
-from judge.terminal.output import note
-from judge.terminal.tables import make_table
+from judge.cup.run import LeagueEstimate, cup_hours, estimate_cup
+from judge.terminal.output import make_table, note
 from judge.transparency.keys import fingerprint
 from judge.transparency.log import organiser_key
 

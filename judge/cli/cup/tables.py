@@ -14,7 +14,7 @@ from judge.cli.cup.options import CUP_HERE, CupArgument
 from judge.cli.options import JsonOption
 from judge.cup.plan import PlannedCup, load_cup
 from judge.cup.results import CupResults, load_results
-from judge.terminal.tables import make_table
+from judge.terminal.output import make_table
 
 EXAMPLES = {
     "status": "Example: judge cup status gomocup-2026",

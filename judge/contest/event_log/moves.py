@@ -13,9 +13,8 @@ from judge.base.errors import InputError
 from judge.base.logs import get_logger
 from judge.base.parsing import parse_json
 from judge.broadcast.events import AnyEvent, MoveMade, Playing, TurnBegun
-from judge.broadcast.pipe import BEGIN, TRANSCRIPT, frames
+from judge.broadcast.pipe import BEGIN, TRANSCRIPT, Announced, frames, sent_ms
 from judge.broadcast.running import RunningGame, events_of_record
-from judge.broadcast.sender import Announced, sent_ms
 from judge.contest.plan import BroadcastPlan
 from judge.referee.spec import RecordFile
 from judge.referee.transcript import unpack_entries

@@ -30,7 +30,6 @@ from judge.games.quantum_chess.board import (
     piece_from,
     quantum_pieces,
 )
-from judge.games.quantum_chess.position_text import read_position
 from judge.games.quantum_chess.words import (
     MOVED,
     SELECTED,
@@ -41,6 +40,7 @@ from judge.games.quantum_chess.words import (
     Selection,
     TurnLost,
     announcement,
+    read_position,
 )
 from judge.games.types import (
     NATURE,

@@ -19,9 +19,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Self
 
 from judge.base.text import quote, sentence
-from judge.games.stratego.board import Clash, StrategoBoard, clash_of
+from judge.games.stratego.board import Clash, SetupPhase, StrategoBoard, clash_of
 from judge.games.stratego.options import StrategoOptions, read_options
-from judge.games.stratego.setup import SetupPhase
 from judge.games.stratego.types import (
     BLUE,
     COLOURS,

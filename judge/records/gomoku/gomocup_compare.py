@@ -1,4 +1,7 @@
-"""Classifies the differences of a GomocupJudge tournament and a contest of this judge.
+"""Reads a finished GomocupJudge tournament, and classifies its differences from a contest of this judge.
+
+Without state.txt the kind of end is known only from the stones. The files are untrusted: links are not followed, and
+sizes are limited.
 
 Each GomocupJudge game is checked against this judge's rules and clocks, then compared with the game of the same agents,
 colours and opening. The first matching row applies:
@@ -15,18 +18,165 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import NamedTuple
 
-from judge.base.text import one_line
-from judge.games.gomoku import Gomoku
-from judge.games.gomoku.requests import COLOURS, Square, square_name
+from judge.base.durable_files import read_bounded
+from judge.base.errors import InputError
+from judge.base.text import one_line, quote
+from judge.games.gomoku import Gomoku, Rule
+from judge.games.gomoku.board import GomokuBoard
+from judge.games.gomoku.renju import foul
+from judge.games.gomoku.requests import BLACK, COLOURS, Square, square_name
+from judge.games.gomoku.rules import winning_row
 from judge.games.types import Verdict
-from judge.records.gomoku.gomocup_played import TheirGame, read_played
-from judge.records.gomoku.gomocup_result_files import BY_FAILURE, BY_FOUL, BY_ILLEGAL, BY_RULES, BY_TIME, end_of
-from judge.records.gomoku.gomocup_rules import ClockFinding, RulesEnd, first_overrun, judged
+from judge.records.gomoku.gomocup_result_files import BY_FAILURE, BY_FOUL, BY_ILLEGAL, BY_RULES, BY_TIME, STATE, end_of
 from judge.records.gomoku.piskvork import safe_name
-from judge.records.gomoku.record import FiveRecord, Outcome
+from judge.records.gomoku.psq import read_psq
+from judge.records.gomoku.record import WINNERS, FiveRecord, Outcome, outcome_on_board
 from judge.records.gomoku.replay import five_of
 from judge.records.managers import ContestComparison, ContestGame, Difference, DifferenceKind, FinishedContest
+from judge.referee.policy import ClockPolicy
+
+MAX_GAMES = 100_000
+LARGEST_GAME, LARGEST_STATE = 1 << 20, 32 << 20
+
+_NAME = re.compile(r"([0-9]{1,6})_([0-9]{1,6})_([0-9]{1,6})_([012])\.psq")
+_STATE = re.compile(
+    r"\(([0-9]{1,6}), ([0-9]{1,6}), ([0-9]{1,6})\)\t(?:[012]|None)\t([0-4]|None)(?:\t-?[0-9]{1,12}(?:\.[0-9]+)?){4}"
+)
+
+_LAST_LINE = re.compile(rb"[\r\n][ \t]*[012][ \t]*,[^\r\n]*[\r\n]*\Z")
+
+Place = tuple[int, int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class TheirGame:
+    """`end` is from state.txt; None: unknown."""
+
+    file: str
+    record: FiveRecord
+    end: int | None
+    is_by_mover: bool
+    """The winner is known only as the first or second mover after the opening."""
+
+
+def read_played(directory: Path) -> Sequence[TheirGame]:
+    """Sorted by file name. Raises InputError."""
+    if not directory.is_dir():
+        raise InputError(f"{directory}: not a directory; give the one with the .psq files of a tournament")
+    paths = sorted(path for path in directory.iterdir() if path.suffix == ".psq")
+    if not paths:
+        raise InputError(f"{directory}: no .psq file; give the directory with the games of a tournament")
+    if len(paths) > MAX_GAMES:
+        raise InputError(f"{directory}: more than {MAX_GAMES} games; split it")
+    ends = _read_state(directory / STATE)
+    return [_read_game(path, ends) for path in paths]
+
+
+def _read_game(path: Path, ends: Mapping[Place, int]) -> TheirGame:
+    data = read_bounded(path, LARGEST_GAME)
+    record = read_psq(data, str(path))
+    if record.names is None or not record.outcome:
+        raise InputError(
+            f"{path}: players or winner are missing; a game of GomocupJudge ends with the two players, -1, "
+            "and a line such as 1,cup"
+        )
+    match = _NAME.fullmatch(path.name)
+    end = None
+    if match is not None:
+        # The file name has the winner's colour. The last line counts from the first mover after the opening, whose
+        # length is uncertain.
+        outcome, verdict = _OUTCOMES[int(match[4])], record.verdict
+        if verdict != Verdict.ILLEGAL and outcome != "draw":
+            verdict = Verdict.WIN.value if outcome == outcome_on_board(record) else ""
+        record = replace(record, outcome=outcome, verdict=verdict)
+        end = ends.get((int(match[2]), int(match[3]), int(match[1])))
+    if end is None and record.verdict in (Verdict.WIN, Verdict.DRAW):
+        end = BY_RULES
+    if end in (None, BY_FAILURE) and record.verdict == Verdict.ILLEGAL:
+        end = BY_ILLEGAL
+    return TheirGame(path.name, record, end, match is None and _LAST_LINE.search(data) is not None)
+
+
+_OUTCOMES: Sequence[Outcome] = ("draw", "black", "white")
+
+
+def _read_state(path: Path) -> Mapping[Place, int]:
+    if not path.is_symlink() and not path.exists():
+        return {}
+    ends: dict[Place, int] = {}
+    for number, line in enumerate(read_bounded(path, LARGEST_STATE).decode("latin-1").splitlines(), 1):
+        match = _STATE.fullmatch(line.strip())
+        if match is None:
+            raise InputError(
+                f"{path}, line {number}: {quote(line, 40)} is not a game; remove the file if it is not GomocupJudge's: "
+                "the ends of games are then derived from their stones"
+            )
+        if match[4] != "None":
+            ends[int(match[1]), int(match[2]), int(match[3])] = int(match[4])
+    return ends
+
+
+class RulesEnd(NamedTuple):
+    """`stone` counts from 1."""
+
+    stone: int
+    outcome: Outcome
+    said: str
+
+
+class ClockFinding(NamedTuple):
+    """A stone, from 1, that took too long; times in milliseconds."""
+
+    stone: int
+    colour: int
+    ms: int
+    allowed: int
+    limit: str
+
+
+def judged(record: FiveRecord, opening: int, rule: Rule, drawn_at: int) -> RulesEnd | None:
+    """End by the rules, if any. The opening never ends a game."""
+    board = GomokuBoard(record.width, record.height)
+    for number, (x, y, _) in enumerate(record.moves):
+        colour = number % 2
+        is_played = number >= opening
+        found = None
+        if is_played and rule is Rule.RENJU and colour == BLACK:
+            found = foul(board.cells, board.stride, board.index(x, y))
+        at = board.place(x, y, colour)
+        if found is not None:
+            return RulesEnd(number + 1, "white", f"white won by black's {found.value}")
+        if not is_played:
+            continue
+        row = winning_row(board.cells, board.stride, at, rule)
+        if row is not None:
+            return RulesEnd(number + 1, WINNERS[row.colour], f"{COLOURS[row.colour]} won by a row of {row.length}")
+        if number + 1 >= drawn_at:
+            return RulesEnd(number + 1, "draw", "the game is drawn")
+    return None
+
+
+def first_overrun(record: FiveRecord, opening: int, clock: ClockPolicy) -> ClockFinding | None:
+    """First stone that exceeded the clocks.
+
+    First moves are allowed `start_ms` more: GomocupJudge charges start-up to them.
+    """
+    used = [0, 0]
+    times: Sequence[int] = [ms for _, _, ms in record.moves]
+    for number in range(opening, len(times)):
+        colour, ms = number % 2, times[number]
+        turn = clock.turn_ms or clock.asap_ms
+        left = clock.match_ms - used[colour] if clock.match_ms else turn
+        start = clock.start_ms if number < opening + 2 else 0
+        limit, words = (turn + start, "turn_ms") if turn + start <= left else (left, "match_ms")
+        allowed = max(0, limit + clock.tolerance_ms)
+        if ms > allowed:
+            return ClockFinding(number + 1, colour, ms, allowed, f"clock.{words} and clock.tolerance_ms")
+        used[colour] += ms
+    return None
+
 
 _ENDS = {
     BY_RULES: "by the rules",

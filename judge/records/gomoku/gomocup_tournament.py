@@ -18,7 +18,7 @@ from judge.base.durable_files import is_file, is_link, read_bounded
 from judge.base.errors import InputError
 from judge.base.text import quote, suggest
 from judge.games.gomoku import Rule
-from judge.games.gomoku.opening_text import parse_opening
+from judge.games.gomoku.positions import parse_opening
 from judge.records.managers import ImportedAgent, ImportedContest
 from judge.records.text_files import decode_file
 from judge.referee.policy import load_policy

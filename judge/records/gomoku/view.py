@@ -13,6 +13,8 @@ from judge.records.gomoku.record import FiveRecord
 from judge.records.steps import ReplayStep, Stepped
 from judge.records.views import BoardView, Mark, Surface, Token
 
+_LINES = Surface.LINES
+
 
 def stones_view(game: Gomoku) -> BoardView:
     """Numbered stones; winning row and offered fifth stones are marked."""
@@ -45,7 +47,7 @@ def _view(
         stone = tokens[square]
         tokens[square] = Token(stone.side, stone.number, is_dead=True)
     return BoardView(
-        Surface.LINES,
+        _LINES,
         *_labels(width, height),
         tokens,
         (COLOURS[0], COLOURS[1]),

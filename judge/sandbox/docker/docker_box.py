@@ -12,12 +12,10 @@ from judge.sandbox import layout
 from judge.sandbox.box import Box, BoxPolicy, Channel, EventSource, Limits, Meter, Nearby, ProcessReport, Tenant
 from judge.sandbox.docker import hardening, seccomp
 from judge.sandbox.docker.attach import AttachStream
-from judge.sandbox.docker.container import Container
+from judge.sandbox.docker.container import Container, ProgramCopy
 from judge.sandbox.docker.engine import Engine, EngineRefusalError
-from judge.sandbox.docker.image_pages import load_image
-from judge.sandbox.docker.images import RuntimeImage, find_runtime
+from judge.sandbox.docker.images import RuntimeImage, find_runtime, load_image
 from judge.sandbox.docker.kept import Reuse
-from judge.sandbox.docker.program_copy import ProgramCopy
 from judge.sandbox.docker.requirements import refuse_stack, refuse_unmet
 from judge.sandbox.machine import cgroup
 from judge.sandbox.machine.owner import Owner, make_directory, mark_of

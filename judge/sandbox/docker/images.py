@@ -1,26 +1,34 @@
-"""Images of boxes, and the image for a runtime.
+"""Images of boxes, the image for a runtime, and its files in memory.
 
 `base` is a bare file system, `keeper` keeps agents' folders. Agents run in the others: ours
 (`judge.sandbox.runtimes.recipes`) or an organiser's, found by its label. These have the judge's PID 1 at /judge/init;
 another image gets it in a derived copy.
+
+An image's files are loaded into memory, so that agents leave no trace by loading them. Boxes share these pages, and
+agents cannot remove them.
 """
 
 from __future__ import annotations
 
 import io
+import os
 import re
 import tarfile
 import tempfile
+import time
 from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from http import HTTPStatus
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING
 
 from judge.base.errors import HostError, InputError, NotReadyError
+from judge.base.logs import get_logger
 from judge.base.resources import BUILD_DIRECTORY
 from judge.sandbox.docker.engine import USUAL_TIMEOUT_S, connect, doing
+from judge.sandbox.machine.procfs import PROC
 from judge.sandbox.runtimes import INIT_SOURCES, NAME, ImageRecipe, recipes, runtime_of_label
 from judge.sandbox.static_builds import (
     GCC_FLAGS,
@@ -308,3 +316,54 @@ def _context(dockerfile: str) -> io.BytesIO:
             archive.addfile(member, io.BytesIO(data))
     buffer.seek(0)
     return buffer
+
+
+MAX_IMAGE_BYTES = 1 << 30
+
+RELOAD_S = 60.0
+"""Reload interval: a host may drop pages."""
+
+log = get_logger()
+
+_LOCK = Lock()
+_LOADED: dict[str, float] = {}
+
+
+def load_image(pid: int, image: str) -> None:
+    """Load the image of process `pid` unless loaded recently; nothing without root."""
+    with _LOCK:
+        if time.monotonic() - _LOADED.get(image, -RELOAD_S) < RELOAD_S or os.geteuid() != 0:
+            return
+        try:
+            load_files(PROC / str(pid) / "root", MAX_IMAGE_BYTES)
+        except OSError as error:
+            log.debug("the files of an image were not loaded", image=image, error=str(error))
+        _LOADED[image] = time.monotonic()
+
+
+def load_files(root: Path, max_bytes: int) -> int:
+    """Load all files below `root`: their bytes, 0 if more than `max_bytes`."""
+    files = list(_files(os.fspath(root), root.stat().st_dev))
+    size = sum(bytes_ for _, bytes_ in files)
+    if size > max_bytes:
+        return 0
+    for path, _ in files:
+        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NOATIME)
+        try:
+            os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_WILLNEED)
+        finally:
+            os.close(fd)
+    return size
+
+
+def _files(root: str, device: int) -> Iterator[tuple[str, int]]:
+    waiting = [root]
+    while waiting:
+        with os.scandir(waiting.pop()) as entries:
+            for entry in entries:
+                found = entry.stat(follow_symlinks=False)
+                if entry.is_dir(follow_symlinks=False):
+                    if found.st_dev == device:
+                        waiting.append(entry.path)
+                elif entry.is_file(follow_symlinks=False):
+                    yield entry.path, found.st_size

@@ -9,7 +9,7 @@ from typing import Any
 
 from judge.base.errors import HostError
 from judge.sandbox.docker.engine import Engine, EngineRefusalError
-from judge.sandbox.machine.core_locks import CoreLocks
+from judge.sandbox.machine.cores import CoreLocks
 from judge.sandbox.machine.owner import Fate, Owner, directories, kill_marked, remove_directory
 
 FOREIGN_AGE_S = 24 * 3600

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 
 from judge.sandbox.box import Box, Channel, EventSource
 from judge.sandbox.machine.pipes import PipeSource, await_readable
-from judge.sandbox.machine.process_meter import IdleMeter
+from judge.sandbox.process.process_box import IdleMeter
 
 
 class PersonBox(Box):

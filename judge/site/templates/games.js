@@ -15,8 +15,10 @@
       for (const head of heads) head.removeAttribute("aria-sort");
       heads[at].setAttribute("aria-sort", order);
       const key = (row) => text(row, at);
-      const isNumber = rows.every((row) => !key(row) || !Number.isNaN(Number(key(row))));
-      rows.sort((one, other) => isNumber ? key(one) - key(other) : key(one).localeCompare(key(other)));
+      // A unit may follow, and the language has its decimal point.
+      const number = (row) => Number.parseFloat(key(row).replace(",", ".") || "-1");
+      const isNumber = heads[at].classList.contains("num") && !rows.some((row) => Number.isNaN(number(row)));
+      rows.sort((one, other) => isNumber ? number(one) - number(other) : key(one).localeCompare(key(other)));
       if (order === "descending") rows.reverse();
       body.append(...rows);
     };

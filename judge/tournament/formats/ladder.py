@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from math import hypot
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -27,14 +27,26 @@ class Matchmaking(BaseModel):
     """Share of games between an anchor and another agent, if the ladder has anchors."""
     minimum_games: int = Field(default=1, ge=0, le=100)
     """Minimum number of games of each agent per period."""
-    period: float = Field(default=1.5, ge=1, le=1000)
+    period: float = Field(default=1.4, ge=1, le=1000)
     """Length of a period: number of games per agent and per `minimum_games`."""
     open_games: int = Field(default=2, ge=1, le=1000)
     """Maximum number of an agent's open games."""
     author_share: float = Field(default=0.1, ge=0, le=1)
     """Maximum share of an agent's games against agents of its author."""
+    author_weight: int = Field(default=1, ge=1, le=1000)
+    """An author with more agents is large: together they play about as many games as this number of agents."""
+    opponent_share: float = Field(default=0.1, gt=0, le=1)
+    """Maximum share of an agent's games against agents of one large author."""
+    long_game: float = Field(default=2, ge=1, le=1000)
+    """An agent with games longer than this number of mean games plays proportionally fewer."""
     neighbours: int = Field(default=16, ge=1, le=10_000)
     """Number of stronger opponents, and of weaker ones, that are compared per agent."""
+
+    def without_new_limits(self) -> Self:
+        """Without limits of authors and long games if none is given, as in earlier versions."""
+        if {"author_weight", "opponent_share", "long_game"} & self.model_fields_set:
+            return self
+        return self.model_copy(update={"author_weight": 1000, "opponent_share": 1.0, "long_game": 1000.0})
 
 
 class StartRating(BaseModel):
@@ -46,7 +58,7 @@ class StartRating(BaseModel):
     deviation: float = Field(gt=0, le=MAX_DEVIATION)
     """Standard deviation."""
     digest: str = Field(default="", pattern="^([0-9a-f]{64})?$", exclude_if=lambda digest: not digest)
-    """The files to which the deviation applies; it is wider for others, as for a new version. Empty: all files."""
+    """Files of this deviation, which is wider for others; empty: all."""
 
 
 class Ladder(TournamentFormat):
@@ -73,14 +85,14 @@ class Ladder(TournamentFormat):
     anchors: Mapping[str, float] = Field(default_factory=dict)
     """Agents with a fixed rating, in Elo."""
     ratings: Mapping[str, StartRating] = Field(default_factory=dict, exclude_if=lambda ratings: not ratings)
-    """Ratings by agent, also of agents that may join later; those of `[ratings] from` are added."""
+    """Ratings by agent, also for later entries; those of `[ratings] from` are added."""
     matchmaking: Matchmaking = Matchmaking()
 
     waits: ClassVar[bool] = False
     has_rounds: ClassVar[bool] = False
 
     def start_rating(self, agent: str, digest: str) -> StartRating | None:
-        """Rating of an agent with these files at its entry; None if unknown."""
+        """None if unknown."""
         found = self.ratings.get(agent)
         if found is None:
             folded = agent.casefold()
@@ -97,22 +109,22 @@ class Ladder(TournamentFormat):
         played: Sequence[PlayedPairing],  # noqa: ARG002
         seed: Seed,  # noqa: ARG002
     ) -> list[Pairing]:
-        """Empty: `judge.tournament.ladder` chooses the pairs."""
+        """Empty."""
         return []
 
     def goes_on(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing], seed: Seed) -> bool:  # noqa: ARG002
-        """Until the last game of the season, or fewer than two agents can meet."""
+        """Whether agents can meet in this season."""
         active = [entry.id for entry in entries if entry.active]
         can_pair = len(active) > 1 and not self.anchors.keys() >= set(active)
         return can_pair and len(played) < self.total_games
 
     def to_come(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing]) -> int:
-        """The other games of the season."""
+        """Other games."""
         return self.total_games - len(played) if self.goes_on(entries, played, 0) else 0
 
 
 def rounded_rating(rating: float, deviation: float, digest: str = "") -> StartRating:
-    """A valid start rating with two decimals."""
+    """With two decimals."""
     return StartRating(
         rating=round(rating, 2), deviation=round(min(max(deviation, 1), MAX_DEVIATION), 2), digest=digest
     )

@@ -3,23 +3,37 @@
 Pairings count in the order of the draw, each when all earlier ones are over (docs/organise/first-contest.md).
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import ClassVar, Literal
 
 from pydantic import Field
 
-from judge.contest_games import Pairing
+from judge.contest_games import GameResult, Pairing
 from judge.referee.seeds import Seed
-from judge.statistics.match_counts import MatchCounts
+from judge.statistics.match_estimate import MatchCounts
 from judge.statistics.sprt import Sprt, SprtDecision, SprtState
 from judge.tournament.formats.base import TournamentFormat
-from judge.tournament.pairings import Competitor, by_seed, next_number, set_tables
+from judge.tournament.pairings import Competitor, by_seed, set_tables
 from judge.tournament.results import PlayedPairing
 
 
+@dataclass(frozen=True, slots=True)
+class SprtProgress:
+    """The test after some pairings."""
+
+    counts: MatchCounts
+    state: SprtState
+
+    @property
+    def is_decided(self) -> bool:
+        """Whether it has ended."""
+        return self.state.decision is not SprtDecision.GO_ON
+
+
 class Sequential(TournamentFormat):
-    """Two agents play until the test is decided. Pairings count in the order of the draw."""
+    """See the module."""
 
     waits: ClassVar[bool] = False
     agents: ClassVar[tuple[int, int | None]] = (2, 2)
@@ -45,17 +59,21 @@ class Sequential(TournamentFormat):
         played: Sequence[PlayedPairing],
         seed: Seed,  # noqa: ARG002
     ) -> list[Pairing]:
-        """One more pairing until the test is decided."""
+        """At most one pairing."""
         if len(entries) != 2:
             return []
+        last = max((each.pairing for each in played), key=lambda pairing: pairing.round, default=None)
+        following = self.pairing_after(entries, last)
+        if not all(entry.active for entry in entries) or following.round > self.rounds:
+            return []
+        return [following] if self.state(entries, played).decision is SprtDecision.GO_ON else []
+
+    def pairing_after(self, entries: Sequence[Competitor], last: Pairing | None) -> Pairing:
+        """The pairing after `last`."""
         first, second = by_seed(entries)
-        earlier = [each.pairing for each in played]
-        number = next_number(earlier)
-        if not (first.active and second.active) or number > self.rounds:
-            return []
-        if self.state(entries, played).decision is not SprtDecision.GO_ON:
-            return []
-        return set_tables([(first.id, second.id, "")], number, earlier)
+        number = 1 if last is None else last.round + 1
+        (pairing,) = set_tables([(first.id, second.id, "")], number, [] if last is None else [last])
+        return pairing
 
     def to_come(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing]) -> int:  # noqa: ARG002
         """The test may end after any pairing."""
@@ -66,16 +84,25 @@ class Sequential(TournamentFormat):
         return by_seed(entries)[1].id
 
     def state(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing]) -> SprtState:
-        """State of the test after the pairings that count."""
-        counts = MatchCounts.of_numbers([0] * 6)
-        state = _state(self.test, counts)
+        """The state now."""
+        progress, agent = self.progress(), by_seed(entries)[0].id
         for each in played:
-            if not each.is_over or state.decision is not SprtDecision.GO_ON:
+            if not each.is_over or progress.is_decided:
                 break
-            if each.games:
-                counts = counts.plus(MatchCounts.of_results(each.games, by_seed(entries)[0].id))
-                state = _state(self.test, counts)
-        return state
+            progress = self.progress_with(progress, each.games, agent)
+        return progress.state
+
+    def progress(self) -> SprtProgress:
+        """Before the first pairing."""
+        counts = MatchCounts.of_numbers([0] * 6)
+        return SprtProgress(counts, _state(self.test, counts))
+
+    def progress_with(self, progress: SprtProgress, games: Iterable[GameResult], agent: str) -> SprtProgress:
+        """With the next pairing. `agent`: the first seed."""
+        if not (results := list(games)):
+            return progress
+        counts = progress.counts.plus(MatchCounts.of_results(results, agent))
+        return SprtProgress(counts, _state(self.test, counts))
 
 
 @lru_cache(maxsize=1 << 16)

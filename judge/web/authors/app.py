@@ -20,11 +20,11 @@ from judge.contest.hosts import ContestHost
 from judge.contest.orders import withdraw_agent
 from judge.contest.plan import Plan
 from judge.contest_games import PublishedGame
+from judge.notices.policy import parse_target
 from judge.notices.sender import new_secret
-from judge.notices.targets import parse_target
 from judge.publish.model import PublishedContest
 from judge.site.pages import PagePlace, asset
-from judge.store.submission_types import NotNowError, TooMuchError, UnknownSubmissionError
+from judge.store.types import NotNowError, TooMuchError, UnknownSubmissionError
 from judge.submissions.service import check_title
 from judge.submissions.starters import starter_zip, starters_of
 from judge.tournament.snapshot import Snapshot, read_snapshot
@@ -57,7 +57,7 @@ MAX_NOTICES = 50
 
 
 class AuthorsSite:
-    """Shared state: `state` of the intake, `files` with records, `hosts` that play, `plan` the current contest file."""
+    """Shared state: `state` of the intake, `files` with records."""
 
     def __init__(
         self,
@@ -75,19 +75,19 @@ class AuthorsSite:
         self._snapshot: Snapshot | None = None
 
     def shown_name(self) -> str:
-        """The contest's title, or else its name."""
+        """Title or name."""
         snapshot = self.snapshot()
         return (self.plan().title or self.state.directory.contest) if snapshot is None else snapshot.shown_name
 
     def snapshot(self) -> Snapshot | None:
-        """The contest; None before it begins."""
+        """None before it begins."""
         if self._snapshot is None:
             document = self.state.register.document()
             self._snapshot = None if document is None else read_snapshot(document)
         return self._snapshot
 
     def contest(self) -> PublishedContest | None:
-        """The contest with later entries; None before it begins."""
+        """With later entries; None before it begins."""
         return None if self.snapshot() is None else self._contest()
 
 
@@ -124,7 +124,7 @@ def _sign_in_page(request: Request, _error: Exception | None = None) -> Response
 
 @dataclass(frozen=True, slots=True)
 class Own:
-    """A signed-in author's request."""
+    """An author's request."""
 
     request: Request
     author: str
@@ -136,16 +136,16 @@ class Own:
         return self.site.state
 
     def page(self, template: str, values: Mapping[str, Any], status: int = 200) -> Response:
-        """A page for this author."""
+        """A page."""
         return _page(template, self.request, {"author": self.author, **values}, status)
 
     @property
     def agents(self) -> frozenset[str]:
-        """The names of the author's agents."""
+        """Names."""
         return self.state.register.agents_of(self.author)
 
     def game(self, stem: str) -> PublishedGame:
-        """A game of the author's agents. Raises UnknownSubmissionError."""
+        """Raises UnknownSubmissionError."""
         games = self.state.register.own_games(self.author, 1, int(stem))
         if not games or stem != games[0].stem:
             raise UnknownSubmissionError("there is no such game")
@@ -234,7 +234,7 @@ def starter(request: Request, name: StarterName) -> Response:
 
 @pages.get("/index.html")
 def index(own: Signed) -> Response:
-    """Show the contest, the author's agents, submissions and games."""
+    """Show the home page."""
     return _index_page(own)
 
 
@@ -285,7 +285,7 @@ def _index_page(own: Own, problem: str = "") -> Response:
 
 @pages.post("/challenges", dependencies=FORM)
 async def challenge(own: Signed) -> Response:
-    """Request an unrated game against an agent of the ladder."""
+    """Request a challenge."""
     fields = await form_fields(own.request)
     try:
         await run_in_threadpool(_challenge, own, fields.get("submission", ""), fields.get("opponent", ""))

@@ -10,11 +10,10 @@ from typing import Any
 from markupsafe import Markup
 
 from judge.base.text import decode, printable
-from judge.catalog.steps import steps_of
+from judge.catalog.files import steps_of
 from judge.contest_games import PublishedGame, ScheduledGame
 from judge.publish.redaction import entries_for, private_part
-from judge.records.evidence import cases_of
-from judge.records.fault_report import case_lines
+from judge.records.fault_report import case_lines, cases_of
 from judge.records.outcome import outcome_for
 from judge.records.steps import Stepped
 from judge.referee.spec import RecordFile, public_part
@@ -24,7 +23,7 @@ from judge.site.game_files import read_stored
 from judge.site.game_page import GamePageContext, game_page
 from judge.site.pages import PagePlace
 from judge.store.practice_games import PracticeGame
-from judge.store.submission_types import UnknownSubmissionError
+from judge.store.types import UnknownSubmissionError
 from judge.submissions.service import IntakeDirectory
 from judge.tournament.snapshot import Snapshot
 

@@ -10,8 +10,7 @@ from judge.contest.entries import current_intake
 from judge.contest.orders import NOT_ENTERED, season_is_over
 from judge.site.rules import game_facts, limit_facts
 from judge.store.queries import Reader
-from judge.store.submission_types import ENTERS, NotNowError, State, Submission
-from judge.store.types import EntryRow
+from judge.store.types import ENTERS, EntryRow, NotNowError, State, Submission
 from judge.submissions.service import has_other_clock
 from judge.submissions.starters import starters_of
 from judge.tournament.formats.ladder import Ladder

@@ -9,7 +9,7 @@ from judge.publish.model import Participant, PublishedContest
 from judge.records.outcome import outcome_for
 from judge.site.ladder import signed, since
 from judge.store.practice_games import PracticeGame
-from judge.store.submission_types import ENTERS, Submission
+from judge.store.types import ENTERS, Submission
 from judge.translations.language import Language
 from judge.web.authors.games import seat_names
 from judge.web.intake.answers import practice_reason
@@ -57,7 +57,6 @@ def _agent(
     contest: PublishedContest, agent: Participant, active: Collection[str], language: Language, may_challenge: bool
 ) -> Mapping[str, Any]:
     found = contest.ladder[agent.name]
-    places = {name: place for stage in contest.certainty for name, place in stage.places.items()}
     results = [result for result in contest.counted if agent.name in result.agents]
     met: dict[str, list[GameResult]] = {}
     for result in results:
@@ -82,7 +81,8 @@ def _agent(
         "participant": agent,
         "found": found,
         "since": since(found, contest, language) if found.history else "",
-        "place": "" if agent.out else places.get(agent.name, str(contest.lines[agent.name].place)),
+        "place": "" if agent.out else str(contest.lines[agent.name].place),
+        "places": contest.place_ranges.get(agent.name, ""),
         "opponents": opponents,
         "more": len(known) - len(opponents),
         "best": _picks(contest, agent, [each for each in results if each.winner == agent.name], sign=-1),

@@ -7,8 +7,8 @@ from typing import Any
 from judge.contest_games import GameState
 from judge.records.outcome import outcome_for
 from judge.store.practice_games import PracticeGame
-from judge.store.submission_types import ENTERS, State, Submission, UploadStep
 from judge.store.submissions import Register
+from judge.store.types import ENTERS, State, Submission, UploadStep
 from judge.submissions.check import CheckReport, Grade
 from judge.submissions.pipeline import Stage
 from judge.submissions.practice import with_shorter_games

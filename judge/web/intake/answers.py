@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from judge.contest_games import GameState
 from judge.store.practice_games import PracticeGame
-from judge.store.submission_types import Change, State, Submission, UploadStep
+from judge.store.types import Change, State, Submission, UploadStep
 from judge.transparency.receipt import Receipt
 from judge.web.schemas import Detail, JournalEvent, PracticeInfo, PracticePage, Received, StepInfo, Summary
 

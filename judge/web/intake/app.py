@@ -16,8 +16,8 @@ from judge.publish.ladder import OPEN
 from judge.store.notices import Notices
 from judge.store.practice_games import PracticeGame, PracticeGames
 from judge.store.queries import Reader
-from judge.store.submission_types import NotNowError, UnknownSubmissionError
 from judge.store.submissions import Register
+from judge.store.types import NotNowError, UnknownSubmissionError
 from judge.submissions.check import CheckReport
 from judge.submissions.service import (
     AGENT_NAME,
@@ -48,9 +48,7 @@ MAX_ID = (1 << 63) - 1
 
 @dataclass(frozen=True, slots=True)
 class AppState:
-    """`is_working`: uploads are processed; `receipt` returns a submission's receipt; `is_held`: its worker waits for a
-    slot.
-    """
+    """`is_working`: uploads are processed; `is_held`: a submission waits for a slot."""
 
     directory: IntakeDirectory
     register: Register
@@ -68,7 +66,7 @@ router = APIRouter()
 
 
 async def intake_of(request: Request) -> AppState:
-    """A coroutine, because FastAPI runs other functions in threads."""
+    """A coroutine: FastAPI runs other functions in threads."""
     state: AppState = request.app.state.intake
     return state
 
@@ -270,7 +268,7 @@ def leave(state: State, author: Author, id: Number) -> Summary:  # noqa: A002 - 
 
 
 def ask_practice(state: AppState, submission: int, author: str) -> list[PracticeGame]:
-    """Request practice games; return all. Raises as `PracticeGames.ask`."""
+    """Raises as `PracticeGames.ask`."""
     limits = state.directory.intake
     if not limits.practice_games:
         raise NotNowError("this contest has no practice games: ask the organiser")

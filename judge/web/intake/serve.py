@@ -9,7 +9,7 @@ import uvicorn
 
 from judge.base.scheduling import lower_priority
 from judge.notices.sender import NoticeSender
-from judge.store.incoming import sweep
+from judge.store.files import sweep
 from judge.store.tokens import Tokens
 from judge.submissions.pipeline import Processor
 from judge.submissions.practice import PracticeHost

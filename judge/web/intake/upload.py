@@ -10,9 +10,9 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 
 from judge.base.errors import InputError
-from judge.store.incoming import Incoming
-from judge.store.submission_types import Submission, TooMuchError, Upload
+from judge.store.files import Incoming
 from judge.store.submissions import Register
+from judge.store.types import Submission, TooMuchError, Upload
 from judge.submissions.intake import IntakePolicy
 from judge.submissions.service import IntakeDirectory, check_filename, check_name
 from judge.submissions.windows import SubmissionGate

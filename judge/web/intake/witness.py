@@ -19,17 +19,17 @@ from judge.base.durable_files import read_bounded, write_durably
 from judge.base.errors import HostError, InputError
 from judge.contest.plan import NAME
 from judge.submissions.intake import IntakePolicy
-from judge.transparency.add_checkpoint import (
+from judge.transparency.checkpoint import MAX_CHECKPOINT_BYTES, Checkpoint, origin_of, read_checkpoint
+from judge.transparency.witness import (
+    ADD_CHECKPOINT,
     MAX_REQUEST_BYTES,
-    PATH,
     SIZE_TYPE,
     AddCheckpoint,
     Refused,
     answer,
     read_request,
+    sole_writer,
 )
-from judge.transparency.checkpoint import MAX_CHECKPOINT_BYTES, Checkpoint, origin_of, read_checkpoint
-from judge.transparency.witness import sole_writer
 from judge.web.kit.connections import uvicorn_options
 from judge.web.kit.middleware import Asgi, Middleware, Part
 
@@ -98,7 +98,9 @@ def create_app(witness: Witness, limits: IntakePolicy) -> Asgi:
                 return Response("too long\n", 413, media_type="text/plain")
         return await run_in_threadpool(witness.response, body)
 
-    return Middleware(Starlette(routes=[Route(f"/{PATH}", add, methods=["POST"])]), Part.limited("witness", limits))
+    return Middleware(
+        Starlette(routes=[Route(f"/{ADD_CHECKPOINT}", add, methods=["POST"])]), Part.limited("witness", limits)
+    )
 
 
 def serve(witness: Witness, listener: socket.socket, ready: Callable[[], None], proxy: str = "") -> None:

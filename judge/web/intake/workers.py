@@ -16,8 +16,8 @@ from judge.base.errors import JudgeError
 from judge.base.logs import get_logger
 from judge.base.worker_processes import Worker, kill, wait
 from judge.contest.entries import current_intake
-from judge.store.submission_types import State, Submission
 from judge.store.submissions import Register
+from judge.store.types import State, Submission
 from judge.submissions.pipeline import Processor
 from judge.submissions.service import IntakeDirectory, process_claimed, requeue_lost, waits_for_a_core
 from judge.web.kit import logs

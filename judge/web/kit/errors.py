@@ -15,7 +15,7 @@ import judge
 from judge.base.errors import HostError, InputError
 from judge.base.logs import get_logger
 from judge.base.parsing import complaint
-from judge.store.submission_types import NameTakenError, NotNowError, TooMuchError, UnknownSubmissionError
+from judge.store.types import NameTakenError, NotNowError, TooMuchError, UnknownSubmissionError
 from judge.web.kit.answers import AsciiJSON, problem
 from judge.web.schemas import Problem
 

@@ -17,8 +17,8 @@ from starlette.concurrency import run_in_threadpool
 from starlette.types import Scope
 
 from judge.base.errors import InputError
-from judge.store.submission_types import TooMuchError
 from judge.store.tokens import TokenHolder, Tokens
+from judge.store.types import TooMuchError
 from judge.submissions.intake import IntakePolicy
 from judge.web.kit.errors import UnauthorizedError
 from judge.web.kit.forms import form_fields, is_proof, proof_of

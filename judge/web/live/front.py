@@ -20,9 +20,9 @@ from fastapi.responses import PlainTextResponse, RedirectResponse, Response, Str
 
 from judge.base.errors import InputError
 from judge.contest.plan import Planned
+from judge.cup.export import CupSite
 from judge.cup.plan import PlannedCup
 from judge.cup.results import current_results
-from judge.cup.site import CupSite
 from judge.publish.model import PublishedContest, Stream
 from judge.site.feed import FeedEntry, write_feed
 from judge.site.pages import STYLE, PagePlace, asset, render

@@ -46,6 +46,7 @@ _KINDS = {
     "csv": "text/csv; charset=utf-8",
     "md": "text/markdown; charset=utf-8",
     "xml": "application/atom+xml",
+    "pem": "application/x-pem-file",
 }
 
 

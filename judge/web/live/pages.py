@@ -13,19 +13,23 @@ from functools import partial
 from pathlib import Path
 from threading import Lock
 
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+
 from judge.base.errors import HostError, InputError
 from judge.base.logs import get_logger
 from judge.broadcast.state import Live
-from judge.catalog.steps import steps_of
+from judge.catalog.files import steps_of
 from judge.contest.contest import Contest, open_store
 from judge.contest.hosts import ContestHost, contest_hosts
 from judge.contest.plan import Planned
 from judge.contest.window_keeper import PlanFile
 from judge.contest_games import GameConditions, PublishedGame
+from judge.publish import ladder_state
 from judge.publish.conditions import conditions_of
 from judge.publish.joined import JOINED, Joined
 from judge.publish.ladder import LadderRatings
 from judge.publish.load import CHANCE, DOCUMENT, Revealed, load_store, read_joined
+from judge.publish.manifest import PUBLIC_KEY
 from judge.publish.model import PublishedContest, Stream
 from judge.publish.tables import CERTIFICATE, certificate_files, tables
 from judge.referee.spec import public_part
@@ -35,6 +39,7 @@ from judge.site.pages import ASSETS, PagePlace, asset, render, render_for
 from judge.site.site import pages
 from judge.statistics.fairness import TIME, FairnessTest
 from judge.translations.language import CODES, languages
+from judge.transparency.keys import fingerprint, public_pem
 from judge.transparency.log import LOG, WITNESSED, SignedLog, witnessed_files
 from judge.web.live.page import SEQ, LivePage, kind_of
 from judge.web.live.paint import Painter
@@ -53,7 +58,7 @@ NAVIGATION = tuple(
 )
 
 LOAD_S, LOAD_SHARE = 0.5, 0.2
-"""Interval and share of time for reading the contest and computing its pages."""
+"""Interval and share of time for reading and computing pages."""
 
 HOSTS_S = 5.0
 
@@ -138,7 +143,7 @@ class LivePages:
         self._languages = languages(CODES)
         self._certificate = Certificate(planned.files, is_static=is_static)
         self._joined = _joined(self._contest)
-        self._ladder = LadderRatings()
+        self._ladder = LadderRatings(planned.folder / ladder_state.FILE)
         self._file = PlanFile(planned)
         self._hosts: tuple[float, Sequence[ContestHost]] = (-HOSTS_S, ())
         self.games = RunningPages(
@@ -211,7 +216,7 @@ class LivePages:
             return self._read(live, version).contest
 
     def edition(self, live: Live, version: object) -> int:
-        """A number that rises with each state that is loaded."""
+        """Rises with each loaded state."""
         with self._lock:
             self._read(live, version)
             return self._editions
@@ -277,9 +282,12 @@ class LivePages:
             writers[JOINED] = contest.joined.encoded
         if contest.secret is not None and contest.snapshot.commitment is not None:
             writers[CHANCE] = lambda: _chance(contest)
-        has_log = self.log.key is not None and contest.journal[0].number is not None
+        key = None if self.log.key is None else self.log.key.public_key()
+        if key is not None:
+            writers[PUBLIC_KEY] = partial(public_pem, key)
+        has_log = key is not None and contest.journal[0].number is not None
         writers |= {
-            place.file: partial(_verify, contest, place, has_log, self._contest.planned.folder)
+            place.file: partial(_verify, contest, place, has_log, self._contest.planned.folder, key)
             for place in self.places("verify.html")
         }
         games = {game.stem: game for game in contest.games}
@@ -377,7 +385,9 @@ def _chance(contest: PublishedContest) -> bytes:
     return f"{revealed.model_dump_json(indent=1)}\n".encode()
 
 
-def _verify(contest: PublishedContest, place: PagePlace, has_log: bool, folder: Path) -> bytes:
+def _verify(
+    contest: PublishedContest, place: PagePlace, has_log: bool, folder: Path, key: Ed25519PublicKey | None
+) -> bytes:
     snapshot = contest.snapshot
     digests = {
         DOCUMENT: hashlib.sha256(f"{contest.document}\n".encode()).hexdigest(),
@@ -391,6 +401,8 @@ def _verify(contest: PublishedContest, place: PagePlace, has_log: bool, folder: 
         "has_rounds": contest.has_rounds,
         "digests": list(digests.items()),
         "has_log": has_log,
+        "key_file": PUBLIC_KEY if key is not None else "",
+        "fingerprint": "" if key is None else fingerprint(key),
         "witnessed": [path.removeprefix(WITNESSED) for path in witnessed_files(folder)],
     }
     return render("verify_live.html", place, values, contest.stream, __package__)

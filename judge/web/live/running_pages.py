@@ -121,6 +121,9 @@ class RunningPages:
             "moments": self._windows().moments,
             "table": live.table,
             "agents": live.agents,
+            "out": live.out,
+            "disqualified": {name: why for name, why in live.disqualified.items() if name in live.agents},
+            "withdrawn": {name: why for name, why in live.withdrawn.items() if name not in live.disqualified},
             "shown": live.shown,
             "ended": [each for each in live.ended if not agent or agent in each[1]],
             "upcoming": [

@@ -11,8 +11,8 @@ from judge.contest.contest import Contest
 from judge.contest.orders import Effect, PlaceChange
 from judge.store.orders import DoneOrder, OrganiserOrder
 from judge.store.submission_queries import LATE
-from judge.store.submission_types import ENTERS, State, Submission
 from judge.store.submissions import LATE_REFUSED
+from judge.store.types import ENTERS, State, Submission
 from judge.submissions.service import decide
 from judge.transparency.log import KEY_FILE
 from judge.web.organisers.console import Console

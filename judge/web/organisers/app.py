@@ -22,8 +22,8 @@ from judge.base.tree_tar import tree_chunks
 from judge.contest.settings import FINAL, TIMES, Settings, change_settings
 from judge.site.pages import PagePlace
 from judge.store.orders import DoneOrder, OrganiserOrder, new_order_id
-from judge.store.submission_types import UnknownSubmissionError
 from judge.store.tokens import TokenHolder, TokenRole
+from judge.store.types import UnknownSubmissionError
 from judge.translations.language import CODES, languages
 from judge.web.intake.app import MAX_ID, Number, stored_file
 from judge.web.kit.answers import attachment, download, page

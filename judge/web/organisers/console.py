@@ -12,8 +12,7 @@ from judge.contest.contest import Contest, open_store
 from judge.contest.plan import Planned
 from judge.contest.window_keeper import PlanFile
 from judge.store.orders import Orders
-from judge.store.submission_types import NotNowError
-from judge.store.types import JournalLine
+from judge.store.types import JournalLine, NotNowError
 from judge.web.intake.app import AppState
 
 Publish = Callable[[Path, Path], bool]

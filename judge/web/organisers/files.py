@@ -16,7 +16,7 @@ from judge.contest.plan import load_plan
 from judge.export.export import publish
 from judge.publish.manifest import MANIFEST
 from judge.store.orders import DoneOrder, OrganiserOrder
-from judge.store.submission_types import UnknownSubmissionError
+from judge.store.types import UnknownSubmissionError
 from judge.transparency.keys import load_key
 from judge.transparency.log import KEY_FILE
 from judge.web.organisers.console import Console, Publish

@@ -18,10 +18,8 @@ from judge.contest.settings import Settings, settings_of
 from judge.contest_games import GameState, PublishedGame
 from judge.host.doctor import NAMES, HostFinding, run_checks, worst_light
 from judge.host.host import read_host
-from judge.sandbox.machine.core_locks import holders_here
-from judge.sandbox.machine.cores import on_all_processors
-from judge.store.submission_types import State
-from judge.store.types import JournalLine
+from judge.sandbox.machine.cores import holders_here, on_all_processors
+from judge.store.types import JournalLine, State
 from judge.web.authors.submissions import submission_values
 from judge.web.organisers.console import Console
 

@@ -16,8 +16,7 @@ from judge_chess.pgn import looks_like_pgn, read_pgn, write_pgn
 
 from judge.base.errors import InputError
 from judge.catalog import game_entry
-from judge.catalog.files import read_games
-from judge.catalog.steps import read_steps
+from judge.catalog.files import read_games, read_steps
 
 PACKAGE = Path(judge_chess.__file__).parent
 STARTER = str(PACKAGE / "starter")

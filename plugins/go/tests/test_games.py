@@ -19,8 +19,7 @@ from judge_go.sgf import looks_like_go, read_sgf, steps_of_sgf, write_sgf
 
 from judge.base.errors import InputError
 from judge.catalog import game_entry
-from judge.catalog.files import read_games
-from judge.catalog.steps import read_steps
+from judge.catalog.files import read_games, read_steps
 from judge.contest.opening_files import read_openings
 from judge.games.person import UnclearError
 from judge.games.types import ReplyKind

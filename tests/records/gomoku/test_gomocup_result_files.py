@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from judge.catalog.steps import steps_of
+from judge.catalog.files import steps_of
 from judge.records.gomoku.gomocup_compare import compare_played
 from judge.records.gomoku.gomocup_result_files import write_result_files
 from judge.records.managers import ContestGame, FinishedContest

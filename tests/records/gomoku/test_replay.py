@@ -9,8 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judge.base.errors import InputError
-from judge.catalog.files import write_exports
-from judge.catalog.steps import steps_of
+from judge.catalog.files import steps_of, write_exports
 from judge.games.types import Verdict
 from judge.records.gomoku.pgn import write_pgn
 from judge.records.gomoku.psq import read_psq

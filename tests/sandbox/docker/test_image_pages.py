@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from judge.sandbox.docker import image_pages
+from judge.sandbox.docker import images
 from judge.sandbox.docker.docker_box import DockerBox
-from judge.sandbox.docker.image_pages import load_files
+from judge.sandbox.docker.images import load_files
 from tests.patience import PATIENCE_S
 from tests.sandbox.conftest import Lodge
 
@@ -73,7 +73,7 @@ def test_too_large_a_tree_is_left(tmp_path: Path) -> None:
 @pytest.mark.docker
 def test_the_image_of_an_agent_is_in_memory_before_it_starts(lodge: Lodge, monkeypatch: pytest.MonkeyPatch) -> None:
     """Pages that were removed from memory are there again when the next box is made."""
-    monkeypatch.setattr(image_pages, "RELOAD_S", 0.0)
+    monkeypatch.setattr(images, "RELOAD_S", 0.0)
     file = _largest_file(lodge().box)
     drop(file)
     assert not is_in_memory(file)

@@ -16,14 +16,13 @@ import pytest
 
 from judge.base.errors import InputError
 from judge.host.build_images import build_images
-from judge.sandbox.machine import core_locks
-from judge.sandbox.machine.core_locks import CoreLocks, holder_of, is_free, take_one
-from judge.sandbox.machine.cores import available, core_of, whole_cores
+from judge.sandbox.machine import cores
+from judge.sandbox.machine.cores import CoreLocks, available, core_of, holder_of, is_free, take_one, whole_cores
 from tests.patience import PATIENCE_S
 
 HOLDER = """
 import sys
-from judge.sandbox.machine.core_locks import CoreLocks
+from judge.sandbox.machine.cores import CoreLocks
 with CoreLocks([int(word) for word in sys.argv[1:]], print):
     print("had", flush=True)
     sys.stdin.read()
@@ -37,8 +36,8 @@ def directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]
     directory.mkdir()
     for core in range(4):
         (directory / f"cpu{core}").touch()
-    monkeypatch.setenv(core_locks.VARIABLE, str(directory))
-    monkeypatch.setattr(core_locks, "core_of", lambda processor: processor)
+    monkeypatch.setenv(cores.LOCKS_VARIABLE, str(directory))
+    monkeypatch.setattr(cores, "core_of", lambda processor: processor)
     yield directory
     shutil.rmtree(directory)
 
@@ -129,7 +128,7 @@ def test_sharing_games_have_one_core_together_and_exclusively(directory: Path) -
 
 
 def test_all_hyperthreads_of_a_core_have_one_lock(directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(core_locks, "core_of", lambda processor: processor % 2)
+    monkeypatch.setattr(cores, "core_of", lambda processor: processor % 2)
     with CoreLocks((1, 3), silent):
         assert not is_free((3,), silent)
         assert is_free((0, 2), silent)
@@ -175,8 +174,8 @@ def test_unwritten_pipe_blocks_no_reader(directory: Path) -> None:
 def test_hidden_kernel_directory_gives_a_warning_with_its_consequence(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.delenv(core_locks.VARIABLE, raising=False)
-    monkeypatch.setattr(core_locks, "KERNELS", tmp_path)
+    monkeypatch.delenv(cores.LOCKS_VARIABLE, raising=False)
+    monkeypatch.setattr(cores, "SIBLINGS", tmp_path)
     told: list[str] = []
 
     with CoreLocks((0,), told.append):
@@ -189,10 +188,10 @@ def test_hidden_kernel_directory_gives_a_warning_with_its_consequence(
 @pytest.fixture
 def kernels(monkeypatch: pytest.MonkeyPatch) -> Path:
     """The kernel's own lock of the lowest core, which is the judge's wherever there are two."""
-    monkeypatch.delenv(core_locks.VARIABLE, raising=False)
+    monkeypatch.delenv(cores.LOCKS_VARIABLE, raising=False)
     if len(whole_cores()) == 1:
         pytest.skip("a judge of this host may have the only core")
-    return core_locks.KERNELS / f"cpu{core_of(min(available()))}"
+    return cores.SIBLINGS / f"cpu{core_of(min(available()))}"
 
 
 def core_in(lock: Path) -> int:

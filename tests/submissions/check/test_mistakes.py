@@ -15,7 +15,7 @@ from judge.referee.policy import load_policy
 from judge.sandbox.machine.owner import owned_directory
 from judge.submissions.check import CheckReport, Finding, Grade, examine
 from judge.submissions.check.answer_forms import form_advice
-from judge.submissions.check.keep import TalkFolder
+from judge.submissions.check.suite import TalkFolder
 from tests.submissions.check import flawed
 
 Examine = Callable[..., CheckReport]

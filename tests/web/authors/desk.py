@@ -15,7 +15,7 @@ from judge.contest_games import ScheduledGame
 from judge.notices.sender import new_secret
 from judge.referee.spec import GameSpec, RecordFile, SeatSpec
 from judge.store.practice_games import PracticeResult
-from judge.store.submission_types import ProcessingResult, Upload, UploadStep
+from judge.store.types import ProcessingResult, Upload, UploadStep
 from judge.submissions.check import CheckReport, Finding, Grade
 from judge.submissions.service import IntakeDirectory
 from judge.web.kit.middleware import Asgi

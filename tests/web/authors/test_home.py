@@ -16,8 +16,8 @@ from judge.contest.estimate import estimate_contest
 from judge.contest.plan import load_plan
 from judge.publish.model import Participant
 from judge.referee.spec import SeatSpec
-from judge.store.submission_types import ProcessingResult, State, Submission, Upload
 from judge.store.submissions import Register
+from judge.store.types import ProcessingResult, State, Submission, Upload
 from judge.submissions.service import IntakeDirectory
 from judge.submissions.starters import starter_zip, starters_of
 from judge.tournament.snapshot import SnapshotEntry

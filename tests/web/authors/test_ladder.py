@@ -81,6 +81,8 @@ def test_page_shows_rating_place_opponents_and_results_with_evidence(desk: Desk)
     assert len(found.history) > 3
     assert f"<b>{found.elo:.0f}</b> Elo" in page
     assert f"(± {found.reach:.0f})" in page
+    assert f"place <b>{contest.lines['zoe'].place}</b>" in page
+    assert "share a place, and the next places are left out" in page
     results = [game for game in contest.results if "zoe" in game.agents]
     for agent in {*contest.by_name} - {"zoe"}:
         met = [game for game in results if agent in game.agents]

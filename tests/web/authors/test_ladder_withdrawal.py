@@ -14,8 +14,7 @@ from judge.contest.orders import NOT_ENTERED, disqualify, end_season, enter_pass
 from judge.contest.plan import load_plan
 from judge.export.export import PageOptions, publish
 from judge.store.orders import OrganiserOrder
-from judge.store.submission_types import NameTakenError, State, Upload
-from judge.store.types import WITHDRAWN
+from judge.store.types import WITHDRAWN, NameTakenError, State, Upload
 from judge.transparency.keys import make_key
 from judge.verify.export import verify_export
 from tests.publish.cups import player

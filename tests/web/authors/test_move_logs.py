@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from judge.catalog.steps import steps_of
+from judge.catalog.files import steps_of
 from judge.testing import Act, Say
 from judge.web.authors.games import move_logs
 from tests.publish.cups import referee

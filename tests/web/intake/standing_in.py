@@ -15,7 +15,7 @@ from judge.agents.agents import Agent, AgentManifest
 from judge.base.errors import HostError
 from judge.base.locks import lock
 from judge.referee.policy import Policy
-from judge.store.submission_types import UploadStep
+from judge.store.types import UploadStep
 from judge.submissions.check import CheckReport, Finding, Grade
 from judge.submissions.pipeline import OnStep, Stage, UploadJob, UploadOutcome
 

@@ -23,11 +23,10 @@ from judge.referee.spec import RecordFile
 from judge.referee.verify import verify
 from judge.sandbox.docker.engine import Engine
 from judge.sandbox.docker.reaper import is_rubbish
-from judge.sandbox.machine.core_locks import CoreLocks
+from judge.sandbox.machine.cores import CoreLocks
 from judge.store.contests import Store
 from judge.store.practice_games import PracticeGame, PracticeGames
-from judge.store.submission_types import TooMuchError, Upload
-from judge.store.types import EntryRow
+from judge.store.types import EntryRow, TooMuchError, Upload
 from judge.submissions.pipeline import OnStep, UploadJob, UploadOutcome
 from judge.submissions.service import IntakeDirectory, process_claimed
 from judge.web.intake.practice import PracticePlayers

@@ -14,9 +14,9 @@ from sqlalchemy import create_engine, text
 
 from judge.base.errors import StoreLostError
 from judge.base.worker_processes import Worker, wait
-from judge.sandbox.machine.core_locks import CoreLocks
-from judge.store.submission_types import State, Submission
+from judge.sandbox.machine.cores import CoreLocks
 from judge.store.submissions import Register
+from judge.store.types import State, Submission
 from judge.submissions.service import (
     IntakeDirectory,
     is_worker_gone,

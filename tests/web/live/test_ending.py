@@ -2,6 +2,7 @@
 
 import re
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,7 @@ from tests.publish.cups import STRONG_TO_WEAK, Cup
 from tests.web.live.watching import Watched, until, watched
 
 PAGES = ("live", "index", "crosstable", "rounds", "rounds/001", "journal", "fairness", "verify", "games/00001")
-PLAYED = re.compile(r"still played|being played|none is scheduled", re.IGNORECASE)
+PLAYED = re.compile(r"still played|being played|no game is scheduled", re.IGNORECASE)
 
 
 def text_of(contest: Watched, page: str) -> str:
@@ -54,12 +55,68 @@ def test_pages_show_the_end_and_the_winner(tmp_path: Path) -> None:
             (line,) = re.findall(r'<p class="lead" id="over">.*?</p>', text_of(contest, page), re.DOTALL)
             assert "<b>Final.</b>" in line
             assert all(f"<bdi>{each.agent}</bdi>" in line for each in first)
-            assert re.search(r"Played from \d{4}-\d\d-\d\d, \d\d:\d\d to .* UTC", line)
+            assert re.search(r"Played (on|from) \d{4}-\d\d-\d\d, \d\d:\d\d (to .* )?UTC", line)
         assert "This contest is over." in text_of(contest, "verify")
         for page in ("live", "index", "games/00001"):
             assert "Results appear automatically" not in text_of(contest, page)
         for page in PAGES:
             assert not PLAYED.search(text_of(contest, page)), page
+
+
+RULE = {"": "share a place, and the next places", "cs/": "sdílejí místo", "zh/": "并列同一名次"}
+
+
+def has_played(contest: Watched, games: int) -> bool:
+    return f"<b>{games}</b> game" in contest.get("index.html").text
+
+
+def test_live_page_and_first_page_show_the_same_places(tmp_path: Path) -> None:
+    """While the contest runs and after its end, with the rule of shared places."""
+    row = r'<tr>\s*<td class="num[^"]*">(.*?)</td>.*?<bdi>(.*?)</bdi>'
+    with watched(tmp_path, PAIR, games=2) as contest:
+        for played in (1, 2):
+            play_all(contest, 1)
+            until(partial(has_played, contest, played), "the first page does not show the result")
+            for folder, words in RULE.items():
+                found = []
+                for page in ("live", "index"):
+                    text = contest.get(f"{folder}{page}.html").text
+                    assert words in text, page
+                    table = text[text.index("<thead>") :]
+                    found.append(re.findall(row, table[: table.index("</table>")], re.DOTALL))
+                assert found[0] == found[1]
+                assert 2 == len(found[0])
+
+
+def test_live_page_has_the_next_game_and_the_reason_of_a_disqualification(tmp_path: Path) -> None:
+    """Each a click from the first page, which names the next game and links to its time."""
+    cast = {name: STRONG_TO_WEAK[name] for name in ("anna", "bert", "-carl")}
+    headings = {"": "Disqualified:", "cs/": "Diskvalifikace:", "zh/": "取消资格"}
+    with watched(tmp_path, cast, games=2) as contest:
+        play_all(contest, 1)
+        contest.cup.store.disqualify(contest.cup.contest.name, "bert", "two programs")
+        contest.recorder.finish()
+        until(lambda: "two programs" in text_of(contest, "live"), "the live page has no reason")
+        coming = next(game for game in contest.cup.store.games(contest.cup.contest.name) if game.state == "pending")
+        for folder, heading in headings.items():
+            live, index = text_of(contest, f"{folder}live"), text_of(contest, f"{folder}index")
+            gone = live[live.index(heading) :]
+            assert re.match(r".*?agents/002\.html\"><bdi>bert</bdi></a> .*?two programs", gone, re.DOTALL)
+            assert "\N{EN DASH}</td>" in live
+            (line,) = re.findall(r'<p id="next-game">(.*?)</p>', index)
+            assert f"<bdi>{coming.first}</bdi>" in line
+            assert 'href="live.html#next"' in line
+            upcoming = live[live.index('id="next"') :]
+            assert f"<bdi>{coming.first}</bdi>" in upcoming[: upcoming.index("</ul>")]
+
+
+def test_live_page_without_scheduled_games_says_why(tmp_path: Path) -> None:
+    with watched(tmp_path, PAIR, games=1) as contest:
+        _, _, told = contest.play(3)
+        next(told)
+        words = "The last scheduled games are being played."
+        until(lambda: words in text_of(contest, "live"), "the live page does not say so")
+        until(lambda: words in text_of(contest, "index"), "the first page does not say so")
 
 
 @pytest.mark.parametrize("most", [64, 0], ids=["each game", "sums"])

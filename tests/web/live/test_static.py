@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 import sys
 import threading
 from collections.abc import Iterator
@@ -20,7 +21,7 @@ from judge.publish.load import load_store
 from judge.publish.model import PublishedContest
 from judge.publish.tables import tables
 from judge.site.game_files import read_stored
-from judge.transparency.keys import make_key
+from judge.transparency.keys import fingerprint, make_key, public_pem
 from judge.transparency.log import KEY_FILE
 from judge.transparency.witness import newest, reader_of, refusal
 from judge.web.live.pages import LivePages
@@ -116,6 +117,17 @@ def test_every_event_is_in_one_file_and_the_files_can_be_made_again(tmp_path: Pa
         with recorder(cup) as log:
             log.finish()
         follow(cup.planned, public, once=True)
+        # The page of verification links to the key and to the data, in each language.
+        for folder, heading in (("", "How to get the judge"), ("cs", "Jak získat judge"), ("zh", "如何获取 judge")):
+            text = (public / folder / "verify.html").read_text()
+            assert heading in text
+            assert fingerprint(key.public_key()) in text
+            links = re.findall(r'href="([^"]*)"', text[text.index("<main") : text.index("</main>")])
+            assert {"organiser.pem", "contest.json", "games.csv", "checkpoint", "games.html"} <= {
+                link.rpartition("/")[2] for link in links
+            }
+            assert all((public / folder / link).is_file() for link in links)
+        assert public_pem(key.public_key()) == (public / "organiser.pem").read_bytes()
         # A witness signs the log of the site, and what a service would answer is the same.
         read = reader_of(str(public))
         assert (82, None) == (newest(read).size, refusal(read, newest(read), None, key.public_key()))

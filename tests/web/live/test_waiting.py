@@ -19,6 +19,7 @@ from tests.patience import PATIENCE_S
 from tests.site.browser import Browser
 from tests.web.intake.conftest import Service, ended, make_contest, make_token, send
 from tests.web.live.serving import serving_all
+from tests.web.live.watching import until
 
 STARTS = datetime(2090, 3, 1, 18, 30, tzinfo=UTC)
 MORE = f"""
@@ -78,6 +79,17 @@ def test_page_has_title_rules_way_in_entries_moments_and_commitment(
     key = re.search(r'fingerprint \(SHA-256\):</p>\s*<pre tabindex="0">([0-9a-f]+)</pre>', shown)
     assert key is not None
     assert 64 == len(key[1])
+
+
+def test_page_says_when_the_first_game_begins(service: Service, directory: IntakeDirectory) -> None:
+    words = {"": "The first game begins after", "cs/": "První partie začne po", "zh/": "第一局将在"}
+    for folder, text in words.items():
+        (notice,) = re.findall(r'<p class="notice">(.*?)</p>', page(service, f"{folder}index.html"))
+        assert text in notice
+        assert STARTS.isoformat() in notice
+    plan = directory.folder / "contest.toml"
+    plan.write_text(plan.read_text().replace(f"starts = {STARTS.isoformat()}", ""))
+    until(lambda: "No time is announced for the first game." in page(service), "the page does not follow the file")
 
 
 @pytest.mark.parametrize("name", ["live", "index", "crosstable", "games", "rounds", "journal", "fairness", "verify"])

@@ -9,8 +9,8 @@ from pathlib import Path
 from urllib.parse import urlencode
 
 from judge.cli.submit import open_intake
-from judge.store.submission_types import ProcessingResult, Upload
 from judge.store.tokens import TokenRole
+from judge.store.types import ProcessingResult, Upload
 from judge.submissions.service import IntakeDirectory
 from judge.transparency.keys import make_key
 from judge.web.kit.forms import proof_of

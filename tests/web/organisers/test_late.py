@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from judge.contest.contest import open_store
-from judge.store.submission_types import NotNowError
+from judge.store.types import NotNowError
 from tests.web.organisers.office import Office, office, unbegun
 
 CLOSED = "[submissions]\ncloses = 2020-03-31T18:00:00Z\n"

@@ -142,7 +142,7 @@
     const body = document.getElementById("table");
     if (!body) return;
     const links = new Map([...body.querySelectorAll("a")].map((link) => [link.textContent, link]));
-    if (event.lines.some((line) => line.stage || !links.has(line.agent))) return renewSoon();
+    if (body.querySelector("[data-out]") || event.lines.some((line) => line.stage || !links.has(line.agent))) return renewSoon();
     body.replaceChildren(...event.lines.map((line) => {
       const row = document.createElement("tr");
       const head = document.createElement("th");

@@ -1,0 +1,141 @@
+"""Stored ratings of a ladder: a restarted service continues with them, and ignores a wrong or old file."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import judge.publish.ladder
+import tests.verify.test_ladder
+from judge.contest.orders import enter_passed
+from judge.publish import ladder_state
+from judge.publish.ladder import LadderAgent, LadderRatings
+from judge.publish.load import load_store
+from judge.publish.model import PublishedContest
+from tests.publish.cups import Cup
+from tests.verify.test_ladder import FORM, happens, joins, versions
+
+
+@pytest.fixture(autouse=True)
+def _saves_often(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(judge.publish.ladder, "SAVED_RESULTS", 3)
+
+
+@pytest.fixture
+def cup(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """A ladder with a new version and withdrawn results."""
+    monkeypatch.setattr(tests.verify.test_ladder, "FORM", FORM.replace("total_games = 24", "total_games = 99"))
+    with versions(tmp_path / "cup") as found:
+        found.play(4)
+        found.contest.enter_passed = enter_passed
+        happens(found)
+        yield found
+
+
+def ratings_in(file: Path | None, contest: PublishedContest) -> Mapping[str, LadderAgent]:
+    return replace(contest, ladder_ratings=LadderRatings(file)).ladder
+
+
+def counted(monkeypatch: pytest.MonkeyPatch) -> list[object]:
+    """Each rated game from now on."""
+    found: list[object] = []
+    count = judge.publish.ladder._Pass._count
+
+    def counting(current: Any, line: Any, at: int) -> None:
+        found.append(line)
+        count(current, line, at)
+
+    monkeypatch.setattr(judge.publish.ladder._Pass, "_count", counting)
+    return found
+
+
+def test_restarted_service_continues_with_the_stored_ratings(
+    cup: Cup, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / ladder_state.FILE
+    before = load_store(cup.contest)
+    expected = ratings_in(None, before)
+    assert expected == ratings_in(file, before)
+    read = counted(monkeypatch)
+    assert expected == ratings_in(file, before)
+    assert len(read) < 3
+    cup.play(1)
+    cup.store.disqualify(cup.contest.name, "anna", "by the organiser")
+    cup.play(2)
+    after = load_store(cup.contest)
+    read.clear()
+    found = ratings_in(file, after)
+    assert 3 <= len(read) < 6
+    assert found == ratings_in(None, after)
+
+
+def test_state_before_a_withdrawal_of_a_result_is_ignored(cup: Cup, tmp_path: Path) -> None:
+    file = tmp_path / ladder_state.FILE
+    ratings_in(file, load_store(cup.contest))
+    done = [game for game in cup.store.games(cup.contest.name) if game.state == "done"]
+    cup.store.annul(done[0].id, "a power cut")
+    contest = load_store(cup.contest)
+    assert ratings_in(None, contest) == ratings_in(file, contest)
+
+
+def damaged(data: bytes) -> bytes:
+    middle = len(data) // 2
+    return data[:middle] + bytes([data[middle] ^ 1]) + data[middle + 1 :]
+
+
+@pytest.mark.parametrize("change", [damaged, lambda data: data[:-1], lambda _: b"", lambda data: data[:40]])
+def test_damaged_state_is_ignored_and_replaced(cup: Cup, tmp_path: Path, change: Callable[[bytes], bytes]) -> None:
+    file = tmp_path / ladder_state.FILE
+    contest = load_store(cup.contest)
+    expected = ratings_in(file, contest)
+    data = file.read_bytes()
+    file.write_bytes(change(data))
+    assert ladder_state.load(file) is None
+    assert expected == ratings_in(file, contest)
+    assert data == file.read_bytes()
+
+
+def with_header(file: Path, **changes: Any) -> None:
+    state = ladder_state.load(file)
+    assert state is not None
+    ladder_state.save(file, {**state[0], **changes}, state[1])
+
+
+def test_states_of_another_log_another_code_or_other_agents_are_ignored(
+    cup: Cup, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / ladder_state.FILE
+    contest = load_store(cup.contest)
+    expected = ratings_in(file, contest)
+    data, read = file.read_bytes(), counted(monkeypatch)
+    wrong: list[dict[str, Any]] = [
+        {"digest": "0" * 64},
+        {"lines": 3},
+        {"agents": ["anna"]},
+        {"priors": {}},
+        {"starts": None},
+    ]
+    for changes in wrong:
+        file.write_bytes(data)
+        with_header(file, **changes)
+        read.clear()
+        assert expected == ratings_in(file, contest)
+        assert len(read) > 5
+    monkeypatch.setattr(ladder_state, "_code", lambda: "other")
+    assert ladder_state.load(file) is None
+
+
+def test_a_state_that_cannot_be_stored_changes_nothing(cup: Cup, tmp_path: Path) -> None:
+    contest = load_store(cup.contest)
+    assert ratings_in(None, contest) == ratings_in(tmp_path / "missing" / ladder_state.FILE, contest)
+
+
+def test_state_of_another_ladder_is_ignored(cup: Cup, tmp_path: Path) -> None:
+    file = tmp_path / ladder_state.FILE
+    ratings_in(file, load_store(cup.contest))
+    with joins(tmp_path / "other") as other:
+        other.play(9)
+        contest = load_store(other.contest)
+        assert ratings_in(None, contest) == ratings_in(file, contest)
