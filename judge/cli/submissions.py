@@ -293,5 +293,11 @@ def revoke(author: Author, contest: ContestArgument = HERE) -> None:
 
 
 def _decide(contest: Path, action: str, number: int, why: str) -> None:
-    with _opened(contest) as (_, register):
+    with _opened(contest) as (directory, register):
         print(decide(register, OrganiserOrder(operator(), action, str(number), required_reason(why))).done)
+        if action in ("refuse", "withdraw") and directory.joins_later:
+            entry = register.own_entries(register.get(number).author).get(number)
+            if entry is not None and entry.is_active:
+                note(
+                    f"{entry.name} continues to take part; next: judge contest withdraw {entry.name} {contest} --why …"
+                )

@@ -17,6 +17,7 @@ from judge.cli.submission_output import print_findings, print_state, received_li
 from judge.contest.contest import announce, open_store
 from judge.contest.entries import intake_directory
 from judge.contest.host_setup import build_missing_image, clean_up, free_slot, place_on_host, slot_alone
+from judge.contest.orders import joins_later
 from judge.contest.plan import load_plan
 from judge.referee.play import Slot
 from judge.sandbox.machine.cores import CoreLocks, CorePlacement, Tell
@@ -95,7 +96,7 @@ def submit(
             print(step_line(step), flush=True)
 
     with closing(directory.register()) as register, working(directory) as worker:
-        if register.has_begun() and not directory.joins_later:
+        if register.has_begun() and not joins_later(directory, register):
             note("the contest has begun: FILE is checked, but does not take part by itself")
         requeue_lost(directory, register, worker)
         taken = receive_file(directory, register, file, name, author or ORGANISER, worker)
@@ -168,7 +169,7 @@ def print_result(directory: IntakeDirectory, register: Register, ended: Submissi
     print_problems(directory, ended)
     print_state(ended.state, ended.name, ended.version, ended.why)
     if ended.state is State.PASSED:
-        if register.has_begun() and directory.joins_later:
+        if register.has_begun() and joins_later(directory, register):
             note("it joins the contest, which has begun")
         elif register.has_begun():
             note(

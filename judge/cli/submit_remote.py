@@ -218,6 +218,8 @@ def next_words(contest: ContestInfo, page: str) -> str:
         return f"it joins the contest, which has begun; its page: {page}"
     if contest.has_begun:
         return "the contest has begun: its entries are locked in, so this agent does not take part"
+    if contest.joins_later and contest.closes is None:
+        return f"it takes part; a new version that passes its check replaces it; its page: {page}"
     until = "the contest begins" if contest.closes is None else moment_text(contest.closes)
     return f"it takes part; you may replace it until {until}; its page: {page}"
 

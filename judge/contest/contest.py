@@ -31,6 +31,7 @@ from judge.statistics.rating_model import GOMOCUP_MODEL
 from judge.statistics.ratings import lower_ends
 from judge.store.contests import Store
 from judge.store.files import Files
+from judge.store.queries import Reader
 from judge.store.types import ADMISSIONS_FROZEN, ADMISSIONS_REOPENED, SEASON_ENDED, UNWITNESSED, EntryRow
 from judge.submissions.windows import BEGINS, moment_text
 from judge.tournament.results import PlayedPairing
@@ -184,7 +185,7 @@ class Contest:
         for agent, share in self.tournament.failed(results, self.out()).items():
             # Of others, only games against these two are known.
             if game is None or agent in (game.first, game.second):
-                why = f"failed in {share:.0%} of its games; {limit:.0%} are allowed"
+                why = sentence(f"failed in {share:.0%} of its games; {limit:.0%} are allowed")
                 self.store.disqualify(self.name, agent, why)
 
     def job(self, game: ScheduledGame, listener: Path | None = None) -> Job:
@@ -311,7 +312,7 @@ class Contest:
         return not self.tournament.goes_on(self.store.pairings(self.name), found, self.absent())
 
 
-def why_frozen(store: Store, name: str) -> str | None:
+def why_frozen(store: Reader, name: str) -> str | None:
     """Why a ladder's admissions are frozen; None if they are open."""
     for line in store.last_lines(name, 1, ADMISSIONS_FROZEN, ADMISSIONS_REOPENED):
         return line.text if line.event == ADMISSIONS_FROZEN else None

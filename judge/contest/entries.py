@@ -125,14 +125,14 @@ def late_entrants(planned: Planned, entries: Sequence[SnapshotEntry]) -> Mapping
     """Passed submissions that are not entries, by name; in a ladder, also new versions."""
     directory = intake_directory(planned)
     with closing(directory.register()) as register:
-        submissions = register.entries()
+        submissions, withdrawn = register.entries(), register.withdrawn()
     newest, taken = newest_versions(entries), {entry.name.casefold() for entry in entries}
     found = {}
     for each in submissions:
         former = newest.get(each.name.casefold())
         if former is None:
             found[each.name] = _sent(directory, each)
-        elif not planned.plan.format.has_rounds and is_new_version(former, each.id, each.digest):
+        elif not planned.plan.format.has_rounds and is_new_version(former, each.id, each.digest, withdrawn):
             name = f"{each.name[:48]}.{each.version}"
             name += f"-{each.id}" if name.casefold() in taken else ""
             found[each.name] = replace(_sent(directory, each), name=name, parent=former.name)

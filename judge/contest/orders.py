@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from judge.base.errors import InputError
 from judge.base.text import sentence
@@ -15,9 +15,24 @@ from judge.contest.take_snapshot import entry_of
 from judge.contest_games import GameState, ScheduledGame
 from judge.store.contests import Store
 from judge.store.orders import DoneOrder, OrganiserOrder
-from judge.store.types import ADMISSIONS_FROZEN, ADMISSIONS_REOPENED, SEASON_ENDED, EntryRow
+from judge.store.queries import Reader
+from judge.store.types import (
+    ADMISSIONS_FROZEN,
+    ADMISSIONS_REOPENED,
+    ENTERS,
+    SEASON_ENDED,
+    EntryRow,
+    NotNowError,
+    Submission,
+)
+from judge.tournament.formats import AnyFormat
+from judge.tournament.formats.ladder import Ladder
 from judge.tournament.schedule import Table
-from judge.tournament.snapshot import start_rating
+from judge.tournament.snapshot import read_snapshot, start_rating
+
+if TYPE_CHECKING:
+    from judge.store.submissions import Register
+    from judge.submissions.service import IntakeDirectory
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +54,10 @@ class Effect:
 
 
 NO_PLACE_CHANGES = sentence("No place changes.")
+BY_AUTHOR = sentence("withdrawn by its author")
+
+NOT_ENTERED = "not-entered"
+"""Event: why a passed submission cannot join a ladder."""
 
 
 # --- orders ----------------------------------------------------------------------------------------------------------
@@ -56,10 +75,7 @@ def pause(contest: Contest, order: OrganiserOrder) -> DoneOrder:
 
 
 def resume(contest: Contest, order: OrganiserOrder) -> DoneOrder:
-    """Resume a contest and replay games stopped after too many voids.
-
-    Games set aside before a pause are tried after all others.
-    """
+    """Resume a contest and replay stopped games. Games set aside before a pause are tried last."""
     aside = _set_aside(contest)
 
     def do(store: Store) -> str:
@@ -85,10 +101,7 @@ def _set_aside(contest: Contest) -> set[str]:
 
 
 def replay(contest: Contest, order: OrganiserOrder) -> DoneOrder:
-    """Replay only the target, a held game. Resumes a stopped contest.
-
-    Raises InputError if the game is not held.
-    """
+    """Replay only the target. Resumes a stopped contest. Raises InputError unless the game is held."""
     game = find_game(contest, order.target)
 
     def do(store: Store) -> str:
@@ -103,10 +116,7 @@ def replay(contest: Contest, order: OrganiserOrder) -> DoneOrder:
 
 
 def void(contest: Contest, order: OrganiserOrder, attempt: int | None = None) -> DoneOrder:
-    """Withdraw the target's result and replay the game.
-
-    Raises InputError if the game is unknown, neither played nor running, or `attempt` is not current.
-    """
+    """Withdraw the target's result and replay it. Raises InputError without a result, or if `attempt` is old."""
     game = find_game(contest, order.target)
 
     def do(store: Store) -> str:
@@ -132,17 +142,72 @@ def disqualify(contest: Contest, order: OrganiserOrder) -> DoneOrder:
 
 def withdraw(contest: Contest, order: OrganiserOrder) -> DoneOrder:
     """Withdraw the target after the start. Raises InputError."""
-    is_annulled = _withdrawal(contest) == "annuls"
+    return _withdraw(contest.store, contest.name, contest.snapshot.format, order)
 
-    def do(store: Store) -> str:
-        store.withdraw(contest.name, order.target, order.why, is_annulled=is_annulled)
+
+def _withdraw(store: Store, contest: str, form: AnyFormat, order: OrganiserOrder) -> DoneOrder:
+    is_annulled = _withdrawal(form) == "annuls"
+
+    def do(inner: Store) -> str:
+        inner.withdraw(contest, order.target, order.why, is_annulled=is_annulled)
         if is_annulled:
             return sentence(f"{order.target} is withdrawn; its games do not count")
-        if not contest.snapshot.format.has_rounds:
+        if not form.has_rounds:
             return _gone(order.target, order.why)
         return sentence(f"{order.target} is withdrawn from the next round on; its games count")
 
-    return contest.store.carry_out(contest.name, order, do)
+    return store.carry_out(contest, order, do)
+
+
+def withdraw_agent(directory: "IntakeDirectory", register: "Register", agent: str, author: str) -> None:
+    """Withdraw an author's agent, in a ladder also its entry. Raises NotNowError, UnknownSubmissionError."""
+    form = _ladder_of(register)
+    if form is None:
+        register.withdraw_agent(agent, author, BY_AUTHOR)
+        return
+    with register.change() as inner:
+        numbers = inner.withdraw_versions(agent, author, BY_AUTHOR)
+        _withdraw_entries(inner, directory.contest, form, author, numbers)
+
+
+def withdraw_submission(directory: "IntakeDirectory", register: "Register", number: int, author: str) -> Submission:
+    """As `withdraw_agent`, for one version."""
+    form = _ladder_of(register)
+    if form is None:
+        return register.withdraw(number, author, BY_AUTHOR, author)
+    with register.change() as inner:
+        withdrawn = inner.withdraw(number, author, BY_AUTHOR, author)
+        _withdraw_entries(inner, directory.contest, form, author, [number])
+        return withdrawn
+
+
+def _ladder_of(register: "Register") -> Ladder | None:
+    document = register.document()
+    form = None if document is None else read_snapshot(document).format
+    return form if isinstance(form, Ladder) else None
+
+
+def _withdraw_entries(register: "Register", name: str, form: Ladder, author: str, numbers: Sequence[int]) -> None:
+    store, own = Store.of(register), register.own_entries(author)
+    active = [own[number].name for number in numbers if number in own and own[number].is_active]
+    if active and season_is_over(store, name, form):
+        raise NotNowError(sentence(f"the season of {name} has ended already"))
+    for agent in active:
+        _withdraw(store, name, form, OrganiserOrder(author, "withdraw-agent", agent, BY_AUTHOR))
+
+
+def joins_later(directory: "IntakeDirectory", register: "Register") -> bool:
+    """Whether agents that pass after the start join."""
+    form = _ladder_of(register)
+    if form is None:
+        return directory.joins_later
+    return not season_is_over(Reader.of(register), directory.contest, form)
+
+
+def season_is_over(reader: Reader, contest: str, form: Ladder) -> bool:
+    """Whether no further game is drawn."""
+    has_ended = reader.last_lines(contest, 1, SEASON_ENDED)
+    return bool(has_ended) or sum(reader.counts(contest).values()) >= form.total_games
 
 
 def enter(contest: Contest, order: OrganiserOrder) -> DoneOrder:
@@ -167,17 +232,20 @@ def enter(contest: Contest, order: OrganiserOrder) -> DoneOrder:
     def do(store: Store) -> str:
         if len(store.entries(contest.name)) != rank - 1:
             raise InputError(sentence("another agent entered in the meantime: open this page again"))
+        if register.within(store).get(entrant.submission or 0).state not in ENTERS:
+            raise InputError(sentence(f"{entry.name} was withdrawn in the meantime"))
         _refuse_frozen(why_frozen(store, contest.name))
         why = f"new version of {entry.parent}: {order.why}" if entry.parent else order.why
         store.enter(contest.name, EntryRow(entry.name, rank, text), why)
         former = next((each for each in store.entries(contest.name) if each.name == entry.parent), None)
         if former is not None and former.disqualified is None and former.withdrawn is None:
-            store.withdraw(contest.name, entry.parent, f"{entry.name} replaces it", is_annulled=False)
+            store.withdraw(contest.name, entry.parent, sentence(f"{entry.name} replaces it"), is_annulled=False)
         if not contest.snapshot.format.has_rounds:
             return _joined(entry.name, entry.parent)
         return sentence(f"{entry.name} enters from the next round on, with 0 points for missed rounds")
 
-    return contest.store.carry_out(contest.name, order, do)
+    with closing(intake_directory(contest.planned).register()) as register:
+        return contest.store.carry_out(contest.name, order, do)
 
 
 def enter_passed(contest: Contest) -> None:
@@ -188,7 +256,7 @@ def enter_passed(contest: Contest) -> None:
         try:
             enter(contest, OrganiserOrder("judge", "enter", agent, "its check passed", f"passed-{entrant.submission}"))
         except InputError as error:
-            contest.store.log_once(contest.name, "not-entered", f"{agent}: {error}", "judge", f"{agent}: ")
+            contest.store.log_once(contest.name, NOT_ENTERED, f"{agent}: {error}", "judge", f"{agent}: ")
 
 
 def end_season(contest: Contest, order: OrganiserOrder) -> DoneOrder:
@@ -312,7 +380,7 @@ def effect_of_disqualify(contest: Contest, agent: str) -> Effect:
 def effect_of_withdraw(contest: Contest, agent: str) -> Effect:
     """Preview `withdraw`. Raises InputError."""
     contest.refresh()
-    out, kind = contest.out(), _withdrawal(contest)
+    out, kind = contest.out(), _withdrawal(contest.snapshot.format)
     if agent not in contest.snapshot.by_name():
         raise InputError(sentence(f"no agent {agent!r} takes part in {contest.name!r}"))
     if why := {**contest.withdrawn(), **out}.get(agent):
@@ -462,8 +530,7 @@ def _gone(agent: str, why: str) -> str:
     return sentence(f"{agent} no longer takes part: {why}")
 
 
-def _withdrawal(contest: Contest) -> Literal["annuls", "keeps"]:
-    form = contest.snapshot.format
+def _withdrawal(form: AnyFormat) -> Literal["annuls", "keeps"]:
     if form.withdrawal == "refused":
         raise InputError(
             sentence(

@@ -104,6 +104,18 @@ class Database:
         with self._reading() as connection:
             yield self._inside(connection)
 
+    @contextmanager
+    def change(self) -> Iterator[Self]:
+        """Write in one transaction."""
+        with self._writing() as connection:
+            yield self._inside(connection)
+
+    def within(self, other: "Database") -> Self:
+        """This part in the transaction of another one."""
+        if other._connection is None:
+            raise TypeError("not in a transaction")
+        return self._inside(other._connection)
+
     def _inside(self, connection: Connection) -> Self:
         inner = copy(self)
         inner._connection = connection

@@ -1,7 +1,7 @@
 """Read-only queries of a store, each in one snapshot."""
 
 from collections.abc import Collection, Mapping
-from typing import Any
+from typing import Any, Self
 
 from sqlalchemy import ColumnElement, Connection, Row, Select, func, literal, or_, select
 
@@ -26,6 +26,13 @@ WITHOUT_SPEC = [literal("").label("spec") if column.name == "spec" else column f
 
 class Reader(Database):
     """A database for reading."""
+
+    @classmethod
+    def of(cls, other: Database) -> Self:
+        """In the same database and transaction."""
+        reader = cls.__new__(cls)
+        reader._engine, reader._connection, reader._now = other._engine, other._connection, other._now
+        return reader
 
     @property
     def keeps_files(self) -> bool:

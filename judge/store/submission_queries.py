@@ -21,7 +21,17 @@ from judge.store.tables import (
     submission_steps,
     submissions,
 )
-from judge.store.types import ANNOUNCED, ENTERS, FROZEN, Change, State, Submission, UnknownSubmissionError, UploadStep
+from judge.store.types import (
+    ANNOUNCED,
+    ENTERS,
+    FROZEN,
+    Change,
+    EntryRow,
+    State,
+    Submission,
+    UnknownSubmissionError,
+    UploadStep,
+)
 
 LATE = "late"
 """Action of an order that lets an author submit until the start."""
@@ -46,13 +56,16 @@ class RegisterReader(ContestDatabase):
         return [value_of(Submission, row) for row in rows]
 
     def entries(self, author: str | None = None) -> list[Submission]:
-        """The entries if the contest began now, of all authors or one: each agent's latest passed or approved
-        submission, by name.
-        """
+        """Each agent's latest passed or approved submission by name, of all authors or one."""
         submitted = self._all() if author is None else self._of(author)
         query = submitted.where(submissions.c.state.in_(ENTERS)).order_by(submissions.c.id)
         latest = {(row.author, row.name.lower()): value_of(Submission, row) for row in self._rows(query)}
         return sorted(latest.values(), key=lambda entry: entry.name.lower())
+
+    def withdrawn(self) -> frozenset[int]:
+        """Numbers of withdrawn submissions."""
+        query = select(submissions.c.id).where(submissions.c.contest == self._contest)
+        return frozenset(row.id for row in self._rows(query.where(submissions.c.state == State.WITHDRAWN)))
 
     def counts(self) -> Mapping[State, int]:
         """Submissions per state."""
@@ -71,7 +84,7 @@ class RegisterReader(ContestDatabase):
         return [value_of(Change, row) for row in self._rows(query.order_by(submission_journal.c.id))]
 
     def has_begun(self) -> bool:
-        """Whether entries are locked in: new submissions do not play."""
+        """Whether the contest has begun."""
         return self.document() is not None
 
     def is_admitted_late(self, author: str) -> bool:
@@ -98,15 +111,21 @@ class RegisterReader(ContestDatabase):
         with self._reading() as connection:
             return connection.scalar(query.where(entries.c.disqualified.is_(None), entries.c.withdrawn.is_(None)))
 
+    def own_entries(self, author: str) -> Mapping[int, EntryRow]:
+        """All entries of an author by submission, in order."""
+        query = select(entries).where(entries.c.contest == self._contest).order_by(entries.c.rank)
+        with self._reading() as connection:
+            own = {row.id for row in connection.execute(self._of(author))}
+            found = [(json.loads(row.entry).get("submission"), row) for row in connection.execute(query)]
+        return {number: value_of(EntryRow, row) for number, row in found if number in own}
+
     def agents_of(self, author: str) -> frozenset[str]:
         """Names of an author's agents."""
         with self._reading() as connection:
             return frozenset(_agents_of(connection, self._contest, author))
 
     def own_games(self, author: str, limit: int, number: int | None = None) -> list[PublishedGame]:
-        """Games of an author's agents with a result or record, newest first, without specs; only game `number`, if
-        given.
-        """
+        """Games of an author with a result or record, newest first, without specs; only game `number`, if given."""
         with self._reading() as connection:
             agents = _agents_of(connection, self._contest, author)
             recorded = select(attempts.c.game).where(attempts.c.game == games.c.id, attempts.c.record.is_not(None))

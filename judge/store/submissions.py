@@ -4,7 +4,7 @@ Submissions are a queue (`judge.store.queue`). Each method is one transaction, d
 """
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from datetime import datetime, timedelta
@@ -21,7 +21,7 @@ from judge.store.practice_games import add_practice_games
 from judge.store.queries import announced_row
 from judge.store.queue import Queue
 from judge.store.submission_queries import RegisterReader
-from judge.store.tables import submission_journal, submission_steps, submissions
+from judge.store.tables import entries, submission_journal, submission_steps, submissions
 from judge.store.types import (
     ENTERS,
     TITLE,
@@ -40,7 +40,8 @@ from judge.store.types import (
 
 JUDGE = "judge"
 
-LATE_REFUSED = sentence("The contest has begun: its entries are final.")
+LATE_REFUSED = sentence("The contest has begun: a late submission cannot be permitted any more.")
+NO_WITHDRAWAL = "the contest has begun: ask the organiser to withdraw the agent"
 
 _HOUR = timedelta(hours=1)
 _LOGGED = (State.PASSED, State.REFUSED, State.APPROVED, State.WITHDRAWN, State.FAILED)
@@ -73,10 +74,9 @@ class Register(RegisterReader, Queue[Submission]):
         worker: str = "",
         keep: Callable[[], object] = lambda: None,
     ) -> Submission:
-        """Receive an upload. Raises TooMuchError or NameTakenError without a change.
+        """Receive an upload. Raises TooMuchError, NameTakenError.
 
-        `worker` processes it at once; empty: the next free worker. `keep` stores the file in the transaction, after all
-        checks.
+        `worker` processes it at once; empty: the next free one. `keep` stores the file after all checks.
         """
         with self._writing() as connection:
             self._check_allowance(connection, upload.author, upload.size, allowance)
@@ -145,7 +145,16 @@ class Register(RegisterReader, Queue[Submission]):
             submissions.c.author != author,
             submissions.c.state.in_(ENTERS),
         )
-        return bool(name) and count(connection, query) > 0
+        return bool(name) and (count(connection, query) > 0 or self._is_anothers_entry(connection, author, name))
+
+    def _is_anothers_entry(self, connection: Connection, author: str, name: str) -> bool:
+        # An agent that left a ladder keeps its name: new versions start from its rating.
+        is_named = func.lower(entries.c.name) == name.lower()
+        entry = connection.scalar(select(entries.c.entry).where(entries.c.contest == self._contest, is_named))
+        if entry is None:
+            return False
+        own = self._of(author).where(submissions.c.id == json.loads(entry).get("submission"))
+        return count(connection, own) == 0
 
     # --- processing --------------------------------------------------------------------------------------------------
 
@@ -220,7 +229,11 @@ class Register(RegisterReader, Queue[Submission]):
             submissions.c.id != row.id,
             submissions.c.state.in_(ENTERS),
         )
-        return list({each.name.lower(): each.name for each in connection.execute(query)}.values())
+        newest = {each.name.lower(): each for each in connection.execute(query.order_by(submissions.c.id))}
+        left = {
+            number for number, entry in self._inside(connection).own_entries(row.author).items() if not entry.is_active
+        }
+        return [each.name for each in newest.values() if each.id not in left]
 
     def _replaces(self, connection: Connection, row: Row[Any], name: str) -> str:
         query = self._of(row.author).where(
@@ -296,22 +309,25 @@ class Register(RegisterReader, Queue[Submission]):
             return self._value(connection, number)
 
     def withdraw_agent(self, name: str, author: str, why: str) -> None:
-        """Withdraw all versions of an author's agent, also during processing.
+        """As `withdraw_versions`. Raises NotNowError after the contest's start."""
+        with self.change() as inner:
+            if inner.has_begun():
+                raise NotNowError(NO_WITHDRAWAL)
+            inner.withdraw_versions(name, author, why)
 
-        Raises NotNowError after the contest's start, UnknownSubmissionError without such a version.
-        """
+    def withdraw_versions(self, name: str, author: str, why: str) -> Sequence[int]:
+        """Withdraw an agent's submissions, not its entry; return the numbers of all. Raises UnknownSubmissionError."""
         with self._writing() as connection:
             announced_row(connection, self._contest, locked=True)
-            if self._inside(connection).has_begun():
-                raise NotNowError("the contest has begun: ask the organiser to withdraw the agent")
-            query = self._of(author).where(
-                func.lower(submissions.c.name) == name.lower(), submissions.c.state.in_((*ENTERS, *_UNDERWAY))
-            )
+            query = self._of(author).where(func.lower(submissions.c.name) == name.lower())
             rows = connection.execute(query.order_by(submissions.c.id)).all()
             if not name or not rows:
                 raise UnknownSubmissionError(f"you have no agent {name[:80]!r} that takes part")
             for row in rows:
-                self._change(connection, row, State.WITHDRAWN, why, who=author, due_at=None)
+                is_retried = row.state == State.FAILED and row.due_at is not None
+                if is_retried or row.state in (*ENTERS, *_UNDERWAY):
+                    self._change(connection, row, State.WITHDRAWN, why, who=author, due_at=None)
+            return [row.id for row in rows]
 
     def rename(self, name: str, author: str, title: str) -> None:
         """Set the display name of an author's agent; empty: its name.

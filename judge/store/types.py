@@ -31,6 +31,11 @@ class EntryRow:
     """Whether its results do not count because it withdrew."""
 
     @property
+    def is_active(self) -> bool:
+        """Whether it takes part."""
+        return self.disqualified is None and self.withdrawn is None
+
+    @property
     def out(self) -> str | None:
         """Why its results do not count; None if they count."""
         return self.withdrawn if self.is_annulled and self.disqualified is None else self.disqualified

@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
@@ -173,9 +173,11 @@ def newest_versions(entries: Iterable[SnapshotEntry]) -> Mapping[str, SnapshotEn
     return found
 
 
-def is_new_version(former: SnapshotEntry, submission: int, digest: str | None) -> bool:
-    """Whether a submission with other files is later than that of an entry."""
-    return former.submission is not None and former.submission < submission and former.seat.digest != digest
+def is_new_version(former: SnapshotEntry, submission: int, digest: str | None, withdrawn: Container[int] = ()) -> bool:
+    """Whether a later submission has other files than an entry, or the entry's submission is `withdrawn`."""
+    if former.submission is None or former.submission >= submission:
+        return False
+    return former.seat.digest != digest or former.submission in withdrawn
 
 
 def start_rating(form: AnyFormat, entry: SnapshotEntry) -> StartRating | None:

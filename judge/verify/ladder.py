@@ -86,6 +86,7 @@ class _Admissions:
         self._entries = contest.snapshot.by_name()
         self._present = [entry for entry in contest.snapshot.entries if entry.name not in contest.entered]
         self._passed: dict[int, tuple[str, str | None]] = {}
+        self._withdrawn: set[int] = set()
         self._refused: set[str] = set()
         self._reported: set[int] = set()
         self._waiting: Mapping[int, str] | None = None
@@ -101,6 +102,8 @@ class _Admissions:
             self._passed.pop(int(found[1]), None)
             if line.event in ENTERS:
                 self._passed[int(found[1])] = found[2] or "", line.digest
+            if line.event == State.WITHDRAWN:
+                self._withdrawn.add(int(found[1]))
         elif line.event == "entered":
             entry = self._entries.get(line.text.partition(": ")[0])
             if entry is not None:
@@ -137,5 +140,5 @@ class _Admissions:
         return {
             submission: name
             for key, (submission, name, digest) in latest.items()
-            if key not in newest or is_new_version(newest[key], submission, digest)
+            if key not in newest or is_new_version(newest[key], submission, digest, self._withdrawn)
         }

@@ -126,8 +126,8 @@ class ContestInfo(JsonAnswer):
     """The contest, and what may be submitted."""
 
     name: str
-    has_begun: bool = Field(description="If true, the entries are frozen, and new submissions do not play.")
-    joins_later: bool = Field(False, description="A ladder: submissions that pass join it after its start.")
+    has_begun: bool = Field(description="If true, new submissions do not play, unless `joins_later`.")
+    joins_later: bool = Field(False, description="A ladder: submissions that pass join it until its season ends.")
     policy: str
     about: str
     game: dict[str, Any]

@@ -254,6 +254,11 @@ def test_the_option_for_the_contest_of_0_1_0_still_works(run: Run, upload: Calla
     [
         (False, False, "it takes part; you may replace it until the contest begins; its page: https://example.org/1"),
         (True, False, "the contest has begun: its entries are locked in, so this agent does not take part"),
+        (
+            False,
+            True,
+            "it takes part; a new version that passes its check replaces it; its page: https://example.org/1",
+        ),
         (True, True, "it joins the contest, which has begun; its page: https://example.org/1"),
     ],
 )

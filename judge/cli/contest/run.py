@@ -72,7 +72,7 @@ def run(
 def _confirm_begin(waits: str) -> bool:
     if sys.stdin.isatty():
         note(f"judge: {waits}.")
-        if not typer.confirm("Begin now? This makes the entries final and cannot be undone.", err=True):
+        if not typer.confirm("Begin now? This locks in its entries and terms and cannot be undone.", err=True):
             raise InputError("the contest was not started")
     return True
 

@@ -1121,6 +1121,7 @@
     const entries = new Map(contest.entries.map((entry) => [entry.name, entry]));
     const late = new Set(tables.entered.map(({ agent }) => agent));
     const first = new Map(), newest = new Map(), passed = new Map(), refused = new Set(), reported = new Set();
+    const withdrawn = new Set();
     let isFrozen = false, hasBegun = false, waiting = null;
     const add = (entry) => {
       const name = first.get(entry.parent) ?? entry.name.toLowerCase();
@@ -1128,7 +1129,7 @@
       newest.set(name, entry);
     };
     const isNew = ({ submission, seat }, [number, { digest }]) =>
-      submission != null && submission < number && seat.digest !== digest;
+      submission != null && submission < number && (seat.digest !== digest || withdrawn.has(submission));
     const findWaiting = () => {
       const numbers = [...passed.keys()].sort((one, other) => one - other);
       const latest = new Map(numbers.map((number) => [passed.get(number).name.toLowerCase(), [number, passed.get(number)]]));
@@ -1157,6 +1158,7 @@
       } else if (STATES.has(event) && number !== undefined) {
         passed.delete(Number(number));
         if (event === "passed" || event === "approved") passed.set(Number(number), { name, digest });
+        if (event === "withdrawn") withdrawn.add(Number(number));
         waiting = null;
       } else if (event === "scheduled" && hasBegun && !isFrozen) {
         waiting ??= findWaiting();

@@ -17,6 +17,7 @@ from starlette.concurrency import run_in_threadpool
 
 from judge.base.errors import InputError
 from judge.contest.hosts import ContestHost
+from judge.contest.orders import withdraw_agent
 from judge.contest.plan import Plan
 from judge.contest_games import PublishedGame
 from judge.notices.policy import parse_target
@@ -246,7 +247,7 @@ async def change_agent(own: Signed) -> Response:
         if fields.get("action") == "rename":
             await run_in_threadpool(register.rename, name, own.author, check_title(fields.get("title", "")))
         else:
-            await run_in_threadpool(register.withdraw_agent, name, own.author, "withdrawn by its author")
+            await run_in_threadpool(withdraw_agent, own.state.directory, register, name, own.author)
     except InputError as error:
         return await run_in_threadpool(_index_page, own, str(error))
     return RedirectResponse("index.html#agents", 303)

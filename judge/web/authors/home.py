@@ -1,15 +1,19 @@
 """The contest and an author's agents, for the first page of the author."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import Any
+from typing import Any, Literal
 
+from judge.contest.contest import why_frozen
 from judge.contest.entries import current_intake
+from judge.contest.orders import NOT_ENTERED, season_is_over
 from judge.site.rules import game_facts, limit_facts
-from judge.store.types import NotNowError, State, Submission
+from judge.store.queries import Reader
+from judge.store.types import ENTERS, EntryRow, NotNowError, State, Submission
 from judge.submissions.service import has_other_clock
 from judge.submissions.starters import starters_of
+from judge.tournament.formats.ladder import Ladder
 from judge.tournament.snapshot import Snapshot
 from judge.translations.language import Language
 from judge.web.intake.app import AppState
@@ -17,15 +21,22 @@ from judge.web.intake.app import AppState
 MIB = 1 << 20
 
 UNDERWAY = (State.RECEIVED, State.PROCESSING)
+MAX_REFUSALS = 100
+"""Latest refusals that are searched."""
 
 
 @dataclass(frozen=True, slots=True)
 class AgentView:
-    """An agent of an author. `entry` is the submission that takes part, `last` the newest one."""
+    """`entry`: newest submission that takes or took part; `row`: its entry after the start; `last`: newest submission.
+
+    `why_waiting`: why it has not joined a ladder.
+    """
 
     name: str
     entry: Submission | None
     last: Submission
+    row: EntryRow | None = None
+    why_waiting: str = ""
 
     @property
     def title(self) -> str:
@@ -39,8 +50,9 @@ class AgentView:
 
     @property
     def may_withdraw(self) -> bool:
-        """Whether a version takes part or is processed."""
-        return self.entry is not None or self.last.state in UNDERWAY
+        """Whether a version takes part or may do so."""
+        takes_part = self.entry is not None and (self.row is None or self.row.is_active)
+        return takes_part or (self.newer is not None and self.last.state in (*UNDERWAY, *ENTERS))
 
 
 def home_values(state: AppState, author: str, contest: Snapshot | None, language: Language) -> Mapping[str, Any]:
@@ -48,10 +60,16 @@ def home_values(state: AppState, author: str, contest: Snapshot | None, language
     register = state.register
     directory = current_intake(state.directory, register)
     windows = state.receiver.gate.windows
-    entries = register.entries(author)
+    submissions, entries = register.submissions(author), register.entries(author)
+    rows: Mapping[int, EntryRow] = {}
     if contest is not None:
-        locked_in = {entry.submission for entry in contest.entries}
-        entries = [each for each in register.submissions(author) if each.id in locked_in]
+        rows, by_number = register.own_entries(author), {each.id: each for each in submissions}
+        entries = [by_number[number] for number in rows]
+    reader = Reader.of(register)
+    season = season_of(reader, contest)
+    agents = agents_of(submissions, entries, rows)
+    if season == "running":
+        agents = [replace(each, why_waiting=_why_waiting(reader, directory.contest, each.last)) for each in agents]
     return {
         "facts": {
             **game_facts(directory.policy, language),
@@ -63,25 +81,52 @@ def home_values(state: AppState, author: str, contest: Snapshot | None, language
         "closes": dict(windows.moments).get("closes"),
         "is_open": _is_open(state, author),
         "has_begun": contest is not None,
-        "is_too_late": contest is not None and not directory.joins_later,
-        "agents": agents_of(register.submissions(author), entries),
-        "alike": alike(entries),
+        "is_too_late": season == "over" or (contest is not None and not directory.joins_later),
+        "season": season,
+        "joins_later": directory.joins_later,
+        "agents": agents,
+        "alike": alike([each for each in entries if each.id not in rows or rows[each.id].is_active]),
         "outdated": [] if contest else [each.name for each in entries if has_other_clock(directory, each)],
         "starters": starters_of(directory.policy),
         "most": language.measure(f"{directory.intake.upload_bytes / MIB:.3g} MiB"),
     }
 
 
-def agents_of(submissions: Sequence[Submission], entries: Sequence[Submission]) -> Sequence[AgentView]:
-    """Agents by name. `submissions` are all of an author, newest first."""
+def season_of(reader: Reader, contest: Snapshot | None) -> Literal["", "running", "frozen", "over"]:
+    """Empty for other formats and before the start."""
+    if contest is None or not isinstance(contest.format, Ladder):
+        return ""
+    if season_is_over(reader, contest.name, contest.format):
+        return "over"
+    return "running" if why_frozen(reader, contest.name) is None else "frozen"
+
+
+def _why_waiting(reader: Reader, contest: str, submission: Submission) -> str:
+    if submission.state not in ENTERS:
+        return ""
+    version = f"{submission.name[:48]}.{submission.version}"
+    for line in reader.last_lines(contest, MAX_REFUSALS, NOT_ENTERED):
+        agent, _, why = line.text.partition(": ")
+        if agent in (submission.name, version, f"{version}-{submission.id}"):
+            return why
+    return ""
+
+
+def agents_of(
+    submissions: Sequence[Submission], entries: Sequence[Submission], rows: Mapping[int, EntryRow]
+) -> Sequence[AgentView]:
+    """Agents by name. `submissions`: newest first; `entries`: in order, with `rows`."""
     taking_part = {each.name.lower(): each for each in entries}
     last: dict[str, Submission] = {}
     for each in submissions:
         if each.name:
             last.setdefault(each.name.lower(), each)
-    return [
-        AgentView((taking_part.get(key) or each).name, taking_part.get(key), each) for key, each in sorted(last.items())
-    ]
+    found = []
+    for key, each in sorted(last.items()):
+        entry = taking_part.get(key)
+        row = None if entry is None else rows.get(entry.id)
+        found.append(AgentView((entry or each).name, entry, each, row))
+    return found
 
 
 def alike(entries: Sequence[Submission]) -> Sequence[tuple[str, str]]:

@@ -11,12 +11,13 @@ from starlette.concurrency import run_in_threadpool
 
 from judge.base.errors import HostError
 from judge.contest.entries import current_intake
+from judge.contest.orders import joins_later, season_is_over, withdraw_agent, withdraw_submission
 from judge.publish.ladder import OPEN
 from judge.store.notices import Notices
 from judge.store.practice_games import PracticeGame, PracticeGames
 from judge.store.queries import Reader
 from judge.store.submissions import Register
-from judge.store.types import SEASON_ENDED, NotNowError, UnknownSubmissionError
+from judge.store.types import NotNowError, UnknownSubmissionError
 from judge.submissions.check import CheckReport
 from judge.submissions.service import (
     AGENT_NAME,
@@ -116,7 +117,7 @@ def contest(state: State) -> ContestInfo:
     return ContestInfo(
         name=state.directory.contest,
         has_begun=state.register.has_begun(),
-        joins_later=state.directory.joins_later,
+        joins_later=joins_later(state.directory, state.register),
         policy=policy.name,
         about=policy.about,
         game=policy.game.model_dump(mode="json"),
@@ -241,10 +242,29 @@ def _challenges_page(state: AppState, submission: int, author: str) -> PracticeP
     return practice_page([game for game in state.practice.of(submission, author) if game.challenged])
 
 
-@router.delete("/submissions/{id}", responses=_OF_ONE, tags=["submissions"])
+_WITHDRAWAL = error_responses(401, 404, 409, 422, 429, 503)
+
+
+@router.delete("/submissions/{id}", responses=_WITHDRAWAL, tags=["submissions"])
 def withdraw(state: State, author: Author, id: Number) -> Summary:  # noqa: A002 - the path's name
-    """Withdraw one of your submissions: it will not be an entry. Games that were played stay in the records."""
-    return summary(state.register.withdraw(id, author, "withdrawn by its author", author))
+    """Withdraw one of your submissions: it will not be an entry. Games that were played stay in the records.
+
+    In a ladder that has begun, its agent also leaves.
+    """
+    return summary(withdraw_submission(state.directory, state.register, id, author))
+
+
+@router.post("/submissions/{id}/withdrawal", responses=_WITHDRAWAL, tags=["submissions"])
+def leave(state: State, author: Author, id: Number) -> Summary:  # noqa: A002 - the path's name
+    """Withdraw the agent of one of your submissions, with all its versions; in a ladder also after the start.
+
+    Its played games count. It can be submitted again.
+    """
+    name = state.register.get(id, author).name
+    if not name:
+        return summary(withdraw_submission(state.directory, state.register, id, author))
+    withdraw_agent(state.directory, state.register, name, author)
+    return summary(state.register.get(id, author))
 
 
 def ask_practice(state: AppState, submission: int, author: str) -> list[PracticeGame]:
@@ -271,10 +291,7 @@ def _is_running_ladder(directory: IntakeDirectory) -> bool:
         if not isinstance(form, Ladder):
             return False
         counts = reader.counts(directory.contest)
-        if any(counts[state] for state in OPEN):
-            return True
-        has_ended = reader.last_lines(directory.contest, 1, SEASON_ENDED)
-        return not has_ended and sum(counts.values()) < form.total_games
+        return any(counts[state] for state in OPEN) or not season_is_over(reader, directory.contest, form)
 
 
 def stored_file(directory: IntakeDirectory, digest: str | None, what: str) -> bytes:

@@ -154,10 +154,18 @@ def _preview_late(console: Console, author: str) -> Preview:
 
 def _of_submission(name: str, label: str, says: Callable[[Submission], str]) -> Action:
     def preview(console: Console, target: str) -> Preview:
-        submission = console.state.register.get(_number(target))
-        are_locked = console.state.register.has_begun() and not console.state.directory.joins_later
-        note = sentence("The contest has begun: its entries do not change.") if are_locked else ""
-        return Preview(label, says(submission), note, readers="author")
+        register = console.state.register
+        submission = register.get(_number(target))
+        if not register.has_begun():
+            return Preview(label, says(submission), readers="author")
+        if not console.state.directory.joins_later:
+            note = sentence("The contest has begun: its entries do not change.")
+            return Preview(label, says(submission), note, readers="author")
+        entry = register.own_entries(submission.author).get(submission.id)
+        if name in ("refuse", "withdraw") and entry is not None and entry.is_active:
+            words = sentence(f"{entry.name} continues to take part. To take it out, withdraw the agent.")
+            return Preview(label, words, readers="author")
+        return Preview(label, says(submission), readers="author")
 
     def carry_out(console: Console, order: OrganiserOrder, _: int) -> DoneOrder:
         return decide(console.state.register, replace(order, action=name, target=str(_number(order.target))))

@@ -308,7 +308,7 @@ def test_agents_have_their_entry_and_their_newest_submission(directory: IntakeDi
         first, second = received(register, "five", "1" * 64), received(register, "Five", "2" * 64)
         other = received(register, "six", "1" * 64)
         register.withdraw(second.id, "ada", "a test")
-        found = agents_of(register.submissions("ada"), register.entries("ada"))
+        found = agents_of(register.submissions("ada"), register.entries("ada"), {})
 
         assert [("five", first.id, second.id), ("six", other.id, other.id)] == [
             (agent.name, agent.entry and agent.entry.id, agent.last.id) for agent in found

@@ -46,12 +46,13 @@ class Desk:
         self.cup: Cup = stack.enter_context(joins(folder, INTAKE))
         self.cup.play(14)
         self.directory: IntakeDirectory = intake_directory(load_plan(folder))
-        self.service, console = stack.enter_context(service_of(folder))
+        self.service, self.console = stack.enter_context(service_of(folder))
+        console, self.site = self.console, "same-origin"
         self.token = console.state.authors.tokens.make("eve", "organiser")
         self.other = console.state.authors.tokens.make("bob", "organiser")
 
     def ask(self, path: str, token: str, form: Mapping[str, str] | None = None) -> Answer:
-        headers = {"cookie": f"judge-author={token}", "sec-fetch-site": "same-origin"}
+        headers = {"cookie": f"judge-author={token}", "sec-fetch-site": self.site}
         if form is None:
             return asyncio.run(call(self.service, "GET", path, headers))
         headers["content-type"] = "application/x-www-form-urlencoded"

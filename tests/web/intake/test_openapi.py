@@ -37,6 +37,7 @@ PATHS = [
     ("/submissions/{id}/practice", "POST"),
     ("/submissions/{id}/challenges", "GET"),
     ("/submissions/{id}/challenges", "POST"),
+    ("/submissions/{id}/withdrawal", "POST"),
 ]
 
 

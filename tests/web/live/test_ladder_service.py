@@ -3,6 +3,7 @@
 import time
 from dataclasses import replace
 from pathlib import Path
+from shutil import rmtree
 from typing import Any
 
 import httpx
@@ -50,7 +51,10 @@ def with_files(job: UploadJob, tell: OnStep) -> UploadOutcome:
     staged.mkdir()
     (staged / "five").write_bytes(job.upload.read_bytes())
     digest = program_digest(staged)
-    staged.rename(job.agents / digest)
+    if (job.agents / digest).exists():
+        rmtree(staged)
+    else:
+        staged.rename(job.agents / digest)
     assert found.report is not None
     return replace(
         found,
@@ -96,6 +100,46 @@ def test_uploaded_agent_and_its_new_version_join_play_and_verify(tmp_path: Path)
     assert [] == list(report.problems)
     assert report.is_over
     assert [] == problems_by_node(public.directory, public.public_key)
+
+
+def test_author_leaves_on_the_page_returns_with_the_same_files_and_verifiers_follow(tmp_path: Path) -> None:
+    public = Public(tmp_path, make_key(tmp_path / "organiser.key"))
+    cast = {**STRONG_TO_WEAK, "zoe": player("zoe", 0.7), "zoe.2": player("zoe.2", 0.7)}
+    with Cup(tmp_path / "cup", cast, FORM + INTAKE, FAILURES, first=4, drawn=nothing) as cup:
+        cup.contest.enter_passed = enter_passed
+        cup.play(5)
+        token = make_token(intake_directory(load_plan(cup.folder)), "eve")
+        with (
+            serving_all(cup.folder, without=(GATE,)) as service,
+            service.client(token) as eve,
+            httpx.Client(base_url=service.url, cookies={"judge-author": token}, timeout=60) as browser,
+        ):
+            submitted(eve, "good zoe", 1)
+            cup.play(5)
+            assert games_of(cup, "zoe")
+            drawn = len(cup.store.games(cup.contest.name))
+            site = {"sec-fetch-site": "same-origin"}
+            for _ in range(2):
+                assert 303 == browser.post("/author/agents", data={"name": "zoe"}, headers=site).status_code
+            assert "You no longer take part: withdrawn by its author" in browser.get("/author/index.html").text
+            assert 409 == eve.post("/submissions/1/challenges", params={"opponent": "anna"}).status_code
+            cup.play(4)
+            assert all(game.number <= drawn for game in games_of(cup, "zoe"))
+            submitted(eve, "good zoe", 2)
+            cup.play(6)
+            assert "You take part with version 2" in browser.get("/author/index.html").text
+            assert "withdrawn" == eve.post("/submissions/2/withdrawal").json()["state"]
+            cup.play()
+        left = cup.store.last_lines(cup.contest.name, 9, WITHDRAWN)[::-1]
+        assert [f"{agent}: withdrawn by its author" for agent in ("zoe", "zoe.2")] == [line.text for line in left]
+        assert {"eve"} == {line.who for line in left}
+        assert games_of(cup, "zoe.2")
+        publish(cup.contest, public.directory, public.private, public.key, PageOptions(languages=("en",)))
+    report = verify_export(public.directory, public.public_key)
+    assert [] == list(report.problems)
+    assert report.is_over
+    assert [] == problems_by_node(public.directory, public.public_key)
+    assert b'"eve"' not in b"".join(path.read_bytes() for path in public.directory.glob("data/*.json"))
 
 
 def submitted(client: httpx.Client, content: str, version: int) -> None:

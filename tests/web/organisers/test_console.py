@@ -485,6 +485,7 @@ def test_a_season_of_a_ladder_is_frozen_reopened_and_ended_with_reasons(tmp_path
         assert not re.search(r"(?i)\brounds?\b", re.sub(r"<[^>]*>", " ", page))
         assert "action=enter&amp;target=zoe" in page
         assert "takes part from now on" in own.order("enter", "zoe", why="as asked")
+        assert "zoe continues to take part" in own.page("order.html?action=withdraw&target=1")
         assert "no longer takes part" in own.order("withdraw-agent", "zoe", why="it is ill")
         own.order("freeze-admissions", why="the last week")
         page = own.page("index.html")

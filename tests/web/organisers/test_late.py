@@ -10,7 +10,7 @@ from judge.store.types import NotNowError
 from tests.web.organisers.office import Office, office, unbegun
 
 CLOSED = "[submissions]\ncloses = 2020-03-31T18:00:00Z\n"
-FINAL = b"The contest has begun: its entries are final."
+FINAL = b"The contest has begun: a late submission cannot be permitted any more."
 
 
 def upload(found: Office, author: str) -> int:
