@@ -1,8 +1,7 @@
 """Evaluates a candidate against a locked-in pool, until a test decides or the score is precise enough.
 
 At first use the pool fixes opponents, policy, openings and seed, so all candidates play the same games. Games already
-played with the same files are not repeated. A parent plays the same games and is compared pair by pair. No folders are
-kept.
+played with the same files are not repeated. A parent plays the same games and is compared pair by pair.
 """
 
 import json

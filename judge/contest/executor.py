@@ -1,8 +1,7 @@
 """Runs games in slots. A slot has whole cores and two processes: one plays while the other prepares its game.
 
 With shared cores (`box.sharing`) one process plays all games in threads, because many waking processes would need a
-core. A file lock decides which process plays; the kernel releases it when the process dies. Core locks
-(`judge.sandbox.machine.cores`) keep other judges away.
+core. A file lock decides which process plays; the kernel releases it when the process dies.
 """
 
 import platform

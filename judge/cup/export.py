@@ -4,8 +4,6 @@ DIR/index.html, agents.html, agents/, schedule.html, cup.json     the cup
 DIR/announcement.json                                             its leagues before the start
 DIR/manifest.json, manifest.sig, organiser.pem                    its files, and the manifest of each league
 DIR/LEAGUE/                                                       an ordinary export with its own manifest and log
-
-The pages show leagues with medals, all agents, an agent in all leagues, and the schedule.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

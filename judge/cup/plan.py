@@ -259,8 +259,7 @@ class PlannedCup:
     def write(self, league: str, promoted: Sequence[AgentPlan] = (), *, is_complete: bool = True) -> Planned:
         """Write the league's contest.toml unless it has begun or is unchanged; return the contest.
 
-        An incomplete league waits for another one's agents, and does not start by itself. Raises HostError, and
-        InputError if the file was not written by this function.
+        Raises HostError, and InputError if the file was not written by this function.
         """
         path = self.file_of(league)
         document = self._document(league, "../", promoted)

@@ -1,7 +1,7 @@
-"""Plays a cup: each league by its own `judge contest run`, in the order of cup.toml. Estimates its games and duration.
+"""Plays a cup: each league by its own `judge contest run`, in the order of cup.toml.
 
 A game waits for its core's lock (`judge.sandbox.machine.cores`), which the kernel gives to the longest-waiting
-game. On a cluster the scheduler assigns the slots.
+game.
 """
 
 import signal

@@ -1,7 +1,6 @@
 """The syntax of SGF, FF[1] to FF[4], for all games.
 
-The reader accepts collections and unknown properties. It reads the main line only. CA names the encoding. The parser
-needs no recursion: the main line ends at the first closing parenthesis.
+The reader accepts collections and unknown properties. It reads the main line only. CA names the encoding.
 """
 
 import re

@@ -149,8 +149,7 @@ class Venue:
     """Where games are played, and their observers.
 
     `turn` is entered when the boxes are ready and left when the slot is free; steps outside it may overlap with another
-    game. `watch` receives each answer. `follow` receives new packed parts of the transcript; it must not block. Attack
-    tests replace `build`, `wire` and `referee`.
+    game. `watch` receives each answer. `follow` receives new packed parts of the transcript; it must not block.
     """
 
     slot: Slot = field(default_factory=Slot)

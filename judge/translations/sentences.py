@@ -1,7 +1,7 @@
 """Translates English sentences of records by finding their messages.
 
 The code marks a sentence with `judge.base.text.sentence(f"exited with code {code} before the game was over")`. The
-catalogue has the same text with names in braces, in the context `SENTENCE`. Sentences in braces are also translated.
+catalogue has the same text with names in braces, in the context `SENTENCE`.
 """
 
 import re

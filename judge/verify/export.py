@@ -114,7 +114,7 @@ def verify_export(
     With a `sample` only its games are replayed. Other results are taken from games.json; folder states and fairness
     certificate are not checked.
 
-    Raises InputError for a missing export, key, checkpoint or receipt. Other errors become problems.
+    Raises InputError for a missing export, key, checkpoint or receipt.
     """
     old = None if since is None else read_checkpoint(read_bounded(since, MAX_CHECKPOINT_BYTES), str(since))
     given = None if receipt is None else read_receipt(read_bounded(receipt, MAX_ANSWER_BYTES), str(receipt))

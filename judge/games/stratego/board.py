@@ -1,4 +1,4 @@
-"""Pieces, set-up, views, legal moves and fights of Stratego, updated incrementally for speed.
+"""Pieces, set-up, views, legal moves and fights of Stratego.
 
 RED sets up four rows, then BLUE. Both sides are asked after a fault, so there can be two faults (managers of 2011 and
 2012).

@@ -8,7 +8,7 @@
     8,8,1520
     0             result code
 
-Lost: rule, event, round, date, most verdicts. For lines, names and codes see `piskvork`.
+Lost: rule, event, round, date, most verdicts.
 """
 
 from collections.abc import Callable, Sequence

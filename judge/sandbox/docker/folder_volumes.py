@@ -1,7 +1,6 @@
 """Kept folders with a quota: sized tmpfs volumes that a trusted container keeps mounted. See decision 0006.
 
-The container runs its own image as a root with two capabilities (reading closed files, changing owners), without a
-network, and read-only.
+Its root has two capabilities: reading closed files, changing owners.
 """
 
 import secrets

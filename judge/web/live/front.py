@@ -1,6 +1,6 @@
 """Several contests under one address: a page and a feed of all, and each contest in a folder with its name.
 
-The pages of all use the script of a contest's pages. Their only event is that results have changed.
+The pages of all use the script of a contest's pages.
 """
 
 import asyncio
