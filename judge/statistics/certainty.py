@@ -171,8 +171,8 @@ def assess_places(
 ) -> Certainty | None:
     """None for fewer than two agents with games.
 
-    `places` default to Gomocup's ratings. Disqualified agents must not be in `results`. With `is_running` all ranges are
-    valid together, at any number of looks.
+    `places` default to Gomocup's ratings. Disqualified agents must not be in `results`. With `is_running` all ranges
+    are valid together, at any number of looks.
     """
     listed = list(results)
     met = [each for each in summed(listed) if any(each[2:])]
