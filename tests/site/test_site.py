@@ -447,6 +447,85 @@ def test_an_agents_page_counts_its_faults_by_verdict() -> None:
     assert "Failures and fouls" not in pages["agents/001.html"].decode()
 
 
+@pytest.fixture(scope="module")
+def disqualified(cup: Cup) -> PublishedContest:
+    """The cup with one agent disqualified at its end."""
+    return replace(load_store(cup.contest), disqualified={"dora": "failed in 27% of its games; 10% are allowed"})
+
+
+def text_of(page: bytes) -> str:
+    """A page without markup."""
+    return " ".join(unescape(re.sub(r"<[^>]*>", " ", page.decode())).split())
+
+
+def test_page_of_a_disqualified_agent_shows_its_played_games_and_that_they_do_not_count(
+    disqualified: PublishedContest,
+) -> None:
+    pages = dict(site(disqualified, {}, Proof("", "", ()), languages(CODES)))
+    played = [result for result in disqualified.results if "dora" in result.agents]
+    won, drawn = sum(result.winner == "dora" for result in played), sum(result.is_draw for result in played)
+
+    for folder, words in (
+        ("", "Its 8 games do not count, because it was disqualified."),
+        ("cs/", "Jeho 8 partií se nepočítá, protože byl diskvalifikován."),
+        ("zh/", "其 8 局对局不计入成绩。"),
+    ):
+        page = pages[f"{folder}agents/004.html"].decode()
+        assert words in page
+        # Neither place nor points are before its results.
+        assert f"{won} / {drawn} / {8 - won - drawn}" == re.findall("<li><b>(.*?)</b>", page)[0]
+        assert 8 == page.count('class="score out"')
+        index = pages[f"{folder}index.html"].decode()
+        row = next(row for row in re.findall(r"<tr>.*?</tr>", index, re.DOTALL) if "\N{EN DASH}" in row)
+        assert {"\N{EN DASH}", ""} == set(re.findall(r'<td class="num[^>]*>([^<]*)</td>', row))
+    pair = pages["pairs/001-004.html"]
+    assert "These 2 games do not count, because dora was disqualified." in text_of(pair)
+    assert b"<b>2</b> games" in pair
+
+
+def test_games_that_do_not_count_are_marked_on_every_page(
+    disqualified: PublishedContest, cup: Cup, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pages = dict(site(disqualified, {}, Proof("", "", ())))
+    marked = {path: pages[path].count(b"</s>") for path in ("games.html", "agents/001.html", "pairs/001-004.html")}
+    rounds = sum(data.count(b"</s>") for path, data in pages.items() if path.startswith("rounds/"))
+
+    assert {"games.html": 8, "agents/001.html": 2, "pairs/001-004.html": 2} == marked
+    assert 8 == rounds
+    assert 8 == pages["games.html"].count(b"(does not count)")
+    assert "20 games (8 do not count)" in text_of(pages["index.html"])
+    # The same number of an agent in the crosstable and the standings.
+    heads = re.findall(r'<th scope="col" class="mid"><abbr[^>]*>(.*?)</abbr>', pages["crosstable.html"].decode())
+    assert ["1", "2", "3", "4", "\N{EN DASH}"] == heads
+    legend = b"Games that are struck through do not count"
+    assert legend in pages["crosstable.html"]
+    monkeypatch.setattr("judge.site.site.MOST_IN_CELL", 0)
+    sums = dict(site(disqualified, {}, Proof("", "", ())))["crosstable.html"]
+    assert (8, True) == (sums.count(b"</s>"), legend in sums)
+    assert legend not in dict(site(load_store(cup.contest), {}, Proof("", "", ())))["crosstable.html"]
+
+
+@pytest.mark.parametrize(
+    ("code", "words"),
+    [
+        ("en", "This game does not count, because dora was disqualified."),
+        ("cs", "Tato partie se nepočítá, protože program dora byl diskvalifikován."),
+        ("zh", "dora 已被取消资格"),
+    ],
+)
+def test_page_of_a_game_that_does_not_count_has_the_reason(code: str, words: str) -> None:
+    file = recorded.gomoku()
+    game = a_game(1, "anna", "dora", Verdict.WIN, "")
+    place = PagePlace("games/00001.html", *languages([code]), languages([code]))
+    counted, excluded = (
+        game_page(steps_of(file), file.record, GamePageContext("cup", game, ("1", "2"), excluded=name), place)
+        for name in ("", "dora")
+    )
+
+    assert words in text_of(excluded).replace(" .", ".")
+    assert words not in text_of(counted)
+
+
 # --- the film --------------------------------------------------------------------------------------------------------
 
 
