@@ -396,6 +396,7 @@ def _agent(
             fault = None if game.result is None else game.result.faults[agent.name != game.first]
             if game.result is not None and fault is not None:
                 faults.append((game, fault.value, game.result.reason))
+    faults.sort(key=lambda fault: fault[0].number)
     ladder = agent_values(contest, agent, language)
     per_page = PER_PAGE - (2 * len(ladder["rows"]) if ladder else 0)
     shown = max(1, per_page // max(1, len(opponents)))

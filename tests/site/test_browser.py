@@ -140,6 +140,8 @@ def test_the_list_of_games_is_sorted_and_filtered(browser: Browser, exported: Pu
     moves = """[...document.querySelectorAll("table.games tbody tr:not([hidden])")].map(
       (row) => Number.parseFloat(row.cells[row.cells.length - 1].textContent.replace(",", ".")))"""
     everything = browser.ask(moves)
+    status = "document.querySelector('.filter p').textContent"
+    assert "" == browser.ask(status)
 
     browser.ask("[...document.querySelectorAll('.sort')].at(-1).click()")
     assert sorted(everything) == browser.ask(moves)
@@ -156,7 +158,7 @@ def test_the_list_of_games_is_sorted_and_filtered(browser: Browser, exported: Pu
     )
     assert 0 < len(left) < len(everything)
     assert all(agent in row for row in left)
-    assert f"{len(left)} of {len(everything)} games" == browser.ask("document.querySelector('.filter p').textContent")
+    assert f"{len(left)} of {len(everything)} games" == browser.ask(status)
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

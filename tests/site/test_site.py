@@ -526,6 +526,42 @@ def test_page_of_a_game_that_does_not_count_has_the_reason(code: str, words: str
     assert words not in text_of(counted)
 
 
+def test_failures_of_an_agent_are_in_the_order_of_the_games() -> None:
+    pairs = (("one", "other"), ("two", "other"), ("one", "other"))
+    games = [a_game(number, *pair, Verdict.CRASH, "it ended") for number, pair in enumerate(pairs, 1)]
+    page = dict(site(a_contest(["one", "two", "other"], games), {}, Proof("", "", ())))["agents/003.html"].decode()
+
+    listed = page.partition('<ul class="faults">')[2].partition("</ul>")[0]
+    assert ["00001", "00002", "00003"] == re.findall(r"games/(\d+)\.html", listed)
+
+
+def test_list_of_games_counts_the_played_ones(cup: Cup) -> None:
+    contest = load_store(cup.contest)
+    games = [replace(game, result=None, state="pending") if game.number > 5 else game for game in contest.games]
+    pages = dict(site(replace(contest, games=games), {}, Proof("", "", ()), languages(CODES)))
+
+    for folder, words in (
+        ("", "5 of 20 games played"),
+        ("cs/", "Odehráno partií: 5 z 20"),
+        ("zh/", "已完成 5 / 20 局"),
+    ):
+        assert words in pages[f"{folder}games.html"].decode()
+
+
+def test_public_page_of_a_failed_game_has_words_for_viewers_and_the_command_for_its_link(cup: Cup) -> None:
+    contest = load_store(cup.contest)
+    game = next(game for game in contest.played if game.result is not None and game.result.verdict is Verdict.CRASH)
+    assert game.result is not None
+    public = public_part(cup.contest.record(game.result.record))
+    context = GamePageContext("cup", game, ("001", "002"))
+    page = game_page(steps_of(public), public.record, context, PagePlace(f"games/{game.stem}.html")).decode()
+
+    assert "The record has the evidence." in page
+    assert "stored for you" not in page
+    assert f"<code>judge verify {game.stem}.json</code>" in page
+    assert f'/{game.stem}.json">' in page
+
+
 # --- the film --------------------------------------------------------------------------------------------------------
 
 
