@@ -562,6 +562,19 @@ def test_public_page_of_a_failed_game_has_words_for_viewers_and_the_command_for_
     assert f'/{game.stem}.json">' in page
 
 
+def test_percentages_of_old_and_new_records_have_one_form(disqualified: PublishedContest) -> None:
+    pages = dict(site(disqualified, {}, Proof("", "", ()), languages(CODES)))
+
+    for folder, words in (
+        ("", "failed in 27 % of its games; 10 % are allowed"),
+        ("cs/", "selhal v 27 % svých partií; povoleno je 10 %"),
+        ("zh/", "在其 27 % 的对局中出错"),
+    ):
+        for path in ("index", "agents/004"):
+            assert words in pages[f"{folder}{path}.html"].decode()
+        assert b"27%" not in b"".join(data for path, data in pages.items() if path.endswith(".html"))
+
+
 # --- the film --------------------------------------------------------------------------------------------------------
 
 
