@@ -516,7 +516,8 @@ def test_games_that_do_not_count_are_marked_on_every_page(
 def test_page_of_a_game_that_does_not_count_has_the_reason(code: str, words: str) -> None:
     file = recorded.gomoku()
     game = a_game(1, "anna", "dora", Verdict.WIN, "")
-    place = PagePlace("games/00001.html", *languages([code]), languages([code]))
+    spoken = languages([code])
+    place = PagePlace("games/00001.html", spoken[0], spoken)
     counted, excluded = (
         game_page(steps_of(file), file.record, GamePageContext("cup", game, ("1", "2"), excluded=name), place)
         for name in ("", "dora")
