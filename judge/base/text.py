@@ -104,8 +104,13 @@ def number(value: float, decimals: int = 1) -> str:
     return (text.rstrip("0").rstrip(".") if "." in text else text).replace("-", "\N{MINUS SIGN}")
 
 
+def percent(share: float) -> str:
+    """A share, such as `27 %`."""
+    return f"{100 * share:.0f} %"
+
+
 def count_text(value: float) -> str:
-    """A number from 0 to 10**18, briefly: 12, 3.4K, 345K, 1.2M."""
+    """A number below 10**18: 12, 3.4K, 345K, 1.2M."""
     units = iter("KMGTPE")
     unit = ""
     while value >= 999.5:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from judge.agents.store import AgentStore
 from judge.base.errors import HostError, InputError
 from judge.base.garbage import uncollected
-from judge.base.text import printable, sentence
+from judge.base.text import percent, printable, sentence
 from judge.contest.attempts import Executor, Job
 from judge.contest.folders.kept import share_files
 from judge.contest.folders.transfer import brought, folder_words
@@ -181,11 +181,12 @@ class Contest:
             self._disqualify_failed(self.store.results_of(self.name, (game.first, game.second)), game)
 
     def _disqualify_failed(self, results: Sequence[GameResult], game: ScheduledGame | None = None) -> None:
-        limit = self.snapshot.failures.limit
-        for agent, share in self.tournament.failed(results, self.out()).items():
+        limit = percent(self.snapshot.failures.limit)
+        for agent, failed in self.tournament.failed(results, self.out()).items():
             # Of others, only games against these two are known.
             if game is None or agent in (game.first, game.second):
-                why = sentence(f"failed in {share:.0%} of its games; {limit:.0%} are allowed")
+                share = percent(failed)
+                why = sentence(f"failed in {share} of its games; {limit} are allowed")
                 self.store.disqualify(self.name, agent, why)
 
     def job(self, game: ScheduledGame, listener: Path | None = None) -> Job:

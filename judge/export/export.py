@@ -242,6 +242,9 @@ def _contexts(contest: PublishedContest, options: PageOptions) -> Sequence[GameP
             above=options.above,
             titles=(contest.by_name[game.first].title, contest.by_name[game.second].title),
             has_rounds=contest.has_rounds,
+            excluded="" if excluded is None else excluded.title,
+            is_withdrawn=excluded is not None and bool(excluded.withdrawn),
         )
         for game, before, after in zip(contest.played, stems, stems[2:], strict=False)
+        for excluded in (contest.exclusion(game),)
     ]

@@ -314,10 +314,15 @@ class PublishedContest:
         pairings = without(self.tournament.played(self.pairings, self.results), self.out)
         return [game for pairing in pairings for game in pairing.games]
 
-    @cached_property
-    def counted_ids(self) -> frozenset[str]:
-        """Ids of `counted`."""
-        return frozenset(game.id for game in self.counted)
+    @property
+    def uncounted(self) -> int:
+        """Number of results that do not count."""
+        return len(self.results) - len(self.counted)
+
+    def exclusion(self, game: ScheduledGame) -> Participant | None:
+        """The agent because of which a game does not count."""
+        agents = [self.by_name[name] for name in (game.first, game.second)]
+        return next((agent for agent in agents if agent.out), None)
 
     @cached_property
     def certainty(self) -> Sequence[StageCertainty]:

@@ -53,7 +53,7 @@ class ResultsChart:
 
 def results_chart(contest: PublishedContest, language: Language) -> ResultsChart:
     """Chart of games won, drawn and lost."""
-    lines = contest.table.lines
+    lines = [line for line in contest.table.lines if line.agent not in contest.out]
     shown = lines[:MAX_ROWS]
     most = max((line.done.games for line in shown), default=0) or 1
     unit = (WIDTH - NAMES - VALUES) / most

@@ -65,6 +65,9 @@ class GamePageContext:
     titles: tuple[str, str] = ("", "")
     """Display names."""
     has_rounds: bool = True
+    excluded: str = ""
+    """Display name of the agent because of which the game does not count."""
+    is_withdrawn: bool = False
 
 
 def game_picture(replay: Stepped, record: GameRecord, context: GamePageContext) -> bytes:
@@ -116,6 +119,8 @@ def game_pages(
         "game": context.game,
         "stage": context.stage,
         "has_rounds": context.has_rounds,
+        "excluded": context.excluded,
+        "is_withdrawn": context.is_withdrawn,
         "before": context.before,
         "after": context.after,
         "agents": context.agents,

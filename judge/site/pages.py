@@ -2,6 +2,7 @@
 pictures. Pages load nothing from other sites.
 """
 
+import re
 import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -45,6 +46,8 @@ AUTHOR_POLICY = LIVE_POLICY.replace("form-action 'none'", "form-action 'self'")
 
 
 HERE = __package__
+
+_PERCENT = re.compile(r"(?<=\d)%(?!\w)")
 
 
 def asset(name: str, package: str = HERE) -> bytes:
@@ -139,13 +142,13 @@ def _environment(language: Language, package: str) -> Environment:
     def sentence_in(text: str, limit: int = MAX_SENTENCE_CHARACTERS) -> Markup:
         """Sentences missing in the catalogue stay English and are marked so."""
         translated = language.sentence(text)
-        shown = escape(plain_text(text if translated is None else translated, limit))
+        shown = escape(_spaced(plain_text(text if translated is None else translated, limit)))
         return shown if translated is not None else Markup('<span lang="en">{}</span>').format(shown)
 
     def explanation_in(text: str, limit: int = MAX_SENTENCE_CHARACTERS) -> Markup:
         """As `sentence_in`, for sentences that `; ` joins."""
         shown = [
-            escape(part) if is_own else Markup('<span lang="en">{}</span>').format(part)
+            escape(_spaced(part)) if is_own else Markup('<span lang="en">{}</span>').format(_spaced(part))
             for part, is_own in language.explanation(plain_text(text, limit))
         ]
         return Markup("; ").join(shown)
@@ -193,6 +196,11 @@ def icon_of(contest: str) -> str:
         f'60% 35%)"/><text x="4.5" y="6.7" font-size="6" text-anchor="middle" fill="#fff">{letter}</text></svg>'
     )
     return f"data:image/svg+xml,{quote(svg)}"
+
+
+def _spaced(text: str) -> str:
+    # Records have both forms.
+    return _PERCENT.sub(" %", text)
 
 
 def _print(value: object) -> object:

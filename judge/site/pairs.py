@@ -33,11 +33,11 @@ def pair_pages(contest: PublishedContest) -> Iterator[tuple[str, Callable[[], Ma
 def _pair(
     contest: PublishedContest, agents: Sequence[Participant], games: Sequence[PublishedGame]
 ) -> Mapping[str, Any]:
-    counted = contest.counted_ids
-    results = [game.result for game in games if game.result is not None and game.id in counted]
+    results = [game.result for game in games if game.result is not None]
     names = [agent.name for agent in agents]
     return {
         "agents": agents,
+        "excluded": contest.exclusion(games[0]),
         "games": games[:MAX_GAMES],
         "left_out": max(0, len(games) - MAX_GAMES),
         "played": len(results),

@@ -26,7 +26,7 @@ from judge.statistics.fairness import TIME
 from judge.statistics.match_estimate import Interval
 from judge.tournament.formats.base import skip_of
 from judge.tournament.formats.groups import Leagues
-from judge.tournament.results import FAILURES
+from judge.tournament.results import FAILURES, SideScore
 from judge.tournament.standings import CRITERIA, TableLine
 from judge.translations.language import ENGLISH, Language
 
@@ -267,10 +267,11 @@ class _CrossCell:
     `counts` is false for games of a disqualified agent.
     """
 
-    games: Sequence[tuple[PublishedGame, float, str, bool]]
+    games: Sequence[tuple[PublishedGame, float, str]]
     score: float
     played: int
     page: str
+    counts: bool
 
 
 def _crosstable(contest: PublishedContest, language: Language) -> Mapping[str, Any]:
@@ -278,10 +279,7 @@ def _crosstable(contest: PublishedContest, language: Language) -> Mapping[str, A
     if len(lines) > MAX_AGENTS:
         return {"rows": None, "is_wide": False, "has_sums": False, "has_left_out": False, "has_uncounted": False}
     most = MOST_IN_CELL if len(contest.games) <= MOST_IN_CELLS else 0
-    counted = contest.counted_ids
-    rows = [
-        (line, [_cell(contest, line.agent, other.agent, most, counted, language) for other in lines]) for line in lines
-    ]
+    rows = [(line, [_cell(contest, line.agent, other.agent, most, language) for other in lines]) for line in lines]
     has_sums = any(cell is not None and not cell.games for _, row in rows for cell in row)
     in_cells = sum(max([len(cell.games) or 2 for cell in row if cell is not None], default=1) for _, row in rows)
     return {
@@ -289,25 +287,23 @@ def _crosstable(contest: PublishedContest, language: Language) -> Mapping[str, A
         "is_wide": in_cells > MAX_NARROW_CELLS,
         "has_sums": has_sums,
         "has_left_out": any(contest.left_out.values()),
-        "has_uncounted": len(counted) < len(contest.results),
+        "has_uncounted": any(cell is not None and not cell.counts for _, row in rows for cell in row),
     }
 
 
-def _cell(
-    contest: PublishedContest, agent: str, other: str, most: int, counted: Collection[str], language: Language
-) -> _CrossCell | None:
+def _cell(contest: PublishedContest, agent: str, other: str, most: int, language: Language) -> _CrossCell | None:
     met = contest.meetings.get(frozenset({agent, other}), ()) if agent != other else ()
     scored = [
-        (game, score, _title(game, contest.stage_of(game), game.result.verdict, language), game.id in counted)
+        (game, score, _title(game, contest.stage_of(game), game.result.verdict, language))
         for game in met
         if game.result is not None and (score := game.score_of(agent)) is not None
     ]
     if not scored:
         return None
-    total = sum(score for _, score, _, counts in scored if counts)
-    played = sum(counts for *_, counts in scored)
+    total = sum(score for _, score, _ in scored)
     shown = scored if len(scored) <= most else ()
-    return _CrossCell(shown, total, played, pair_file(contest, agent, other))
+    counts = contest.out.keys().isdisjoint((agent, other))
+    return _CrossCell(shown, total, len(scored), pair_file(contest, agent, other), counts)
 
 
 def _title(game: PublishedGame, stage: str, verdict: str, language: Language) -> str:
@@ -400,15 +396,18 @@ def _agent(
             fault = None if game.result is None else game.result.faults[agent.name != game.first]
             if game.result is not None and fault is not None:
                 faults.append((game, fault.value, game.result.reason))
+    faults.sort(key=lambda fault: fault[0].number)
     ladder = agent_values(contest, agent, language)
     per_page = PER_PAGE - (2 * len(ladder["rows"]) if ladder else 0)
     shown = max(1, per_page // max(1, len(opponents)))
     total = sum(len(games) for _, games in opponents)
     rating = contest.rated.get(agent.name)
     seat = agent.entry.seat
+    line = contest.lines.get(agent.name)
     return {
         "participant": agent,
-        "line": contest.lines.get(agent.name),
+        "line": line,
+        "done": _played(contest, agent.name) if agent.out or line is None else line.done,
         "places": _places(contest, agent.name),
         "history": _history(contest, agent, language),
         "ladder": ladder,
@@ -436,6 +435,14 @@ def _agent(
         "pair_file": pair_file,
         "left_out": max(0, total - sum(min(shown, len(games)) for _, games in opponents)) if total > per_page else 0,
     }
+
+
+def _played(contest: PublishedContest, agent: str) -> SideScore:
+    done = SideScore()
+    for result in contest.results:
+        if agent in result.agents:
+            done.count(result, result.agents.index(agent))
+    return done
 
 
 def _places(contest: PublishedContest, agent: str) -> str:

@@ -23,6 +23,7 @@ from judge.base.errors import InputError
 from judge.base.garbage import rarely_collected
 from judge.base.parsing import refuse_ambiguous
 from judge.base.progress import Tracker, untracked
+from judge.base.text import percent
 from judge.base.worker_processes import in_parallel
 from judge.contest_games import AttemptState, GameResult, GameState, PublishedGame
 from judge.publish.joined import JOINED, FormerContest
@@ -298,7 +299,7 @@ def _chance_problems(contest: PublishedContest) -> Iterator[str]:
 
 def _failure_problems(contest: PublishedContest) -> Iterator[str]:
     for agent, share in contest.tournament.failed(contest.results, contest.out).items():
-        yield f"{agent} failed in {share:.0%} of its games, but is not disqualified"
+        yield f"{agent} failed in {percent(share)} of its games, but is not disqualified"
 
 
 # --- tables ----------------------------------------------------------------------------------------------------------

@@ -140,6 +140,8 @@ def test_the_list_of_games_is_sorted_and_filtered(browser: Browser, exported: Pu
     moves = """[...document.querySelectorAll("table.games tbody tr:not([hidden])")].map(
       (row) => Number.parseFloat(row.cells[row.cells.length - 1].textContent.replace(",", ".")))"""
     everything = browser.ask(moves)
+    status = "document.querySelector('.filter p').textContent"
+    assert "" == browser.ask(status)
 
     browser.ask("[...document.querySelectorAll('.sort')].at(-1).click()")
     assert sorted(everything) == browser.ask(moves)
@@ -156,7 +158,7 @@ def test_the_list_of_games_is_sorted_and_filtered(browser: Browser, exported: Pu
     )
     assert 0 < len(left) < len(everything)
     assert all(agent in row for row in left)
-    assert f"{len(left)} of {len(everything)} games" == browser.ask("document.querySelector('.filter p').textContent")
+    assert f"{len(left)} of {len(everything)} games" == browser.ask(status)
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -176,7 +178,7 @@ def test_times_of_games_have_a_unit_and_are_sorted(browser: Browser, exported: P
     assert len(set(seconds)) > 3
 
 
-UNREACHABLE = """[...document.querySelectorAll("main :is(td, th)")].filter((cell) => {
+UNREACHABLE = """[...document.querySelectorAll("main .wide :is(td, th)")].filter((cell) => {
   const { left, right, width } = cell.getBoundingClientRect();
   const scroller = cell.closest(".wide");
   const room = scroller.scrollWidth - scroller.clientWidth;
@@ -185,7 +187,9 @@ UNREACHABLE = """[...document.querySelectorAll("main :is(td, th)")].filter((cell
 
 
 @pytest.mark.parametrize("scripts", [True, False])
-@pytest.mark.parametrize("page", ["games.html", "agents/001.html", "pairs/001-002.html", "rounds/001.html"])
+@pytest.mark.parametrize(
+    "page", ["games.html", "agents/001.html", "pairs/001-002.html", "rounds/001.html", "games/00001.html"]
+)
 def test_lists_of_games_have_all_columns_on_a_phone(
     browser: Browser, exported: Public, page: str, scripts: bool
 ) -> None:
@@ -194,8 +198,10 @@ def test_lists_of_games_have_all_columns_on_a_phone(
     try:
         browser.open(exported.directory / page)
         assert [] == browser.ask(UNREACHABLE)
-        tables = "[...document.querySelectorAll('table.games')]"
-        assert browser.ask(f"{tables}.every((each) => each.parentNode.scrollWidth <= each.parentNode.clientWidth)")
+        tables = "[...document.querySelectorAll('table.games, table.seats')]"
+        assert browser.ask(
+            f"{tables}.length && {tables}.every((each) => each.parentNode.scrollWidth <= each.parentNode.clientWidth)"
+        )
         # In each row no cell covers another one.
         assert browser.ask(
             f"""{tables}.flatMap((table) => [...table.rows]).every((row) => [...row.cells].every((one, at) =>

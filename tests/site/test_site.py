@@ -447,6 +447,137 @@ def test_an_agents_page_counts_its_faults_by_verdict() -> None:
     assert "Failures and fouls" not in pages["agents/001.html"].decode()
 
 
+@pytest.fixture(scope="module")
+def disqualified(cup: Cup) -> PublishedContest:
+    """The cup with one agent disqualified at its end."""
+    return replace(load_store(cup.contest), disqualified={"dora": "failed in 27% of its games; 10% are allowed"})
+
+
+def text_of(page: bytes) -> str:
+    """A page without markup."""
+    return " ".join(unescape(re.sub(r"<[^>]*>", " ", page.decode())).split())
+
+
+def test_page_of_a_disqualified_agent_shows_its_played_games_and_that_they_do_not_count(
+    disqualified: PublishedContest,
+) -> None:
+    pages = dict(site(disqualified, {}, Proof("", "", ()), languages(CODES)))
+    played = [result for result in disqualified.results if "dora" in result.agents]
+    won, drawn = sum(result.winner == "dora" for result in played), sum(result.is_draw for result in played)
+
+    for folder, words in (
+        ("", "Its 8 games do not count, because it was disqualified."),
+        ("cs/", "Jeho 8 partií se nepočítá, protože byl diskvalifikován."),
+        ("zh/", "其 8 局对局不计入成绩。"),
+    ):
+        page = pages[f"{folder}agents/004.html"].decode()
+        assert words in page
+        # Neither place nor points are before its results.
+        assert f"{won} / {drawn} / {8 - won - drawn}" == re.findall("<li><b>(.*?)</b>", page)[0]
+        assert 8 == page.count('class="score out"')
+        index = pages[f"{folder}index.html"].decode()
+        row = next(row for row in re.findall(r"<tr>.*?</tr>", index, re.DOTALL) if "\N{EN DASH}" in row)
+        # Its bar in the chart would be empty.
+        assert (True, False) == (">anna</text>" in index, ">dora</text>" in index)
+        assert {"\N{EN DASH}", ""} == set(re.findall(r'<td class="num[^>]*>([^<]*)</td>', row))
+    pair = pages["pairs/001-004.html"]
+    assert "2 games do not count, because dora was disqualified." in text_of(pair)
+    assert b"<b>2</b> games" in pair
+
+
+def test_games_that_do_not_count_are_marked_on_every_page(
+    disqualified: PublishedContest, cup: Cup, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pages = dict(site(disqualified, {}, Proof("", "", ())))
+    marked = {path: pages[path].count(b"</s>") for path in ("games.html", "agents/001.html", "pairs/001-004.html")}
+    rounds = sum(data.count(b"</s>") for path, data in pages.items() if path.startswith("rounds/"))
+
+    assert {"games.html": 8, "agents/001.html": 2, "pairs/001-004.html": 2} == marked
+    assert 8 == rounds
+    assert 8 == pages["games.html"].count(b"(does not count)")
+    assert "20 games (8 do not count)" in text_of(pages["index.html"])
+    # The same number of an agent in the crosstable and the standings.
+    heads = re.findall(r'<th scope="col" class="mid"><abbr[^>]*>(.*?)</abbr>', pages["crosstable.html"].decode())
+    assert ["1", "2", "3", "4", "\N{EN DASH}"] == heads
+    legend = b"Games that are struck through do not count"
+    assert legend in pages["crosstable.html"]
+    monkeypatch.setattr("judge.site.site.MOST_IN_CELL", 0)
+    sums = dict(site(disqualified, {}, Proof("", "", ())))["crosstable.html"]
+    assert (8, True) == (sums.count(b"</s>"), legend in sums)
+    assert legend not in dict(site(load_store(cup.contest), {}, Proof("", "", ())))["crosstable.html"]
+
+
+@pytest.mark.parametrize(
+    ("code", "words"),
+    [
+        ("en", "This game does not count, because dora was disqualified."),
+        ("cs", "Tato partie se nepočítá, protože program dora byl diskvalifikován."),
+        ("zh", "dora 已被取消资格"),
+    ],
+)
+def test_page_of_a_game_that_does_not_count_has_the_reason(code: str, words: str) -> None:
+    file = recorded.gomoku()
+    game = a_game(1, "anna", "dora", Verdict.WIN, "")
+    spoken = languages([code])
+    place = PagePlace("games/00001.html", spoken[0], spoken)
+    counted, excluded = (
+        game_page(steps_of(file), file.record, GamePageContext("cup", game, ("1", "2"), excluded=name), place)
+        for name in ("", "dora")
+    )
+
+    assert words in text_of(excluded).replace(" .", ".")
+    assert words not in text_of(counted)
+
+
+def test_failures_of_an_agent_are_in_the_order_of_the_games() -> None:
+    pairs = (("one", "other"), ("two", "other"), ("one", "other"))
+    games = [a_game(number, *pair, Verdict.CRASH, "it ended") for number, pair in enumerate(pairs, 1)]
+    page = dict(site(a_contest(["one", "two", "other"], games), {}, Proof("", "", ())))["agents/003.html"].decode()
+
+    listed = page.partition('<ul class="faults">')[2].partition("</ul>")[0]
+    assert ["00001", "00002", "00003"] == re.findall(r"games/(\d+)\.html", listed)
+
+
+def test_list_of_games_counts_the_played_ones(cup: Cup) -> None:
+    contest = load_store(cup.contest)
+    games = [replace(game, result=None, state="pending") if game.number > 5 else game for game in contest.games]
+    pages = dict(site(replace(contest, games=games), {}, Proof("", "", ()), languages(CODES)))
+
+    for folder, words in (
+        ("", "5 of 20 games played"),
+        ("cs/", "Odehráno partií: 5 z 20"),
+        ("zh/", "已完成 5 / 20 局"),
+    ):
+        assert words in pages[f"{folder}games.html"].decode()
+
+
+def test_public_page_of_a_failed_game_has_words_for_viewers_and_the_command_for_its_link(cup: Cup) -> None:
+    contest = load_store(cup.contest)
+    game = next(game for game in contest.played if game.result is not None and game.result.verdict is Verdict.CRASH)
+    assert game.result is not None
+    public = public_part(cup.contest.record(game.result.record))
+    context = GamePageContext("cup", game, ("001", "002"))
+    page = game_page(steps_of(public), public.record, context, PagePlace(f"games/{game.stem}.html")).decode()
+
+    assert "The record has the evidence." in page
+    assert "stored for you" not in page
+    assert f"<code>judge verify {game.stem}.json</code>" in page
+    assert f'/{game.stem}.json">' in page
+
+
+def test_percentages_of_old_and_new_records_have_one_form(disqualified: PublishedContest) -> None:
+    pages = dict(site(disqualified, {}, Proof("", "", ()), languages(CODES)))
+
+    for folder, words in (
+        ("", "failed in 27 % of its games; 10 % are allowed"),
+        ("cs/", "selhal v 27 % svých partií; povoleno je 10 %"),
+        ("zh/", "在其 27 % 的对局中出错"),
+    ):
+        for path in ("index", "agents/004"):
+            assert words in pages[f"{folder}{path}.html"].decode()
+        assert b"27%" not in b"".join(data for path, data in pages.items() if path.endswith(".html"))
+
+
 # --- the film --------------------------------------------------------------------------------------------------------
 
 

@@ -445,7 +445,7 @@ def test_agent_failing_in_a_swiss_is_out_after_the_round() -> None:
     with cup(Swiss(games=2, rounds=3), 4, failures=FailuresPlan(after=2)) as contest:
         _crash(contest, "3", 2)
 
-        assert ["failed in 100% of its games; 10% are allowed"] == list(contest.out().values())
+        assert ["failed in 100 % of its games; 10 % are allowed"] == list(contest.out().values())
         later = [pair for pair in contest.store.pairings("cup") if pair.round > 1]
         assert "3" not in {name for pair in later for name in (pair.first, pair.second)}
         assert 2 == len([pair for pair in later if pair.second is None])

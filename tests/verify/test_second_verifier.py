@@ -89,7 +89,7 @@ def test_both_verifiers_note_the_same_disqualification(tmp_path: Path, capsys: p
         cup.play()
         publish(cup.contest, public.directory, public.private, public.key)
 
-    noted = ["note     always disqualified: failed in 100% of its games; 40% are allowed"]
+    noted = ["note     always disqualified: failed in 100 % of its games; 40 % are allowed"]
     assert (noted, noted) == notes_of_both(public, capsys)
 
 

@@ -237,7 +237,7 @@ def test_a_swiss_contest_is_drawn_again_round_by_round(tmp_path: Path) -> None:
 
     assert () == tuple(report.problems)
     assert report.is_over
-    assert ["always disqualified: failed in 100% of its games; 50% are allowed"] == list(report.decisions)
+    assert ["always disqualified: failed in 100 % of its games; 50 % are allowed"] == list(report.decisions)
 
     change(public.directory / "data/disqualified.json", lambda rows: rows.clear())
     problems = signed_again(public).problems

@@ -51,7 +51,8 @@
         each.row.hidden = !fits;
         shown += Number(fits);
       }
-      status.textContent = status.dataset.words.replace("{shown}", shown).replace("{all}", games.length);
+      const words = status.dataset.words.replace("{shown}", shown).replace("{all}", games.length);
+      status.textContent = agent || verdict ? words : "";
     };
 
     for (const verdict of [...new Set(games.map((each) => each.verdict))].filter(Boolean).sort()) {

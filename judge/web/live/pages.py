@@ -312,7 +312,17 @@ class LivePages:
         before = played[at - 1] if at else ""
         after = played[at + 1] if at + 1 < len(played) else ""
         stream = edition.contest.stream
-        key = (place.file, game.result.record, before, after, live.log, stream is not None and stream.is_final)
+        excluded = edition.contest.exclusion(game)
+        is_final = stream is not None and stream.is_final
+        key = (
+            place.file,
+            game.result.record,
+            before,
+            after,
+            live.log,
+            is_final,
+            excluded and (excluded.name, excluded.withdrawn),
+        )
         page = self._stored.pop(key, None)
         if page is None:
             public = public_part(read_stored(self._contest.planned.files, game.result.record))
@@ -328,6 +338,8 @@ class LivePages:
                 stage=edition.contest.stage_of(game),
                 titles=(by_name[game.first].title, by_name[game.second].title),
                 has_rounds=edition.contest.has_rounds,
+                excluded="" if excluded is None else excluded.title,
+                is_withdrawn=excluded is not None and bool(excluded.withdrawn),
             )
             page = game_page(steps_of(public), public.record, context, place)
         self._stored[key] = page

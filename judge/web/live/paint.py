@@ -30,9 +30,13 @@ class Painter:
 
     def __init__(self, policy: Policy) -> None:
         entry = game_entry(policy.game.name)
-        self._view = entry.view(entry.new(policy.game.options))
+        game = entry.new(policy.game.options)
+        self._view = entry.view(game)
         self._painter = BarePainter(self._view)
         self._empty = EmptyBoard.of(self._painter)
+        box = f'viewBox="0 0 {self._empty.width} {self._empty.height}"'
+        self.room = "" if entry.public(game) is None else f'<svg {box} aria-hidden="true"></svg>'
+        """A board's size; empty for hidden boards."""
 
     def of(self, event: AnyEvent) -> Mapping[str, Any]:
         """A move's `pieces` as [x, y, shapes, words], `marks` as shapes; else empty."""
@@ -45,13 +49,13 @@ class Painter:
         return {"pieces": pieces, "marks": _lists(marks)}
 
     def svg(self, game: LiveGame) -> str:
-        """The page's script continues it."""
+        """For the script."""
         view = game.view()
         shown = self._view if view is None else view
         return write_still(self._painter, self._empty, shown, " - ".join(game.names), f"g{game.game}")
 
     def table(self, pieces: Mapping[Square, Token]) -> Sequence[tuple[str, Sequence[str]]]:
-        """Rows as text: the name, and the squares ("" if empty)."""
+        """Rows: name and squares ("" if empty)."""
         columns = range(len(self._view.columns))
         words = {square: self.words(token) for square, token in pieces.items()}
         return [(row, [words.get((x, y), "") for x in columns]) for y, row in enumerate(self._view.rows)]

@@ -179,6 +179,7 @@ class RunningPages:
             if game.is_playing
             else _("The game is being prepared."),
             "svg": "",
+            "room": picture(painter.room),
         }
         if game.board is not None:
             state = (game.seq, len(game.moves))

@@ -35,7 +35,7 @@ class StaticSite:
             raise InputError(f"{directory}: has other files; give a new directory, or one that this command made")
         self._hub, self._pages, self._directory = hub, pages, directory
         self._written: dict[str, bytes] = {}
-        self._games: dict[str, tuple[str, ...]] = {}
+        self._games: dict[str, tuple[object, ...]] = {}
         self._version: object = None
         self._log = ""
         self._leaves = 0
@@ -100,8 +100,9 @@ class StaticSite:
                 self._put(path, page.data)
         played, final = pages.played(live, version), pages.final(live, version)
         stems = ["", *(each.stem for each in played), ""]
+        contest = pages.contest(live, version)
         for each, before, after in zip(played, stems, stems[2:], strict=False):
-            shown = (each.result.record if each.result else "", before, after, "final" if final else "")
+            shown = (each.result.record if each.result else "", before, after, contest.exclusion(each), bool(final))
             if self._games.get(each.stem) != shown:
                 self._games[each.stem] = shown
                 pages_of_it = [place.file for place in pages.places(f"games/{each.stem}.html")]

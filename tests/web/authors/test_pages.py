@@ -97,6 +97,7 @@ def test_an_own_game_has_its_page_with_stderr_and_debug_of_the_own_seat(desk: Se
     other = next(each for each in AUTHORS if each != author)
     assert not any(secret.decode() in page for secret in secrets(other))
     assert "Why <bdi>crasher</bdi> lost" in page
+    assert 2 == page.count("stderr is stored for you")
     assert "PID 1 reports: " in page
     assert f"{SECRET} of {agent}: " in page
     assert f"DEBUG {SECRET} {agent}" in page

@@ -97,12 +97,17 @@ def test_live_page_has_the_next_game_and_the_reason_of_a_disqualification(tmp_pa
         contest.cup.store.disqualify(contest.cup.contest.name, "bert", "two programs")
         contest.recorder.finish()
         until(lambda: "two programs" in text_of(contest, "live"), "the live page has no reason")
-        coming = next(game for game in contest.cup.store.games(contest.cup.contest.name) if game.state == "pending")
+        games = contest.cup.store.games(contest.cup.contest.name)
+        played = next(game for game in games if "bert" in (game.first, game.second) and game.state == "done")
+        coming = next(game for game in games if game.state == "pending")
         for folder, heading in headings.items():
             live, index = text_of(contest, f"{folder}live"), text_of(contest, f"{folder}index")
             gone = live[live.index(heading) :]
             assert re.match(r".*?agents/002\.html\"><bdi>bert</bdi></a> .*?two programs", gone, re.DOTALL)
             assert "\N{EN DASH}</td>" in live
+            results = live[live.index('id="ended"') : live.index('id="next"')]
+            assert re.search(rf"<a href=\"games/{played.number:05d}.html\">[^\n]*</s>", results)
+            assert '<p class="notice">' in text_of(contest, f"{folder}games/{played.number:05d}")
             (line,) = re.findall(r'<p id="next-game">(.*?)</p>', index)
             assert f"<bdi>{coming.first}</bdi>" in line
             assert 'href="live.html#next"' in line
@@ -154,5 +159,5 @@ def test_games_of_a_disqualified_agent_do_not_count_in_the_crosstable(
 
 
 def _number(text: str) -> float:
-    whole = text.replace("½", "")
+    whole = text.replace("½", "").replace("\N{EN DASH}", "")
     return (float(whole) if whole else 0.0) + (0.5 if "½" in text else 0.0)

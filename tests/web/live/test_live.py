@@ -163,6 +163,25 @@ def test_page_of_all_games_shows_boards_results_and_next_games(witness: Browser,
         assert "1" == witness.wait_for("document.getElementById('viewers').textContent")
 
 
+def test_card_of_a_game_keeps_its_height_when_the_board_appears(witness: Browser, tmp_path: Path) -> None:
+    def heights() -> list[float]:
+        found = []
+        for width in (1280, 390):
+            witness.look(width)
+            found.append(witness.ask("document.querySelector('article.running').offsetHeight"))
+        witness.look(1000)
+        return found
+
+    with watched(tmp_path, PAIR) as contest:
+        _, _, told = contest.play()
+        witness.visit(f"{contest.url}/live.html")
+        witness.wait_for("document.querySelector('article.running .room svg') !== null")
+        prepared = heights()
+        next(told)
+        witness.wait_for("document.querySelector('article.running .film') !== null")
+        assert prepared == heights()
+
+
 def test_followed_agent_has_a_page_of_its_games_with_and_without_scripts(witness: Browser, tmp_path: Path) -> None:
     cast = {name: STRONG_TO_WEAK[name] for name in ("anna", "bert", "-carl")}
     boards = "[...document.querySelectorAll('article.running')].map((board) => board.dataset.game).join()"

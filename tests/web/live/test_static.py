@@ -30,7 +30,7 @@ from judge.web.live.static import EVENTS_PER_FILE, StaticSite
 from tests.broadcast.logs import PAIR, accept, events, play_next, recorder
 from tests.forked import ForkedProcess
 from tests.patience import PATIENCE_S
-from tests.publish.cups import Cup
+from tests.publish.cups import STRONG_TO_WEAK, Cup
 from tests.site.browser import Browser
 from tests.web.live.test_live import ROWS
 from tests.web.live.watching import told_by, until
@@ -198,6 +198,25 @@ def test_a_result_that_comes_while_the_contest_is_not_read_again_is_still_shown(
             monkeypatch.setattr(pages, "_load_at", 0.0)
             site.write(2)
             assert "controls" in (tmp_path / "public/games/00001.html").read_text()
+
+
+def test_page_of_an_ended_game_is_written_again_after_a_disqualification(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Cup(tmp_path / "cup", STRONG_TO_WEAK) as cup, recorder(cup) as log:
+        log.read_store()
+        with closing(hub_of(cup.planned)) as hub, closing(LivePages(cup.planned, hub.painter)) as pages:
+            site, page = StaticSite(hub, pages, tmp_path / "public"), tmp_path / "public/games/00001.html"
+            game, file = play_next(cup)
+            accept(cup, game, file)
+            log.finish()
+            site.write(1)
+            assert "does not count" not in page.read_text()
+            cup.store.disqualify(cup.contest.name, game.first, "two programs")
+            log.finish()
+            monkeypatch.setattr(pages, "_load_at", 0.0)
+            site.write(2)
+            assert "This game does not count" in page.read_text()
 
 
 def test_page_does_not_claim_events_that_came_while_the_contest_was_read(
