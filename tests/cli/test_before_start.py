@@ -151,3 +151,12 @@ def test_contest_with_invalid_ratings_does_not_begin_and_writes_nothing(
     assert 2 == ran.code, ran.out
     assert f"ratings.csv, {problem}" in ran.err
     assert {"contest.toml", "ratings.csv"} == {path.name for path in (tmp_path / "cup").iterdir()}
+
+
+def test_announce_and_plan_count_the_games_of_each_pair(judge: Judge, tmp_path: Path) -> None:
+    make_cup(tmp_path)
+    plan = tmp_path / "cup" / "contest.toml"
+    plan.write_text(plan.read_text().replace('name = "round-robin"', 'name = "round-robin"\ngames = 2\ncycles = 7'))
+
+    assert "format       round-robin, 14 games of each pair\n" in judge("contest", "announce", "cup").out
+    assert ", 14 of each pair\n" in judge("contest", "plan", "cup").out

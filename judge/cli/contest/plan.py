@@ -10,6 +10,7 @@ from judge.contest.estimate import EXPECTED_ANSWERS, ContestEstimate, estimate_c
 from judge.contest.executor import slots_on_host
 from judge.contest.plan import Planned, load_plan
 from judge.publish.load import read_joined
+from judge.site.rules import games_of_pair
 
 EXAMPLES = "Example: judge contest plan cup/contest.toml"
 
@@ -49,7 +50,9 @@ def _show(planned: Planned, found: ContestEstimate, slots: int) -> None:
     print(f"  agents   {printable(', '.join(found.agents), 2000)}")
     about = "" if found.is_exact else "about "
     if chosen.has_rounds:
-        print(f"  games    {about}{found.games} in {found.rounds} rounds, {chosen.games} a pairing")
+        count = games_of_pair(chosen)
+        each = f"{chosen.games} a pairing" if count is None else f"{count} of each pair"
+        print(f"  games    {about}{found.games} in {found.rounds} rounds, {each}")
     else:
         print(f"  games    {about}{found.games}, each drawn when a slot is free")
     if found.seats:
