@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from judge.base.errors import InputError
-from judge.base.text import duration, printable
+from judge.base.text import duration, printable, titled
 from judge.cli.contest.options import opened
 from judge.cli.options import HERE, ContestArgument, WhyOption, checked_address, operator, required_reason
 from judge.contest import orders
@@ -30,11 +30,11 @@ from judge.transparency.log import KEY_FILE, ContestLog, organiser_key
 def announcement_lines(planned: Planned, url: str) -> Iterator[str]:
     """Yield title, game, clocks, format, schedule, address and key of a contest."""
     plan, policy, windows = planned.plan, planned.policy, planned.plan.windows
-    yield plan.about or planned.name
+    yield plan.about or plan.title or planned.name
     yield ""
     options = ", ".join(f"{key} {value}" for key, value in policy.game.options.items() if value not in ("", None))
     game = f"{policy.game.name}, {options}" if options else policy.game.name
-    yield _fact("contest", planned.name)
+    yield _fact("contest", titled(planned.name, plan.title))
     yield _fact("game", game)
     yield _fact("policy", ", ".join((plan.policy, *plan.change)))
     yield _fact("clocks", clock_words(planned))

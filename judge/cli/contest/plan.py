@@ -4,7 +4,7 @@ import dataclasses
 import json
 
 from judge.base.errors import InputError
-from judge.base.text import duration, printable
+from judge.base.text import duration, printable, titled
 from judge.cli.options import HERE, ContestArgument, JsonOption
 from judge.contest.estimate import EXPECTED_ANSWERS, ContestEstimate, estimate_contest
 from judge.contest.executor import slots_on_host
@@ -46,7 +46,8 @@ def plan(contest: ContestArgument = HERE, as_json: JsonOption = False) -> None:
 
 def _show(planned: Planned, found: ContestEstimate, slots: int) -> None:
     policy, chosen = planned.policy, planned.plan.format
-    print(f"{planned.name}: {policy.name}, {chosen.name}, {len(found.agents)} agents")
+    name = printable(titled(planned.name, planned.plan.title))
+    print(f"{name}: {policy.name}, {chosen.name}, {len(found.agents)} agents")
     print(f"  agents   {printable(', '.join(found.agents), 2000)}")
     about = "" if found.is_exact else "about "
     if chosen.has_rounds:
