@@ -30,6 +30,8 @@ ELSEWHERE = {
     "judge selftest --quick": "judge selftest --only A1",
     # One record, where a page means any.
     "judge show games/*.json": "judge show $(ls games/*.json | head -1)",
+    # Runs until a signal; tests/web/live has its tests.
+    "judge serve weekend &": "judge contest status weekend",
     # Into a directory of the test's, from nowhere else.
     ".venv/bin/pip install -e ./my-game": "pip install --no-deps --no-build-isolation --no-index -t site ./my-game",
 }
