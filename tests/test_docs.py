@@ -130,7 +130,7 @@ def test_authors_page_replaces_all_text_of_the_starter(tmp_path: Path) -> None:
         assert 0 == typed(line, tmp_path, {"PATH": os.environ["PATH"]}).returncode, line
 
     about = re.findall(
-        r'(\w+)="(.*?)"', re.findall(r"^ABOUT = .*$", (tmp_path / "mine/starter.py").read_text(), re.M)[0]
+        r'(\w+)="(.*?)"', re.findall(r"^ABOUT = .*$", (tmp_path / "mine/starter.py").read_text(), re.MULTILINE)[0]
     )
     assert "mine" == dict(about)["name"]
     assert [] == starter_text(read_manifest(tmp_path / "mine" / "agent.toml"), dict(about))

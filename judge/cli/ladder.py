@@ -28,7 +28,7 @@ def ladder_cells(found: LadderAgent, now: datetime) -> tuple[str, str, str, str]
 
 
 def print_ladder(contest: PublishedContest) -> None:
-    """Print ratings with their intervals, trends, games, open games and times since the last game."""
+    """Print ratings with intervals, trends, games and times."""
     now = datetime.fromisoformat(contest.journal[-1].at) if contest.is_over else datetime.now(UTC)
     places = {agent: place for stage in contest.certainty for agent, place in stage.places.items()}
     columns = ("", "agent", "Elo", "±", "trend", "games", "won", "drawn", "lost", "failed", "open", "last game")
