@@ -287,6 +287,7 @@ class Season:
         self.kills[name] += 1
 
     def _upload(self, event: Event, archive: Path) -> subprocess.Popen[str]:
+        self._wait_until_ready()
         words = ["submit", str(archive.resolve()), "--url", f"http://127.0.0.1:{self.port}", "--name", event.name]
         command = [sys.executable, "-m", "judge.cli", *words, "--token-file", f"{event.author}.token"]
         return subprocess.Popen(
@@ -366,9 +367,12 @@ def waiting_times(
     waits: dict[str, Sequence[float]] = {}
     for submission in submissions:
         starts = [
-            datetime.fromisoformat(record["started_at"])
+            start
             for record in records
             if any(seat["digest"] == submission["agent"] for seat in record["spec"]["seats"])
+            # A listed agent with the same files may have played before.
+            and (start := datetime.fromisoformat(record["started_at"]))
+            >= datetime.fromisoformat(submission["received_at"])
         ]
         if submission["id"] in passed and starts:
             first, received = min(starts), datetime.fromisoformat(submission["received_at"])

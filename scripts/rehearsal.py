@@ -27,6 +27,7 @@ from judge.base.errors import HostError, InputError
 from judge.base.toml_files import toml_value
 from judge.broadcast.log import LOG_FILE
 from judge.contest.plan import load_plan
+from judge.contest_games import GameState
 from judge.referee.policy import load_policy
 from judge.referee.verdict_help import RULED
 from judge.store.queries import Reader
@@ -266,8 +267,13 @@ class Rehearsal:
 
     def _is_late(self, cup: str, total: int) -> bool:
         """Whether a tenth of all games is played."""
-        leagues = json.loads(judge(self.folder, "cup", "status", cup, "--json"))["leagues"].values()
-        return bool(sum(league["games"]["done"] for league in leagues if "games" in league) * 10 >= total)
+        done = 0
+        for league in self.leagues:
+            if (self.folder / cup / league.name / LOG_FILE).exists():
+                reader, name = self._reader(cup, league.name)
+                with closing(reader):
+                    done += reader.counts(name)[GameState.DONE]
+        return done * 10 >= total
 
     def _is_killed(self, cup: str, worker: str, process: subprocess.Popen[bytes]) -> bool:
         """Kill a worker during a game and wait until the cup records the loss; False if it is not playing.

@@ -40,7 +40,7 @@ def test_waiting_time_is_from_the_upload_and_from_the_check() -> None:
     journal = [{"event": "passed", "text": "submission 1: anna", "at": "2027-01-01T00:00:10+00:00"}]
     records = [
         {"started_at": f"2027-01-01T00:00:{second}+00:00", "spec": {"seats": [{"digest": "a"}, {"digest": "b"}]}}
-        for second in (30, 12)
+        for second in ("30", "12", "01")
     ]
     submissions = [
         {"id": 1, "name": "anna", "version": 1, "agent": "a", "received_at": "2027-01-01T00:00:02+00:00"},

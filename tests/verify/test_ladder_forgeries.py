@@ -48,7 +48,7 @@ FORM = f"""name = "ladder"
 total_games = {GAMES}
 anchors = {{ dora = 1500, hugo = 1400 }}
 ratings = {{ yan = {{ rating = 1650, deviation = 60, digest = "{"1" * 64}" }} }}
-matchmaking = {{ open_games = 1, author_share = 0.1, anchor_share = 0.25, minimum_games = 1, period = 1 }}"""
+matchmaking = {{ open_games = 1, author_share = 0.1, author_weight = 3, anchor_share = 0.25, period = 1 }}"""
 
 CAST: Cast = {name: player(name, 0.5) for name in ("anna", "bert", "carl", "dora", "emil", "fred", "hugo")}
 
@@ -281,6 +281,18 @@ class Starved(Forged):
         return self.with_rules(minimum_games=0)
 
 
+class AuthorWeight(Forged):
+    def choose(self, right: Pairing) -> Pairing | None:
+        del right
+        return self.with_rules(author_weight=1)
+
+
+class LongGame(Forged):
+    def choose(self, right: Pairing) -> Pairing | None:
+        del right
+        return self.with_rules(long_game=1)
+
+
 class Neighbours(Forged):
     def choose(self, right: Pairing) -> Pairing | None:
         del right
@@ -471,6 +483,7 @@ CHOICES: list[type[Forged]] = [
         AuthorShare,
         Starved,
     ),
+    *(AuthorWeight, LongGame),
     *(Neighbours, Random, LateResults, Reordered, LateDisqualification, LateWithdrawal, LateEntry, KeptResult),
     *(Flipped, Ignored, ParentsPrior, NarrowPrior, LastPrior, OtherAnchor, LateEnd),
 ]
