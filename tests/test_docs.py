@@ -13,9 +13,11 @@ from pathlib import Path
 import docker
 import pytest
 
+from judge.agents.agents import read_manifest
 from judge.games.types import Verdict
 from judge.host.house_agents import build_house_agents
 from judge.referee.policy import load_policy
+from judge.submissions.check.suite import starter_text
 from judge.submissions.intake import IntakePolicy
 from scripts import reference_pages
 from tests import forked
@@ -30,6 +32,8 @@ ELSEWHERE = {
     "judge selftest --quick": "judge selftest --only A1",
     # One record, where a page means any.
     "judge show games/*.json": "judge show $(ls games/*.json | head -1)",
+    # Runs until a signal; tests/web/live has its tests.
+    "judge serve weekend &": "judge contest status weekend",
     # Into a directory of the test's, from nowhere else.
     ".venv/bin/pip install -e ./my-game": "pip install --no-deps --no-build-isolation --no-index -t site ./my-game",
 }
@@ -118,6 +122,18 @@ def test_authors_page_states_the_enforced_limits() -> None:
     assert f"({fast.turn_ms // 1000} s and {fast.match_ms // 1000} s in `:fast`)" in text
     assert f"{load_policy('stratego-2012').clock.turn_ms // 1000} s a half-move of Stratego" in text
     assert f"{load_policy('qchess-2013').clock.turn_ms // 1000} s an" in text
+
+
+def test_authors_page_replaces_all_text_of_the_starter(tmp_path: Path) -> None:
+    (tmp_path / "images").symlink_to(ROOT / "images")
+    for line in commands("docs/authors.md")[:3]:
+        assert 0 == typed(line, tmp_path, {"PATH": os.environ["PATH"]}).returncode, line
+
+    about = re.findall(
+        r'(\w+)="(.*?)"', re.findall(r"^ABOUT = .*$", (tmp_path / "mine/starter.py").read_text(), re.MULTILINE)[0]
+    )
+    assert "mine" == dict(about)["name"]
+    assert [] == starter_text(read_manifest(tmp_path / "mine" / "agent.toml"), dict(about))
 
 
 def test_authors_page_explains_each_verdict() -> None:

@@ -37,6 +37,11 @@ def printable(text: str, limit: int | None = 200, *, mark: str | None = None, cu
     return shown[: max(0, limit - len(cut))] + cut[:limit]
 
 
+def titled(name: str, title: str) -> str:
+    """Such as `Weekend Cup (weekend)`."""
+    return f"{title} ({name})" if title not in ("", name) else name
+
+
 def file_word(name: str) -> str:
     """A part of a file name: at most 40 letters, digits and `_`."""
     return re.sub(r"[^A-Za-z0-9_]+", "_", name)[:40] or "_"

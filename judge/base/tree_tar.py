@@ -6,7 +6,7 @@ module.
 
 import os
 import tarfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, BinaryIO
@@ -57,12 +57,14 @@ def add_file(tar: tarfile.TarFile, name: str, path: Path) -> None:
         add_member(tar, name, file, status.st_size, is_executable=bool(status.st_mode & 0o100))
 
 
-def tree_chunks(top: Path, name: str) -> Iterator[bytes]:
+def tree_chunks(top: Path, name: str, only: Collection[str] | None = None) -> Iterator[bytes]:
     """Stream of the files below `top`, in chunks; `name` is the directory's name in it.
 
     Raises OSError, and TreeError if a file shrinks.
     """
     for path in sorted(each for each in top.rglob("*") if each.is_file() and not each.is_symlink()):
+        if only is not None and str(path.relative_to(top)) not in only:
+            continue
         with path.open("rb") as file:
             header = tarfile.TarInfo(f"{name}/{path.relative_to(top)}")
             header.size, header.mode = os.fstat(file.fileno()).st_size, PLAIN

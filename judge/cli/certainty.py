@@ -1,4 +1,4 @@
-"""Prints the certainty of places, for `judge stats --certainty` and `judge contest standings`."""
+"""Prints the certainty of places."""
 
 from collections.abc import Sequence
 from typing import Any

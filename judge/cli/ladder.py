@@ -7,7 +7,7 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-from judge.base.text import duration, printable
+from judge.base.text import duration, printable, titled
 from judge.publish.ladder import TREND_GAMES, LadderAgent
 from judge.publish.model import PublishedContest
 from judge.terminal.output import make_table
@@ -28,7 +28,7 @@ def ladder_cells(found: LadderAgent, now: datetime) -> tuple[str, str, str, str]
 
 
 def print_ladder(contest: PublishedContest) -> None:
-    """Print ratings with their intervals, trends, games, open games and times since the last game."""
+    """Print ratings with intervals, trends, games and times."""
     now = datetime.fromisoformat(contest.journal[-1].at) if contest.is_over else datetime.now(UTC)
     places = {agent: place for stage in contest.certainty for agent, place in stage.places.items()}
     columns = ("", "agent", "Elo", "±", "trend", "games", "won", "drawn", "lost", "failed", "open", "last game")
@@ -44,7 +44,7 @@ def print_ladder(contest: PublishedContest) -> None:
             str(len(found.open_games) or ""),
             since,
         )
-    table.title = Text(printable(contest.name))
+    table.title = Text(printable(titled(contest.name, contest.snapshot.title)))
     Console(highlight=False).print(table)
     print(f"± is valid at any time (95 %), relative to the mean of all agents; trend: last {TREND_GAMES} games")
 

@@ -7,6 +7,7 @@ from judge.base.text import duration
 from judge.games.types import SEATS
 from judge.referee.policy import ClockPolicy, Policy
 from judge.tournament.formats import AnyFormat
+from judge.tournament.formats.round_robin import DoubleRoundRobin, RoundRobin
 from judge.translations.language import Language
 
 _SHOWN_SEPARATELY = ("width", "height", "rule")
@@ -79,8 +80,21 @@ def _seat_words(clock: ClockPolicy, seat: int, language: Language) -> str:
     return ", ".join(words for is_used, words in parts if is_used)
 
 
-def format_text(form: AnyFormat) -> str:
-    """Return such as `round-robin (games 2, cycles 1)`."""
+def games_of_pair(form: AnyFormat) -> int | None:
+    """None if pairs meet differently."""
+    match form:
+        case RoundRobin():
+            return form.games * form.cycles
+        case DoubleRoundRobin():
+            return form.games * 2
+    return None
+
+
+def format_text(form: AnyFormat, language: Language) -> str:
+    """Return such as `swiss (games 2)`."""
+    if (count := games_of_pair(form)) is not None:
+        words = language.ngettext("{format}, {count} game of each pair", "{format}, {count} games of each pair", count)
+        return words.format(format=form.name, count=count)
     options = form.model_dump(mode="json", exclude={"name", "ranking", "skip", "seats"})
     return with_options(form.name, options)
 

@@ -234,7 +234,7 @@ def _facts(contest: PublishedContest, language: Language) -> Mapping[str, str]:
     facts = {
         **game_facts(policy, language),
         _("Policy"): policy.name,
-        _("Format"): format_text(snapshot.format),
+        _("Format"): format_text(snapshot.format, language),
         _("Seats of the first league"): ", ".join(seats.agents) if seats else "",
         _("Pairs left out"): left_out.format(difference=f"{skip.rating_difference:g}") if skip else "",
         **limit_facts(policy, language),

@@ -21,24 +21,26 @@ _BRACKET = {True: ("┌", "│", "└"), False: ("/", "|", "\\")}
 def standings_table(standing: Standing, certainty: Sequence[StageCertainty] = (), *, has_boxes: bool = True) -> Table:
     """The standings; groups and leagues follow each other.
 
-    With `certainty`, places may be ranges, and brackets connect agents that the games do not separate.
+    With `certainty`, places have ranges, and brackets connect agents that the games do not separate.
     """
     counted = (each for each in standing.played if not each.pairing.agents & standing.out.keys())
     ratings = {each.agent: each for each in rate([game for each in counted for game in each.games]).ratings}
     ranges = {agent: words for stage in certainty for agent, words in stage.places.items()}
     brackets = {agent: sign for stage in certainty for agent, sign in bracket_signs(stage, has_boxes)}
-    columns = ("", "", "agent", "points", "games", "won", "drawn", "lost", "failed", "rating (95 %)")
-    table = make_table(columns, numbers=(0, *range(3, 9)))
+    first = ("place", "range", "") if ranges else ("place", "")
+    columns = (*first, "agent", "points", "games", "won", "drawn", "lost", "failed", "rating (95 %)")
+    table = make_table(columns, numbers=(0, *range(len(first) + 1, len(columns) - 1)))
     by_stage: dict[str, list[TableLine]] = {}
     for line in standing.table.lines:
         by_stage.setdefault(standing.stages.get(line.agent, ""), []).append(line)
     for stage, lines in by_stage.items():
         if stage:
-            table.add_row("", "", Text(stage, style="bold"))
+            table.add_row(*[""] * len(first), Text(stage, style="bold"))
         for line in lines:
             rating, done = ratings.get(line.agent), line.done
             table.add_row(
-                ranges.get(line.agent, str(line.place)) if line.agent not in standing.out else "-",
+                str(line.place) if line.agent not in standing.out else "-",
+                *([ranges.get(line.agent, "")] if ranges else []),
                 brackets.get(line.agent, ""),
                 Text(printable(line.agent, 32)),
                 f"{line.points:g}",
@@ -60,8 +62,7 @@ def print_crosstable(console: Console, names: Sequence[str], rows: Sequence[Sequ
     """Print the crosstable. On a narrow terminal omit wins, draws and losses, or split it."""
     every = range(len(names))
     table = _crosstable(names, rows, every, _results)
-    if not console.is_terminal:
-        console.width = max(console.width, _width(console, table))
+    widen(console, table)
     if _width(console, table) <= console.width:
         console.print(table)
         return
@@ -75,6 +76,12 @@ def print_crosstable(console: Console, names: Sequence[str], rows: Sequence[Sequ
             end += 1
         console.print(_crosstable(names, rows, every[begin:end], _points))
         begin = end
+
+
+def widen(console: Console, table: Table) -> None:
+    """Let a table fit unless `console` is a terminal."""
+    if not console.is_terminal:
+        console.width = max(console.width, _width(console, table))
 
 
 def _crosstable(

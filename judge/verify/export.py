@@ -79,6 +79,7 @@ class VerificationReport:
     manifest: ManifestCheck
     problems: Sequence[str]
     contest: str = ""
+    title: str = ""
     replayed: int = 0
     uncounted: int = 0
     unfinished: int = 0
@@ -178,6 +179,7 @@ def verify_export(
         manifest=manifest,
         problems=[*manifest.problems, *problems],
         contest=contest.name,
+        title=contest.snapshot.title,
         replayed=sum(record.is_replayed for record in records),
         uncounted=sum(record.is_replayed and record.state != AttemptState.ACCEPTED for record in records),
         unfinished=len(contest.unfinished),

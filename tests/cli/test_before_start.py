@@ -1,6 +1,7 @@
 """What an organiser sees in the terminal before the contest begins."""
 
 import json
+import re
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -151,3 +152,23 @@ def test_contest_with_invalid_ratings_does_not_begin_and_writes_nothing(
     assert 2 == ran.code, ran.out
     assert f"ratings.csv, {problem}" in ran.err
     assert {"contest.toml", "ratings.csv"} == {path.name for path in (tmp_path / "cup").iterdir()}
+
+
+def test_announce_and_plan_have_the_title_and_the_games_of_each_pair(judge: Judge, tmp_path: Path) -> None:
+    make_cup(tmp_path)
+    plan = tmp_path / "cup" / "contest.toml"
+    text = plan.read_text().replace('name = "round-robin"', 'name = "round-robin"\ngames = 2\ncycles = 7')
+    plan.write_text(f'title = "Weekend Cup"\n{text}')
+
+    announced, planned = (judge("contest", command, "cup").out for command in ("announce", "plan"))
+
+    assert announced.startswith("Weekend Cup\n\ncontest      Weekend Cup (cup)\n")
+    assert "format       round-robin, 14 games of each pair\n" in announced
+    assert planned.startswith("Weekend Cup (cup): ")
+    assert ", 14 of each pair\n" in planned
+
+
+def test_less_than_a_minute_is_shown_in_seconds(judge: Judge, tmp_path: Path) -> None:
+    make_cup(tmp_path, f"[contest]\nstarts = {(datetime.now(UTC) + timedelta(seconds=59)).isoformat()}\n")
+
+    assert re.search(r"^  starts        in \d+ s$", judge("contest", "status", "cup").out, re.MULTILINE)

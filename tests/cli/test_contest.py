@@ -307,7 +307,7 @@ def test_incomplete_plan_lists_all_missing_parts_and_fails(judge: Judge, tmp_pat
     missing = [each for each in planned.out.splitlines() if each.startswith("  missing")]
     assert 2 <= len(missing)
     assert "unknown agent 'cup/gone'" in missing[0]
-    assert "games    6 in 3 rounds, 2 a pairing" in planned.out
+    assert "games    6 in 3 rounds, 2 of each pair" in planned.out
     assert "no passed check" not in planned.out
     assert "\x1b" not in planned.out
 

@@ -1,10 +1,13 @@
-"""`judge contest status` reads only the results that it needs."""
+"""`judge contest status` and `standings` of a contest that runs, and after its end."""
 
 from pathlib import Path
 
 import pytest
 
-from judge.cli.contest.tables import status_of
+from judge.cli.contest.tables import standings, status, status_of
+from judge.cli.contest.verify import verify
+from judge.export.export import publish
+from judge.transparency.keys import make_key
 from tests.publish.cups import Cup, crasher, player
 
 CAST = {
@@ -29,3 +32,30 @@ def test_status_agrees_with_the_standings(tmp_path: Path, form: str) -> None:
             assert list(shown["failures"].values()) == sorted(counts.values(), reverse=True) != []
             assert shown["disqualified"] == standing.out
             assert (shown["to_come"], shown["is_over"]) == (cup.contest.to_come().games, cup.contest.is_over())
+
+
+def test_standings_have_place_range_title_and_state(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    cast = {name: CAST[name] for name in ("anna", "bert", "crash.one")}
+    folder = tmp_path / "cup"
+    with Cup(folder, cast, 'name = "round-robin"\ngames = 2', more='title = "Weekend Cup"') as cup:
+        cup.play(4)
+        standings(folder)
+        running = capsys.readouterr().out.splitlines()
+        status(folder)
+        assert "Weekend Cup (spring-cup): open, 4 of 6 games done" == capsys.readouterr().out.splitlines()[0]
+        cup.play(2)
+        standings(folder)
+        final = capsys.readouterr().out.splitlines()
+        publish(cup.contest, tmp_path / "public", tmp_path / "private", make_key(tmp_path / "organiser.key"))
+        verify(tmp_path / "public")
+        assert "public: ok: Weekend Cup (spring-cup), 6 games replayed" in capsys.readouterr().out
+        cup.store.annul(cup.store.games(cup.contest.name)[0].id, "a test")
+        cup.store.issue(cup.contest.name, "here", cup.contest.alone)
+        status(folder)
+        assert "Weekend Cup (spring-cup): playing, 5 of 6 games done" == capsys.readouterr().out.splitlines()[0]
+    assert "Weekend Cup (spring-cup)" == final[0].strip()
+    assert ["place", "range", "agent", "points"] == final[1].split()[:4]
+    assert ["1", "2", "3"] == [line.split()[0] for line in final[2:5]]
+    assert all("-" in line.split()[1] for line in final[2:5])
+    assert "Final." in final
+    assert "Not finished: 4 of 6 games" in running

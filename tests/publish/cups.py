@@ -317,6 +317,7 @@ class Cup:
         return Snapshot(
             judge="0.1.0",
             name=plan.name,
+            title=plan.title,
             about=plan.about,
             frozen_at="2013-03-01T18:00:00+00:00",
             plan_sha256="0" * 64,

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from judge.base.errors import InputError
-from judge.base.text import duration, printable
+from judge.base.text import duration, printable, titled
 from judge.cli.contest.options import opened
 from judge.cli.options import HERE, ContestArgument, WhyOption, checked_address, operator, required_reason
 from judge.contest import orders
@@ -16,10 +16,13 @@ from judge.contest.contest import announce as announce_contest
 from judge.contest.contest import find_game, open_store
 from judge.contest.plan import Planned, load_plan
 from judge.contest_games import GameState
+from judge.site.rules import format_text, games_of_pair
 from judge.store.orders import OrganiserOrder
 from judge.store.types import ANNOUNCED
 from judge.submissions.windows import moment_text
 from judge.terminal.output import note
+from judge.tournament.formats import AnyFormat
+from judge.translations.language import ENGLISH
 from judge.transparency.keys import fingerprint
 from judge.transparency.log import KEY_FILE, ContestLog, organiser_key
 
@@ -27,15 +30,15 @@ from judge.transparency.log import KEY_FILE, ContestLog, organiser_key
 def announcement_lines(planned: Planned, url: str) -> Iterator[str]:
     """Yield title, game, clocks, format, schedule, address and key of a contest."""
     plan, policy, windows = planned.plan, planned.policy, planned.plan.windows
-    yield plan.about or planned.name
+    yield plan.about or plan.title or planned.name
     yield ""
     options = ", ".join(f"{key} {value}" for key, value in policy.game.options.items() if value not in ("", None))
     game = f"{policy.game.name}, {options}" if options else policy.game.name
-    yield _fact("contest", planned.name)
+    yield _fact("contest", titled(planned.name, plan.title))
     yield _fact("game", game)
     yield _fact("policy", ", ".join((plan.policy, *plan.change)))
     yield _fact("clocks", clock_words(planned))
-    yield _fact("format", f"{plan.format.name}, {plan.format.games} games of each pairing")
+    yield _fact("format", _format_words(plan.format))
     if windows.opens is not None:
         yield _fact("submit from", moment_text(windows.opens))
     if windows.closes is not None:
@@ -47,6 +50,12 @@ def announcement_lines(planned: Planned, url: str) -> Iterator[str]:
     key = organiser_key(planned.folder)
     if key is not None:
         yield _fact("key", f"Ed25519, SHA-256 {fingerprint(key.public_key())}")
+
+
+def _format_words(form: AnyFormat) -> str:
+    if games_of_pair(form) is not None:
+        return format_text(form, ENGLISH)
+    return f"{form.name}, {form.games} games of each pairing"
 
 
 def clock_words(planned: Planned) -> str:

@@ -4,12 +4,13 @@ import dataclasses
 import json
 
 from judge.base.errors import InputError
-from judge.base.text import duration, printable
+from judge.base.text import duration, printable, titled
 from judge.cli.options import HERE, ContestArgument, JsonOption
 from judge.contest.estimate import EXPECTED_ANSWERS, ContestEstimate, estimate_contest
 from judge.contest.executor import slots_on_host
 from judge.contest.plan import Planned, load_plan
 from judge.publish.load import read_joined
+from judge.site.rules import games_of_pair
 
 EXAMPLES = "Example: judge contest plan cup/contest.toml"
 
@@ -45,11 +46,14 @@ def plan(contest: ContestArgument = HERE, as_json: JsonOption = False) -> None:
 
 def _show(planned: Planned, found: ContestEstimate, slots: int) -> None:
     policy, chosen = planned.policy, planned.plan.format
-    print(f"{planned.name}: {policy.name}, {chosen.name}, {len(found.agents)} agents")
+    name = printable(titled(planned.name, planned.plan.title))
+    print(f"{name}: {policy.name}, {chosen.name}, {len(found.agents)} agents")
     print(f"  agents   {printable(', '.join(found.agents), 2000)}")
     about = "" if found.is_exact else "about "
     if chosen.has_rounds:
-        print(f"  games    {about}{found.games} in {found.rounds} rounds, {chosen.games} a pairing")
+        count = games_of_pair(chosen)
+        each = f"{chosen.games} a pairing" if count is None else f"{count} of each pair"
+        print(f"  games    {about}{found.games} in {found.rounds} rounds, {each}")
     else:
         print(f"  games    {about}{found.games}, each drawn when a slot is free")
     if found.seats:

@@ -11,7 +11,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from judge.base.text import printable
+from judge.base.text import printable, titled
 from judge.cli.certainty import print_certainty_words
 from judge.cli.contest.options import opened, opened_if_begun
 from judge.cli.ladder import ladder_document, print_ladder
@@ -29,7 +29,7 @@ from judge.sandbox.machine.cores import holders_here
 from judge.statistics.fairness import FairnessTest, fairness_tests
 from judge.statistics.sprt import SprtState
 from judge.store.types import State
-from judge.terminal.contest_tables import print_crosstable, standings_table
+from judge.terminal.contest_tables import print_crosstable, standings_table, widen
 from judge.tournament.certain_places import StageCertainty, certain_places
 from judge.tournament.formats.sequential import Sequential
 from judge.tournament.points import points_table
@@ -51,13 +51,16 @@ def status(
         print(json.dumps(document))
         return
     if found is None:
-        print_status_before(document)
+        print_status_before(document, planned.plan.title)
         return
     counts = document["games"]
     total = sum(counts.values()) - counts["cancelled"] + document["to_come"]
     state = "over" if document["is_over"] else document["state"]
     of = "of" if document["is_exact"] else "of at least"
-    print(f"{document['contest']}: {state}, {counts['done']} {of} {total} games done")
+    if state == "open" and any(host["running"] and host["lost_since"] is None for host in document["hosts"]):
+        state = "playing"
+    name = printable(titled(document["contest"], found.snapshot.title))
+    print(f"{name}: {state}, {counts['done']} {of} {total} games done")
     shown = [f"{count} {state}" for state, count in counts.items() if count]
     shown += [f"{document['to_come']} to be drawn"] if document["to_come"] else []
     print(f"  {', '.join(shown)}")
@@ -143,9 +146,9 @@ def status_before(planned: Planned) -> dict[str, Any]:
     return document
 
 
-def print_status_before(document: Mapping[str, Any]) -> None:
-    """Print `status_before` as lines, with the time until each deadline."""
-    print(f"{document['contest']}: not begun")
+def print_status_before(document: Mapping[str, Any], title: str) -> None:
+    """Print `status_before` with the time until each deadline."""
+    print(f"{printable(titled(document['contest'], title))}: not begun")
     if document["words"]:
         print(f"  {document['words']}")
     elif not document["moments"]:
@@ -172,6 +175,8 @@ def print_status_before(document: Mapping[str, Any]) -> None:
 
 
 def _time_left(left: timedelta) -> str:
+    if left < timedelta(minutes=1):
+        return f"{left.seconds + 1} s"
     hours, minutes = left.seconds // 3600, left.seconds // 60 % 60
     return f"{left.days} d {hours} h" if left.days else f"{hours} h {minutes} min" if hours else f"{minutes + 1} min"
 
@@ -240,10 +245,11 @@ def standings(contest: ContestArgument = HERE, as_json: JsonOption = False) -> N
             if as_json:
                 print(json.dumps(before | {"ranking": [], "lines": []}))
             else:
-                print_status_before(before)
+                print_status_before(before, planned.plan.title)
             return
         standing = found.standing()
         title, test, words = found.name, sequential(found, standing), found.snapshot.format.places_by
+        state = _state_words(found)
         certainty = _certainty(found, standing)
         ladder = None if found.snapshot.format.has_rounds else load_store(found)
     if as_json:
@@ -260,10 +266,12 @@ def standings(contest: ContestArgument = HERE, as_json: JsonOption = False) -> N
     if ladder is None:
         console = Console(highlight=False)
         table = standings_table(standing, certainty, has_boxes=not console.options.ascii_only)
-        table.title = Text(printable(title))
+        table.title = Text(printable(titled(title, found.snapshot.title)))
+        widen(console, table)
         console.print(table)
     else:
         print_ladder(ladder)
+    print(state)
     print_certainty_words(certainty)
     if words:
         print(words)
@@ -273,6 +281,14 @@ def standings(contest: ContestArgument = HERE, as_json: JsonOption = False) -> N
         print(f"withdrawn: {printable(agent)}: {printable(why)}")
     if test is not None:
         print(f"sequential test: LLR {test.llr:.2f} ({test.lower:.2f} to {test.upper:.2f}): {test.decision}")
+
+
+def _state_words(contest: Contest) -> str:
+    if contest.is_over():
+        return "Final."
+    counts, to_come = contest.store.counts(contest.name), contest.to_come()
+    total = sum(counts.values()) - counts[GameState.CANCELLED] + to_come.games
+    return f"Not finished: {counts[GameState.DONE]} of {'' if to_come.is_exact else 'at least '}{total} games"
 
 
 def _certainty(contest: Contest, standing: Standing) -> Sequence[StageCertainty]:

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from judge.base.errors import InputError
-from judge.base.text import printable
+from judge.base.text import printable, titled
 from judge.publish.joined import FormerContest
 from judge.publish.manifest import ManifestCheck
 from judge.statistics.fairness import SEAT, TIME, FairnessTest
@@ -108,12 +108,13 @@ def verify(
         count = len(report.problems)
         print(f"{directory}: FAILED: {count} problem{'s' if count > 1 else ''}")
         raise SystemExit(1)
+    name = printable(titled(report.contest, report.title))
     if report.sampled_of is not None:
         games = f"{report.replayed - report.uncounted} of {report.sampled_of} games replayed"
-        print(f"{directory}: SAMPLE ok, NOT verified: {printable(report.contest)}, {games}")
+        print(f"{directory}: SAMPLE ok, NOT verified: {name}, {games}")
         raise SystemExit(SAMPLE_EXIT_CODE)
     games = f"{report.replayed} games replayed, schedule and tables computed again"
-    print(f"{directory}: ok: {printable(report.contest)}, {games}")
+    print(f"{directory}: ok: {name}, {games}")
 
 
 def chosen_sample(games: int | None, seed: str) -> Sample | None:

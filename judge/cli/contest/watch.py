@@ -78,7 +78,7 @@ def _await_begin(path: Path) -> None:
             if found is not None:
                 return
         if planned.plan.windows != shown:
-            print_status_before(status_before(planned))
+            print_status_before(status_before(planned), planned.plan.title)
             sys.stdout.flush()
             shown = planned.plan.windows
         time.sleep(BEGIN_LOOK_S)

@@ -275,6 +275,7 @@ def _index_page(own: Own, problem: str = "") -> Response:
         else ladder_values(
             contest, submissions, own.state.practice.challenges(own.author, MAX_CHALLENGES), per_day, language
         ),
+        "places": {line.agent: line for line in contest.table.lines} if contest is not None and contest.ending else {},
         "about": own.site.plan().about,
         "check_command": own.site.plan().check_command,
         "hosts": own.site.hosts(),

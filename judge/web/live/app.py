@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
@@ -10,7 +10,7 @@ from typing import Annotated
 
 from anyio import CapacityLimiter, to_thread
 from fastapi import APIRouter, Depends, FastAPI, Path, Query, Request
-from fastapi.responses import PlainTextResponse, RedirectResponse, Response
+from fastapi.responses import PlainTextResponse, RedirectResponse, Response, StreamingResponse
 from starlette.concurrency import run_in_threadpool
 from starlette.types import Receive, Scope, Send
 
@@ -20,8 +20,10 @@ from judge.contest.hosts import ContestHost
 from judge.contest.window_keeper import PlanFile
 from judge.publish.model import PublishedContest
 from judge.transparency.log import SignedLog
+from judge.web.kit.answers import attachment
 from judge.web.kit.connections import take_connection
 from judge.web.kit.errors import error_responses, route_with_errors
+from judge.web.live.archive import ARCHIVE
 from judge.web.live.hub import Hub, Topic
 from judge.web.live.page import LivePage
 from judge.web.live.pages import INDEX, RUNNING, LivePages, log_page
@@ -42,6 +44,7 @@ MAX_SEQ = (1 << 53) - 1
 POLL_INTERVAL_S = 1.0
 
 NO_PAGE = "there is no such page"
+NO_ARCHIVE = "there is no export of the final results yet: see verify.html"
 NO_EVENTS = "there are no events: the contest has not begun"
 
 log = get_logger()
@@ -77,6 +80,7 @@ class Site:
         self._begin = begin
         # Waiting pages must not take the uploads' threads.
         self.rendering = CapacityLimiter(1)
+        self.packing = CapacityLimiter(1)
 
     def viewers(self) -> int:
         """Number of viewers."""
@@ -267,6 +271,25 @@ async def top(request: Request, site: Shown) -> Response:
     """Redirect to the running games, or to the final standings."""
     is_over = await site.final() is not None
     return RedirectResponse(f"{request.scope.get('root_path', '')}/{INDEX if is_over else RUNNING}", 307)
+
+
+@page_router.get(f"/{ARCHIVE}", include_in_schema=False)
+async def archive(site: Shown) -> Response:
+    """Return the newest export of the final results."""
+    watched = site.watched
+    chunks = None
+    if watched is not None:
+        find = partial(watched.pages.archive, watched.hub.live, watched.version())
+        chunks = await to_thread.run_sync(find, limiter=site.rendering)
+    if chunks is None:
+        return PlainTextResponse(NO_ARCHIVE, 404)
+    headers = {**attachment(ARCHIVE), "cache-control": "no-cache"}
+    return StreamingResponse(_packed(chunks, site.packing), media_type="application/gzip", headers=headers)
+
+
+async def _packed(chunks: Iterator[bytes], limiter: CapacityLimiter) -> AsyncIterator[bytes]:
+    while chunk := await to_thread.run_sync(next, chunks, b"", limiter=limiter):
+        yield chunk
 
 
 @page_router.get("/{path:path}", include_in_schema=False)

@@ -1,7 +1,4 @@
-"""Several contests under one address: a page and a feed of all, and each contest in a folder with its name.
-
-The pages of all use the script of a contest's pages.
-"""
+"""Several contests under one address, each in a folder with its name, with a common page and feed."""
 
 import asyncio
 import json

@@ -1,13 +1,13 @@
-"""The pages of a running contest: those of the export, and those of its games.
+"""Pages of a running contest, rendered once per state.
 
-A page is rendered once per state of the contest. Its script continues from its last event (`SEQ`).
+Their script continues from the last event (`SEQ`).
 """
 
 import hashlib
 import math
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -41,6 +41,7 @@ from judge.statistics.fairness import TIME, FairnessTest
 from judge.translations.language import CODES, languages
 from judge.transparency.keys import fingerprint, public_pem
 from judge.transparency.log import LOG, WITNESSED, SignedLog, witnessed_files
+from judge.web.live.archive import ARCHIVE, Exports
 from judge.web.live.page import SEQ, LivePage, kind_of
 from judge.web.live.paint import Painter
 from judge.web.live.running_pages import RunningPages
@@ -71,8 +72,8 @@ READ_S = 0.25
 
 
 class Certificate:
-    """The fairness certificate of the games so far. Each record is read once, for a bounded time per request, except
-    for files after the end.
+    """The fairness certificate of the games so far. Each record is read once, until the end in bounded time per
+    request.
     """
 
     def __init__(self, files: Path, *, is_static: bool = False) -> None:
@@ -83,8 +84,8 @@ class Certificate:
         self._of = 0
 
     def tested(self, contest: PublishedContest) -> PublishedContest:
-        """The contest with its games' conditions, perhaps at an earlier state. Raises InputError for a missing or
-        changed record.
+        """The contest with its games' conditions, perhaps outdated. Raises InputError for a missing or changed
+        record.
         """
         played = [game.result.record for game in contest.games if game.result is not None]
         enough = len(played) if contest.is_over else (1 + NEW_SHARE) * self._of
@@ -122,6 +123,7 @@ class _Edition:
     writers: Mapping[str, Callable[[], bytes]]
     games: Mapping[str, PublishedGame]
     written: dict[str, bytes] = field(default_factory=dict)
+    archive: Path | None = None
 
 
 class LivePages:
@@ -156,6 +158,8 @@ class LivePages:
             has_rounds=self._contest.snapshot.format.has_rounds,
         )
         self.log = SignedLog(planned.store_url, planned.name, planned.folder)
+        key = self.log.key
+        self._exports = None if is_static or key is None else Exports(planned.folder, key.public_key())
 
     def close(self) -> None:
         """Close the store."""
@@ -178,6 +182,8 @@ class LivePages:
                 # Tests change while records are read.
                 data = certificate_files(self._certificate.tested(edition.contest)).get(path.removeprefix("data/"))
                 return None if data is None else LivePage(data, kind_of(path))
+            if place.path == "verify.html":
+                self._find_archive(edition)
             if path in edition.written:
                 return LivePage(edition.written[path], kind_of(path), seq=seq)
             if path.startswith("records/"):
@@ -188,7 +194,7 @@ class LivePages:
                 values = {"time": TIME, "known": known, "played": len(edition.contest.played)}
                 return LivePage(render_for(tested, "fairness.html", "fairness", place, values), kind_of(path), seq=seq)
             if path.startswith("data/"):
-                edition.written |= {f"data/{name}": data for name, data in tables(edition.contest).items()}
+                _write_tables(edition)
             elif path in edition.writers:
                 began = time.monotonic()
                 edition.written[path] = edition.writers[path]()
@@ -196,6 +202,15 @@ class LivePages:
                 self._load_at += (time.monotonic() - began) / LOAD_SHARE
             data = edition.written.get(path)
             return None if data is None else LivePage(data, kind_of(path), seq=seq)
+
+    def archive(self, live: Live, version: object) -> Iterator[bytes] | None:
+        """The newest export of the final results in compressed chunks."""
+        with self._lock:
+            edition = self._read(live, version)
+            self._find_archive(edition)
+            if self._exports is None or edition.archive is None:
+                return None
+            return self._exports.packed(edition.archive, export_name(edition.contest))
 
     def paths(self, live: Live, version: object) -> list[str]:
         """All files except games and records."""
@@ -287,7 +302,7 @@ class LivePages:
             writers[PUBLIC_KEY] = partial(public_pem, key)
         has_log = key is not None and contest.journal[0].number is not None
         writers |= {
-            place.file: partial(_verify, contest, place, has_log, self._contest.planned.folder, key)
+            place.file: partial(_verify, contest, place, has_log, self._contest.planned.folder, key, self._has_archive)
             for place in self.places("verify.html")
         }
         games = {game.stem: game for game in contest.games}
@@ -295,6 +310,24 @@ class LivePages:
         self._editions += 1
         self._load_at = time.monotonic() + max(LOAD_S, (time.monotonic() - now) / LOAD_SHARE)
         return self._edition
+
+    def _find_archive(self, edition: _Edition) -> None:
+        if self._exports is None or not edition.contest.is_over:
+            return
+
+        def digest(name: str) -> str:
+            if name not in edition.written:
+                _write_tables(edition)
+            return hashlib.sha256(edition.written[name]).hexdigest()
+
+        found = self._exports.newest(digest)
+        if found != edition.archive:
+            edition.archive = found
+            for place in self.places("verify.html"):
+                edition.written.pop(place.file, None)
+
+    def _has_archive(self) -> bool:
+        return self._edition is not None and self._edition.archive is not None
 
     def _game(self, place: PagePlace, live: Live, version: object) -> LivePage | None:
         path = place.path
@@ -363,6 +396,15 @@ class LivePages:
         return None
 
 
+def export_name(contest: PublishedContest) -> str:
+    """The directory in the archive."""
+    return f"{contest.snapshot.name}-export"
+
+
+def _write_tables(edition: _Edition) -> None:
+    edition.written |= {f"data/{name}": data for name, data in tables(edition.contest).items()}
+
+
 def asset_page(name: str) -> LivePage:
     """A script or style of this package or the site."""
     return LivePage(asset(name) if name in ASSETS else asset(name, __package__), kind_of(name))
@@ -398,7 +440,12 @@ def _chance(contest: PublishedContest) -> bytes:
 
 
 def _verify(
-    contest: PublishedContest, place: PagePlace, has_log: bool, folder: Path, key: Ed25519PublicKey | None
+    contest: PublishedContest,
+    place: PagePlace,
+    has_log: bool,
+    folder: Path,
+    key: Ed25519PublicKey | None,
+    has_archive: Callable[[], bool],
 ) -> bytes:
     snapshot = contest.snapshot
     digests = {
@@ -413,6 +460,8 @@ def _verify(
         "has_rounds": contest.has_rounds,
         "digests": list(digests.items()),
         "has_log": has_log,
+        "archive": ARCHIVE if has_archive() else "",
+        "export_name": export_name(contest),
         "key_file": PUBLIC_KEY if key is not None else "",
         "fingerprint": "" if key is None else fingerprint(key),
         "witnessed": [path.removeprefix(WITNESSED) for path in witnessed_files(folder)],

@@ -1,10 +1,10 @@
-"""The pages and events of a running contest as files, for any file server.
+"""A running contest's pages and events as files.
 
-    feed/head.json        the log's name, the number of the last event, events per file, and the time
-    feed/000000.ndjson    the first events, one per line; then feed/000001.ndjson, ...
-    plots/00001.json      the plots of a running game
-    log/                  the contest's log (`judge.transparency.log`), if the organiser's key is in its folder
-    everything else       the pages of `judge serve`, whose script requests the files
+    feed/head.json        log name, last event, events per file, time
+    feed/000000.ndjson    first events; then feed/000001.ndjson, ...
+    plots/00001.json      a running game's plots
+    log/                  `judge.transparency.log`, with an organiser's key
+    everything else       pages of `judge serve`
 
 Every file is replaced atomically, `head.json` after the events, so readers never see partial files.
 """

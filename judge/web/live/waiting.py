@@ -45,7 +45,7 @@ class WaitingContest:
             "facts": {
                 **game_facts(policy, language),
                 **limit_facts(policy, language),
-                language.gettext("Format"): format_text(plan.format),
+                language.gettext("Format"): format_text(plan.format, language),
                 language.gettext("Policy"): plan.policy,
                 language.gettext("Agents per author"): plan.agents_per_author or "",
             },

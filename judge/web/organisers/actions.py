@@ -104,8 +104,8 @@ def _preview_export(console: Console, _: str) -> Preview:
     return Preview(
         sentence("Export: the signed results"),
         sentence(
-            "Writes tables, records and pages with a signature that everybody can verify. Put these files on your "
-            "website after the end."
+            "Writes tables, records and pages with a signature that everybody can verify. After the end, the page "
+            "Verify offers the newest export."
         ),
         sentence(f"The files go to a new directory in {EXPORTS}. This may take minutes."),
         readers="organisers",

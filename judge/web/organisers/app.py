@@ -1,7 +1,7 @@
 """HTTP paths of the organisers' pages.
 
-Without an organiser's token all paths get the same answer. An order is a form that shows its changes; it is carried out
-once, even if sent repeatedly.
+Without an organiser's token all paths get the same answer. A form shows an order's changes, and is carried out
+once.
 """
 
 import re

@@ -80,8 +80,8 @@ class Served:
 
 
 @contextmanager
-def served(folder: Path, games: int = 2) -> Iterator[Served]:
-    """A contest of which all games are over but the last."""
+def served(folder: Path, games: int = 2, *, is_over: bool = False) -> Iterator[Served]:
+    """A contest of which all games are over but the last; or all if it `is_over`."""
     with ExitStack() as stack:
         # The submissions are numbered before the contest begins.
         numbers = {agent: number for number, agent in enumerate(AUTHORS.values(), 1)}
@@ -100,6 +100,8 @@ def served(folder: Path, games: int = 2) -> Iterator[Served]:
         for _ in range(games - 1):
             accept(cup, *play_next(cup))
         spoil(cup, *play_next(cup))
+        if is_over:
+            accept(cup, *play_next(cup))
         log.read_store()
         log.finish()
         service, console = stack.enter_context(service_of(folder))

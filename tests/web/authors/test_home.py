@@ -24,6 +24,7 @@ from judge.tournament.snapshot import SnapshotEntry
 from judge.web.authors.home import agents_of, alike
 from tests.patience import PATIENCE_S
 from tests.site.browser import Browser
+from tests.web.authors.desk import served
 from tests.web.intake.conftest import ended, make_contest, make_token, send
 from tests.web.live.serving import serving_all
 
@@ -316,3 +317,17 @@ def test_agents_have_their_entry_and_their_newest_submission(directory: IntakeDi
         assert [State.WITHDRAWN, None] == [agent.newer and agent.newer.state for agent in found]
         assert [("five", "six")] == alike(register.entries("ada"))
         assert [] == register.entries("eve")
+
+
+def test_page_after_the_end_has_place_and_points(tmp_path: Path) -> None:
+    words = {
+        "": ("The contest is over. Version 1 has place 1. Points: 2.", "The contest is over: new"),
+        "cs/": ("Soutěž skončila. Verze 1 má 1. místo. Body: 2.", "Soutěž skončila: co"),
+        "zh/": ("比赛已结束。版本 1 的名次", "现在提交的程序会被检查"),
+    }
+    with served(tmp_path / "cup", is_over=True) as desk:
+        for folder, (state, notice) in words.items():
+            shown = desk.page(f"/{folder}author/index.html", "ada")
+            assert state in shown
+            assert notice in shown
+            assert "has begun" not in shown

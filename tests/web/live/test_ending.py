@@ -1,6 +1,8 @@
 """Pages after the last game say that the contest is over and who won, and none of them says that it is played."""
 
+import io
 import re
+import tarfile
 from contextlib import closing
 from functools import partial
 from pathlib import Path
@@ -8,9 +10,12 @@ from pathlib import Path
 import pytest
 
 from judge.contest.contest import open_store
+from judge.export.export import publish
 from judge.publish.load import load_store
 from judge.site.site import pages
 from judge.translations.language import ENGLISH
+from judge.transparency.keys import make_key, public_pem
+from judge.verify.export import verify_export
 from tests.broadcast.logs import PAIR
 from tests.publish.cups import STRONG_TO_WEAK, Cup
 from tests.web.live.watching import Watched, until, watched
@@ -161,3 +166,42 @@ def test_games_of_a_disqualified_agent_do_not_count_in_the_crosstable(
 def _number(text: str) -> float:
     whole = text.replace("½", "").replace("\N{EN DASH}", "")
     return (float(whole) if whole else 0.0) + (0.5 if "½" in text else 0.0)
+
+
+def test_export_of_the_final_results_is_offered_as_an_archive(tmp_path: Path) -> None:
+    """An export during the contest is not; the archive has the signed files, without links and others."""
+    with watched(tmp_path, PAIR, games=2) as contest:
+        key = make_key(contest.cup.folder / "organiser.key")
+        pem = tmp_path / "organiser.pem"
+        pem.write_bytes(public_pem(key.public_key()))
+        contest.kill()
+        contest.start()
+        exports = contest.cup.folder / "exports"
+        play_all(contest, 1)
+        publish(contest.cup.contest, exports / "early" / "public", exports / "early" / "private", key)
+        play_all(contest, 1)
+        until(lambda: "not published the export yet" in text_of(contest, "verify"), "the page does not say so")
+        assert 404 == contest.get("export.tar.gz").status_code
+
+        final = exports / "final" / "public"
+        publish(contest.cup.contest, final, exports / "final" / "private", key)
+        (final / "extra.txt").write_text("not signed")
+        (final / "link").symlink_to(pem)
+
+        name = f"{contest.cup.contest.name}-export"
+        commands = (
+            "curl -fO ADDRESS/export.tar.gz",
+            "tar -xf export.tar.gz",
+            f"judge contest verify {name} --key organiser.pem",
+        )
+        for folder in ("", "cs/", "zh/"):
+            assert "\n".join(commands) in text_of(contest, f"{folder}verify")
+        answer = contest.get("export.tar.gz")
+        assert "application/gzip" == answer.headers["content-type"]
+        with tarfile.open(fileobj=io.BytesIO(answer.content), mode="r:gz") as tar:
+            tar.extractall(tmp_path, filter="data")
+        assert [] == verify_export(tmp_path / name, pem).problems
+        assert not (tmp_path / name / "extra.txt").exists()
+
+        (final / "manifest.json").write_text("{}")
+        assert "not published the export yet" in text_of(contest, "verify")

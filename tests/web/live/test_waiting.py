@@ -70,7 +70,7 @@ def test_page_has_title_rules_way_in_entries_moments_and_commitment(
     facts = dict(re.findall(r"<dt>([^<]*)</dt><dd>(.*?)</dd>", shown))
     assert ABOUT in shown
     assert ("gomoku", "freestyle", "350 MiB") == (facts["Game"], facts["Rule"], facts["Memory"])
-    assert facts["Format"].startswith("round-robin")
+    assert "round-robin, 2 games of each pair" == facts["Format"]
     assert "2090-03-01, 18:30 UTC" in facts["Start of the contest"]
     assert 'href="author/index.html">your author' in shown
     assert ["five", "zero"] == re.findall(r"<li><bdi>(\w+)</bdi></li>", shown)
