@@ -1,7 +1,6 @@
 """Files of finished games: records, game formats, exports next to records, contest managers; and a game's steps.
 
-The steps of a record are refereed again, those of a game file replayed. If a replay fails, the steps end there and
-`problem` has the reason.
+If a replay fails, the steps end there and `problem` has the reason.
 """
 
 from collections.abc import Mapping, Sequence

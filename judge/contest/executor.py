@@ -140,7 +140,7 @@ def _name(number: int, slot: Slot) -> str:
 def slots_on_host(cores: int, count: int = 0, sharing: int = 1, *, ponders: bool = False) -> list[Slot]:
     """`count` slots of `cores` cores, up to `sharing` on the same cores; count 0: as many as fit.
 
-    Cores that no other judge uses come first. Raises InputError if the slots do not fit, or if one needs the judge's
+    Raises InputError if the slots do not fit, or if one needs the judge's
     core although agents ponder.
     """
     available = whole_cores()

@@ -74,7 +74,7 @@ def make_venue(kind: BoxKind, policy: Policy, tell: Tell) -> Venue:
 def slot_alone(
     kind: BoxKind, tell: Tell, placement: CorePlacement | None = None, policy: Policy | None = None
 ) -> Iterator[Slot]:
-    """Hold a slot in which no other judge of this host plays. Process boxes have no reserved cores.
+    """Hold a slot in which no other judge of this host plays.
 
     `placement` is by default `place_on_host(policy)`. Waits for a free slot, and reports the process that holds it.
     Raises HostError if a killed judge's leftovers cannot be removed.

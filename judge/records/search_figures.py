@@ -1,6 +1,6 @@
 """Evaluation, depth and nodes from agents' unverified search reports, and the decisive moves that they show.
 
-Reports are keywords of the protocol or free text, such as `depth 12-20 ev 34 n 345K n/ms 870`. The last figure counts.
+Reports are keywords of the protocol or free text, such as `depth 12-20 ev 34 n 345K n/ms 870`.
 Agents use different units, so only the sign of an evaluation is compared between agents.
 """
 
