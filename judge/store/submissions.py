@@ -151,10 +151,8 @@ class Register(RegisterReader, Queue[Submission]):
         # An agent that left a ladder keeps its name: new versions start from its rating.
         is_named = func.lower(entries.c.name) == name.lower()
         entry = connection.scalar(select(entries.c.entry).where(entries.c.contest == self._contest, is_named))
-        if entry is None:
-            return False
-        own = self._of(author).where(submissions.c.id == json.loads(entry).get("submission"))
-        return count(connection, own) == 0
+        number = None if entry is None else json.loads(entry).get("submission")
+        return count(connection, self._all().where(submissions.c.id == number, submissions.c.author != author)) > 0
 
     # --- processing --------------------------------------------------------------------------------------------------
 

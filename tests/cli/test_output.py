@@ -37,6 +37,7 @@ WORDS: Mapping[str, tuple[str, ...]] = {
     "evaluate": ("evaluate", "nothing", "nothing"),
     "sprt": ("sprt", "10", "5", "3"),
     "submit": ("submit", "nothing.zip", "--contest", str(CONTEST)),
+    "challenge": ("challenge", "mine", "other", "--url", "http://127.0.0.1:9"),
     "serve": ("serve", "nothing"),
     "serve-intake": ("serve-intake", "nothing"),
     "scheduler": ("scheduler", "--listen", "tcp://10.0.0.1:1"),

@@ -167,7 +167,8 @@ class Forged(LadderHistory):
     def next(self) -> Pairing | None:
         right = self.right.next()
         chosen = self.choose(right) if right is not None and self.drawn >= self.start else right
-        Forged.forgeries += chosen != right
+        # Without a pair the slot stays free, which no log shows.
+        Forged.forgeries += chosen not in (None, right)
         return chosen
 
     def draw(self, pairing: Pairing, game: ScheduledGame) -> None:
