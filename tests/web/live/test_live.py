@@ -23,9 +23,10 @@ BREAKS = int(os.environ.get("JUDGE_TEST_BREAKS", "2"))
 """How often the service is killed, and how often the network is cut."""
 
 WITNESS = """
+var isFirst = window.seen === undefined; // the script may be registered twice
 window.seen = [];
 window.said = [];
-document.addEventListener("judge-event", (event) => window.seen.push(event.detail.seq));
+if (isFirst) document.addEventListener("judge-event", (event) => window.seen.push(event.detail.seq));
 document.addEventListener("DOMContentLoaded", () => {
   const told = document.getElementById("told");
   if (told) new MutationObserver((changes) => {
