@@ -213,8 +213,8 @@ def test_standings_show_ranges_a_bracket_and_a_sentence(language: str, words: st
 def test_terminal_shows_ranges_and_a_bracket(cup: Cup) -> None:
     shown = run("contest", "standings", cup.folder)
 
-    assert 5 == len(re.findall(r"^\d +\d-\d +[┌│└] ", shown, re.MULTILINE))
-    assert re.search(r"^1 +1-\d +┌ +anna ", shown, re.MULTILINE)
+    assert 5 == len(re.findall(r"^ *\d +\d-\d +[┌│└] ", shown, re.MULTILINE))
+    assert re.search(r"^ *1 +1-\d +┌ +anna ", shown, re.MULTILINE)
     assert "None of the 5 places is certain." in shown
     assert "A bracket connects agents that the games do not separate." in shown
 
