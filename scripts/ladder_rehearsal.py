@@ -1,4 +1,4 @@
-"""`./scripts/rehearse ladder`: a ladder whose agents join, are replaced and crash while the judge is killed.
+"""`./scripts/rehearse ladder`: agents join a ladder, are replaced and crash, and the judge is killed.
 
 The export is verified, and a round robin of the same agents gives results to compare the ratings with.
 """

@@ -3,6 +3,7 @@
 import hashlib
 import json
 from collections.abc import Container, Iterable, Mapping
+from functools import lru_cache
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
@@ -187,6 +188,7 @@ def start_rating(form: AnyFormat, entry: SnapshotEntry) -> StartRating | None:
     return form.start_rating(entry.name, entry.seat.digest)
 
 
+@lru_cache(maxsize=4)
 def read_snapshot(document: str) -> Snapshot:
     """Parse a document. Raises InputError if it is invalid or of another version."""
     snapshot = parse_json(Snapshot, document, "not a contest of this judge")

@@ -97,7 +97,7 @@ def test_standings_and_fairness_have_the_score_of_the_first_player(language: str
     results = json.loads((exported.directory / "data/games.json").read_bytes())
     scores = [each["first_points"] for each in results]
     share = sum(scores) / len(scores)
-    reach = 1.96 * (share * (1 - share) / len(scores)) ** 0.5  # nobody drew a game
+    reach = 1.96 * (share * (1 - share) / len(scores)) ** 0.5  # no game was a draw
     numbers = (f"{100 * each:.0f}" for each in (share, share - reach, share + reach))
     first, low, high = numbers
     for page in ("index", "fairness"):

@@ -127,7 +127,7 @@ def largest_shift(farm: Farm, rules: Matchmaking, anchors: Sequence[str]) -> flo
 
 @pytest.mark.parametrize("slots", [2, 8])
 def test_slow_and_crashing_agents_cost_the_others_less_than_5_percent(slots: int) -> None:
-    """The games of the slow agent last four times the usual time. Nobody waits longer than three rounds of games."""
+    """The games of the slow agent last four times the usual time. No agent waits longer than three rounds of games."""
     usual, disturbed, unlimited = [], [], []
     for seed in range(RUNS or 1):
         usual.append(timed_ladder(slots, seed))

@@ -234,7 +234,7 @@ def test_share_of_anchors_is_exact(endings: list[int], portion: float) -> None:
 
 
 def test_agent_that_loses_all_games_is_not_left_out() -> None:
-    """Nobody waits longer than three times the number of agents, in games."""
+    """No agent waits longer than three times the number of agents, in games."""
     ladder = Field(Matchmaking())
     agents = [ladder.admit() for _ in range(12)]
     last = dict.fromkeys(agents, 0)

@@ -252,52 +252,21 @@ class Secret(Forged):
         return next_pair(self.right.ratings, self.right.games, "5d" * 32)
 
 
-class NoAnchor(Forged):
-    def choose(self, right: Pairing) -> Pairing | None:
-        del right
-        return self.with_rules(anchor_share=0)
+def changed_rules(name: str, **rules: Any) -> type[Forged]:
+    """A matchmaker with other values of some keys."""
+    return type(name, (Forged,), {"choose": lambda self, _: self.with_rules(**rules)})
 
 
-class Anchors(Forged):
-    def choose(self, right: Pairing) -> Pairing | None:
-        del right
-        return self.with_rules(anchor_share=1)
-
-
-class OpenGames(Forged):
-    def choose(self, right: Pairing) -> Pairing | None:
-        del right
-        return self.with_rules(open_games=3)
-
-
-class AuthorShare(Forged):
-    def choose(self, right: Pairing) -> Pairing | None:
-        del right
-        return self.with_rules(author_share=1)
-
-
-class Starved(Forged):
-    def choose(self, right: Pairing) -> Pairing | None:
-        del right
-        return self.with_rules(minimum_games=0)
-
-
-class AuthorWeight(Forged):
-    def choose(self, right: Pairing) -> Pairing | None:
-        del right
-        return self.with_rules(author_weight=1)
-
-
-class LongGame(Forged):
-    def choose(self, right: Pairing) -> Pairing | None:
-        del right
-        return self.with_rules(long_game=1)
-
-
-class Neighbours(Forged):
-    def choose(self, right: Pairing) -> Pairing | None:
-        del right
-        return self.with_rules(neighbours=1)
+CHANGED_RULES: dict[str, dict[str, Any]] = {
+    "NoAnchor": {"anchor_share": 0},
+    "Anchors": {"anchor_share": 1},
+    "OpenGames": {"open_games": 3},
+    "AuthorShare": {"author_share": 1},
+    "AuthorWeight": {"author_weight": 1},
+    "LongGame": {"long_game": 1},
+    "Starved": {"minimum_games": 0},
+    "Neighbours": {"neighbours": 1},
+}
 
 
 class Random(Forged):
@@ -478,14 +447,9 @@ CHOICES: list[type[Forged]] = [
         Favourite,
         Shielded,
         Secret,
-        NoAnchor,
-        Anchors,
-        OpenGames,
-        AuthorShare,
-        Starved,
     ),
-    *(AuthorWeight, LongGame),
-    *(Neighbours, Random, LateResults, Reordered, LateDisqualification, LateWithdrawal, LateEntry, KeptResult),
+    *(changed_rules(name, **rules) for name, rules in CHANGED_RULES.items()),
+    *(Random, LateResults, Reordered, LateDisqualification, LateWithdrawal, LateEntry, KeptResult),
     *(Flipped, Ignored, ParentsPrior, NarrowPrior, LastPrior, OtherAnchor, LateEnd),
 ]
 
