@@ -260,7 +260,6 @@ class NoticeSender:
         log.info("the changed [intake.notices] applies now")
 
     def _say(self, text: str) -> None:
-        """Log a text unless it repeats the last one."""
         if text != self._said:
             log.warning(text)
         self._said = text

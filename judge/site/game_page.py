@@ -195,8 +195,6 @@ def _columns(replay: Stepped, figures: Sequence[SearchFigures]) -> Mapping[str, 
 
 
 class _MoveRows:
-    """Rows of the moves in all languages."""
-
     def __init__(self, replay: Stepped, figures: Sequence[SearchFigures], columns: Mapping[str, bool]) -> None:
         self._parts: list[str] = []
         """Alternates HTML and measures to translate."""

@@ -185,8 +185,6 @@ class _OfPairs(_Sweep):
 
 
 class _OfAgents(_Sweep):
-    """One unknown per agent."""
-
     def __init__(self, agents: int, first: Codes, second: Codes, sign: float) -> None:
         self._agents, self._first, self._second, self._sign = agents, first, second, sign
         normal = np.zeros((agents, agents))

@@ -18,15 +18,15 @@ class LogLine(Protocol):
 
     @property
     def event(self) -> str:
-        """Its kind."""
+        """Kind of the event."""
 
     @property
     def game(self) -> str | None:
-        """Its id."""
+        """Id of its game."""
 
     @property
     def attempt(self) -> int | None:
-        """Its number."""
+        """Number of the game's attempt."""
 
     @property
     def text(self) -> str:

@@ -38,7 +38,6 @@ def pairing_problems(
 
 
 def _sequential_problems(contest: PublishedContest, form: Sequential, draws: Iterable[_Draw]) -> Iterator[str]:
-    """In linear time."""
     entries = contest.tournament.entries(contest.absent(0))
     if len(entries) != form.agents[0]:
         yield f"a sequential test has two agents, contest.json has {len(entries)}"

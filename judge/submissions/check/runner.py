@@ -251,7 +251,6 @@ class RecordedTalk:
 
     @cached_property
     def _goodbye(self) -> Entry | None:
-        """Last thaw before the game's end is sent."""
         last = None
         for entry in self._entries:
             if entry.kind is EntryKind.THAWED:

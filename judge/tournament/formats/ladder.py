@@ -109,7 +109,7 @@ class Ladder(TournamentFormat):
         played: Sequence[PlayedPairing],  # noqa: ARG002
         seed: Seed,  # noqa: ARG002
     ) -> list[Pairing]:
-        """Empty."""
+        """Empty: `judge.tournament.ladder` chooses the pairs."""
         return []
 
     def goes_on(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing], seed: Seed) -> bool:  # noqa: ARG002
@@ -119,7 +119,7 @@ class Ladder(TournamentFormat):
         return can_pair and len(played) < self.total_games
 
     def to_come(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing]) -> int:
-        """Other games."""
+        """The other games of the season."""
         return self.total_games - len(played) if self.goes_on(entries, played, 0) else 0
 
 

@@ -84,7 +84,7 @@ class Sequential(TournamentFormat):
         return by_seed(entries)[1].id
 
     def state(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing]) -> SprtState:
-        """The state now."""
+        """State of the test after the pairings that count."""
         progress, agent = self.progress(), by_seed(entries)[0].id
         for each in played:
             if not each.is_over or progress.is_decided:

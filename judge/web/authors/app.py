@@ -136,12 +136,12 @@ class Own:
         return self.site.state
 
     def page(self, template: str, values: Mapping[str, Any], status: int = 200) -> Response:
-        """A page."""
+        """A page for this author."""
         return _page(template, self.request, {"author": self.author, **values}, status)
 
     @property
     def agents(self) -> frozenset[str]:
-        """Names."""
+        """The names of the author's agents."""
         return self.state.register.agents_of(self.author)
 
     def game(self, stem: str) -> PublishedGame:
