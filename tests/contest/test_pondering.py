@@ -122,6 +122,7 @@ path = "thinker"
 
 
 @pytest.mark.docker
+@pytest.mark.alone
 def test_contest_in_containers_is_played_exported_and_verified(tmp_path: Path) -> None:
     """An agent that computes all the time against one that waits for 100 ms before each answer."""
     cores = whole_cores()
