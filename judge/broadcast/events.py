@@ -124,6 +124,8 @@ class StandingLine(_Value):
     draws: int
     losses: int
     stage: str = ""
+    rating: float | None = None
+    """If places depend on it."""
 
 
 class TableChanged(_Event):

@@ -13,6 +13,7 @@ from judge.broadcast.events import (
     Ended,
     GameStarted,
     MoveMade,
+    StandingLine,
     StateChanged,
     TableChanged,
     Unscored,
@@ -51,11 +52,15 @@ def line_of(event: AnyEvent, live: Live) -> str:
             return f"withdrawn: {printable(event.reason, 300)}"
         case TableChanged():
             lines = ", ".join(
-                f"{line.place}. {_name(live.shown(line.agent))} {points_text(line.points)}" for line in event.lines
+                f"{line.place}. {_name(live.shown(line.agent))} {_ranked_by(line)}" for line in event.lines
             )
             return f"table: {lines}"
         case _:
             return ""
+
+
+def _ranked_by(line: StandingLine) -> str:
+    return points_text(line.points) if line.rating is None else f"{line.rating:.0f}"
 
 
 def overview(live: Live, now_ms: float, ratings: Mapping[str, Sequence[str]] | None = None) -> RenderableType:
@@ -80,11 +85,13 @@ def overview(live: Live, now_ms: float, ratings: Mapping[str, Sequence[str]] | N
             cells += [Text(_name(game.titles[seat], 24)), clock]
         games.add_row(*cells, Text(_last(game), "dim"))
     table = Table(box=None, padding=(0, 1))
-    heads = ("Elo", "±", "trend", "last game", "games") if ratings else ("points", "games")
-    for head in ("", "agent", *heads):
+    is_rated = any(line.rating is not None for line in live.table)
+    heads = ("Elo", "±", "trend", "last game") if ratings else (*(("rating",) if is_rated else ()), "points")
+    for head in ("", "agent", *heads, "games"):
         table.add_column(head, justify="left" if head == "agent" else "right", no_wrap=True)
     for line in live.table[:MAX_AGENTS]:
-        values = ratings.get(line.agent, ("", "", "", "")) if ratings else (points_text(line.points),)
+        rating = () if line.rating is None else (f"{line.rating:.0f}",)
+        values = ratings.get(line.agent, ("", "", "", "")) if ratings else (*rating, points_text(line.points))
         table.add_row(str(line.place), Text(_name(live.shown(line.agent))), *values, str(line.games))
     results = [
         Text(

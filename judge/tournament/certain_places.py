@@ -18,7 +18,7 @@ from judge.statistics.certainty import (
 from judge.tournament.points import DECIMALS, PointsTable
 from judge.tournament.results import PlayedPairing, without
 from judge.tournament.schedule import Table
-from judge.tournament.standings import TableLine
+from judge.tournament.standings import RATINGS, TableLine
 
 _MAX_TIMES = 10
 """If more repetitions are needed, first and second are called nearly equal."""
@@ -177,7 +177,7 @@ def certain_places(
         places = {line.agent: line.place - above for line in lines}
         if (certainty := assess_places(pair_results(games), places, is_running)) is not None:
             rounds = len({each.pairing.round for each in pairings}) if has_rounds else 0
-            changes_place = table.ranking[:1] in (("elo",), ("rating",))
+            changes_place = table.ranking[:1] in RATINGS
             if points is not None and not stage and table.ranking[:1] == ("points",):
                 reversals, new_first = _reversed_by_points(lines, games, points)
                 certainty = replace(certainty, reversals=reversals, new_first=new_first)

@@ -173,7 +173,7 @@ def _elo(records: Records, equal: Sequence[str]) -> Mapping[str, float]:
 
 
 def _rating(records: Records, equal: Sequence[str]) -> Mapping[str, float]:
-    """Ratings less than `_RATING_TIE` apart are equal: their order would be that of rounding errors."""
+    """Ratings less than `_RATING_TIE` apart are equal: rounding errors would order them."""
     values: dict[str, float] = {}
     best = before = math.inf
     for agent in sorted(equal, key=lambda agent: -records.ratings[agent]):
@@ -206,6 +206,8 @@ CRITERIA: Mapping[str, Criterion] = {
     "rating": Criterion(_rating, "Rating", "the rating that Gomocup's BayesElo computes from all games"),
 }
 """Points and wins are shown as criteria only if there are stages."""
+
+RATINGS = (("elo",), ("rating",))
 
 
 def _known(names: tuple[str, ...]) -> tuple[str, ...]:

@@ -46,6 +46,7 @@ from judge.records.outcome import outcome_sentence, score_text
 from judge.referee.spec import RecordFile
 from judge.sandbox.machine.owner import owned_directory
 from judge.store.types import JournalLine
+from judge.tournament.standings import RATINGS
 
 TABLE_S, TABLE_SHARE = 0.5, 0.05
 """Minimum interval between updates of the standings, and their maximum share of time."""
@@ -291,6 +292,7 @@ class Recorder:
     def _log_table(self) -> None:
         began = time.monotonic()
         standing = self._contest.standing()
+        is_rated = standing.table.ranking[:1] in RATINGS
         lines = tuple(
             StandingLine(
                 place=line.place,
@@ -301,6 +303,7 @@ class Recorder:
                 draws=line.done.draws,
                 losses=line.done.losses,
                 stage=standing.stages.get(line.agent, ""),
+                rating=round(line.values[0], 1) if is_rated and line.values else None,
             )
             for line in standing.table.lines
         )

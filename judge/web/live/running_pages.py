@@ -120,6 +120,7 @@ class RunningPages:
             "reason": live.reason,
             "moments": self._windows().moments,
             "table": live.table,
+            "is_rated": any(line.rating is not None for line in live.table),
             "agents": live.agents,
             "out": live.out,
             "disqualified": {name: why for name, why in live.disqualified.items() if name in live.agents},

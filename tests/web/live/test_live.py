@@ -231,10 +231,20 @@ def test_an_open_page_changes_when_the_contest_ends(witness: Browser, tmp_path: 
         assert [] == witness.errors
 
 
-def test_standings_next_to_the_boards_keep_their_columns_in_leagues(witness: Browser, tmp_path: Path) -> None:
+LEAGUES = 'name = "leagues"\ngames = 2\nsizes = [2]\npromoted = 1'
+
+
+@pytest.mark.parametrize(
+    ("form", "column"),
+    [(LEAGUES, "Stage"), ('name = "ladder"\ntotal_games = 20', "Rating")],
+    ids=["leagues", "ladder"],
+)
+def test_standings_next_to_the_boards_keep_their_columns(
+    witness: Browser, tmp_path: Path, form: str, column: str
+) -> None:
+    """A ladder's places depend on ratings."""
     widths = "[...document.querySelectorAll('#table tr')].forEach((row) => seenWidths.add(row.cells.length))"
-    leagues = 'name = "leagues"\ngames = 2\nsizes = [2]\npromoted = 1'
-    with watched(tmp_path, STRONG_TO_WEAK, form=leagues) as contest:
+    with watched(tmp_path, STRONG_TO_WEAK, form=form) as contest:
         witness.visit(f"{contest.url}/live.html")
         witness.ask(
             f"window.seenWidths = new Set(), new MutationObserver(() => {widths}).observe("
@@ -246,6 +256,7 @@ def test_standings_next_to_the_boards_keep_their_columns_in_leagues(witness: Bro
         contest.end(game, file)
         witness.wait_for("[...document.querySelectorAll('#table tr')].some((row) => row.cells[4].textContent == '1')")
         assert [5] == witness.ask("[...seenWidths]")
+        assert witness.ask(f"[...document.querySelectorAll('th')].some((head) => head.textContent == '{column}')")
 
 
 @pytest.mark.parametrize("page", ["live.html", "games/00001.html"])

@@ -142,15 +142,18 @@
     const body = document.getElementById("table");
     if (!body) return;
     const links = new Map([...body.querySelectorAll("a")].map((link) => [link.textContent, link]));
-    if (body.querySelector("[data-out]") || event.lines.some((line) => line.stage || !links.has(line.agent))) return renewSoon();
+    const isRated = body.dataset.rated !== undefined;
+    if (body.querySelector("[data-out]") || event.lines.some((line) => line.stage || !links.has(line.agent) || (line.rating != null) !== isRated)) return renewSoon();
     body.replaceChildren(...event.lines.map((line) => {
       const row = document.createElement("tr");
       const head = document.createElement("th");
       head.scope = "row";
       head.append(links.get(line.agent));
-      const [place, points, games] = cells(String(line.place), String(line.points), String(line.games));
-      for (const cell of [place, points, games]) cell.className = "num";
-      row.append(place, head, points, games);
+      const rating = line.rating == null ? [] : [String(Math.round(line.rating))];
+      const [place, ...values] = cells(String(line.place), ...rating, String(line.points), String(line.games));
+      for (const cell of [place, ...values]) cell.className = "num";
+      if (rating.length) values[0].classList.add("strong");
+      row.append(place, head, ...values);
       return row;
     }));
   }
