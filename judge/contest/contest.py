@@ -73,7 +73,7 @@ class Contest:
         self.first: Snapshot = read_snapshot(store.document(planned.name))
         """Without entries after the start."""
         self.secret = store.secret(planned.name)
-        """Private until the contest is over; None with a fixed seed."""
+        """See `Reader.secret`."""
         self.snapshot: Snapshot = self.first
         self.tournament = Tournament(self.snapshot, self.secret)
         self.refresh()
@@ -85,12 +85,13 @@ class Contest:
 
     def refresh(self) -> None:
         """Read entries after the start."""
+        if self.store.number_of_entries(self.name) == len(self.snapshot.entries):
+            return
         first = self.first.by_name()
         late = [entry.entry for entry in self.store.entries(self.name) if entry.name not in first]
-        if len(first) + len(late) != len(self.snapshot.entries):
-            self.snapshot = self.first.with_late(late)
-            self.tournament = Tournament(self.snapshot, self.secret)
-            self.__dict__.pop("alone", None)
+        self.snapshot = self.first.with_late(late)
+        self.tournament = Tournament(self.snapshot, self.secret)
+        self.__dict__.pop("alone", None)
 
     @property
     def has_new_plan(self) -> bool:
@@ -254,11 +255,13 @@ class Contest:
 
     def out(self) -> Mapping[str, str]:
         """Agents whose results do not count, and reasons."""
-        return {entry.name: entry.out for entry in self.store.entries(self.name) if entry.out is not None}
+        return {entry.name: entry.out for entry in self.store.gone_entries(self.name) if entry.out is not None}
 
     def withdrawn(self) -> Mapping[str, str]:
         """Agents that withdrew, and reasons."""
-        return {entry.name: entry.withdrawn for entry in self.store.entries(self.name) if entry.withdrawn is not None}
+        return {
+            entry.name: entry.withdrawn for entry in self.store.gone_entries(self.name) if entry.withdrawn is not None
+        }
 
     def absent(self) -> frozenset[str]:
         """Agents that are no longer paired."""

@@ -74,8 +74,16 @@ class Reader(Database):
 
     def entries(self, contest: str) -> list[EntryRow]:
         """Entries by rank."""
-        query = select(entries).where(entries.c.contest == contest).order_by(entries.c.rank)
-        return [value_of(EntryRow, row) for row in self._rows(query)]
+        return [value_of(EntryRow, row) for row in self._rows(_entries_of(contest))]
+
+    def gone_entries(self, contest: str) -> list[EntryRow]:
+        """Disqualified and withdrawn entries by rank."""
+        is_gone = or_(entries.c.disqualified.is_not(None), entries.c.withdrawn.is_not(None))
+        return [value_of(EntryRow, row) for row in self._rows(_entries_of(contest).where(is_gone))]
+
+    def number_of_entries(self, contest: str) -> int:
+        [(number,)] = self._rows(select(func.count()).where(entries.c.contest == contest))
+        return int(number)
 
     def pairings(self, contest: str) -> list[Pairing]:
         """Pairings, including byes, by round and table."""
@@ -240,6 +248,10 @@ def _attempts(contest: str, *columns: ColumnElement[Any]) -> "Select[*tuple[Any,
 
 def _lines(contest: str, *chosen: ColumnElement[bool]) -> Select[Any]:
     return select(journal).where(journal.c.contest == contest, *chosen)
+
+
+def _entries_of(contest: str) -> Select[Any]:
+    return select(entries).where(entries.c.contest == contest).order_by(entries.c.rank)
 
 
 def pairings_of(contest: str) -> Select[Any]:

@@ -297,10 +297,10 @@ def _best_pair(
         width *= 8
     values = _values(ratings, games, low, high)
     best = np.flatnonzero(values == values.max())
-    ties = sorted({(int(low[at]), int(high[at])) for at in best})
-    if len(ties) == 1:
-        return ties[0]
-    return ties[numbers(seed, "pair", games.drawn).randrange(len(ties))]
+    ties = np.unique(low[best] * len(ratings.ratings) + high[best])
+    at = numbers(seed, "pair", games.drawn).randrange(len(ties)) if len(ties) > 1 else 0
+    first, second = divmod(int(ties[at]), len(ratings.ratings))
+    return first, second
 
 
 class _Neighbours:
