@@ -15,7 +15,7 @@ from itertools import takewhile
 from operator import attrgetter
 from typing import Any
 
-from sqlalchemy import Connection, Row, insert, select, update
+from sqlalchemy import ColumnElement, Connection, Row, Select, insert, select, update
 from sqlalchemy.dialects.postgresql import insert as upsert
 
 from judge.base.errors import InputError
@@ -222,13 +222,16 @@ class Store(Reader):
             if ends is not None and now is not None and now >= ends:
                 self._tell(connection, contest, SEASON_ENDED, season_end_text(ends))
                 return False
-            known = {(row.round, row.table) for row in connection.execute(pairings_of(contest))}
+            beside = pairings_of(contest).where(pairings.c.round.in_({pair.round for pair in pairs}))
+            beside = _between(beside, pairings.c.table, [pair.table for pair in pairs])
+            known = {(row.round, row.table) for row in connection.execute(beside)}
             pair_rows = [
                 {"contest": contest, **asdict(pair)} for pair in pairs if (pair.round, pair.table) not in known
             ]
             if pair_rows:
                 connection.execute(insert(pairings), pair_rows)
-            there = set(connection.scalars(select(games.c.id).where(games.c.contest == contest)))
+            ids = select(games.c.id).where(games.c.contest == contest)
+            there = set(connection.scalars(_between(ids, games.c.number, [game.number for game in new])))
             added = [game for game in new if game.id not in there]
             if added:
                 connection.execute(insert(games), [{"contest": contest, **asdict(game)} for game in added])
@@ -255,7 +258,7 @@ class Store(Reader):
                 return None
             of = games.c
             playing = select(of.first, of.second).where(of.contest == contest, of.state == GameState.RUNNING)
-            busy = {agent for row in connection.execute(playing) for agent in row} & alone
+            busy = {agent for row in connection.execute(playing) for agent in row} & alone if alone else set()
             columns = (of.number, of.id, of.first, of.second, of.state)
             # Each query can use the index in its order.
             pending, held = (
@@ -408,6 +411,10 @@ class Store(Reader):
         if not changed.rowcount:
             raise InputError(f"game {game.id} has no attempt {attempt}")
         self._tell(connection, game.contest, state, why, game.id, attempt, public)
+
+
+def _between(query: Select[Any], column: ColumnElement[int], numbers: Sequence[int]) -> Select[Any]:
+    return query.where(column.between(min(numbers, default=0), max(numbers, default=-1)))
 
 
 def _game(connection: Connection, game: str) -> Row[Any]:

@@ -82,6 +82,7 @@ class Reader(Database):
         return [value_of(EntryRow, row) for row in self._rows(_entries_of(contest).where(is_gone))]
 
     def number_of_entries(self, contest: str) -> int:
+        """All entries."""
         [(number,)] = self._rows(select(func.count()).where(entries.c.contest == contest))
         return int(number)
 

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from sqlalchemy import event, text
 
 from judge.base.errors import HostError, InputError
-from judge.contest_games import AttemptState, GameState, Outcome, ScheduledGame, SeatOutcome, schedule_digest
+from judge.contest_games import AttemptState, GameState, Outcome, Pairing, ScheduledGame, SeatOutcome, schedule_digest
 from judge.store.contests import Store
 from judge.store.database import connect
 from judge.store.types import EntryRow
@@ -88,6 +88,27 @@ def test_a_schedule_is_read_from_an_index_alone(tmp_path: Path) -> None:
     with closing(sqlite3.connect(tmp_path / "round.db")) as base:
         ((*_, what),) = base.execute(f"EXPLAIN QUERY PLAN {query}", given).fetchall()
     assert what.startswith("SEARCH games USING COVERING INDEX ix_games_rows (contest=?")
+
+
+def test_a_long_contest_costs_no_more_per_game(tmp_path: Path) -> None:
+    """Steps of the database for one more game of a ladder: drawn, issued, accepted."""
+    steps = [0]
+
+    def count() -> None:
+        steps[0] += 1
+
+    with closing(Store(f"sqlite:///{tmp_path / 'round.db'}")) as store:
+        event.listen(store._engine, "checkout", lambda raw, *_: raw.set_progress_handler(count, 10))
+        begin(store, 1)
+        spent = {}
+        for number in range(1, 161):
+            steps[0] = 0
+            pairing = Pairing("a", "b", 1, number)
+            assert store.schedule("cup", [replace(game(number + 1), table=number)], [pairing])
+            store.accept(issued(store).id, 1, ended())
+            spent[number] = steps[0]
+
+    assert spent[160] < 1.3 * spent[20]
 
 
 def test_a_result_that_comes_twice_is_the_same_result(store: Store) -> None:
