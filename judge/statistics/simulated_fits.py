@@ -23,7 +23,7 @@ MAX_STEP = 1.0
 _RIDGE = 1e-9
 """Far from the maximum all chances are 0 or 1, and the information would be singular."""
 
-_SHARED_STEPS = 8
+_SHARED_STEPS = 40
 """Steps with the information at the start; then each league has its own."""
 
 _MAX_STEPS = 100
@@ -81,7 +81,7 @@ class LeagueFits:
         lead = won - lost
         by_u = (wins - losses - games * lead) / 2 - self.prior * lead / (won + lost)
         slope = np.empty((len(at), at.shape[1] + 1))
-        slope[:, :-1] = by_u @ self._incidence
+        slope[:, :-1] = self._summed(by_u, -by_u)
         by_d = draws.sum(axis=1) - (games * drawn).sum(axis=1) - self.prior_draws * _drawn_by_equals(d)
         slope[:, -1] = np.where(np.isfinite(d), by_d, 0)
         return slope
@@ -99,8 +99,8 @@ class LeagueFits:
         block[:, first, second] -= uu
         block[:, second, first] -= uu
         places = np.arange(agents)
-        block[:, places, places] += uu @ abs(self._incidence) + _RIDGE
-        information[:, -1, :-1] = information[:, :-1, -1] = -(found.ud @ self._incidence)
+        block[:, places, places] += self._summed(uu, uu) + _RIDGE
+        information[:, -1, :-1] = information[:, :-1, -1] = self._summed(-found.ud, found.ud)
         drawn = _drawn_by_equals(d)
         bend = self.prior_draws * drawn * (1 - drawn) - found.dd.sum(axis=1)
         information[:, -1, -1] = np.where(np.isfinite(d), bend, 1)
@@ -117,13 +117,14 @@ class LeagueFits:
     def _agents(self) -> int:
         return sum(map(len, self.pools))
 
-    @cached_property
-    def _incidence(self) -> Matrix:
-        incidence = np.zeros((len(self.games), self._agents))
-        pairs = np.arange(len(self.games))
-        incidence[pairs, self.first] = 1
-        incidence[pairs, self.second] = -1
-        return incidence
+    def _summed(self, of_first: Matrix, of_second: Matrix) -> Matrix:
+        """Sums per agent."""
+        return np.stack(
+            [
+                np.bincount(self.first, one, self._agents) + np.bincount(self.second, other, self._agents)
+                for one, other in zip(of_first, of_second, strict=True)
+            ]
+        )
 
     @cached_property
     def anchor(self) -> Matrix:
