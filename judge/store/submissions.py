@@ -340,23 +340,23 @@ class Register(RegisterReader, Queue[Submission]):
                     self._change(connection, row, State.WITHDRAWN, why, who=author, due_at=None)
             return [row.id for row in rows]
 
-    def rename(self, name: str, author: str, title: str) -> None:
-        """Set the display name of an author's agent; empty: its name.
+    def rename(self, name: str, author: str, title: str, *, joins_later: bool = False) -> None:
+        """Set the display name of an author's agent and its later versions; empty: its name.
 
-        Raises NotNowError after the contest's start, UnknownSubmissionError without such an agent, NameTakenError if
-        another agent has it.
+        Raises NotNowError after the start unless `joins_later`, UnknownSubmissionError, NameTakenError if another agent
+        has it.
         """
         with self._writing() as connection:
             announced_row(connection, self._contest, locked=True)
             inner = self._inside(connection)
-            if inner.has_begun():
+            if inner.has_begun() and not joins_later:
                 raise NotNowError("the contest has begun: its names no longer change")
             others = {
                 shown.casefold()
                 for each in inner.entries()
                 if (each.author, each.name.lower()) != (author, name.lower())
                 for shown in (each.name, each.title)
-            }
+            } | inner.names_of_others(author)
             if title and title.casefold() in others:
                 raise NameTakenError(f"another agent is called {title!r}: choose another name")
             query = self._of(author).where(
