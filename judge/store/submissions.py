@@ -136,8 +136,23 @@ class Register(RegisterReader, Queue[Submission]):
             )
 
     def _check_name(self, connection: Connection, author: str, name: str) -> None:
-        if self._is_anothers(connection, author, name):
-            raise NameTakenError(f"an agent of another author is called {name!r} already: choose another name")
+        if why := self._why_taken(connection, author, name):
+            raise NameTakenError(why)
+
+    def _why_taken(self, connection: Connection, author: str, name: str) -> str:
+        if name and self._is_listed(connection, name):
+            return f"the contest's file lists an agent called {name!r}: choose another name"
+        if name and self._is_anothers(connection, author, name):
+            return f"an agent of another author is called {name!r} already: choose another name"
+        return ""
+
+    def _is_listed(self, connection: Connection, name: str) -> bool:
+        entry = self._entry_called(connection, name)
+        return entry is not None and json.loads(entry).get("submission") is None
+
+    def _entry_called(self, connection: Connection, name: str) -> str | None:
+        query = select(entries.c.entry).where(entries.c.contest == self._contest)
+        return connection.scalar(query.where(func.lower(entries.c.name) == name.lower()))
 
     def _is_anothers(self, connection: Connection, author: str, name: str) -> bool:
         query = self._all().where(
@@ -145,12 +160,11 @@ class Register(RegisterReader, Queue[Submission]):
             submissions.c.author != author,
             submissions.c.state.in_(ENTERS),
         )
-        return bool(name) and (count(connection, query) > 0 or self._is_anothers_entry(connection, author, name))
+        return count(connection, query) > 0 or self._is_anothers_entry(connection, author, name)
 
     def _is_anothers_entry(self, connection: Connection, author: str, name: str) -> bool:
         # An agent that left a ladder keeps its name: new versions start from its rating.
-        is_named = func.lower(entries.c.name) == name.lower()
-        entry = connection.scalar(select(entries.c.entry).where(entries.c.contest == self._contest, is_named))
+        entry = self._entry_called(connection, name)
         number = None if entry is None else json.loads(entry).get("submission")
         return count(connection, self._all().where(submissions.c.id == number, submissions.c.author != author)) > 0
 
@@ -202,8 +216,7 @@ class Register(RegisterReader, Queue[Submission]):
             if row is None:
                 return self._value(connection, number)
             refusal, name = came.refusal, came.name or row.name
-            if not refusal and self._is_anothers(connection, row.author, came.name):
-                refusal = f"an agent of another author is called {came.name!r} already: choose another name"
+            refusal = refusal or self._why_taken(connection, row.author, came.name)
             others = self._other_names(connection, row, came.name) if agents_per_author else ()
             if not refusal and agents_per_author and len(others) >= agents_per_author:
                 refusal = (
@@ -327,23 +340,23 @@ class Register(RegisterReader, Queue[Submission]):
                     self._change(connection, row, State.WITHDRAWN, why, who=author, due_at=None)
             return [row.id for row in rows]
 
-    def rename(self, name: str, author: str, title: str) -> None:
-        """Set the display name of an author's agent; empty: its name.
+    def rename(self, name: str, author: str, title: str, *, joins_later: bool = False) -> None:
+        """Set the display name of an author's agent and its later versions; empty: its name.
 
-        Raises NotNowError after the contest's start, UnknownSubmissionError without such an agent, NameTakenError if
-        another agent has it.
+        Raises NotNowError after the start unless `joins_later`, UnknownSubmissionError, NameTakenError if another agent
+        has it.
         """
         with self._writing() as connection:
             announced_row(connection, self._contest, locked=True)
             inner = self._inside(connection)
-            if inner.has_begun():
+            if inner.has_begun() and not joins_later:
                 raise NotNowError("the contest has begun: its names no longer change")
             others = {
                 shown.casefold()
                 for each in inner.entries()
                 if (each.author, each.name.lower()) != (author, name.lower())
                 for shown in (each.name, each.title)
-            }
+            } | inner.names_of_others(author)
             if title and title.casefold() in others:
                 raise NameTakenError(f"another agent is called {title!r}: choose another name")
             query = self._of(author).where(

@@ -65,12 +65,10 @@ class ChessEntry(GameEntry):
 
     def openings(self, options: Mapping[str, Any]) -> Openings:
         """Moves, FEN, EPD and PGN."""
-        is_chess960 = self.new(options).is_chess960
+        game = self.new(options)
 
         def parse(text: str) -> str:
-            opening = read_opening(text, chess960=is_chess960)
-            self.new({**options, "position": opening})
-            return opening
+            return read_opening(text, chess960=game.is_chess960, check=game.check_opening)
 
         return Openings(parse, EXAMPLE, split=split_openings)
 

@@ -10,7 +10,7 @@ FEN                                 six fields, or the four of EPD; operations s
 import io
 import logging
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 import chess
@@ -43,41 +43,47 @@ class Start:
 
     def board(self) -> chess.Board:
         """Return the position after the moves. Raises InputError naming an illegal move."""
-        board = chess.Board(self.fen, chess960=self.chess960)
-        for number, text in enumerate(self.moves, 1):
-            try:
-                board.push(_real(board.parse_uci(text)))
-            except ValueError:
-                raise InputError(f"position: move {number}, {quote(text, 10)}, is illegal in {board.fen()}") from None
-        return board
+        return _played(chess.Board(self.fen, chess960=self.chess960), self.moves)
 
     def __str__(self) -> str:
         first = "startpos" if self.fen == START else self.fen
         return f"{first} moves {' '.join(self.moves)}" if self.moves else first
 
 
+def _played(board: chess.Board, moves: Iterable[str]) -> chess.Board:
+    for number, text in enumerate(moves, 1):
+        try:
+            board.push(_real(board.parse_uci(text)))
+        except ValueError:
+            raise InputError(f"position: move {number}, {quote(text, 10)}, is illegal in {board.fen()}") from None
+    return board
+
+
 def read_start(text: str, *, chess960: bool = False) -> Start:
     """Parse a position; empty: the usual one. Raises InputError with the fix."""
+    return read_position(text, chess960=chess960)[0]
+
+
+def read_position(text: str, *, chess960: bool = False) -> tuple[Start, chess.Board]:
+    """As `read_start`, with the position after the moves."""
     words = text.split()
     if not words:
-        return Start(chess960=chess960)
-    if chess960 and len(words) == 1 and words[0].isascii() and words[0].isdecimal() and int(words[0][:4]) < STARTS:
-        return Start(chess.Board.from_chess960_pos(int(words[0])).fen(), chess960=True)
-    if text.lstrip().startswith("["):
+        start = Start(chess960=chess960)
+    elif chess960 and len(words) == 1 and words[0].isascii() and words[0].isdecimal() and int(words[0][:4]) < STARTS:
+        start = Start(chess.Board.from_chess960_pos(int(words[0])).fen(), chess960=True)
+    elif text.lstrip().startswith("["):
         start = _read_pgn(text, chess960=chess960)
-        start.board()
-        return start
-    if words[0] == "startpos" or "/" in words[0]:
+    elif words[0] == "startpos" or "/" in words[0]:
         first, _, moves = " ".join(words).partition(" moves ")
-        fen = START if first == "startpos" else _read_fen(first, chess960=chess960)
+        fen, board = (START, None) if first == "startpos" else _read_fen(first, chess960=chess960)
         start = Start(fen, tuple(moves.split()), chess960)
-        if start.moves:
-            start.board()
-        return start
-    return _read_san(words, chess960=chess960)
+        return start, start.board() if board is None else _played(board, start.moves)
+    else:
+        start = _read_san(words, chess960=chess960)
+    return start, start.board()
 
 
-def _read_fen(text: str, *, chess960: bool) -> str:
+def _read_fen(text: str, *, chess960: bool) -> tuple[str, chess.Board]:
     fields = text.split(" ", 6)
     if len(fields) < 4 or not _CASTLING.fullmatch(fields[2]):
         raise InputError(f"position: {quote(text, 80)} is no FEN; write board, colour, castling and en passant square")
@@ -94,7 +100,13 @@ def _read_fen(text: str, *, chess960: bool) -> str:
     status = board.status()
     if status is not chess.STATUS_VALID:
         raise InputError(f"position: {fen} is illegal: {_status_words(status)}")
-    return board.fen(en_passant="fen")
+    if "~" in fen:
+        fen = board.fen(en_passant="fen")
+        return fen, chess.Board(fen, chess960=chess960)
+    # `Board.fen` takes half the time of parsing. The first field is canonical, or it is refused above.
+    square = "-" if board.ep_square is None else chess.square_name(board.ep_square)
+    numbers = f"{board.halfmove_clock} {board.fullmove_number}"
+    return f"{fields[0]} {fields[1]} {board.castling_xfen()} {square} {numbers}", board
 
 
 def _real(move: chess.Move) -> chess.Move:
@@ -136,13 +148,15 @@ def uci_moves(board: chess.Board) -> tuple[str, ...]:
     return tuple(moves)
 
 
-def read_opening(text: str, *, chess960: bool) -> str:
-    """Return an opening in the notation of records. Raises InputError."""
+def read_opening(text: str, *, chess960: bool, check: Callable[[chess.Board], None] = lambda _: None) -> str:
+    """Return an opening in the notation of records. `check` gets its position. Raises InputError."""
     if not text.strip():
         return ""
-    found = str(read_start(text, chess960=chess960))
+    start, board = read_position(text, chess960=chess960)
+    found = str(start)
     if len(found) > MAX_POSITION_CHARACTERS:
         raise InputError(f"position: {len(found)} characters; the maximum is {MAX_POSITION_CHARACTERS}")
+    check(board)
     return found
 
 

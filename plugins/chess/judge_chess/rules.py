@@ -143,15 +143,19 @@ class Chess:
         self.opening_moves = 0
         self.board = chess.Board()
         if not self._is_drawn:
-            start = read_start(options.position, chess960=self.is_chess960)
-            self._begin(start)
-            if (end := self._natural_end()) is not None:
-                raise InputError(f"position: the game is over: {end.reason}; choose an earlier position")
+            self._begin(read_start(options.position, chess960=self.is_chess960))
+            self.check_opening(self.board)
 
     @classmethod
     def from_options(cls, options: Mapping[str, Any]) -> Self:
         """Return the game of `ChessOptions`. Raises InputError naming the field."""
         return cls(parse(ChessOptions, dict(options), "chess options"))
+
+    def check_opening(self, board: chess.Board) -> None:
+        """Raises InputError for a position that ends the game, which then has this position."""
+        self.board, self.opening_moves = board, len(board.move_stack)
+        if (end := self._natural_end()) is not None:
+            raise InputError(f"position: the game is over: {end.reason}; choose an earlier position")
 
     def _begin(self, start: Start) -> None:
         self._is_drawn = False

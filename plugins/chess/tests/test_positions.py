@@ -195,3 +195,36 @@ def test_first_openings_of_a_hundred_thousand_lines_are_read_without_the_rest(tm
     assert openings is not None
 
     assert 2 == len(read_openings(path, openings, 2))
+
+
+CANONICAL = [
+    ("4k3/8/8/8/8/8/4P3/4K3  w - - 007 0", "4k3/8/8/8/8/8/4P3/4K3 w - - 7 1"),
+    ("r3k2r/8/8/8/8/8/8/R3K2R w QKqk -", "r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1"),
+    ("rnbqkbnr/ppp1pppp/8/8/3pP3/8/PPPP1PPP/RNBQKBNR b KQkq e3 0 2",) * 2,
+    ("4k3/8/8/8/8/8/8/Q~3K3 b - - 0 1", "4k3/8/8/8/8/8/8/Q3K3 b - - 0 1"),
+]
+
+
+@pytest.mark.parametrize(("text", "opening"), CANONICAL)
+def test_opening_has_one_notation(text: str, opening: str) -> None:
+    found: list[chess.Board] = []
+    assert opening == read_opening(text, chess960=False, check=found.append)
+    assert found == [chess.Board(opening)]
+    assert opening == chess.Board(opening).fen(en_passant="fen")
+
+
+def test_each_opening_of_a_file_is_parsed_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    openings = game_entry("chess").openings({})
+    assert openings is not None
+    parsed: list[str] = []
+    set_fen = chess.Board.set_fen
+
+    def counted(board: chess.Board, fen: str) -> None:
+        parsed.append(fen)
+        set_fen(board, fen)
+
+    monkeypatch.setattr(chess.Board, "set_fen", counted)
+    path = tmp_path / "openings.epd"
+    path.write_text("".join(f"4k3/8/8/8/8/8/4P3/4K3 w - - {number} 1\n" for number in range(99)))
+    assert 99 == len(read_openings(path, openings))
+    assert 99 == len(parsed)

@@ -17,7 +17,7 @@ from typer.testing import CliRunner, Result
 
 from judge.cli import app
 from judge.contest.entries import intake_directory
-from judge.contest.orders import end_season, withdraw
+from judge.contest.orders import end_season, enter_passed, withdraw
 from judge.contest.plan import load_plan
 from judge.contest_games import GameState
 from judge.publish.load import load_store
@@ -27,7 +27,7 @@ from judge.submissions.service import IntakeDirectory
 from tests.publish.cups import Cup
 from tests.site.browser import Browser
 from tests.verify.test_ladder import joins
-from tests.web.intake.conftest import POLL_INTERVAL_S, make_token
+from tests.web.intake.conftest import POLL_INTERVAL_S, ended, make_token, send
 from tests.web.live.serving import serving_all
 from tests.web.service import Answer, call, service_of
 
@@ -234,6 +234,21 @@ def test_command_requests_a_challenge_of_a_running_service_and_prints_its_result
                     waiting.result().stdout.splitlines()[-1],
                 )
             assert "--token-file is missing" in str(challenge("zoe", "anna", "--url", service.url).exception)
+
+
+def test_name_of_a_listed_agent_is_refused_when_it_is_uploaded(tmp_path: Path) -> None:
+    with joins(tmp_path / "cup", INTAKE) as cup:
+        directory = intake_directory(load_plan(tmp_path / "cup"))
+        taken = "the contest's file lists an agent called 'ANNA': choose another name"
+        with serving_all(directory.folder) as service, service.client(make_token(directory, "eve")) as eve:
+            named = eve.post("/submissions", params={"filename": "a.zip", "name": "ANNA"}, content=b"good five")
+            assert (409, taken) == (named.status_code, named.json()["error"])
+            found = ended(eve, send(eve, "good ANNA"))
+            assert ("refused", taken) == (found["state"], found["why"])
+            assert "passed" == ended(eve, send(eve, "good five"))["state"]
+        enter_passed(cup.contest)
+        cup.contest.refresh()
+        assert "five" in cup.contest.snapshot.by_name()
 
 
 def finish_next(games: PracticeGames, opponent: str, result: PracticeResult) -> None:

@@ -1,5 +1,6 @@
 """Authors withdraw their agents from a running ladder, and read whether an agent takes part."""
 
+import asyncio
 import re
 from collections.abc import Iterator
 from contextlib import ExitStack, closing
@@ -10,7 +11,15 @@ from typer.testing import CliRunner
 
 from judge.cli import app
 from judge.contest.entries import intake_directory
-from judge.contest.orders import NOT_ENTERED, disqualify, end_season, enter_passed, freeze_admissions, withdraw
+from judge.contest.orders import (
+    NOT_ENTERED,
+    disqualify,
+    end_season,
+    enter_passed,
+    freeze_admissions,
+    reopen_admissions,
+    withdraw,
+)
 from judge.contest.plan import load_plan
 from judge.export.export import PageOptions, publish
 from judge.store.orders import OrganiserOrder
@@ -26,6 +35,7 @@ from tests.verify.test_second_verifier import problems as problems_by_node
 from tests.web.authors.test_ladder import INTAKE, Desk, api
 from tests.web.intake.conftest import make_token
 from tests.web.live.serving import serving_all
+from tests.web.service import call
 
 IN = "You take part with version"
 REPLACED = "a new version that passes its check replaces it."
@@ -195,6 +205,37 @@ def test_page_states_why_an_agent_that_passed_has_not_joined(desk: Desk) -> None
     assert "You do not take part: no version had joined when the season ended." == sentence(desk, agent="kim")
     assert "The season has ended: new submissions are checked" in desk.page()
     assert not api(desk, "GET", "/contest", "")[1]["joins_later"]
+
+
+def rename(desk: Desk, name: str, title: str) -> tuple[int, str]:
+    status, _, body = desk.ask("/author/agents", desk.token, {"action": "rename", "name": name, "title": title})
+    return status, body.decode()
+
+
+def test_agent_that_joins_a_running_ladder_has_the_name_that_its_author_chose(desk: Desk) -> None:
+    contest, title = desk.cup.contest, "Žofinka 五"
+    assert 303 == rename(desk, "zoe", title)[0]
+    page = desk.page()
+    assert "<h3><bdi>zoe</bdi></h3>" in page
+    assert f'value="{title}"' in page
+    freeze_admissions(contest, OrganiserOrder("Olga", "freeze-admissions", "", "the last week"))
+    submit(desk.cup, "kim", "eve")
+    assert 303 == rename(desk, "kim", "킴")[0]
+    for taken in ("anna", title):
+        status, refused = rename(desk, "kim", taken)
+        assert (409, True) == (status, "another agent is called" in refused)
+    reopen_admissions(contest, OrganiserOrder("Olga", "reopen-admissions", "", "again"))
+    submit(desk.cup, "zoe", "eve", "2")
+    enter_passed(contest)
+    contest.refresh()
+    entries = contest.snapshot.by_name()
+    assert ["", title, "킴"] == [entries[name].title for name in ("zoe", "zoe.2", "kim")]
+    status, _, standings = asyncio.run(call(desk.service, "GET", "/index.html", {}))
+    assert (200, True, True) == (status, title in standings.decode(), "킴" in standings.decode())
+    assert f'<h3><bdi>{title}</bdi> <span class="quiet">zoe</span></h3>' in desk.page()
+    end_season(contest, OrganiserOrder("Olga", "end-season", "", "the term is over"))
+    status, refused = rename(desk, "kim", "k")
+    assert (409, True) == (status, "its names no longer change" in refused)
 
 
 def test_agent_that_left_does_not_count_for_the_limit_of_an_author(desk: Desk) -> None:
