@@ -329,7 +329,10 @@ def _writer(fd: int, line_wise: bool) -> io.TextIOWrapper:
     return io.TextIOWrapper(buffered, encoding="utf-8", errors=errors, line_buffering=line_wise or os.isatty(fd))
 
 
-IMPORTED_LATE = ("docker.api", "sqlalchemy.dialects.sqlite", "structlog.dev", "uvicorn", "anyio._backends._asyncio")
+IMPORTED_LATE = (
+    *("docker.api", "sqlalchemy.dialects.sqlite", "structlog.dev", "uvicorn", "anyio._backends._asyncio"),
+    *("networkx", "judge.tournament.certain_places"),
+)
 """What commands import only when they need it, and most do in the end."""
 
 
