@@ -20,6 +20,7 @@ import os
 import pickle
 import pkgutil
 import runpy
+import shlex
 import signal
 import socket
 import subprocess
@@ -130,6 +131,15 @@ def run(words: Sequence[str], **options: Any) -> subprocess.CompletedProcess[Any
             process.kill()
             raise
     return subprocess.CompletedProcess(words, process.returncode, out, err)
+
+
+def run_line(line: str, directory: Path, environment: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
+    """Run a line in a shell. A `judge` command that needs no shell is forked, which saves its imports."""
+    if line.startswith("judge ") and not set(line) & set("$*?|<>&;"):
+        command = [sys.executable, "-m", "judge.cli", *shlex.split(line)[1:]]
+        return run(command, cwd=directory, env=environment, text=True)
+    command = ["sh", "-c", line]
+    return subprocess.run(command, cwd=directory, env=environment, capture_output=True, text=True, check=False)
 
 
 start_anew = multiprocessing.util.spawnv_passfds
@@ -329,7 +339,10 @@ def _writer(fd: int, line_wise: bool) -> io.TextIOWrapper:
     return io.TextIOWrapper(buffered, encoding="utf-8", errors=errors, line_buffering=line_wise or os.isatty(fd))
 
 
-IMPORTED_LATE = ("docker.api", "sqlalchemy.dialects.sqlite", "structlog.dev", "uvicorn", "anyio._backends._asyncio")
+IMPORTED_LATE = (
+    *("docker.api", "sqlalchemy.dialects.sqlite", "structlog.dev", "uvicorn", "anyio._backends._asyncio"),
+    *("networkx", "judge.tournament.certain_places"),
+)
 """What commands import only when they need it, and most do in the end."""
 
 

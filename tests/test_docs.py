@@ -2,8 +2,6 @@
 
 import os
 import re
-import shlex
-import subprocess
 import sys
 import tomllib
 from collections.abc import Iterator
@@ -20,7 +18,7 @@ from judge.referee.policy import load_policy
 from judge.submissions.check.suite import starter_text
 from judge.submissions.intake import IntakePolicy
 from scripts import reference_pages
-from tests import forked
+from tests.forked import run_line
 
 ROOT = Path(__file__).resolve().parents[1]
 ORGANISE = [f"docs/organise/{name}.md" for name in ("first-contest", "setup", "operate", "publish")]
@@ -55,15 +53,6 @@ def documents() -> list[str]:
     return sorted(str(path.relative_to(ROOT)) for path in paths)
 
 
-def typed(line: str, directory: Path, environment: dict[str, str]) -> subprocess.CompletedProcess[str]:
-    """What a line does in a shell; a command of the judge's that needs no shell is forked, which spares its imports."""
-    command = ["sh", "-c", line]
-    if line.startswith("judge ") and not set(line) & set("$*?|<>&;"):
-        command = [sys.executable, "-m", "judge.cli", *shlex.split(line)[1:]]
-        return forked.run(command, cwd=directory, env=environment, text=True)
-    return subprocess.run(command, cwd=directory, env=environment, capture_output=True, text=True, check=False)
-
-
 @pytest.fixture
 def no_image_left() -> Iterator[None]:
     """What a page has its reader build is gone again."""
@@ -86,7 +75,7 @@ def test_every_command_of_the_pages_works(pages: list[str], tmp_path: Path) -> N
         assert commands(page), page
     for line in [line for page in pages for line in commands(page)]:
         environment = {"PATH": path, "HOME": str(tmp_path), "PYTHONPATH": f"{ROOT}:{tmp_path}/site", **engine}
-        done = typed(ELSEWHERE.get(line, line), tmp_path, environment)
+        done = run_line(ELSEWHERE.get(line, line), tmp_path, environment)
         assert done.returncode == 0 or line in MAY_FAIL, f"{line}\n{done.stdout}\n{done.stderr}"
 
 
@@ -127,7 +116,7 @@ def test_authors_page_states_the_enforced_limits() -> None:
 def test_authors_page_replaces_all_text_of_the_starter(tmp_path: Path) -> None:
     (tmp_path / "images").symlink_to(ROOT / "images")
     for line in commands("docs/authors.md")[:3]:
-        assert 0 == typed(line, tmp_path, {"PATH": os.environ["PATH"]}).returncode, line
+        assert 0 == run_line(line, tmp_path, {"PATH": os.environ["PATH"]}).returncode, line
 
     about = re.findall(
         r'(\w+)="(.*?)"', re.findall(r"^ABOUT = .*$", (tmp_path / "mine/starter.py").read_text(), re.MULTILINE)[0]

@@ -11,6 +11,7 @@ import pytest
 
 from judge.host.house_agents import build_house_agents
 from tests.cli.brains import write_brain
+from tests.forked import run_line
 
 ROOT = Path(__file__).parents[1]
 EXAMPLES = ROOT / "examples"
@@ -27,12 +28,8 @@ def test_every_command_of_the_examples_works(tmp_path: Path) -> None:
     build_house_agents()
     folder = tmp_path / "examples"
     shutil.copytree(EXAMPLES, folder, ignore=shutil.ignore_patterns("records", "public", "__pycache__", "*.egg-info"))
-    program = folder / "bin" / "judge"
-    program.parent.mkdir()
-    program.write_text(f'#!/bin/sh\nexec {sys.executable} -m judge.cli "$@"\n')
-    program.chmod(0o755)
     environment = os.environ | {
-        "PATH": f"{program.parent}:{Path(sys.executable).parent}:{os.environ['PATH']}",
+        "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
         "PYTHONPATH": f"{ROOT}:{folder / 'site'}",
     }
     blocks = re.findall(r"^```sh\n(.*?)^```", (EXAMPLES / "README.md").read_text(), re.DOTALL | re.MULTILINE)
@@ -40,8 +37,7 @@ def test_every_command_of_the_examples_works(tmp_path: Path) -> None:
 
     assert len(lines) > 5
     for line in lines:
-        command = ["sh", "-c", REPLACED.get(line, line)]
-        done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+        done = run_line(REPLACED.get(line, line), folder, environment)
         assert done.returncode == 0, f"{line}\n{done.stdout}\n{done.stderr}"
     assert (folder / "public/index.html").is_file()
 

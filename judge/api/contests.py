@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from threading import Event
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from judge.base.errors import HostError, InputError
 from judge.base.logs import redirected
@@ -16,24 +16,22 @@ from judge.base.progress import Tracker, untracked
 from judge.base.text import printable, sentence
 from judge.contest.attempts import EndedAttempt, Executor
 from judge.contest.contest import Contest, Standing, begin, has_begun, open_store, why_not_yet
-from judge.contest.estimate import ContestEstimate, estimate_contest
-from judge.contest.event_log.recorder import RecorderProcess
-from judge.contest.executor import LocalExecutor, slots_on_host
-from judge.contest.host_setup import KEEPER, make_ready, report_occupied
 from judge.contest.orders import enter_passed
 from judge.contest.plan import Planned, load_plan
 from judge.contest.run_lock import alone
 from judge.contest.runner import StopReason
 from judge.contest.take_snapshot import check_terms, images_of
-from judge.contest.witnesses import Witnesses, periodic_cosigning
-from judge.export.export import ExportSummary, PageOptions, publish
 from judge.publish.model import chance_words
-from judge.referee.play import Slot
 from judge.sandbox.docker.reaper import reap
 from judge.sandbox.machine.cores import Tell
 from judge.store.types import UNWITNESSED
 from judge.transparency.keys import load_key
 from judge.transparency.log import KEY_FILE, ContestLog
+
+if TYPE_CHECKING:
+    from judge.contest.estimate import ContestEstimate
+    from judge.export.export import ExportSummary, PageOptions
+    from judge.referee.play import Slot
 
 LOG_FILE = "log.jsonl"
 
@@ -65,8 +63,10 @@ class ContestFolder:
 
     planned: Planned
 
-    def plan(self) -> ContestEstimate:
+    def plan(self) -> "ContestEstimate":
         """Return the games, the duration, and missing items."""
+        from judge.contest.estimate import estimate_contest
+
         return estimate_contest(self.planned)
 
     @contextmanager
@@ -110,6 +110,11 @@ class ContestFolder:
         start has not come, and returns whether to begin now. Raises InputError if runtimes were rebuilt since the
         start, unless `accept_images`.
         """
+        from judge.contest.event_log.recorder import RecorderProcess
+        from judge.contest.executor import slots_on_host
+        from judge.contest.host_setup import make_ready
+        from judge.contest.witnesses import periodic_cosigning
+
         planned = self.planned
         observer, stop = observer or RunObserver(), stop or StopRequest()
         if planned.has_no_store and not planned.waits_for():
@@ -173,15 +178,18 @@ class ContestFolder:
         *,
         key: Path | None = None,
         private: Path | None = None,
-        options: PageOptions | None = None,
+        options: "PageOptions | None" = None,
         progress: Tracker = untracked,
         notify: Tell = lambda _: None,
-    ) -> ExportSummary:
+    ) -> "ExportSummary":
         """Write tables, records, pages and the signed manifest to a new directory.
 
         `key` is the private key file, by default the folder's own. `private` is the new directory of the authors'
         private files, by default `directory` with `-private` appended.
         """
+        from judge.contest.witnesses import Witnesses
+        from judge.export.export import PageOptions, publish
+
         with self.opened() as found:
             signing = load_key(key or self.planned.folder / KEY_FILE)
             if self.planned.plan.witnesses:
@@ -198,7 +206,10 @@ def contest(path: Path) -> ContestFolder:
     return ContestFolder(load_plan(path))
 
 
-def _here(contest: Contest, slots: Sequence[Slot], notify: Tell) -> Executor:
+def _here(contest: Contest, slots: "Sequence[Slot]", notify: Tell) -> Executor:
+    from judge.contest.executor import LocalExecutor
+    from judge.contest.host_setup import report_occupied
+
     report_occupied(slots, notify)
     if slots and slots[0].judge_cores:
         os.sched_setaffinity(0, slots[0].judge_cores)
@@ -208,6 +219,7 @@ def _here(contest: Contest, slots: Sequence[Slot], notify: Tell) -> Executor:
 def _elsewhere(contest: Contest, scheduler: str, keys: Path | None) -> Executor:
     from judge.cluster.cluster import open_cluster
     from judge.cluster.unpickling import VALUES, refuse_pickles
+    from judge.contest.host_setup import KEEPER
 
     refuse_pickles(VALUES, except_here=True)  # dask reads in its own threads
     images = set(contest.snapshot.images) | ({KEEPER} if contest.snapshot.policy.folders.kept else set())

@@ -1,16 +1,20 @@
 """Prints the certainty of places."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.text import Text
 
 from judge.base.text import printable
-from judge.statistics.certainty import Certainty
 from judge.terminal.contest_tables import bracket_signs
 from judge.terminal.output import interval, make_table
-from judge.tournament.certain_places import StageCertainty
+
+if TYPE_CHECKING:
+    from judge.statistics.certainty import Certainty
+    from judge.tournament.certain_places import StageCertainty
 
 _MAX_REVERSED = 20
 

@@ -15,8 +15,6 @@ from judge.base.parsing import parse_foreign
 from judge.contest.plan import PLAN_FILE, Planned, load_plan
 from judge.contest_games import GameResult, GameState, Pairing
 from judge.games.types import Verdict
-from judge.statistics.bayeselo import strengths_of
-from judge.statistics.certainty import pair_results
 from judge.statistics.rating_model import GOMOCUP_MODEL
 from judge.statistics.ratings import rate
 from judge.store.types import SEASON_ENDED
@@ -194,6 +192,9 @@ def _rated(
 
 
 def _table(path: Path, source: str, results: Sequence[GameResult]) -> PreviousTable:
+    from judge.statistics.bayeselo import strengths_of
+    from judge.statistics.certainty import pair_results
+
     ratings = rate(results, GOMOCUP_MODEL).ratings
     if any(rating.pool for rating in ratings):
         raise InputError(

@@ -3,12 +3,15 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from judge.base.text import sentence
 from judge.contest_games import AttemptState
-from judge.statistics.fairness import TIME, FairnessTest
 from judge.statistics.significance import SIGNIFICANCE, holm, hypergeometric_tail
 from judge.store.queries import Reader
+
+if TYPE_CHECKING:
+    from judge.statistics.fairness import FairnessTest
 
 WORKER = "worker"
 """Journal event of these lines."""
@@ -56,7 +59,7 @@ class ContestHost:
     """Sentences about significant differences from other hosts."""
 
 
-def contest_hosts(store: Reader, contest: str, tests: Sequence[FairnessTest] = ()) -> list[ContestHost]:
+def contest_hosts(store: Reader, contest: str, tests: "Sequence[FairnessTest]" = ()) -> list[ContestHost]:
     """The hosts by name. `tests`: from the fairness certificate.
 
     Voids are tested here. On fair machines, each kind of test reports a difference in 5 % of contests.
@@ -93,7 +96,9 @@ def contest_hosts(store: Reader, contest: str, tests: Sequence[FairnessTest] = (
     return sorted(found.values(), key=lambda each: each.name)
 
 
-def _effect_words(test: FairnessTest, effect: float) -> str:
+def _effect_words(test: "FairnessTest", effect: float) -> str:
+    from judge.statistics.fairness import TIME
+
     ends = (effect, test.low or 0.0, test.high or 0.0)
     size, low, high = (f"{100 * end:+.1f} %" if test.response == TIME else f"{end:+.3f}" for end in ends)
     p = f"{test.adjusted:.2g}"

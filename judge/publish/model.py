@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from judge.base.text import sentence
 from judge.contest_games import AttemptState, GameResult, Pairing, PublishedGame, ScheduledGame
@@ -12,14 +13,11 @@ from judge.publish.joined import Joined
 from judge.publish.ladder import OPEN, LadderAgent, LadderLog, LadderRatings
 from judge.records.search_figures import EvaluatedGame
 from judge.referee.seeds import Key
-from judge.statistics.cycles import RatingsCheck, check_ratings
-from judge.statistics.fairness import FairnessTest, fairness_tests
 from judge.statistics.match_estimate import Candidate, compare_candidates, interval_of_mean
 from judge.statistics.rating_model import RatingModel
 from judge.statistics.ratings import RatedContest, Rating, RatingList, Version, join_contests, rate
 from judge.statistics.sprt import SprtState
 from judge.store.types import SEASON_ENDED, WITHDRAWN, JournalLine
-from judge.tournament.certain_places import StageCertainty, certain_places
 from judge.tournament.formats.base import skip_of
 from judge.tournament.formats.sequential import Sequential
 from judge.tournament.points import Points, points_table
@@ -27,6 +25,11 @@ from judge.tournament.results import without
 from judge.tournament.schedule import PendingPairing, Table, Tournament
 from judge.tournament.snapshot import Snapshot, SnapshotEntry
 from judge.tournament.standings import TableLine
+
+if TYPE_CHECKING:
+    from judge.statistics.cycles import RatingsCheck
+    from judge.statistics.fairness import FairnessTest
+    from judge.tournament.certain_places import StageCertainty
 
 _CHANGES = frozenset({"disqualified", WITHDRAWN, "entered"})
 
@@ -325,10 +328,12 @@ class PublishedContest:
         return next((agent for agent in agents if agent.out), None)
 
     @cached_property
-    def certainty(self) -> Sequence[StageCertainty]:
+    def certainty(self) -> "Sequence[StageCertainty]":
         """Certainty of places by stage; may be empty."""
         if not self.snapshot.format.orders_by_strength:
             return ()
+        from judge.tournament.certain_places import certain_places
+
         played = self.tournament.played(self.pairings, self.results)
         points = None if self.snapshot.duel is not None else points_table(self.snapshot.policy)
         return certain_places(
@@ -367,8 +372,10 @@ class PublishedContest:
         return rate(self.counted, RatingModel(draws="davidson")) if self.counted else None
 
     @cached_property
-    def ratings_check(self) -> RatingsCheck:
+    def ratings_check(self) -> "RatingsCheck":
         """A test whether ratings explain the results."""
+        from judge.statistics.cycles import check_ratings
+
         return check_ratings(self.counted)
 
     @cached_property
@@ -420,8 +427,10 @@ class PublishedContest:
         return join_contests([*former, self.as_rated], self.joined.anchors).histories
 
     @cached_property
-    def fairness(self) -> Sequence[FairnessTest]:
+    def fairness(self) -> "Sequence[FairnessTest]":
         """Fairness tests over all games with known conditions."""
+        from judge.statistics.fairness import fairness_tests
+
         known = [
             (game.result, game.conditions)
             for game in self.games

@@ -10,16 +10,18 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import lru_cache
-from typing import Annotated, Any, ClassVar, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, get_type_hints
 
 from pydantic import ConfigDict
 
 from judge.base.text import plain_text
 from judge.contest_games import PublishedGame
 from judge.publish.model import PublishedContest
-from judge.statistics.fairness import FairnessTest
 from judge.statistics.ratings import Version
 from judge.tournament.standings import TableLine
+
+if TYPE_CHECKING:
+    from judge.statistics.fairness import FairnessTest
 
 MAX_CELL_CHARACTERS = 10_000
 """Characters; spreadsheets allow 32,767."""
@@ -327,7 +329,7 @@ def _elo(elo: float | None) -> float | None:
     return None if elo is None else round(elo, 1) + 0.0
 
 
-def _fairness(test: FairnessTest) -> FairnessRow:
+def _fairness(test: "FairnessTest") -> FairnessRow:
     def rounded(value: float | None) -> float | None:
         return None if value is None else round(value, 6) + 0.0
 

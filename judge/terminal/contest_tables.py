@@ -1,6 +1,7 @@
 """Standings and crosstable for a terminal."""
 
 from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.measure import Measurement
@@ -11,14 +12,16 @@ from judge.base.text import printable
 from judge.contest.contest import Standing
 from judge.statistics.ratings import rate
 from judge.terminal.output import interval, make_table
-from judge.tournament.certain_places import StageCertainty
 from judge.tournament.crosstable import Cell
 from judge.tournament.standings import TableLine
+
+if TYPE_CHECKING:
+    from judge.tournament.certain_places import StageCertainty
 
 _BRACKET = {True: ("┌", "│", "└"), False: ("/", "|", "\\")}
 
 
-def standings_table(standing: Standing, certainty: Sequence[StageCertainty] = (), *, has_boxes: bool = True) -> Table:
+def standings_table(standing: Standing, certainty: "Sequence[StageCertainty]" = (), *, has_boxes: bool = True) -> Table:
     """The standings; groups and leagues follow each other.
 
     With `certainty`, places have ranges, and brackets connect agents that the games do not separate.
@@ -50,7 +53,7 @@ def standings_table(standing: Standing, certainty: Sequence[StageCertainty] = ()
     return table
 
 
-def bracket_signs(stage: StageCertainty, has_boxes: bool) -> Iterator[tuple[str, str]]:
+def bracket_signs(stage: "StageCertainty", has_boxes: bool) -> Iterator[tuple[str, str]]:
     """Each agent in a bracket, and the sign in its line."""
     top, middle, bottom = _BRACKET[has_boxes]
     for bracket in stage.brackets:

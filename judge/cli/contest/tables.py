@@ -5,7 +5,7 @@ import json
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
@@ -23,16 +23,17 @@ from judge.contest.plan import Planned, load_plan
 from judge.contest.runner import again_at
 from judge.contest.window_keeper import has_window_keeper
 from judge.contest_games import GameState
-from judge.publish.load import load_store
 from judge.publish.model import chance_words
 from judge.sandbox.machine.cores import holders_here
-from judge.statistics.fairness import FairnessTest, fairness_tests
 from judge.statistics.sprt import SprtState
 from judge.store.types import State
 from judge.terminal.contest_tables import print_crosstable, standings_table, widen
-from judge.tournament.certain_places import StageCertainty, certain_places
 from judge.tournament.formats.sequential import Sequential
 from judge.tournament.points import points_table
+
+if TYPE_CHECKING:
+    from judge.statistics.fairness import FairnessTest
+    from judge.tournament.certain_places import StageCertainty
 
 
 def status(
@@ -100,9 +101,10 @@ def _host_words(host: Mapping[str, Any]) -> str:
     return ", ".join(parts)
 
 
-def _fairness(contest: Contest) -> Sequence[FairnessTest]:
+def _fairness(contest: Contest) -> "Sequence[FairnessTest]":
     from judge.publish.conditions import conditions_of
     from judge.site.game_files import read_stored
+    from judge.statistics.fairness import fairness_tests
 
     results = contest.store.results(contest.name)
     conditions = [conditions_of(read_stored(contest.planned.files, result.record).record) for result in results]
@@ -238,6 +240,8 @@ def _chance(contest: Contest, is_over: bool) -> dict[str, Any]:
 
 def standings(contest: ContestArgument = HERE, as_json: JsonOption = False) -> None:
     """Print the standings, with ratings and their 95 % intervals. Before the start: entries and start time."""
+    from judge.publish.load import load_store
+
     planned = load_plan(contest)
     with opened_if_begun(planned) as found:
         if found is None:
@@ -291,9 +295,11 @@ def _state_words(contest: Contest) -> str:
     return f"Not finished: {counts[GameState.DONE]} of {'' if to_come.is_exact else 'at least '}{total} games"
 
 
-def _certainty(contest: Contest, standing: Standing) -> Sequence[StageCertainty]:
+def _certainty(contest: Contest, standing: Standing) -> "Sequence[StageCertainty]":
     if not contest.snapshot.format.orders_by_strength:
         return ()
+    from judge.tournament.certain_places import certain_places
+
     points = None if contest.snapshot.duel is not None else points_table(contest.snapshot.policy)
     return certain_places(
         standing.table,
