@@ -132,7 +132,9 @@ class StageCertainty:
         yield sentence(f"{first} is the strongest agent with a probability of {chance} %.")
         if chance >= _LIKELY_PERCENT:
             yield sentence("This probability is for the first place alone.")
-            yield sentence("A place counts as certain only where all places together are correct with a confidence of 95 %.")
+            yield sentence(
+                "A place counts as certain only where all places together are correct with a confidence of 95 %."
+            )
         if found.gap <= -_EQUAL_ELO:
             yield sentence(f"By rating {second} is above {first}.")
             return

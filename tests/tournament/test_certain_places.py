@@ -52,7 +52,9 @@ def test_open_first_place_has_a_chance_and_the_games_that_decide_it() -> None:
 
 
 @pytest.mark.parametrize(("chance", "has_rule"), [(0.57, False), (0.98, True)])
-def test_high_chance_of_an_open_first_place_is_followed_by_what_counts_as_certain(chance: float, has_rule: bool) -> None:
+def test_high_chance_of_an_open_first_place_is_followed_by_what_counts_as_certain(
+    chance: float, has_rule: bool
+) -> None:
     found = stage(*CLOSE)
     ranks = (replace(found.certainty.ranks[0], chance=chance), *found.certainty.ranks[1:])
     words = list(replace(found, certainty=replace(found.certainty, ranks=ranks)).sentences())
