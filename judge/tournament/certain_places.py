@@ -25,6 +25,8 @@ _MAX_TIMES = 10
 
 _MAX_NAMES = 5
 
+_LIKELY_PERCENT = 90
+
 _EQUAL_ELO, _EQUAL_CHANCE = 0.01, 0.05
 
 
@@ -128,6 +130,11 @@ class StageCertainty:
             )
             return
         yield sentence(f"{first} is the strongest agent with a probability of {chance} %.")
+        if chance >= _LIKELY_PERCENT:
+            yield sentence("This probability is for the first place alone.")
+            yield sentence(
+                "A place counts as certain only where all places together are correct with a confidence of 95 %."
+            )
         if found.gap <= -_EQUAL_ELO:
             yield sentence(f"By rating {second} is above {first}.")
             return

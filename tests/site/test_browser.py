@@ -238,6 +238,11 @@ def test_the_menu_is_one_line_on_a_phone(browser: Browser, exported: Public) -> 
     browser.open(exported.directory / "index.html")
 
     assert browser.ask("document.querySelector('.top').offsetHeight") < 100
+    menu = "document.querySelector('.top nav')"
+    assert browser.ask(f"{menu}.scrollWidth > {menu}.clientWidth")
+    assert "thin" == browser.ask(f"getComputedStyle({menu}).scrollbarWidth")
+    assert 4 == browser.ask(f"getComputedStyle({menu}).backgroundImage.split('linear-gradient').length - 1")
+    assert [] == browser.violations()
     browser.press("Tab")
     assert "#main" == browser.ask("document.activeElement.getAttribute('href')")
 

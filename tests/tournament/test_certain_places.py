@@ -51,6 +51,19 @@ def test_open_first_place_has_a_chance_and_the_games_that_decide_it() -> None:
     assert "One reversed game would change the first place." in words
 
 
+@pytest.mark.parametrize(("chance", "has_rule"), [(0.57, False), (0.98, True)])
+def test_high_chance_of_an_open_first_place_is_followed_by_what_counts_as_certain(
+    chance: float, has_rule: bool
+) -> None:
+    found = stage(*CLOSE)
+    ranks = (replace(found.certainty.ranks[0], chance=chance), *found.certainty.ranks[1:])
+    words = list(replace(found, certainty=replace(found.certainty, ranks=ranks)).sentences())
+
+    at = words.index(f"a is the strongest agent with a probability of {round(100 * chance)} %.")
+    assert has_rule == (words[at + 1] == "This probability is for the first place alone.")
+    assert has_rule == words[at + 2].startswith("A place counts as certain only where all places together")
+
+
 @pytest.mark.parametrize(
     ("share", "rounds", "words"),
     [

@@ -199,11 +199,16 @@ def test_followed_agent_has_a_page_of_its_games_with_and_without_scripts(witness
         assert witness.ask("document.documentElement.scrollWidth") <= 390
         assert [] == witness.violations()
         witness.look(1000)
+        witness.ask(
+            "window.lost = 0, new MutationObserver(() => window.lost += !document.querySelector('tr.followed'))"
+            ".observe(document.body, { childList: true, subtree: true })"
+        )
         for game, file, told in games:
             for _ in told:
                 pass
             contest.end(game, file)
         witness.wait_for(f"{boards} === ''")
+        assert 0 == witness.ask("window.lost")
         ended = witness.wait_for("document.querySelectorAll('#ended li').length === 4 && document.title")
         assert ended
         witness.block_scripts(True)

@@ -298,7 +298,8 @@
     if (event.seq <= shownSeq) return;
     // An attempt that begins again: what its card shows does not count.
     if (event.type === "playing" && runningOf(event)) outdated.add(runningOf(event));
-    if (event.type === "table" && !("renew" in html.dataset)) return table(event);
+    // With a followed agent, its cards, results and row change together: all from one page.
+    if (event.type === "table" && !followed && !("renew" in html.dataset)) return table(event);
     if ("all" in html.dataset || "renew" in html.dataset) renewSoon();
     else if (event.game === game) leave();
   }
