@@ -65,7 +65,9 @@ def entries_for(file: RecordFile, seats: Collection[int]) -> list[Entry]:
 
 def _private_entries(sealed: SealedTranscript) -> Iterator[tuple[int, PrivateEntry]]:
     for number, block in enumerate(sealed.blocks):
-        texts = iter(block.private or ())
+        if not block.private:
+            continue
+        texts = iter(block.private)
         for at, (ns, seat, kind, text) in enumerate(block.entries):
-            if not isinstance(text, str) and block.private is not None:
+            if not isinstance(text, str):
                 yield seat, PrivateEntry(at=(number, at), ns=ns, kind=kind, text=next(texts))

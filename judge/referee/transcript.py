@@ -215,7 +215,7 @@ def seal(entries: Iterable[Entry]) -> SealedTranscript:
     rest = iter(entries)
     while some := list(islice(rest, BLOCK_ENTRIES)):
         block = _block(some)
-        chain.update(_public_digest(block) + bytes.fromhex(block.private_sha256))
+        chain.update(_digest_and_entries(block)[0] + bytes.fromhex(block.private_sha256))
         blocks.append(block)
     return SealedTranscript(sha256=chain.hexdigest(), blocks=blocks)
 
@@ -239,8 +239,9 @@ def unseal(sealed: SealedTranscript) -> list[Entry]:
     for number, block in enumerate(sealed.blocks):
         if block.private is not None and _private_digest(block.private) != block.private_sha256:
             raise InputError(f"transcript block {number}: the private part does not match its digest")
-        chain.update(_public_digest(block) + bytes.fromhex(block.private_sha256))
-        entries.extend(_entries(block))
+        digest, own = _digest_and_entries(block)
+        chain.update(digest + bytes.fromhex(block.private_sha256))
+        entries += own
     if chain.hexdigest() != sealed.sha256:
         raise InputError("the transcript does not match its digest: a byte or a time was changed")
     return entries
@@ -352,37 +353,28 @@ def _parts(text: Withheld) -> tuple[int, bytes]:
     return (text, b"\n"[:text]) if isinstance(text, int) else (text[0], text[1].encode("latin-1"))
 
 
-def _entries(block: Block) -> list[Entry]:
+def _digest_and_entries(block: Block) -> tuple[bytes, list[Entry]]:
     private = iter(block.private or ())
-    new = tuple.__new__  # twice as fast as `Entry`
-    entries = []
+    pack, new = _HEADER.pack, tuple.__new__  # twice as fast as `Entry`
+    entries: list[Entry] = []
+    parts: list[bytes] = []
     for ns, seat, kind, text in block.entries:
         if isinstance(text, str):
-            entries.append(new(Entry, (ns, seat, kind, text.encode("latin-1"), False)))
-        elif block.private is None:
-            length, ends = _parts(text)
+            data = text.encode("latin-1")
+            parts += (pack(ns, seat, kind.encode(), len(data)), data, b"o")
+            entries.append(new(Entry, (ns, seat, kind, data, False)))
+            continue
+        length, ends = _parts(text)
+        tag, data = (b"p", b"") if isinstance(text, int) else (b"e", ends)
+        parts += (pack(ns, seat, kind.encode(), length), data, tag)
+        if block.private is None:
             entries.append(Entry(ns, seat, kind, ends.rjust(length), True))
         else:
             own = next(private, None)
             if own is None:
                 raise ValueError("fewer private texts than private entries")
             entries.append(Entry(ns, seat, kind, own.encode("latin-1"), True))
-    return entries
-
-
-def _public_digest(block: Block) -> bytes:
-    pack = _HEADER.pack
-    parts: list[bytes] = []
-    for ns, seat, kind, text in block.entries:
-        if isinstance(text, str):
-            tag, data = b"o", text.encode("latin-1")
-            length = len(data)
-        elif isinstance(text, int):
-            tag, data, length = b"p", b"", text
-        else:
-            tag, (length, data) = b"e", _parts(text)
-        parts += (pack(ns, seat, kind.encode(), length), data, tag)
-    return hashlib.sha256(b"".join(parts)).digest()
+    return hashlib.sha256(b"".join(parts)).digest(), entries
 
 
 def _private_digest(texts: Sequence[str]) -> str:

@@ -25,7 +25,7 @@ from judge.publish.load import CHANCE, DOCUMENT, load_export
 from judge.publish.model import PublishedContest
 from judge.publish.tables import tables
 from judge.referee.spec import GameSpec, RecordFile, public_part, read_record
-from judge.referee.transcript import SealedTranscript, _public_digest
+from judge.referee.transcript import SealedTranscript, _digest_and_entries
 from judge.store.contests import Store
 from judge.store.types import FROZEN, JournalLine
 from judge.testing import Agent
@@ -308,5 +308,5 @@ def kept_checkpoint(public: Public, lines: Sequence[JournalLine], folder: Path, 
 def _digest_of(transcript: SealedTranscript) -> str:
     chain = hashlib.sha256()
     for block in transcript.blocks:
-        chain.update(_public_digest(block) + bytes.fromhex(block.private_sha256))
+        chain.update(_digest_and_entries(block)[0] + bytes.fromhex(block.private_sha256))
     return chain.hexdigest()
