@@ -1,7 +1,7 @@
-"""Fits Davidson's model (`judge.statistics.draw_models`) to many leagues with the same pairs at once.
+"""Fits Davidson's model (`judge.statistics.draw_models`) to many leagues with the same pairs.
 
-Rows are leagues. The maximum is that of `judge.statistics.bradley_terry` without first-move advantage. Newton's step is
-limited, so it converges from any start.
+Rows are leagues. The maximum is that of `judge.statistics.bradley_terry` without first-move advantage. Newton's
+limited step converges from any start.
 """
 
 from collections.abc import Sequence
@@ -21,10 +21,10 @@ MAX_STEP = 1.0
 """Largest change of a rating in one step, in logistic units."""
 
 _RIDGE = 1e-9
-"""Far from the maximum all chances are 0 or 1, and the information would be singular."""
+"""Far from the maximum the information would be singular."""
 
 _SHARED_STEPS = 40
-"""Steps with the information at the start; then each league has its own."""
+"""Steps with the start's information; then each league has its own."""
 
 _MAX_STEPS = 100
 

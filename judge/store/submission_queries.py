@@ -121,7 +121,7 @@ class RegisterReader(ContestDatabase):
         return {number: value_of(EntryRow, row) for number, row in found if number in own}
 
     def names_of_others(self, author: str) -> frozenset[str]:
-        """Names and display names of other authors' entries, in lower case."""
+        """All names of other authors' entries, in lower case."""
         query = select(entries.c.name, entries.c.entry).where(entries.c.contest == self._contest)
         with self._reading() as connection:
             own = _agents_of(connection, self._contest, author)

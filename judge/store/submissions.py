@@ -208,8 +208,8 @@ class Register(RegisterReader, Queue[Submission]):
     def finish(
         self, number: int, attempt: int, came: ProcessingResult, practice: int = 0, agents_per_author: int = 0
     ) -> Submission:
-        """Record that a submission passed, as its name's next version, or was refused. Ignores attempts that are not
-        current. A passed submission plays `practice` games. `agents_per_author` 0: no limit.
+        """Record that a submission passed, as its name's next version, or was refused. Ignores former attempts.
+        A passed submission plays `practice` games. `agents_per_author` 0: no limit.
         """
         with self._writing() as connection:
             row = self._current(connection, number, attempt)
@@ -341,7 +341,7 @@ class Register(RegisterReader, Queue[Submission]):
             return [row.id for row in rows]
 
     def rename(self, name: str, author: str, title: str, *, joins_later: bool = False) -> None:
-        """Set the display name of an author's agent and its later versions; empty: its name.
+        """Set an agent's display name, also of later versions; empty: its name.
 
         Raises NotNowError after the start unless `joins_later`, UnknownSubmissionError, NameTakenError if another agent
         has it.

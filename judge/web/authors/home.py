@@ -40,7 +40,7 @@ class AgentView:
 
     @property
     def title(self) -> str:
-        """Its display name, which an entry keeps."""
+        """Its display name."""
         return (self.chosen_title if self.row is None else title_of(self.row.entry)) or self.name
 
     @property
