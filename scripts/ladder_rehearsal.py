@@ -98,6 +98,8 @@ def main() -> None:
 main()
 '''
 
+SUMMARY_FILE = "summary.json"
+
 POLL_INTERVAL_S = 1.0
 READY_S = 120
 PATIENCE_S = 1800
@@ -142,8 +144,10 @@ def rehearse(
     season = Season(folder, changes, minutes * 60)
     season.events = plan_events(folder, season.seconds, seed, programs)
     summary = season.play()
+    (folder / SUMMARY_FILE).write_text(json.dumps(summary, indent=1))
     if cycles:
         summary["round_robin"] = round_robin(folder, cycles)
+        (folder / SUMMARY_FILE).write_text(json.dumps(summary, indent=1))
     print(json.dumps(summary, indent=1))
     if not summary["is_good"]:
         raise SystemExit(1)
@@ -332,10 +336,7 @@ def round_robin(folder: Path, cycles: int) -> Mapping[str, Any]:
     """Let the agents of the ladder meet in a round robin; return both ratings and their rank correlation."""
     judge(folder, "contest", "init", "round-robin", "--from", "ladder")
     file = folder / "round-robin/contest.toml"
-    text = re.sub(
-        r"(?ms)^\[format\].*?(?=^\[)", f'[format]\nname = "round-robin"\ngames = {2 * cycles}\n\n', file.read_text()
-    )
-    file.write_text(re.sub(r"(?ms)^\[ratings\].*?(?=^\[)", "", text))
+    file.write_text(as_round_robin(file.read_text(), cycles))
     judge(folder, "contest", "run", "round-robin", "--now")
     ladder = json.loads(judge(folder, "contest", "standings", "ladder", "--json"))["ladder"]
     table = json.loads(judge(folder, "contest", "standings", "round-robin", "--json"))["lines"]
@@ -345,6 +346,13 @@ def round_robin(folder: Path, cycles: int) -> Mapping[str, Any]:
         "agents": {name: [round(ladder[name]["elo"]), round(ladder[name]["reach"]), points[name]] for name in both},
         "pairs_in_the_same_order": agreement([ladder[name]["elo"] for name in both], [points[name] for name in both]),
     }
+
+
+def as_round_robin(plan: str, cycles: int) -> str:
+    """A ladder's contest file with another format."""
+    form = f'[format]\nname = "round-robin"\ngames = {2 * cycles}\n\n'
+    text = re.sub(r"(?ms)^\[format\].*?(?=^\[|\Z)", form, plan)
+    return re.sub(r"(?ms)^\[ratings\].*?(?=^\[|\Z)", "", text)
 
 
 def agreement(first: Sequence[float], second: Sequence[float]) -> float:

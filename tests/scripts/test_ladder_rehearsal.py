@@ -4,13 +4,22 @@ import json
 import os
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
 
 from judge.host.build_images import build_images
 from judge.host.house_agents import build_house_agents
-from scripts.ladder_rehearsal import KILLED, REPLACED, SUBMITTED, agreement, plan_events, waiting_times
+from scripts.ladder_rehearsal import (
+    KILLED,
+    REPLACED,
+    SUBMITTED,
+    agreement,
+    as_round_robin,
+    plan_events,
+    waiting_times,
+)
 
 ROOT = Path(__file__).parents[2]
 MINUTES = os.environ.get("JUDGE_LADDER_MINUTES", "")
@@ -28,6 +37,16 @@ def test_events_are_uploads_new_versions_crashers_and_kills(tmp_path: Path) -> N
     assert KILLED == {name: names.count(name) for name in KILLED}
     assert [600 * number for number in range(11)] == [event.at_s for event in events if event.name == "crasher"]
     assert all(event.archive.stat().st_size for event in events if event.archive)
+
+
+def test_round_robin_of_a_ladder_starts_from_no_ratings() -> None:
+    plan = (
+        'policy = "a"\n[format]\nname = "ladder"\ntotal_games = 9\n[slots]\ncores = 1\n[ratings]\nfrom = "../ladder"\n'
+    )
+
+    assert {"policy": "a", "format": {"name": "round-robin", "games": 4}, "slots": {"cores": 1}} == tomllib.loads(
+        as_round_robin(plan, 2)
+    )
 
 
 def test_agreement_is_the_share_of_pairs_in_the_same_order() -> None:
