@@ -61,15 +61,18 @@ class LeagueFits:
         for number in range(_MAX_STEPS):
             here, there = at[going], d[going]
             slope = self.slope(here, there, wins[going], draws[going], losses[going])
+            close = _CLOSE
             if number < _SHARED_STEPS:
+                # These steps converge linearly.
                 step: Matrix = slope @ inverse
+                close /= 100
             else:
                 step = np.linalg.solve(self.information(here, there), slope[..., None])[..., 0].astype(np.float64)
             largest = abs(step).max(axis=1)
             step *= np.minimum(1, MAX_STEP / np.maximum(largest, _CLOSE))[:, None]
             at[going] += step[:, :-1]
             d[going] += step[:, -1]
-            going = going[largest > _CLOSE]
+            going = going[largest > close]
             if not len(going):
                 break
         return at, d

@@ -64,7 +64,7 @@ def session(url: str) -> Iterator[Connection]:
 def cup(url: str) -> str:
     """A store with a contest that has begun."""
     with closing(Store(url)) as store:
-        store.create(NAME, "{}", [EntryRow("five", 1, "{}")])
+        store.create(NAME, "{}", [EntryRow("listed", 1, "{}")])
     return url
 
 

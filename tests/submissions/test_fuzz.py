@@ -11,10 +11,11 @@ import tempfile
 import zipfile
 from collections.abc import Callable
 from contextlib import suppress
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from judge.attacks.uploads import special, tarred
@@ -112,6 +113,8 @@ def damaged(kind: str) -> st.SearchStrategy[bytes]:
 @settings(max_examples=examples(100))
 def test_any_archive_is_unpacked_or_refused_in_a_sentence(kind: str, folder: Path, data: st.DataObject) -> None:
     archive = data.draw(damaged(kind))
+    # The image has the library for these.
+    assume(find_spec("zstandard") is not None or not archive.startswith(b"\x28\xb5\x2f\xfd"))
     ended: list[tuple[int, bytes, str]] = []
 
     with pytest.MonkeyPatch.context() as monkeypatch:
