@@ -272,12 +272,12 @@ def test_author_leaves_in_a_browser_by_a_double_click_without_script(
             browser.visit(f"{service.url}/author/index.html#{make_token(directory, 'eve')}")
             browser.wait_for("document.querySelector('article.own') !== null")
             browser.look(width, False)
-            browser.ask("document.querySelector('article.own details').open = true")
+            browser.ask("document.querySelectorAll('article.own details').forEach((each) => each.open = true)")
             assert [] == browser.violations()
             browser.block_scripts(True)
             try:
                 browser.visit(f"{service.url}/author/index.html")
-                button = "document.querySelector('article.own form button')"
+                button = "document.querySelector('article.own details:last-of-type button')"
                 browser.ask(f"{button}.click(), {button}.click()")
                 browser.wait_for("document.querySelector('article.own p')?.innerText.startsWith('You no longer')")
             finally:
