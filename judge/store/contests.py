@@ -222,9 +222,9 @@ class Store(Reader):
             if ends is not None and now is not None and now >= ends:
                 self._tell(connection, contest, SEASON_ENDED, season_end_text(ends))
                 return False
-            beside = pairings_of(contest).where(pairings.c.round.in_({pair.round for pair in pairs}))
-            beside = _between(beside, pairings.c.table, [pair.table for pair in pairs])
-            known = {(row.round, row.table) for row in connection.execute(beside)}
+            places = pairings_of(contest).where(pairings.c.round.in_({pair.round for pair in pairs}))
+            places = _between(places, pairings.c.table, [pair.table for pair in pairs])
+            known = {(row.round, row.table) for row in connection.execute(places)}
             pair_rows = [
                 {"contest": contest, **asdict(pair)} for pair in pairs if (pair.round, pair.table) not in known
             ]
