@@ -142,11 +142,11 @@ class Contest:
 
     def schedule_next(self) -> bool:
         """Disqualify failing agents, then schedule the next games. False if none follow now."""
-        self.refresh()
         if self.store.state(self.name) != "open":
             return False
         if self._ladder is not None:
             return self._ladder.schedule_next()
+        self.refresh()
         while True:
             [(last, _)] = self.store.journal_before(self.name, None, 1)
             counts = self.store.counts(self.name)
@@ -178,8 +178,10 @@ class Contest:
 
     def check_failures(self, game: ScheduledGame) -> None:
         """Disqualify an ended game's agents, if checked after every game."""
-        if self.snapshot.failures.check == "game" or self._ladder is not None:
-            self._disqualify_failed(self.store.results_of(self.name, (game.first, game.second)), game)
+        agents = (game.first, game.second)
+        is_checked = self.snapshot.failures.check == "game" or self._ladder is not None
+        if is_checked and self.store.results_of(self.name, agents, failed=True):
+            self._disqualify_failed(self.store.results_of(self.name, agents), game)
 
     def _disqualify_failed(self, results: Sequence[GameResult], game: ScheduledGame | None = None) -> None:
         limit = percent(self.snapshot.failures.limit)

@@ -28,13 +28,14 @@ class LadderScheduler:
         enter_passed: Callable[[], None],
     ) -> None:
         """`first` has the entries of the start, `now` returns all. `record` returns a record by digest."""
-        seed, name = now().seed, first.name
+        self._now = now
+        self._tournament = now()
+        seed, name = self._tournament.seed, first.name
         if seed is None:
             raise ValueError("a ladder that is played needs its secret")
         self._ends = first.format.ends if isinstance(first.format, Ladder) else None
         self._store = store
         self._name = name
-        self._now = now
         self._record = record
         self._enter_passed = enter_passed
         self._last = 0
@@ -52,6 +53,8 @@ class LadderScheduler:
             lines = self._store.journal_since(self._name, self._last)
             if lines:
                 self._last = lines[-1][0]
+            if any(line.event == "entered" for _, line in lines):
+                self._tournament = self._now()
             is_new = any(line.event in (*ENTERS, WITHDRAWN, ADMISSIONS_REOPENED) for _, line in lines)
             follow(self._history, [line for _, line in lines], self._pairings, self._games)
             self._report_ratings([line for _, line in lines])
@@ -61,7 +64,7 @@ class LadderScheduler:
             pairing = self._history.next()
             if pairing is None:
                 return False
-            (game,) = self._now().games([pairing], len(self._pairings))
+            (game,) = self._tournament.games([pairing], len(self._pairings))
             if self._store.schedule(self._name, [game], [pairing], self._last, self._ends):
                 self._pairings.append(pairing)
                 self._games.append(game)
@@ -80,7 +83,7 @@ class LadderScheduler:
                 self._rated.add(agent)
 
     def _entry_of(self, agent: str) -> SnapshotEntry:
-        return self._now().snapshot.by_name()[agent]
+        return self._tournament.snapshot.by_name()[agent]
 
     def _result_of(self, game: str, attempt: int) -> GameResult:
         row = self._by_id[game]

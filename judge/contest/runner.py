@@ -211,13 +211,11 @@ class ContestRunner:
 
     def _settle(self, ended: EndedAttempt) -> EndedAttempt:
         game, outcome = ended.game, ended.outcome
-        if ended.host:
-            self._store.played_by(game.id, game.attempt, ended.host)
         if outcome is not None:
             self._store_files(ended)
         if outcome is None or not ended.has_score:
             return replace(ended, record=b"", states={}, state=AttemptState.VOID, why=self._void(ended))
-        state = self._store.accept(game.id, game.attempt, outcome)
+        state = self._store.accept(game.id, game.attempt, outcome, ended.host)
         if state is AttemptState.ACCEPTED:
             self._has_played = True
             self._results += 1
@@ -234,7 +232,7 @@ class ContestRunner:
         why = outcome.reason if outcome is not None else describe_loss(ended.error or RuntimeError("no end"))
         record = outcome.record if outcome is not None else None
         public = outcome.public if outcome is not None else None
-        state = self._store.void(game.id, game.attempt, why, record, self._attempts, public)
+        state = self._store.void(game.id, game.attempt, why, record, self._attempts, public, ended.host)
         self._log.warning("void", game=game.id, attempt=game.attempt, why=why)
         if state is GameState.HELD:
             counts = self._store.counts(self._contest)

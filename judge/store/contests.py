@@ -15,7 +15,7 @@ from itertools import takewhile
 from operator import attrgetter
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Row, Select, insert, select, update
+from sqlalchemy import ColumnElement, Connection, Row, Select, bindparam, insert, select, update
 from sqlalchemy.dialects.postgresql import insert as upsert
 
 from judge.base.errors import InputError
@@ -273,19 +273,21 @@ class Store(Reader):
                 )
                 if by_need is None:
                     return None
-                return self._start(connection, contest, _game(connection, by_need.id), host, slot)
+                return self._start(connection, contest, by_need.id, host, slot)
             waiting = (pending, held) if alone else (pending.limit(1),)
             for row in heapq.merge(*map(connection.execute, waiting), key=attrgetter("number")):
                 if row.state == GameState.PENDING and not busy & {row.first, row.second}:
-                    return self._start(connection, contest, _game(connection, row.id), host, slot)
+                    return self._start(connection, contest, row.id, host, slot)
                 busy |= {row.first, row.second} & set(alone)
             return None
 
-    def _start(self, connection: Connection, contest: str, row: Row[Any], host: str, slot: str) -> ScheduledGame:
+    def _start(self, connection: Connection, contest: str, game: str, host: str, slot: str) -> ScheduledGame:
+        row = connection.execute(_GAME, {"of_id": game}).one()
         attempt = row.attempt + 1
         connection.execute(update(games).where(games.c.id == row.id).values(state=GameState.RUNNING, attempt=attempt))
-        values = {"game": row.id, "number": attempt, "state": AttemptState.RUNNING, "host": host, "slot": slot}
-        connection.execute(insert(attempts).values(**values, why="", started_at=self._stamp()))
+        place = {"game": row.id, "number": attempt, "host": host, "slot": slot}
+        new = {"state": AttemptState.RUNNING, "why": "", "started_at": self._stamp()}
+        connection.execute(insert(attempts), place | new)
         self._tell(connection, contest, "started", f"{row.first} - {row.second}", row.id, attempt)
         return replace(value_of(ScheduledGame, row), state=GameState.RUNNING, attempt=attempt)
 
@@ -295,7 +297,7 @@ class Store(Reader):
             of_attempt = (attempts.c.game == game, attempts.c.number == attempt)
             connection.execute(update(attempts).where(*of_attempt).values(host=host))
 
-    def accept(self, game: str, attempt: int, outcome: Outcome) -> AttemptState:
+    def accept(self, game: str, attempt: int, outcome: Outcome, host: str = "") -> AttemptState:
         """Accept the current attempt's result, unless the game has one.
 
         Returns ACCEPTED, also if repeated, or SUPERSEDED. Raises ValueError for a void.
@@ -309,22 +311,29 @@ class Store(Reader):
                 return AttemptState.ACCEPTED
             if row.attempt != attempt or row.state != GameState.RUNNING:
                 superseded = AttemptState.SUPERSEDED
-                self._end(connection, row, attempt, superseded, outcome.reason, outcome.record, outcome.public)
+                self._end(connection, row, attempt, superseded, outcome.reason, outcome.record, outcome.public, host)
                 return superseded
             if outcome.winner is None:
                 story = f"{row.first} - {row.second}: no winner: {outcome.reason}"
             else:
                 story = f"{row.first if outcome.winner == 0 else row.second} won: {outcome.reason}"
-            self._end(connection, row, attempt, AttemptState.ACCEPTED, story, outcome.record, outcome.public)
+            self._end(connection, row, attempt, AttemptState.ACCEPTED, story, outcome.record, outcome.public, host)
             values = {"game": game, "attempt": attempt, "finished_at": self._stamp(), **columns_of(results, outcome)}
             for number, seat in enumerate(outcome.seats):
                 values |= {f"{name}_{number}": value for name, value in asdict(seat).items()}
-            connection.execute(insert(results).values(values))
+            connection.execute(insert(results), values)
             connection.execute(update(games).where(games.c.id == game).values(state=GameState.DONE, why=""))
             return AttemptState.ACCEPTED
 
     def void(
-        self, game: str, attempt: int, why: str, record: str | None, allowed: int, public: str | None = None
+        self,
+        game: str,
+        attempt: int,
+        why: str,
+        record: str | None,
+        allowed: int,
+        public: str | None = None,
+        host: str = "",
     ) -> GameState:
         """Mark an attempt as void; return the game's state: pending, held after `allowed` voids in a row, or cancelled
         if an agent is out.
@@ -338,7 +347,7 @@ class Store(Reader):
                 return GameState(row.state)
             is_current = row.attempt == attempt and row.state == GameState.RUNNING
             ended = AttemptState.VOID if is_current else AttemptState.SUPERSEDED
-            self._end(connection, row, attempt, ended, why, record, public)
+            self._end(connection, row, attempt, ended, why, record, public, host)
             if not is_current:
                 return GameState(row.state)
             state = GameState.HELD if _voids_in_a_row(connection, game) >= allowed else GameState.PENDING
@@ -401,10 +410,13 @@ class Store(Reader):
         why: str,
         record: str | None,
         public: str | None = None,
+        host: str = "",
     ) -> None:
         values: dict[str, Any] = {"state": state, "why": why, "ended_at": self._stamp()}
         if record is not None:
             values["record"] = record
+        if host:
+            values["host"] = host
         changed = connection.execute(
             update(attempts).where(attempts.c.game == game.id, attempts.c.number == attempt).values(**values)
         )
@@ -417,13 +429,16 @@ def _between(query: Select[Any], column: ColumnElement[int], numbers: Sequence[i
     return query.where(column.between(min(numbers, default=0), max(numbers, default=-1)))
 
 
+_GAME = select(games).where(games.c.id == bindparam("of_id"))
+
+
 def _game(connection: Connection, game: str) -> Row[Any]:
     """Locked after its contest's row, as in all transactions."""
     contest = connection.scalar(select(games.c.contest).where(games.c.id == game))
     if contest is None:
         raise InputError(f"there is no game {game!r} in this store")
     contest_row(connection, contest, locked=True)
-    return connection.execute(select(games).where(games.c.id == game)).one()
+    return connection.execute(_GAME, {"of_id": game}).one()
 
 
 def _cancel(connection: Connection, contest: str) -> None:

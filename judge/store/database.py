@@ -20,6 +20,7 @@ from sqlalchemy import (
     Select,
     String,
     Table,
+    bindparam,
     create_engine,
     event,
     func,
@@ -64,6 +65,9 @@ _LIBPQ_SETTINGS = {
 }
 """libpq's default is a quarter of an hour."""
 
+_LAST_LINE = (
+    select(journal.c.number).where(journal.c.contest == bindparam("of_contest")).order_by(journal.c.id.desc()).limit(1)
+)
 _READS = "judge_reads"
 _LOCK_NOT_AVAILABLE = "55P03"
 _SQLITE_BUSY = 5
@@ -167,15 +171,11 @@ class Database:
         at: datetime | None = None,
     ) -> int | None:
         """`announced_row` must lock the row."""
-        lines = select(journal.c.number).where(journal.c.contest == contest).order_by(journal.c.id.desc())
-        last = connection.execute(lines.limit(1)).first()
+        last = connection.execute(_LAST_LINE, {"of_contest": contest}).first()
         number = 0 if last is None else None if last.number is None else last.number + 1
         place = {"contest": contest, "game": game, "attempt": attempt, "number": number}
-        connection.execute(
-            insert(journal).values(
-                **place, at=self._stamp() if at is None else stamp(at), event=event, text=text, digest=digest, who=who
-            )
-        )
+        told = {"event": event, "text": text, "digest": digest, "who": who}
+        connection.execute(insert(journal), {**place, **told, "at": self._stamp() if at is None else stamp(at)})
         return number
 
 

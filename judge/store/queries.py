@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping
 from typing import Any, Self
 
-from sqlalchemy import ColumnElement, Connection, Row, Select, func, literal, or_, select
+from sqlalchemy import ColumnElement, Connection, Row, Select, bindparam, func, literal, or_, select
 
 from judge.base.errors import InputError
 from judge.contest_games import Attempt, AttemptState, GameResult, GameState, Pairing, ScheduledGame, game_result
@@ -18,9 +18,12 @@ RESULT_COLUMNS = (
     *(games.c[name] for name in ("round", "table", "leg", "id", "number")),
     *(results.c[name] for name in ("attempt", "record", "seconds")),
 )
-_FAILED = games.c.id.in_(
-    select(results.c.game).where(or_(results.c.fault_0.is_not(None), results.c.fault_1.is_not(None)))
+_HAS_FAULT = or_(results.c.fault_0.is_not(None), results.c.fault_1.is_not(None))
+_FAILED = games.c.id.in_(select(results.c.game).where(_HAS_FAULT))
+_CONTEST = select(*[each for each in contests.c if each.name != "document"]).where(
+    contests.c.name == bindparam("of_name")
 )
+_LOCKED_CONTEST = _CONTEST.with_for_update()
 WITHOUT_SPEC = [literal("").label("spec") if column.name == "spec" else column for column in games.c]
 
 
@@ -57,7 +60,9 @@ class Reader(Database):
 
     def document(self, contest: str) -> str:
         """Raises InputError for an unknown contest."""
-        return str(self._contest_row(contest).document)
+        self._contest_row(contest)
+        [(document,)] = self._rows(select(contests.c.document).where(contests.c.name == contest))
+        return str(document)
 
     def secret(self, contest: str) -> str | None:
         """Private until the contest is over; None with a fixed seed."""
@@ -111,7 +116,7 @@ class Reader(Database):
         query = (
             select(*RESULT_COLUMNS)
             .join(results, results.c.game == games.c.id)
-            .where(games.c.contest == contest, *([_FAILED] if failed else []))
+            .where(games.c.contest == contest, *([_HAS_FAULT] if failed else []))
             .order_by(games.c.number)
         )
         with self._reading() as connection:
@@ -126,14 +131,16 @@ class Reader(Database):
         )
         return {row.number: game_result(row) for row in self._rows(query)}
 
-    def results_of(self, contest: str, agents: Collection[str]) -> list[GameResult]:
-        """Results of these agents' games."""
+    def results_of(self, contest: str, agents: Collection[str], *, failed: bool = False) -> list[GameResult]:
+        """Results of these agents' games. `failed`: only games with a fault."""
         query = (
             select(*RESULT_COLUMNS)
             .join(results, results.c.game == games.c.id)
             .where(games.c.contest == contest, or_(games.c.first.in_(agents), games.c.second.in_(agents)))
             .order_by(games.c.number)
         )
+        if failed:
+            query = query.where(_HAS_FAULT)
         with self._reading() as connection:
             return [game_result(row) for row in connection.execute(query)]
 
@@ -261,7 +268,7 @@ def pairings_of(contest: str) -> Select[Any]:
 
 
 def contest_row(connection: Connection, name: str, *, locked: bool = False) -> Row[Any]:
-    """Row of a begun contest; `locked` until the transaction ends. Raises InputError if it is missing."""
+    """Row of a begun contest, without document; `locked` until the transaction ends. Raises InputError if missing."""
     row = announced_row(connection, name, locked=locked)
     if row is None or row.state == ANNOUNCED:
         raise InputError(f"there is no contest {name!r} in this store")
@@ -273,5 +280,4 @@ def announced_row(connection: Connection, name: str, *, locked: bool = False) ->
 
     Every write locks the contest's row first: no two hosts get the same game, and the log's leaves are in one order.
     """
-    query: Select[Any] = select(contests).where(contests.c.name == name)
-    return connection.execute(query.with_for_update() if locked else query).first()
+    return connection.execute(_LOCKED_CONTEST if locked else _CONTEST, {"of_name": name}).first()

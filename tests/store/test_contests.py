@@ -111,6 +111,20 @@ def test_a_long_contest_costs_no_more_per_game(tmp_path: Path) -> None:
     assert spent[160] < 1.3 * spent[20]
 
 
+def test_a_game_reads_no_document_of_its_contest(tmp_path: Path) -> None:
+    """The document of a contest with a thousand agents has half a megabyte, and each write begins with its row."""
+    statements: list[str] = []
+    with closing(Store(f"sqlite:///{tmp_path / 'round.db'}")) as store:
+        begin(store, 1)
+        event.listen(
+            store._engine, "before_cursor_execute", lambda _connection, _cursor, text, *_: statements.append(text)
+        )
+        assert store.schedule("cup", [replace(game(2), table=2)], [Pairing("a", "b", 1, 2)])
+        store.accept(issued(store).id, 1, ended())
+
+    assert [] == [text for text in statements if "document" in text]
+
+
 def test_a_result_that_comes_twice_is_the_same_result(store: Store) -> None:
     """A worker that lost the answer sends it again: nothing changes, and it is told so."""
     begin(store)
