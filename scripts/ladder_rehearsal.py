@@ -30,6 +30,7 @@ from scripts.rehearsal import environment, judge, run, stop
 
 IMAGES = Path(__file__).parents[1] / "images"
 BUILT = Path(__file__).parents[1] / ".build"
+LANGUAGES = Path(__file__).parents[1] / "tests/languages"
 
 LISTED = ("house-python", "house-stamp")
 """Agents from the start."""
@@ -44,6 +45,8 @@ SUBMITTED: Mapping[str, Path] = {
     "starter-cpp": IMAGES / "starter-gomocup-cpp",
     "starter-java": IMAGES / "starter-gomocup-java",
     "starter-python": IMAGES / "starter-gomocup-python",
+    "javascript": LANGUAGES / "node",
+    "pascal": LANGUAGES / "pascal",
 }
 
 REPLACED = ("renju", "starter-cpp", "python", "starter-java")

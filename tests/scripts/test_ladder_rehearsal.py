@@ -72,7 +72,7 @@ def test_waiting_time_is_from_the_upload_and_from_the_check() -> None:
 @pytest.mark.docker
 @pytest.mark.skipif(not MINUTES, reason="JUDGE_LADDER_MINUTES is not set")
 def test_ladder_is_verified_after_kills_new_versions_and_crashes(tmp_path: Path) -> None:
-    build_images(["native", "python", "java", "toolchain", "keeper"])
+    build_images(["native", "python", "java", "toolchain", "keeper", "node", "toolchain-pascal"])
     build_house_agents()
 
     command = [sys.executable, "-m", "scripts.ladder_rehearsal", str(tmp_path / "ladder"), "--minutes", MINUTES]
