@@ -54,6 +54,9 @@ DEFECTS = {
 }
 """Beginnings of the evidence for the checks that an engine does not pass, by engine."""
 
+CRASHES = {("gnuchess", "was ended by signal 6 (SIGABRT)")}
+"""Its assertion `nread < BUF_SIZE-1` fails in about 2 % of its games, with other managers too."""
+
 
 @pytest.mark.parametrize("engine", CECP_ENGINES, ids=lambda engine: engine.program)
 def test_engine_passes_the_check_or_the_report_names_its_defect(engine: Engine, tmp_path: Path) -> None:
@@ -83,9 +86,13 @@ def test_round_robin_of_all_engines_has_no_false_verdict(tmp_path: Path) -> None
     agents = [make_agent(engine, cup) for engine in engines]
     pairs = len(engines) * (len(engines) - 1) // 2
     games = play_contest(tmp_path, agents, OPENINGS, max(2, 2 * round(GAMES / pairs / 2)), "2+0.02")
-    reasons = collections.Counter(game.headers["Reason"] for game in games)
+    faults = collections.Counter(
+        (game.headers["Black" if game.headers["Result"] == "1-0" else "White"], game.headers["Reason"])
+        for game in games
+        if game.headers["Reason"] not in {*RULE_ENDS, "resigned"}
+    )
 
-    assert {} == {reason: count for reason, count in reasons.items() if reason not in {*RULE_ENDS, "resigned"}}
+    assert faults.keys() <= CRASHES, faults
     for game in games:
         if game.headers["Reason"] in RULE_ENDS:
             check_result(game)
