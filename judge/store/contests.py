@@ -15,7 +15,7 @@ from itertools import takewhile
 from operator import attrgetter
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Row, Select, bindparam, insert, select, update
+from sqlalchemy import Connection, Row, bindparam, insert, select, update
 from sqlalchemy.dialects.postgresql import insert as upsert
 
 from judge.base.errors import InputError
@@ -24,7 +24,7 @@ from judge.games.types import Verdict
 from judge.store.database import columns_of, value_of
 from judge.store.lease import Lease
 from judge.store.orders import DoneOrder, OrganiserOrder, once
-from judge.store.queries import Reader, announced_row, contest_row, pairings_of
+from judge.store.queries import Reader, announced_row, contest_row
 from judge.store.tables import attempts, contests, entries, files, games, journal, pairings, results
 from judge.store.types import (
     ANNOUNCED,
@@ -35,6 +35,22 @@ from judge.store.types import (
     FileKind,
     cancellation,
     season_end_text,
+)
+
+_GAME = select(games).where(games.c.id == bindparam("of_id"))
+_IN_STATE = (
+    select(games.c.number, games.c.id, games.c.first, games.c.second, games.c.state)
+    .where(games.c.contest == bindparam("of_contest"), games.c.state == bindparam("of_state"))
+    .order_by(games.c.number)
+)
+_FIRST_IN_STATE = _IN_STATE.limit(1)
+_GAMES_BETWEEN = select(games.c.id).where(
+    games.c.contest == bindparam("of_contest"), games.c.number.between(bindparam("low"), bindparam("high"))
+)
+_PLACES = select(pairings.c.round, pairings.c.table).where(
+    pairings.c.contest == bindparam("of_contest"),
+    pairings.c.round.in_(bindparam("rounds", expanding=True)),
+    pairings.c.table.between(bindparam("low"), bindparam("high")),
 )
 
 
@@ -222,16 +238,15 @@ class Store(Reader):
             if ends is not None and now is not None and now >= ends:
                 self._tell(connection, contest, SEASON_ENDED, season_end_text(ends))
                 return False
-            places = pairings_of(contest).where(pairings.c.round.in_({pair.round for pair in pairs}))
-            places = _between(places, pairings.c.table, [pair.table for pair in pairs])
-            known = {(row.round, row.table) for row in connection.execute(places)}
+            rounds = {"rounds": list({pair.round for pair in pairs})}
+            places = connection.execute(_PLACES, {**rounds, **_bounds(contest, [pair.table for pair in pairs])})
+            known = {(row.round, row.table) for row in places}
             pair_rows = [
                 {"contest": contest, **asdict(pair)} for pair in pairs if (pair.round, pair.table) not in known
             ]
             if pair_rows:
                 connection.execute(insert(pairings), pair_rows)
-            ids = select(games.c.id).where(games.c.contest == contest)
-            there = set(connection.scalars(_between(ids, games.c.number, [game.number for game in new])))
+            there = set(connection.scalars(_GAMES_BETWEEN, _bounds(contest, [game.number for game in new])))
             added = [game for game in new if game.id not in there]
             if added:
                 connection.execute(insert(games), [{"contest": contest, **asdict(game)} for game in added])
@@ -259,23 +274,22 @@ class Store(Reader):
             of = games.c
             playing = select(of.first, of.second).where(of.contest == contest, of.state == GameState.RUNNING)
             busy = {agent for row in connection.execute(playing) for agent in row} & alone if alone else set()
-            columns = (of.number, of.id, of.first, of.second, of.state)
             # Each query can use the index in its order.
-            pending, held = (
-                select(*columns).where(of.contest == contest, of.state == state).order_by(of.number)
-                for state in (GameState.PENDING, GameState.HELD)
-            )
+            pending, held = ({"of_contest": contest, "of_state": each} for each in (GameState.PENDING, GameState.HELD))
             if ranks is not None and not alone:
                 by_need = min(
-                    connection.execute(pending),
+                    connection.execute(_IN_STATE, pending),
                     key=lambda row: (ranks.get(row.first, -math.inf) + ranks.get(row.second, -math.inf), row.number),
                     default=None,
                 )
                 if by_need is None:
                     return None
                 return self._start(connection, contest, by_need.id, host, slot)
-            waiting = (pending, held) if alone else (pending.limit(1),)
-            for row in heapq.merge(*map(connection.execute, waiting), key=attrgetter("number")):
+            if alone:
+                waiting = [connection.execute(_IN_STATE, each) for each in (pending, held)]
+            else:
+                waiting = [connection.execute(_FIRST_IN_STATE, pending)]
+            for row in heapq.merge(*waiting, key=attrgetter("number")):
                 if row.state == GameState.PENDING and not busy & {row.first, row.second}:
                     return self._start(connection, contest, row.id, host, slot)
                 busy |= {row.first, row.second} & set(alone)
@@ -425,11 +439,8 @@ class Store(Reader):
         self._tell(connection, game.contest, state, why, game.id, attempt, public)
 
 
-def _between(query: Select[Any], column: ColumnElement[int], numbers: Sequence[int]) -> Select[Any]:
-    return query.where(column.between(min(numbers, default=0), max(numbers, default=-1)))
-
-
-_GAME = select(games).where(games.c.id == bindparam("of_id"))
+def _bounds(contest: str, numbers: Sequence[int]) -> dict[str, Any]:
+    return {"of_contest": contest, "low": min(numbers, default=0), "high": max(numbers, default=-1)}
 
 
 def _game(connection: Connection, game: str) -> Row[Any]:

@@ -20,6 +20,20 @@ RESULT_COLUMNS = (
 )
 _HAS_FAULT = or_(results.c.fault_0.is_not(None), results.c.fault_1.is_not(None))
 _FAILED = games.c.id.in_(select(results.c.game).where(_HAS_FAULT))
+
+# To build a query takes longer than to execute it: these, of each game, are built once.
+_RESULTS = (
+    select(*RESULT_COLUMNS)
+    .join(results, results.c.game == games.c.id)
+    .where(games.c.contest == bindparam("of_contest"))
+    .order_by(games.c.number)
+)
+_FAILED_RESULTS = _RESULTS.where(_HAS_FAULT)
+_RESULTS_BY_NUMBER = _RESULTS.where(games.c.number.in_(bindparam("numbers", expanding=True)))
+_RESULTS_OF = _RESULTS.where(
+    or_(*(column.in_(bindparam("agents", expanding=True)) for column in (games.c.first, games.c.second)))
+)
+_FAILED_RESULTS_OF = _RESULTS_OF.where(_HAS_FAULT)
 _CONTEST = select(*[each for each in contests.c if each.name != "document"]).where(
     contests.c.name == bindparam("of_name")
 )
@@ -113,36 +127,21 @@ class Reader(Database):
 
     def results(self, contest: str, *, failed: bool = False) -> list[GameResult]:
         """Results in schedule order, without specs. `failed`: only games with a fault."""
-        query = (
-            select(*RESULT_COLUMNS)
-            .join(results, results.c.game == games.c.id)
-            .where(games.c.contest == contest, *([_HAS_FAULT] if failed else []))
-            .order_by(games.c.number)
-        )
-        with self._reading() as connection:
-            return [game_result(row) for row in connection.execute(query)]
+        return self._results(_FAILED_RESULTS if failed else _RESULTS, of_contest=contest)
 
     def results_by_number(self, contest: str, numbers: Collection[int]) -> Mapping[int, GameResult]:
         """Results by game number."""
-        query = (
-            select(*RESULT_COLUMNS)
-            .join(results, results.c.game == games.c.id)
-            .where(games.c.contest == contest, games.c.number.in_(numbers))
-        )
-        return {row.number: game_result(row) for row in self._rows(query)}
+        found = self._results(_RESULTS_BY_NUMBER, of_contest=contest, numbers=list(numbers))
+        return {result.number: result for result in found}
 
     def results_of(self, contest: str, agents: Collection[str], *, failed: bool = False) -> list[GameResult]:
         """Results of these agents' games. `failed`: only games with a fault."""
-        query = (
-            select(*RESULT_COLUMNS)
-            .join(results, results.c.game == games.c.id)
-            .where(games.c.contest == contest, or_(games.c.first.in_(agents), games.c.second.in_(agents)))
-            .order_by(games.c.number)
-        )
-        if failed:
-            query = query.where(_HAS_FAULT)
+        query = _FAILED_RESULTS_OF if failed else _RESULTS_OF
+        return self._results(query, of_contest=contest, agents=list(agents))
+
+    def _results(self, query: Select[Any], **values: Any) -> list[GameResult]:
         with self._reading() as connection:
-            return [game_result(row) for row in connection.execute(query)]
+            return [game_result(row) for row in connection.execute(query, values)]
 
     def games(self, contest: str) -> list[ScheduledGame]:
         """Games in schedule order."""
