@@ -269,8 +269,17 @@ def _with_results(
 # --- schedule --------------------------------------------------------------------------------------------------------
 
 
+_UNCOUNTED = frozenset({AttemptState.VOID, AttemptState.ANNULLED, AttemptState.SUPERSEDED})
+
+
 def _state_problems(contest: PublishedContest) -> Iterator[str]:
     for game in contest.games:
+        listed = [attempt.number for attempt in game.uncounted]
+        listed += [game.attempt] if game.state == GameState.DONE else []
+        if len(set(listed)) < len(listed):
+            yield f"data/attempts.json: game {game.number} has an attempt twice, or one that counts"
+        for state in sorted({attempt.state for attempt in game.uncounted} - _UNCOUNTED):
+            yield f"data/attempts.json: game {game.number}: {state!r:.80} is not the state of an uncounted attempt"
         if game.state not in (*OPEN, GameState.DONE, GameState.CANCELLED):
             yield f"game {game.number}: {game.state!r} is not a state of a game"
         out = [agent for agent in (game.first, game.second) if agent in contest.out]

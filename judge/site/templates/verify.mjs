@@ -358,9 +358,13 @@
       report.expect(record.verdict !== "void", `${row.record}: void, so it cannot count`);
     }
     const byNumber = new Map(tables.games.map((row) => [row.number, row]));
+    const listed = new Set(played.map((row) => `${row.number} ${row.attempt}`));
     for (const { number, attempt, state, record: path } of tables.attempts) {
-      const row = byNumber.get(number);
+      const row = byNumber.get(number), key = `${number} ${attempt}`;
       if (row === undefined) throw new Error(`attempts.json: unknown game ${number}`);
+      report.expect(!listed.has(key), `attempts.json: game ${number} has an attempt twice, or one that counts`);
+      report.expect(UNCOUNTED.has(state), `attempts.json: game ${number}: ${state} is not the state of an uncounted attempt`);
+      listed.add(key);
       const record = await readRecord(it, path, number, attempt, filesOf(row));
       report.compare(`${path}, game`, record.id, row.id);
       const isVoid = record.verdict === "void" && record.winner === null;
@@ -759,6 +763,7 @@
   const ORGANISER = 1, WITNESS = 4; // kinds of signatures (C2SP): of the checkpoint, and of it with the time
   const OF_CONTEST = new Set(["scheduled", "started", "accepted", "disqualified", "agent-withdrawn", "entered", "open", "paused", "stopped", "season-ended", "admissions-frozen", "admissions-reopened"]);
   const OF_ATTEMPT = new Set(["started", "accepted", "void", "abandoned", "superseded", "annulled"]);
+  const UNCOUNTED = new Set(["void", "annulled", "superseded"]);
   const WIDTH = 256;
   const MOST_NAMED = 20;
 
