@@ -760,6 +760,7 @@
 
   // --- log -----------------------------------------------------------------------------------------------------------
 
+  const LATEST = 253_402_300_799; // the last second of the year 9999
   const ORGANISER = 1, WITNESS = 4; // kinds of signatures (C2SP): of the checkpoint, and of it with the time
   const OF_CONTEST = new Set(["scheduled", "started", "accepted", "disqualified", "agent-withdrawn", "entered", "open", "paused", "stopped", "season-ended", "admissions-frozen", "admissions-reopened"]);
   const OF_ATTEMPT = new Set(["started", "accepted", "void", "abandoned", "superseded", "annulled"]);
@@ -814,7 +815,7 @@
     for (const { data } of signatures.filter((each) => each.name === name && hex(each.data.slice(0, 4)) === id)) {
       const seconds = Number(`0x0${hex(data.slice(4, length))}`);
       const signed = kind === WITNESS ? `cosignature/v1\ntime ${seconds}\n${body}` : body;
-      if (await isSignature(key, data.slice(length), utf8(signed))) return seconds;
+      if (seconds <= LATEST && (await isSignature(key, data.slice(length), utf8(signed)))) return seconds;
     }
     return null;
   }
