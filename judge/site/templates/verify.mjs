@@ -24,6 +24,9 @@
   const LARGEST_SERVED_MANIFEST = 16 << 20;
   const LARGEST_KEYS = 64 << 10, MOST_WITNESSES = 100;
 
+  /** Text of an export, cut and without control characters. */
+  const plain = (text) => String(text).replace(/[\p{C}\p{Zl}\p{Zp}]/gu, "\ufffd").slice(0, 500);
+
   class Report {
     contest = "";
     manifest = "";
@@ -54,9 +57,8 @@
       this.expect(found === expected || isNear, `${place}: found ${found}, expected ${expected}`);
     }
 
-    /** The report as lines. Text of an export is cut and has no control characters. */
+    /** The report as lines. */
     lines() {
-      const plain = (text) => String(text).replace(/[\p{C}\p{Zl}\p{Zp}]/gu, "\ufffd").slice(0, 500);
       const count = this.problems.length;
       const more = count > MOST_PROBLEMS ? [`and ${count - MOST_PROBLEMS} more`] : [];
       return [
@@ -1550,6 +1552,15 @@
     await checkLog(it, since, named);
   }
 
+  /** Says what is missing for an end: an export may be older than the contest. */
+  function noteEnd({ contest: { format }, tables, report }) {
+    const count = tables.games.filter(({ state }) => OPEN.has(state)).length;
+    const hasEnded = DRAWN_AT_START.has(format.name) || tables.journal.some(({ event }) => event === "season-ended");
+    const open = count === 1 ? "1 game has no result" : `${count} games have no result`;
+    const why = count ? open : `another round may follow in the format ${format.name}`;
+    if (count || !hasEnded) report.unchecked.push(`that the contest is over: ${why}`);
+  }
+
   /** Runs a check, and returns what it has read, with its report. Errors are problems. */
   async function checked(files, pem, check) {
     const report = new Report();
@@ -1577,7 +1588,10 @@
   async function verify(files, pem, since, keys) {
     const { report } = await checked(files, pem, async (it) => {
       const named = decoded(keys ?? new Uint8Array()).split("\n").map((line) => line.trim()).filter((line) => line);
-      if (!files.has(CUP)) return checkContest(it, since, named);
+      if (!files.has(CUP)) {
+        await checkContest(it, since, named);
+        return noteEnd(it);
+      }
       if (since !== null || named.length) throw new Error("checkpoints and witnesses are of one league: choose its folder");
       await checkCup(it);
     });
@@ -1634,7 +1648,7 @@
         const given = await Promise.all([key, since, witness].map((input) => bytesOf(input.files[0])));
         return (await verify(files, ...given)).lines();
       };
-      for (const line of await look().catch((error) => [`FAILED: ${error.message}`])) {
+      for (const line of await look().catch((error) => [`FAILED: ${plain(error.message)}`])) {
         const className = /^(problem|FAILED)/.test(line) ? "bad" : "";
         said.append(Object.assign(document.createElement("li"), { textContent: line, className }));
       }
@@ -1659,7 +1673,11 @@
       return readFile(path);
     };
     const list = async (folder) => {
-      for (const entry of await readdir(`${directory}/${folder}`, { withFileTypes: true })) {
+      const unreadable = (error) => {
+        odd.push(`cannot be read (${error.code}); copy the export again: ${folder}`);
+        return [];
+      };
+      for (const entry of await readdir(`${directory}/${folder}`, { withFileTypes: true }).catch(unreadable)) {
         const name = folder + entry.name;
         if (entry.isDirectory()) await list(`${name}/`);
         else if (entry.isFile()) files.set(name, readerOf(`${directory}/${name}`));
@@ -1677,7 +1695,7 @@
   if (typeof document !== "undefined") inPage();
   else {
     inNode().catch((error) => {
-      console.error(`verify.mjs: ${error.message}`);
+      console.error(`verify.mjs: ${plain(error.message)}`);
       process.exitCode = 2;
     });
   }
