@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -46,6 +46,7 @@ MAX_FILE_BYTES = 1 << 30
 """Bytes of a file that is not a record."""
 
 _SHA256 = r"^[0-9a-f]{64}$"
+_Digest = Annotated[str, Field(pattern=_SHA256)]
 _SQLITE = "sqlite:///"
 
 
@@ -77,9 +78,9 @@ class BackupManifest(_Value):
     """By path in the contest's folder."""
     keys: tuple[str, ...] = ()
     """Paths of private keys and passwords, not in the backup."""
-    agents: Mapping[str, str]
+    agents: Mapping[_Digest, _Digest]
     """SHA-256 of the packed files, by agent digest."""
-    stored: tuple[str, ...]
+    stored: tuple[_Digest, ...]
     """Records and folder states."""
 
 
@@ -223,7 +224,7 @@ class _Backup:
             log = ContestLog.of(name, lines)
             refuse_fork(log.size, log.tree.root().hex(), log_of(store, name), str(dump))
             attempts = _records(store, name)
-        return "postgresql", self._keep(partial_copy), log, attempts, _games_in(lines)
+        return "postgresql", self._keep(partial_copy), log, attempts, len(counted_attempts(lines))
 
     def _keep(self, partial_copy: Path) -> str:
         digest = sha256_of(partial_copy)
@@ -316,14 +317,15 @@ def _is_private_key(path: Path) -> bool:
         return False
 
 
-def _games_in(lines: Iterable[JournalLine]) -> int:
-    done: set[str | None] = set()
+def counted_attempts(lines: Iterable[JournalLine]) -> dict[str, int]:
+    """The attempt that counts, by game."""
+    counted: dict[str, int] = {}
     for line in lines:
         if line.event == AttemptState.ACCEPTED:
-            done.add(line.game)
+            counted[line.game or ""] = line.attempt or 0
         elif line.event == AttemptState.ANNULLED:
-            done.discard(line.game)
-    return len(done)
+            counted.pop(line.game or "", None)
+    return counted
 
 
 def _records(store: Store, contest: str) -> set[str]:
