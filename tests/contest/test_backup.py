@@ -286,7 +286,7 @@ def test_restore_that_was_killed_leaves_no_contest(
 
     (partial,) = [each for each in tmp_path.iterdir() if "restored" in each.name]
     assert (partial / "contest.db").exists()
-    with pytest.raises(InputError, match="contest.toml"):
+    with pytest.raises(InputError, match=r"contest\.toml"):
         load_plan(partial)
 
 

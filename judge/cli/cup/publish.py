@@ -103,10 +103,16 @@ def verify(
     for name in report.waiting:
         print(f"league   {name}: had not begun")
     if report.problems:
-        print(f"{directory}: FAILED: {len(report.problems)} problem{'s' if len(report.problems) > 1 else ''}")
+        print(
+            f"{printable(str(directory), None)}: FAILED: {len(report.problems)} problem{'s' if len(report.problems) > 1 else ''}"
+        )
         raise SystemExit(1)
     if chosen is not None:
         print(f"sample   games chosen by --sample-seed {printable(chosen.seed)}")
-        print(f"{directory}: SAMPLE ok, NOT verified: {printable(report.name)}, {len(report.leagues)} leagues")
+        print(
+            f"{printable(str(directory), None)}: SAMPLE ok, NOT verified: {printable(report.name)}, {len(report.leagues)} leagues"
+        )
         raise SystemExit(SAMPLE_EXIT_CODE)
-    print(f"{directory}: ok: {printable(report.name)}, {len(report.leagues)} leagues, medals computed again")
+    print(
+        f"{printable(str(directory), None)}: ok: {printable(report.name)}, {len(report.leagues)} leagues, medals computed again"
+    )
