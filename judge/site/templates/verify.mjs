@@ -1539,6 +1539,10 @@
     it.contest = parse(await read(DOCUMENT, LARGEST_DOCUMENT), DOCUMENT);
     if (!Object.hasOwn(it.contest, "freeze")) throw new Error(WRITTEN_BY_FIRST_VERSION);
     report.compare(`${MANIFEST}, contest`, report.contest, it.contest.name);
+    const witnesses = (it.contest.witnesses ?? []).map(({ key }) => key.split("+")[0]);
+    for (const [kind, names] of [["entries", it.contest.entries.map(({ name }) => name)], ["witnesses", witnesses]]) {
+      if (new Set(names).size < names.length) throw new Error(`${DOCUMENT}: two ${kind} have one name`);
+    }
     for (const name of Object.keys(COLUMNS)) {
       const isThere = !OPTIONAL.includes(name) || files.has(`data/${name}.json`);
       it.tables[name] = isThere ? await readTable(it, name) : [];
