@@ -111,7 +111,8 @@ def _lines(stream: IO[bytes], source: str) -> Iterator[str]:
             number, size = number + 1, size + len(line)
             if number > MAX_LINES or size > MAX_CHARACTERS:
                 raise InputError(
-                    f"{source}, line {number}: more than {MAX_LINES} lines or {MAX_CHARACTERS} characters; split the file"
+                    f"{source}, line {number}: more than {MAX_LINES} lines or {MAX_CHARACTERS} characters; "
+                    "split the file"
                 )
             if len(line) > MAX_LINE_CHARACTERS:
                 raise InputError(f"{source}, line {number}: longer than {MAX_LINE_CHARACTERS} characters; shorten it")

@@ -281,6 +281,9 @@
         const [length, data, tag] = isPublic ? [text.length, text, "o"] : Array.isArray(text) ? [...text, "e"] : [text, "", "p"];
         const head = new DataView(new ArrayBuffer(14));
         if (!Number.isSafeInteger(ns) || ns < 0) throw new Error(`invalid time in a transcript: ${ns}`);
+        const isEntry = Number.isInteger(seat) && Math.abs(seat) < 128 && /^[!-~]$/.test(kind);
+        const isText = length >= 0 && length < 2 ** 32 && Number.isInteger(length) && /^[\0-\xff]*$/.test(data);
+        if (!isEntry || !isText) throw new Error(`invalid entry in a transcript, at ${ns} ns`);
         head.setBigUint64(0, BigInt(ns), true);
         head.setInt8(8, seat);
         head.setUint8(9, kind.charCodeAt(0));
@@ -309,7 +312,7 @@
 
   /** Whether a text is a valid time in UTC. */
   function isTime(text) {
-    if (typeof text !== "string" || !INSTANT.test(text)) return false;
+    if (typeof text !== "string" || !INSTANT.test(text) || text.startsWith("0000")) return false;
     const found = new Date(`${text.slice(0, 19)}Z`);
     return !Number.isNaN(found.getTime()) && found.toISOString().slice(0, 19) === text.slice(0, 19);
   }
@@ -854,7 +857,8 @@
       const { at, attempt, event, game, text } = row;
       const { digest } = parse(leaves[number], `leaf ${number}`);
       const line = { at, attempt, digest, event, match: game, text_sha256: await sha256(utf8(text)) };
-      const isSame = digest !== undefined && canonical(line) === decoded(leaves[number]);
+      const isDigest = digest === null || typeof digest === "string";
+      const isSame = isDigest && canonical(line) === decoded(leaves[number]);
       report.expect(isSame, `leaf ${number} of the log differs from the line of the journal`);
       lines.push({ ...row, digest: typeof digest === "string" ? digest : null });
     }
@@ -936,6 +940,7 @@
       const { event, text, at } = line;
       const expect = (isTrue, problem) => this.report.expect(isTrue, `leaf ${number} of the log, ${event}: ${problem}`);
       expect(isTime(at) && at.length === 29, `${at} is not a time`);
+      expect((line.attempt ?? 0) >= 0, "impossible number of an attempt");
       expect(this.isCreated || !OF_CONTEST.has(event), "it precedes the creation of the contest");
       const isReplaced = event === "agent-withdrawn" && text.split(": ", 1)[0] === this.replaced;
       const problem = `it is not the withdrawal of ${this.replaced}, which the last entry replaces`;
