@@ -99,10 +99,10 @@ def back_up(
     dump: Path | None = None,
     track: Tracker = untracked,
 ) -> BackupReport:
-    """Copy a contest into `target`, which is new, empty, or has an earlier backup of the contest.
+    """Copy a contest into `target`: new, empty, or an earlier backup of it.
 
-    `keys`: new directory for private keys; None: not copied. `dump`: from pg_dump, for PostgreSQL. Raises InputError if
-    the log does not continue the earlier backup's, HostError if a record is missing.
+    `keys`: new directory for private keys. `dump`: from pg_dump. Raises InputError if the log does not continue the
+    earlier one, HostError if a record is missing.
     """
     if planned.has_no_store:
         raise InputError(f"{planned.path}: the contest has no store yet, so there is nothing to back up")
@@ -160,7 +160,7 @@ class _Backup:
         if former is not None and former.contest != name:
             raise InputError(f"{self._target}: has a backup of {former.contest!r}; name another directory")
         self._copies.sweep()
-        # Copied before the database, so that no file is newer than it.
+        # Before the database: no file is newer than it.
         others = self._copy_others({})
         kind, database, log, attempts, games = self._copy_database(dump)
         if former is not None:

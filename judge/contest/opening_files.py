@@ -21,7 +21,6 @@ MAX_LINE_CHARACTERS = 1 << 16
 MAX_OPENINGS = 1_000_000
 MAX_LINES = 10 * MAX_OPENINGS
 MAX_CHARACTERS = 1 << 30
-"""Of all lines, decompressed."""
 MAX_WHOLE_BYTES = 64 << 20
 """Decompressed size of a file that is not read line by line."""
 

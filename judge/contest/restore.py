@@ -44,7 +44,7 @@ _URLS = {"sqlite": "sqlite:///", "postgresql": "postgresql"}
 
 @dataclass(frozen=True, slots=True)
 class RestoreReport:
-    """The manifest and the number of replayed games."""
+    """Manifest and number of replayed games."""
 
     manifest: BackupManifest
     replayed: int
@@ -65,11 +65,10 @@ def restore(
     try:
         home = target.absolute().parent
         home.mkdir(parents=True, exist_ok=True)
-        # Another restore, or a folder of this name, is left alone.
         partial = Path(tempfile.mkdtemp(prefix=f".{target.name[:100]}.", suffix=PARTIAL, dir=home))
         _write(source, partial, manifest, track)
         replayed = _check(partial, manifest, sample, since, track)
-        # Last, so that a restore that was killed leaves no contest.
+        # Last: a killed restore leaves no contest.
         (partial / _PLAN).rename(partial / PLAN_FILE)
         for path in (partial, *partial.rglob("*")):
             sync(path)

@@ -122,8 +122,8 @@ def load_export(directory: Path) -> tuple[PublishedContest, list[str]]:
             raise InputError(
                 f"entered.json: an entry has more than {MAX_PART_BYTES} characters, or is nested too deeply"
             )
-        for row in late:
-            refuse_ambiguous(row.entry.encode(), f"entered.json: {quote(row.agent)}")
+        for each in late:
+            refuse_ambiguous(each.entry.encode(), f"entered.json: {quote(each.agent)}")
         snapshot = snapshot.with_late(row.entry for row in late)
         entered = {row.agent: (row.why, row.entry) for row in late}
         if list(entered) != [entry.name for entry in snapshot.entries[-len(late) :]]:
@@ -218,7 +218,7 @@ def load_claimed(directory: Path) -> PublishedContest:
 
 
 def contradiction(directory: Path, error: Exception) -> InputError:
-    """The error for tables that contradict each other."""
+    """For tables that contradict each other."""
     said = printable(str(error), 300)
     return InputError(f"{directory}: its tables contradict each other: {said}; run judge contest verify {directory}")
 

@@ -144,7 +144,6 @@ def _clock(record: GameRecord, seat: int, evidence: Evidence | None) -> tuple[fl
 
 def _row_of(verdict: Verdict, why: str, evidence: Evidence | None) -> tuple[int | None, BlameRow | None]:
     if evidence is not None:
-        # Evidence of a file may be anything.
         with suppress(ValueError, OverflowError):
             for number, row in enumerate(TABLE, 1):
                 if row.verdict is verdict and row.because(evidence) == why:

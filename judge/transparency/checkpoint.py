@@ -28,7 +28,7 @@ MAX_CHECKPOINT_BYTES = 16 << 10
 """Enough for a hundred witnesses."""
 
 MAX_UNIX_S = 253_402_300_799
-"""The last second of the year 9999."""
+"""In the year 9999."""
 
 ED25519, COSIGNATURE = 1, 4
 

@@ -61,16 +61,16 @@ from judge.verify.witnesses import Witnessed, drawn_without, read_witness_keys, 
 MAX_ANSWER_BYTES = 64 << 10
 
 TOLERANCE = 1e-9
-"""Relative or absolute tolerance for floats computed on another machine."""
+"""Of floats computed on another machine."""
 
 
 ROUNDED = 2e-6
-"""Tolerance for estimates, which are rounded to six decimals."""
+"""Tolerance for estimates of six decimals."""
 
 
 @dataclass(frozen=True, slots=True)
 class VerificationReport:
-    """Result of a verification: `replayed` records, `uncounted` attempts among them, `unfinished` games.
+    """`replayed` records, `uncounted` attempts among them, `unfinished` games.
 
     `is_over`: no game or round remains. `decisions` are the organiser's and cannot be verified. `chance`: source of
     randomness, checked when revealed. `fairness`: recomputed tests; None without a certificate.
@@ -110,13 +110,10 @@ def verify_export(
     sample: Sample | None = None,
     track: Tracker = untracked,
 ) -> VerificationReport:
-    """Verify an export. Its log must continue `since`, contain the upload of `receipt`, and be signed by the witnesses
-    in `witness`.
+    """Verify an export. Its log must continue `since`, contain the upload of `receipt`, and be signed by `witness`.
 
-    With a `sample` only its games are replayed. Other results are taken from games.json; folder states and fairness
-    certificate are not checked.
-
-    Raises InputError for a missing export, key, checkpoint or receipt.
+    With a `sample` only its games are replayed. Other results are those of games.json; folders and fairness are not
+    checked. Raises InputError for a missing export, key, checkpoint or receipt.
     """
     old = None if since is None else read_checkpoint(read_bounded(since, MAX_CHECKPOINT_BYTES), str(since))
     given = None if receipt is None else read_receipt(read_bounded(receipt, MAX_ANSWER_BYTES), str(receipt))
@@ -216,7 +213,7 @@ def _read_log(
 
 
 def _jobs(directory: Path, contest: PublishedContest, chosen: Collection[int] | None) -> Iterator[VerifiedRecord]:
-    """Draws may also depend on withdrawn results."""
+    """Draws may depend on withdrawn results."""
     entries = contest.snapshot.by_name()
     openings = contest.tournament.openings(contest.pairings)
 

@@ -16,9 +16,8 @@ from judge.verify.records import VerifiedRecord
 def pairing_problems(
     contest: PublishedContest, log: Sequence[JournalLine] | None, records: Sequence[VerifiedRecord]
 ) -> Iterator[str]:
-    """The first round that does not follow from the results that the log has before it.
-
-    Without a log it follows from the final results of earlier rounds. Ladders are not verified.
+    """The first round that does not follow from the earlier results: those before it in the log, or without one the
+    final ones. Ladders are not verified.
     """
     if not contest.snapshot.format.has_rounds:
         return
@@ -75,8 +74,7 @@ def _sequential_problems(contest: PublishedContest, form: Sequential, draws: Ite
 
 
 _Draw = tuple[int, Mapping[str, GameResult], Mapping[str, int], int | None]
-"""Number of pairings without byes, results, rounds by game whose result changed since the last draw, and number of
-changes of the entries; None without a log."""
+"""Number of pairings without byes, results, rounds by game with changed results, number of changed entries or None."""
 
 
 def _draws_of_log(
@@ -99,7 +97,7 @@ def _draws_of_log(
             results.pop(game.id, None)
             changed[game.id] = game.round
         elif line.event == AttemptState.ACCEPTED and line.attempt is not None:
-            # A later draw may depend on a result that was withdrawn afterwards.
+            # A draw may depend on a result that was withdrawn later.
             outcome = outcomes.get((game.number, line.attempt))
             result = game.result if line.attempt == game.attempt or outcome is None else outcome.row(game, line.attempt)
             if result is not None:
