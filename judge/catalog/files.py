@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from judge.base.durable_files import write_durably
+from judge.base.durable_files import read_bounded, write_durably
 from judge.base.errors import InputError
 from judge.base.text import suggest
 from judge.catalog import GAMES, game_entry
@@ -19,11 +19,15 @@ from judge.records.managers import ContestManager
 from judge.records.outcome import outcome_sentence
 from judge.records.steps import ReplayStep, Stepped
 from judge.records.text_files import GUESS, reencode
-from judge.referee.replay import ReplayWire, collect_messages
+from judge.referee.bounds import MAX_RECORD_BYTES
+from judge.referee.replay import ReplayWire, collect_messages, replaying
 from judge.referee.setup import build_replay
 from judge.referee.side import Ply
 from judge.referee.spec import GameRecord, RecordFile, read_record
 from judge.referee.transcript import unseal
+
+MAX_TEXT_BYTES = 64 << 20
+_HEAD_BYTES = 4096
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,10 +85,10 @@ def is_record(data: bytes) -> bool:
 
 def read_bytes(path: Path) -> bytes:
     """Raises InputError with the file's name."""
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise InputError(f"{path}: {error.strerror}") from None
+    data = read_bounded(path, MAX_RECORD_BYTES, links=True)
+    if len(data) > MAX_TEXT_BYTES and not is_record(data[:_HEAD_BYTES]):
+        raise InputError(f"{path}: larger than the limit of {MAX_TEXT_BYTES} bytes for files of games; split it")
+    return data
 
 
 def write_exports(file: RecordFile, path: Path) -> None:
@@ -178,7 +182,8 @@ class _Collector:
     def collect(self) -> str:
         problem = ""
         try:
-            self._referee.play()
+            with replaying():
+                self._referee.play()
         except InputError as error:
             problem = str(error)
         self._take()

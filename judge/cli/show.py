@@ -167,7 +167,7 @@ def _write(path: Path, make: Callable[[], bytes]) -> None:
         path.write_bytes(data)
     except OSError as error:
         raise InputError(f"{path}: {error.strerror}") from None
-    print(f"wrote {path}")
+    print(f"wrote {printable(str(path), None)}")
 
 
 def print_evidence(file: RecordFile, path: str) -> None:

@@ -16,7 +16,7 @@ from judge.cli.certainty import certainty_document, print_certainty
 from judge.cli.ladder import ladder_document, print_ladder
 from judge.cli.options import ForceOption, JsonOption
 from judge.publish.league_records import read_record
-from judge.publish.load import load_any
+from judge.publish.load import contradiction, load_any
 from judge.publish.tables import write_csv
 from judge.site.rating_list_page import rating_list_page
 from judge.statistics.certainty import assess_places
@@ -195,7 +195,10 @@ def stats(
     results = [row for contest in rated for row in contest.results]
     rings = check_ratings(results) if len(rated) == 1 else None
     candidates = None if against is None else compare_candidates(results, against)
-    ladder = loaded[0] if len(loaded) == 1 and loaded[0].ladder else None
+    try:
+        ladder = loaded[0] if len(loaded) == 1 and loaded[0].ladder else None
+    except (ValueError, LookupError) as error:
+        raise contradiction(contests[0], error) from None
     if against is not None and not candidates:
         raise InputError(f"--against {against}: no agent has a result against it")
     if as_json:

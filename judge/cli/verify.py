@@ -24,16 +24,17 @@ def verify_records(
     """
     failed = 0
     for path in records:
+        name = printable(str(path), None)
         try:
             verified = verify(path)
         except InputError as error:
             verified = VerifiedFile([str(error)], "")
         if verified.problems:
             failed += 1
-            print(f"{path}: FAILED")
+            print(f"{name}: FAILED")
             for problem in verified.problems:
                 print(f"  {printable(problem, 500)}")
         else:
-            print(f"{path}: ok: {verified.summary}")
+            print(f"{name}: ok: {verified.summary}")
     if failed:
         raise SystemExit(1)

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -46,6 +46,7 @@ MAX_FILE_BYTES = 1 << 30
 """Bytes of a file that is not a record."""
 
 _SHA256 = r"^[0-9a-f]{64}$"
+_Digest = Annotated[str, Field(pattern=_SHA256)]
 _SQLITE = "sqlite:///"
 
 
@@ -77,9 +78,9 @@ class BackupManifest(_Value):
     """By path in the contest's folder."""
     keys: tuple[str, ...] = ()
     """Paths of private keys and passwords, not in the backup."""
-    agents: Mapping[str, str]
+    agents: Mapping[_Digest, _Digest]
     """SHA-256 of the packed files, by agent digest."""
-    stored: tuple[str, ...]
+    stored: tuple[_Digest, ...]
     """Records and folder states."""
 
 
@@ -98,10 +99,10 @@ def back_up(
     dump: Path | None = None,
     track: Tracker = untracked,
 ) -> BackupReport:
-    """Copy a contest into `target`, which is new, empty, or has an earlier backup of the contest.
+    """Copy a contest into `target`: new, empty, or an earlier backup of it.
 
-    `keys`: new directory for private keys; None: not copied. `dump`: from pg_dump, for PostgreSQL. Raises InputError if
-    the log does not continue the earlier backup's, HostError if a record is missing.
+    `keys`: new directory for private keys. `dump`: from pg_dump. Raises InputError if the log does not continue the
+    earlier one, HostError if a record is missing.
     """
     if planned.has_no_store:
         raise InputError(f"{planned.path}: the contest has no store yet, so there is nothing to back up")
@@ -159,7 +160,7 @@ class _Backup:
         if former is not None and former.contest != name:
             raise InputError(f"{self._target}: has a backup of {former.contest!r}; name another directory")
         self._copies.sweep()
-        # Copied before the database, so that no file is newer than it.
+        # Before the database: no file is newer than it.
         others = self._copy_others({})
         kind, database, log, attempts, games = self._copy_database(dump)
         if former is not None:
@@ -223,7 +224,7 @@ class _Backup:
             log = ContestLog.of(name, lines)
             refuse_fork(log.size, log.tree.root().hex(), log_of(store, name), str(dump))
             attempts = _records(store, name)
-        return "postgresql", self._keep(partial_copy), log, attempts, _games_in(lines)
+        return "postgresql", self._keep(partial_copy), log, attempts, len(counted_attempts(lines))
 
     def _keep(self, partial_copy: Path) -> str:
         digest = sha256_of(partial_copy)
@@ -316,14 +317,15 @@ def _is_private_key(path: Path) -> bool:
         return False
 
 
-def _games_in(lines: Iterable[JournalLine]) -> int:
-    done: set[str | None] = set()
+def counted_attempts(lines: Iterable[JournalLine]) -> dict[str, int]:
+    """The attempt that counts, by game."""
+    counted: dict[str, int] = {}
     for line in lines:
         if line.event == AttemptState.ACCEPTED:
-            done.add(line.game)
+            counted[line.game or ""] = line.attempt or 0
         elif line.event == AttemptState.ANNULLED:
-            done.discard(line.game)
-    return len(done)
+            counted.pop(line.game or "", None)
+    return counted
 
 
 def _records(store: Store, contest: str) -> set[str]:

@@ -14,6 +14,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from judge.base.durable_files import is_file
 from judge.catalog.entry import NOT_TURNED, Turn
 from judge.contest.plan import AgentPlan, OpeningsPlan
 from judge.contest_games import Outcome
@@ -243,6 +244,8 @@ def evaluate(
 
 def is_evaluation(path: Path) -> bool:
     """Whether a file looks like a signed evaluation (`judge.export.evaluation_file`)."""
+    if not is_file(path):
+        return False
     try:
         with path.open("rb") as stream:
             return _BEGINNING.match(stream.read(100)) is not None

@@ -11,6 +11,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import IO, Any
 
+from judge.base.durable_files import is_file
 from judge.base.errors import InputError
 from judge.catalog.entry import Openings
 from judge.games.types import Opening
@@ -18,6 +19,8 @@ from judge.records.text_files import GUESS, decode_file, encoding_of
 
 MAX_LINE_CHARACTERS = 1 << 16
 MAX_OPENINGS = 1_000_000
+MAX_LINES = 10 * MAX_OPENINGS
+MAX_CHARACTERS = 1 << 30
 MAX_WHOLE_BYTES = 64 << 20
 """Decompressed size of a file that is not read line by line."""
 
@@ -53,6 +56,8 @@ def read_openings(path: Path, openings: Openings, most: int = MAX_OPENINGS) -> l
 
 
 def _split(path: Path, openings: Openings) -> Generator[tuple[int, str]]:
+    if path.exists() and not (path.is_dir() or is_file(path)):
+        raise InputError(f"{path} is a special file, which is not read; copy a file in its place")
     try:
         with path.open("rb") as file:
             head = file.read(_HEAD_BYTES)
@@ -100,9 +105,14 @@ def _lines(stream: IO[bytes], source: str) -> Iterator[str]:
         return
     stream.seek(0)
     with io.TextIOWrapper(stream, "utf-8-sig", "surrogateescape") as text:
-        number = 0
+        number = size = 0
         while line := text.readline(MAX_LINE_CHARACTERS + 1):
-            number += 1
+            number, size = number + 1, size + len(line)
+            if number > MAX_LINES or size > MAX_CHARACTERS:
+                raise InputError(
+                    f"{source}, line {number}: more than {MAX_LINES} lines or {MAX_CHARACTERS} characters; "
+                    "split the file"
+                )
             if len(line) > MAX_LINE_CHARACTERS:
                 raise InputError(f"{source}, line {number}: longer than {MAX_LINE_CHARACTERS} characters; shorten it")
             yield _without_surrogates(line, source, number)

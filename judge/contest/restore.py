@@ -1,32 +1,50 @@
 """Restores a contest from a backup, complete or not at all."""
 
+import hashlib
 import random
 import shutil
-from collections.abc import Sequence
+import sqlite3
+import tempfile
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path, PurePosixPath
 
+from sqlalchemy.exc import SQLAlchemyError
+
 from judge.agents.store import AgentStore
-from judge.base.durable_files import read_bounded, sha256_of, sync
+from judge.base.durable_files import PARTIAL, read_bounded, sha256_of, sync
 from judge.base.errors import HostError, InputError
 from judge.base.parsing import parse_json
 from judge.base.progress import Tracker, untracked
+from judge.base.text import printable
 from judge.base.worker_processes import in_parallel
-from judge.contest.backup import BackupManifest, database_file, log_of, read_manifest, refuse_fork
+from judge.contest.backup import (
+    BackupManifest,
+    counted_attempts,
+    database_file,
+    log_of,
+    read_manifest,
+    refuse_fork,
+)
 from judge.contest.contest import open_store
-from judge.contest.plan import PLAN_FILE, load_plan
+from judge.contest.plan import PLAN_FILE, Planned, load_plan
+from judge.contest_games import GameResult
 from judge.referee.bounds import MAX_RECORD_BYTES
 from judge.referee.spec import RecordFile
 from judge.referee.verify import verify
 from judge.store.files import Files
+from judge.store.tables import metadata
 from judge.transparency.checkpoint import MAX_CHECKPOINT_BYTES, read_checkpoint
+
+_PLAN = f"{PLAN_FILE}{PARTIAL}"
+_URLS = {"sqlite": "sqlite:///", "postgresql": "postgresql"}
 
 
 @dataclass(frozen=True, slots=True)
 class RestoreReport:
-    """The manifest and the number of replayed games."""
+    """Manifest and number of replayed games."""
 
     manifest: BackupManifest
     replayed: int
@@ -43,33 +61,39 @@ def restore(
     manifest = read_manifest(source)
     if target.exists() and not (target.is_dir() and not any(target.iterdir())):
         raise InputError(f"{target}: not empty; a contest is restored into a new folder only")
-    partial = target.absolute().with_name(f".{target.name}.partial")
+    partial: Path | None = None
     try:
-        shutil.rmtree(partial, ignore_errors=True)
-        partial.mkdir(mode=0o700, parents=True)
+        home = target.absolute().parent
+        home.mkdir(parents=True, exist_ok=True)
+        partial = Path(tempfile.mkdtemp(prefix=f".{target.name[:100]}.", suffix=PARTIAL, dir=home))
         _write(source, partial, manifest, track)
         replayed = _check(partial, manifest, sample, since, track)
+        # Last: a killed restore leaves no contest.
+        (partial / _PLAN).rename(partial / PLAN_FILE)
         for path in (partial, *partial.rglob("*")):
             sync(path)
         partial.replace(target)
-        sync(target.absolute().parent)
+        sync(home)
     except OSError as error:
         raise HostError(f"{error.filename or target}: {error.strerror}: nothing is restored") from None
     finally:
-        shutil.rmtree(partial, ignore_errors=True)
+        if partial is not None:
+            shutil.rmtree(partial, ignore_errors=True)
     return RestoreReport(manifest, replayed)
 
 
 def _write(source: Path, folder: Path, manifest: BackupManifest, track: Tracker) -> None:
     copies = Files(source / "files")
     for name, copy in manifest.files.items():
-        path = folder / _plain(name)
+        path = folder / (_PLAN if name == PLAN_FILE else _plain(name))
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(copies.get(copy.sha256))
         path.chmod(copy.mode)
-    if not (folder / PLAN_FILE).is_file():
+    if not (folder / _PLAN).is_file():
         raise InputError(f"{source}: the backup has no {PLAN_FILE}")
-    planned = load_plan(folder / PLAN_FILE)
+    planned = load_plan(folder / _PLAN)
+    if not planned.plan.store.startswith(_URLS[manifest.store]):
+        raise InputError(f"{PLAN_FILE}: store: the backup has a database of {manifest.store}, this names another one")
     stored = Files(planned.files)
     for digest in track(manifest.stored, len(manifest.stored), "copying records"):
         path = stored.path(digest)
@@ -82,32 +106,49 @@ def _write(source: Path, folder: Path, manifest: BackupManifest, track: Tracker)
     if not database.is_file() or sha256_of(database) != manifest.database:
         raise InputError(f"{database}: missing or changed; use another backup")
     if manifest.store == "sqlite":
-        path = _database_of(folder)
+        path = _database_of(planned)
         path.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(database, path)
         path.chmod(0o600)
 
 
-def _database_of(folder: Path) -> Path:
-    path = database_file(load_plan(folder / PLAN_FILE))
-    if path is None:
-        raise InputError(f"{PLAN_FILE} names PostgreSQL, the backup has an SQLite database")
-    if not path.resolve().is_relative_to(folder.resolve()):
+def _database_of(planned: Planned) -> Path:
+    path, home = database_file(planned), planned.folder.resolve()
+    if path is None or "?" in planned.plan.store or not path.resolve().is_relative_to(home):
         raise InputError(f"{path}: the contest's database is outside its folder; move it to its place by hand")
     return path
 
 
 def _plain(name: str) -> str:
     path = PurePosixPath(name)
-    if path.is_absolute() or ".." in path.parts or not path.parts or str(path) != name:
+    is_other = str(path) != name or "\0" in name or name.endswith(PARTIAL)
+    if path.is_absolute() or ".." in path.parts or not path.parts or is_other:
         raise InputError(f"{name!r:.100}: not a valid path of a file in a backup")
     return name
 
 
 def _check(folder: Path, manifest: BackupManifest, sample: int, since: Path | None, track: Tracker) -> int:
-    planned = load_plan(folder / PLAN_FILE)
+    planned = load_plan(folder / _PLAN)
     if planned.name != manifest.contest:
         raise InputError(f"{PLAN_FILE} names the contest {planned.name!r}, the backup {manifest.contest!r}")
+    try:
+        records, results = _read_store(planned, manifest, since)
+    except (SQLAlchemyError, sqlite3.Error, TypeError, ValueError, LookupError) as error:
+        said = printable(str(error).partition("\n")[0])
+        raise InputError(f"the database of the backup is damaged: {said}; use another backup") from None
+    if missing := sorted(records - set(manifest.stored)):
+        raise InputError(f"{len(missing)} records are missing in the backup, first {missing[0]}")
+    chosen = random.SystemRandom().sample(sorted(records), min(sample, len(records)))
+    jobs = [(Files(planned.files).path(digest), results.get(digest)) for digest in chosen]
+    for problems in track(in_parallel(_replay_problems, jobs), len(jobs), "replaying games"):
+        if problems:
+            raise InputError(f"a replay of the restored records failed: {problems[0]}")
+    return len(jobs)
+
+
+def _read_store(
+    planned: Planned, manifest: BackupManifest, since: Path | None
+) -> tuple[set[str], Mapping[str, GameResult]]:
     with closing(open_store(planned)) as store:
         log = log_of(store, planned.name)
         if manifest.store == "postgresql" and not log.size and manifest.log_size:
@@ -126,17 +167,40 @@ def _check(folder: Path, manifest: BackupManifest, sample: int, since: Path | No
                 raise InputError(f"{since}: of another log, {old.origin!r:.100}")
             refuse_fork(old.size, old.root.hex(), log, str(since))
         records = {attempt.record for attempt in store.attempts(planned.name) if attempt.record is not None}
-    if missing := sorted(records - set(manifest.stored)):
-        raise InputError(f"{len(missing)} records are missing in the backup, first {missing[0]}")
-    chosen = random.SystemRandom().sample(sorted(records), min(sample, len(records)))
-    paths = [Files(planned.files).path(digest) for digest in chosen]
-    for problems in track(in_parallel(_replay_problems, paths), len(paths), "replaying games"):
-        if problems:
-            raise InputError(f"a replay of the restored records failed: {problems[0]}")
-    return len(paths)
+        results = {result.record: result for result in store.results(planned.name)}
+        lines = store.journal(planned.name)
+        created = [line.digest for line in lines if line.event == "created" and line.digest is not None]
+        documents = [store.document(planned.name)] if created else []
+    digests = [hashlib.sha256(f"{document}\n".encode()).hexdigest() for document in documents]
+    counted = counted_attempts(lines)
+    is_same = {result.id: result.attempt for result in results.values()} == counted and results.keys() <= records
+    if not is_same or len(counted) != manifest.games or digests != created:
+        raise InputError("the database differs from its log: it was changed; use another backup")
+    if (path := database_file(planned)) is not None:
+        _refuse_other_tables(path)
+    return records, results
 
 
-def _replay_problems(path: Path) -> Sequence[str]:
+def _refuse_other_tables(path: Path) -> None:
+    with closing(sqlite3.connect(path)) as database:
+        found = set(database.execute("SELECT type, name FROM sqlite_master WHERE type != 'index'"))
+        (said,) = database.execute("PRAGMA integrity_check(1)").fetchone()
+    lacking = sorted({("table", name) for name in metadata.tables} - found)
+    other = sorted(each for each in found if each[0] != "table") or lacking
+    if other or said != "ok":
+        raise ValueError(" ".join(other[0]) if other else said)
+
+
+def _replay_problems(job: tuple[Path, GameResult | None]) -> Sequence[str]:
+    path, result = job
     data = read_bounded(path, MAX_RECORD_BYTES)
     file = parse_json(RecordFile, data, f"{path}: not a record of a game")
-    return [f"{path.name}: {problem}" for problem in verify(file).problems]
+    problems = [f"{path.name}: {problem}" for problem in verify(file).problems]
+    if result is not None and not problems:
+        record, seats = file.record, file.record.seats
+        winner = None if record.winner is None else seats[record.winner].name
+        charged = tuple(seat.charged_ms for seat in seats)
+        theirs = (record.verdict, winner, record.reason, record.result, charged, record.seconds)
+        if theirs != (result.verdict, result.winner, result.reason, result.result, result.charged_ms, result.seconds):
+            problems.append(f"{path.name}: the database has another result of game {result.number}")
+    return problems

@@ -22,7 +22,7 @@ from judge.base.errors import InputError
 from judge.base.parsing import parse_foreign, parse_json
 from judge.contest.attempts import outcome_of
 from judge.contest.evaluation import FROZEN_FILE, RECORDS, Evaluation, Pool, evaluate, evaluation_of
-from judge.contest_games import Outcome
+from judge.contest_games import AttemptState, Outcome
 from judge.referee.spec import GameSpec, read_record
 from judge.referee.verify import verify
 from judge.transparency.checkpoint import is_signed
@@ -117,6 +117,8 @@ class _Reader:
         if not path.is_file():
             raise _LackingError(f"{path}: the record is missing")
         played = played_game(path, spec)
+        if played.verdict == AttemptState.VOID:
+            self.problems.append(f"{path}: void, so it cannot count; play the game again")
         if played.record != digest:
             self.problems.append(f"{path}: not the record of the evaluation")
         self.problems += (f"{path}: {problem}" for problem in verify(read_record(path)).problems)

@@ -17,9 +17,10 @@ from pydantic import BaseModel, ConfigDict
 from judge.base.durable_files import read_bounded
 from judge.base.errors import InputError
 from judge.base.parsing import parse, parse_foreign, refuse_ambiguous
+from judge.base.text import printable, quote
 from judge.contest.contest import Contest, has_begun, open_store
 from judge.contest.plan import Planned, load_plan
-from judge.contest_games import Attempt, GameResult, Pairing, PublishedGame
+from judge.contest_games import Attempt, GameResult, GameState, Pairing, PublishedGame
 from judge.games.types import Verdict
 from judge.publish.joined import JOINED, MAX_JOINED_BYTES, FormerContest, Joined
 from judge.publish.manifest import MANIFEST, MAX_MANIFEST_BYTES
@@ -121,6 +122,8 @@ def load_export(directory: Path) -> tuple[PublishedContest, list[str]]:
             raise InputError(
                 f"entered.json: an entry has more than {MAX_PART_BYTES} characters, or is nested too deeply"
             )
+        for each in late:
+            refuse_ambiguous(each.entry.encode(), f"entered.json: {quote(each.agent)}")
         snapshot = snapshot.with_late(row.entry for row in late)
         entered = {row.agent: (row.why, row.entry) for row in late}
         if list(entered) != [entry.name for entry in snapshot.entries[-len(late) :]]:
@@ -130,6 +133,9 @@ def load_export(directory: Path) -> tuple[PublishedContest, list[str]]:
         Pairing(row.first, row.second, row.round, row.table, row.meeting, row.group)
         for row in _read_table(directory, "pairings", PairingRow)
     ]
+    known = {*snapshot.by_name(), None}
+    if unknown := [name for pairing in pairings for name in (pairing.first, pairing.second) if name not in known]:
+        raise InputError(f"{directory / 'data/pairings.json'}: {quote(unknown[0] or '')} is not an entry of {DOCUMENT}")
     rows = {row.number: row for row in _read_table(directory, "games", GameRow)}
     expected = sum(pairing.second is not None for pairing in pairings) * snapshot.format.games
     # Check first: contest.json, which is untrusted, determines the schedule's length.
@@ -173,6 +179,10 @@ def _read_document(directory: Path) -> tuple[str, Snapshot]:
     for name, part in (("policy", snapshot.policy), *((entry.name, entry.seat) for entry in snapshot.entries)):
         if len(part.model_dump_json()) > MAX_PART_BYTES:
             raise InputError(f"{DOCUMENT}: {name:.60}: more than {MAX_PART_BYTES} characters")
+    if len(snapshot.by_name()) < len(snapshot.entries):
+        raise InputError(f"{DOCUMENT}: two entries have one name")
+    if len({each.name for each in snapshot.witnesses}) < len(snapshot.witnesses):
+        raise InputError(f"{DOCUMENT}: two witnesses have one name")
     if _depth(text) > MAX_DEPTH:
         raise InputError(f"{DOCUMENT}: values are nested deeper than {MAX_DEPTH}")
     return text, snapshot
@@ -196,7 +206,21 @@ def load_claimed(directory: Path) -> PublishedContest:
     if problems:
         raise InputError(f"{directory}: {problems[0]}; run judge contest verify {directory} for details")
     claims = claimed_results(directory, contest)
-    return replace(contest, games=[replace(game, result=claims[game.number]) for game in contest.games])
+    claimed = replace(contest, games=[replace(game, result=claims[game.number]) for game in contest.games])
+    try:
+        for game in claimed.games:
+            if (game.state == GameState.DONE) != (game.result is not None):
+                raise ValueError(f"game {game.number} is {game.state}")
+        claimed.table  # noqa: B018 - computed once
+    except (ValueError, LookupError, ArithmeticError) as error:
+        raise contradiction(directory, error) from None
+    return claimed
+
+
+def contradiction(directory: Path, error: Exception) -> InputError:
+    """For tables that contradict each other."""
+    said = printable(str(error), 300)
+    return InputError(f"{directory}: its tables contradict each other: {said}; run judge contest verify {directory}")
 
 
 def claimed_results(directory: Path, contest: PublishedContest) -> Mapping[int, GameResult | None]:

@@ -219,28 +219,36 @@ def _differences(
 ) -> Iterator[str]:
     for name in names:
         path, file = directory / name, listed[name]
-        # Do not read files of a wrong size.
-        if path.stat().st_size != file.size or sha256_of(path) != file.sha256:
-            problems.append(f"{name}: changed")
+        try:
+            # Do not read files of a wrong size.
+            if path.stat().st_size != file.size or sha256_of(path) != file.sha256:
+                problems.append(f"{name}: changed")
+        except OSError as error:
+            problems.append(f"cannot be read ({error.strerror}); copy the export again: {name}")
         yield name
 
 
 def file_names(directory: Path, problems: list[str]) -> Iterator[str]:
-    """File names below `directory`; links, special files and unusual names become problems."""
+    """File names below `directory`; links, special files, unusual names and errors become problems."""
     waiting = [""]
     while waiting:
         folder = waiting.pop()
-        with os.scandir(directory / folder) as entries:
-            for entry in entries:
-                name = folder + entry.name
-                if not _PART.fullmatch(entry.name):
-                    problems.append(f"{name!r}: not a valid name of a published file")
-                elif entry.is_dir(follow_symlinks=False):
-                    waiting.append(f"{name}/")
-                elif entry.is_file(follow_symlinks=False):
-                    yield name
-                else:
-                    problems.append(f"{name}: a link or a special file, which is not allowed in an export")
+        try:
+            with os.scandir(directory / folder) as entries:
+                found = list(entries)
+        except OSError as error:
+            problems.append(f"cannot be read ({error.strerror}); copy the export again: {folder}")
+            continue
+        for entry in found:
+            name = folder + entry.name
+            if not _PART.fullmatch(entry.name):
+                problems.append(f"{name!r}: not a valid name of a published file")
+            elif entry.is_dir(follow_symlinks=False):
+                waiting.append(f"{name}/")
+            elif entry.is_file(follow_symlinks=False):
+                yield name
+            else:
+                problems.append(f"{name}: a link or a special file, which is not allowed in an export")
 
 
 def _is_plain(name: str) -> bool:

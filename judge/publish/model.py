@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from judge.statistics.fairness import FairnessTest
     from judge.tournament.certain_places import StageCertainty
 
-_CHANGES = frozenset({"disqualified", WITHDRAWN, "entered"})
+CHANGES = frozenset({"disqualified", WITHDRAWN, "entered"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +141,7 @@ class PublishedContest:
     @cached_property
     def changes(self) -> Sequence[tuple[str, str]]:
         """Event and agent of disqualifications, withdrawals and late entries, in order."""
-        texts = [f"{line.event} {line.text}" for line in self.journal if line.event in _CHANGES]
+        texts = [f"{line.event} {line.text}" for line in self.journal if line.event in CHANGES]
         found = [
             *(("disqualified", agent, why) for agent, why in self.disqualified.items()),
             *((WITHDRAWN, agent, why) for agent, why in self.withdrawn.items()),

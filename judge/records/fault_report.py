@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -143,9 +144,10 @@ def _clock(record: GameRecord, seat: int, evidence: Evidence | None) -> tuple[fl
 
 def _row_of(verdict: Verdict, why: str, evidence: Evidence | None) -> tuple[int | None, BlameRow | None]:
     if evidence is not None:
-        for number, row in enumerate(TABLE, 1):
-            if row.verdict is verdict and row.because(evidence) == why:
-                return number, row
+        with suppress(ValueError, OverflowError):
+            for number, row in enumerate(TABLE, 1):
+                if row.verdict is verdict and row.because(evidence) == why:
+                    return number, row
     return None, None
 
 
@@ -288,14 +290,25 @@ def _heard_line(heard: Heard) -> str:
         case EntryKind.REPORT:
             what = f"PID 1 reports: {printable(heard.data.decode('ascii', 'replace'), 60)}"
         case EntryKind.PAUSED:
-            what = f"the judge did not run for {decode_span(heard.data) / 1e6:.0f} ms before"
+            what = f"the judge did not run for {_span_ms(heard.data)} ms before"
         case EntryKind.OVERSLEPT:
-            what = f"the judge woke up {decode_span(heard.data) / 1e6:.0f} ms late"
+            what = f"the judge woke up {_span_ms(heard.data)} ms late"
         case EntryKind.OOM:
             what = "the kernel killed a process for memory"
         case _:
             what = "the judge looked: no data"
     return f"{heard.ms:12.3f}  {what}"
+
+
+def _span_ms(data: bytes) -> str:
+    try:
+        return f"{decode_span(data) / 1e6:.0f}"
+    except ValueError:
+        return "?"
+
+
+def _mib(count: int | None) -> str:
+    return mib(None if count is None else min(count, 1 << 60), "-")
 
 
 def _clock_lines(case: Case, record: GameRecord) -> Iterator[str]:
@@ -312,7 +325,7 @@ def _clock_lines(case: Case, record: GameRecord) -> Iterator[str]:
     if seat.clock is not None:
         yield from _control_lines(record.spec.policy.clock.controls[case.seat].words, seat.clock)
     boxes = record.placement.box
-    box = boxes[case.seat] if case.seat < len(boxes) else "no box"
+    box = printable(boxes[case.seat], 60) if case.seat < len(boxes) else "no box"
     sharing = record.spec.policy.box.sharing
     shared = f", shared by up to {sharing} games" if sharing > 1 else ""
     own = record.placement.seat_cores
@@ -334,12 +347,12 @@ def _control_lines(words: str, clock: ClockRecord) -> Iterator[str]:
 def _reading_lines(case: Case, record: GameRecord) -> Iterator[str]:
     evidence, seat = case.evidence, record.seats[case.seat]
     if evidence is None:
-        yield f"memory peak {mib(seat.memory_peak_bytes, '-')}, CPU {_or_dash(seat.cpu_ms)} ms in the game"
+        yield f"memory peak {_mib(seat.memory_peak_bytes)}, CPU {_or_dash(seat.cpu_ms)} ms in the game"
         yield "no other evidence: its answer alone decided"
         return
-    cap = mib(evidence.memory_cap_bytes, "-")
+    cap = _mib(evidence.memory_cap_bytes)
     yield f"PID 1         {printable(evidence.report or 'no report of its end', 60)}"
-    yield f"memory        peak {mib(evidence.memory_peak_bytes, '-')}, cap {cap}, kills {_or_dash(evidence.oom_kills)}"
+    yield f"memory        peak {_mib(evidence.memory_peak_bytes)}, cap {cap}, kills {_or_dash(evidence.oom_kills)}"
     if evidence.reached_cap is False:
         yield "below cap     its box was never at its cap; counts in verdicts of memory"
     yield f"CPU           {_or_dash(evidence.cpu_ms)} ms so far"

@@ -139,7 +139,7 @@ def _id_of(document: dict[str, Any]) -> str:
 class PlyRecord(_Value):
     """One answer: seat, bounded text, charged milliseconds."""
 
-    seat: int
+    seat: int = Field(ge=0, le=1)
     said: str
     ms: float
     search: dict[str, str] = Field(default_factory=dict)
@@ -230,7 +230,7 @@ class GameRecord(_Value):
     attempt: int
     spec: GameSpec
     verdict: Verdict
-    winner: int | None
+    winner: int | None = Field(ge=0, le=1)
     reason: str
     result: str
     """In the usual manager's format; contests score its words."""

@@ -14,7 +14,9 @@ from judge.referee.policy import Policy
 from judge.referee.seeds import Key, Seed, numbers
 from judge.referee.spec import WRITTEN_BY_FIRST_VERSION, BoxKind, OpeningField, SeatSpec
 from judge.tournament.formats import AnyFormat
+from judge.tournament.formats.groups import Groups, Leagues
 from judge.tournament.formats.ladder import Ladder, StartRating
+from judge.tournament.formats.round_robin import DoubleRoundRobin, RoundRobin
 from judge.tournament.points import Duel
 from judge.tournament.seeds import Freeze
 from judge.transparency.checkpoint import read_witness_key
@@ -194,10 +196,33 @@ def read_snapshot(document: str) -> Snapshot:
     snapshot = parse_json(Snapshot, document, "not a contest of this judge")
     if "freeze" not in snapshot.model_fields_set:
         raise InputError(WRITTEN_BY_FIRST_VERSION)
+    _refuse_many_pairings(snapshot)
     if isinstance(form := snapshot.format, Ladder):
         form = form.model_copy(update={"matchmaking": form.matchmaking.without_new_limits()})
         snapshot = snapshot.model_copy(update={"format": form})
     return snapshot
+
+
+MAX_PAIRINGS = 1_000_000
+
+
+def _refuse_many_pairings(snapshot: Snapshot) -> None:
+    form, count = snapshot.format, len(snapshot.entries)
+    sizes: Iterable[int] = ()
+    if isinstance(form, RoundRobin | DoubleRoundRobin):
+        sizes = (count,)
+    elif isinstance(form, Groups):
+        final = min(form.groups * form.promoted, count)
+        sizes = (*(-(-count // form.groups),) * min(form.groups, count), final)
+    elif isinstance(form, Leagues):
+        sizes = (*form.sizes, max(0, count - sum(form.sizes)))
+        sizes = [min(size + form.promoted, count) for size in sizes]
+    cycles = getattr(form, "cycles", 1)
+    if getattr(form, "groups", 1) > count or cycles * sum(size * (size - 1) // 2 for size in sizes) > MAX_PAIRINGS:
+        raise InputError(
+            f"contest.json: format: more groups than the {count} agents, or more than {MAX_PAIRINGS} pairings; "
+            "use fewer groups and cycles"
+        )
 
 
 def terms_digest(document: str) -> str:

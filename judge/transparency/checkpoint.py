@@ -27,6 +27,9 @@ from judge.base.errors import InputError
 MAX_CHECKPOINT_BYTES = 16 << 10
 """Enough for a hundred witnesses."""
 
+MAX_UNIX_S = 253_402_300_799
+"""In the year 9999."""
+
 ED25519, COSIGNATURE = 1, 4
 
 _SIGNATURE = re.compile(r"— ([^\s+\x00-\x1f\x7f\x85\ufeff]{1,256}) ([A-Za-z0-9+/]+={0,2})")
@@ -72,7 +75,7 @@ class Checkpoint:
     # --- the log's own signature -------------------------------------------------------------------------------------
 
     def signed(self, key: Ed25519PrivateKey) -> "Checkpoint":
-        """A copy signed by the log's key, named by the origin."""
+        """A copy signed by the log's key."""
         signature = NoteSignature(self.origin, key_id(self.origin, ED25519, key.public_key()), key.sign(self.body))
         return replace(self, signatures=(signature, *self.signatures))
 
@@ -91,10 +94,10 @@ class Checkpoint:
         return replace(self, signatures=(*others, *added))
 
     def witnessed_at(self, name: str, key: Ed25519PublicKey) -> int | None:
-        """Unix time of a witness's signature."""
+        """Unix time of its signature."""
         for data in self._by(name, COSIGNATURE, key):
             seconds = int.from_bytes(data[:8], "big")
-            if is_signed(key, data[8:], _at(seconds, self.body)):
+            if seconds <= MAX_UNIX_S and is_signed(key, data[8:], _at(seconds, self.body)):
                 return seconds
         return None
 

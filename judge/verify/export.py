@@ -61,16 +61,16 @@ from judge.verify.witnesses import Witnessed, drawn_without, read_witness_keys, 
 MAX_ANSWER_BYTES = 64 << 10
 
 TOLERANCE = 1e-9
-"""Relative or absolute tolerance for floats computed on another machine."""
+"""Of floats computed on another machine."""
 
 
 ROUNDED = 2e-6
-"""Tolerance for estimates, which are rounded to six decimals."""
+"""Tolerance for estimates of six decimals."""
 
 
 @dataclass(frozen=True, slots=True)
 class VerificationReport:
-    """Result of a verification: `replayed` records, `uncounted` attempts among them, `unfinished` games.
+    """`replayed` records, `uncounted` attempts among them, `unfinished` games.
 
     `is_over`: no game or round remains. `decisions` are the organiser's and cannot be verified. `chance`: source of
     randomness, checked when revealed. `fairness`: recomputed tests; None without a certificate.
@@ -110,13 +110,10 @@ def verify_export(
     sample: Sample | None = None,
     track: Tracker = untracked,
 ) -> VerificationReport:
-    """Verify an export. Its log must continue `since`, contain the upload of `receipt`, and be signed by the witnesses
-    in `witness`.
+    """Verify an export. Its log must continue `since`, contain the upload of `receipt`, and be signed by `witness`.
 
-    With a `sample` only its games are replayed. Other results are taken from games.json; folder states and fairness
-    certificate are not checked.
-
-    Raises InputError for a missing export, key, checkpoint or receipt.
+    With a `sample` only its games are replayed. Other results are those of games.json; folders and fairness are not
+    checked. Raises InputError for a missing export, key, checkpoint or receipt.
     """
     old = None if since is None else read_checkpoint(read_bounded(since, MAX_CHECKPOINT_BYTES), str(since))
     given = None if receipt is None else read_receipt(read_bounded(receipt, MAX_ANSWER_BYTES), str(receipt))
@@ -216,7 +213,7 @@ def _read_log(
 
 
 def _jobs(directory: Path, contest: PublishedContest, chosen: Collection[int] | None) -> Iterator[VerifiedRecord]:
-    """Draws may also depend on withdrawn results."""
+    """Draws may depend on withdrawn results."""
     entries = contest.snapshot.by_name()
     openings = contest.tournament.openings(contest.pairings)
 
@@ -269,8 +266,17 @@ def _with_results(
 # --- schedule --------------------------------------------------------------------------------------------------------
 
 
+_UNCOUNTED = frozenset({AttemptState.VOID, AttemptState.ANNULLED, AttemptState.SUPERSEDED})
+
+
 def _state_problems(contest: PublishedContest) -> Iterator[str]:
     for game in contest.games:
+        listed = [attempt.number for attempt in game.uncounted]
+        listed += [game.attempt] if game.state == GameState.DONE else []
+        if len(set(listed)) < len(listed):
+            yield f"data/attempts.json: game {game.number} has an attempt twice, or one that counts"
+        for state in sorted({attempt.state for attempt in game.uncounted} - _UNCOUNTED):
+            yield f"data/attempts.json: game {game.number}: {state!r:.80} is not the state of an uncounted attempt"
         if game.state not in (*OPEN, GameState.DONE, GameState.CANCELLED):
             yield f"game {game.number}: {game.state!r} is not a state of a game"
         out = [agent for agent in (game.first, game.second) if agent in contest.out]

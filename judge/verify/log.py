@@ -35,6 +35,7 @@ from judge.transparency.log import LOG
 from judge.transparency.merkle import Tree
 from judge.transparency.receipt import Receipt
 from judge.transparency.tiles import CHECKPOINT, MAX_TILE_BYTES, read_leaves, tile_files
+from judge.verify.records import MAX_MEASURED_VALUE
 
 Attempts = Mapping[tuple[int, int], str]
 """SHA-256 of published records, by game number and attempt."""
@@ -282,6 +283,8 @@ class _SubmissionHistory:
     def take(self, line: JournalLine) -> Iterator[str]:
         if not _is_time(line.at):
             yield f"{line.at!r:.40} is not a time"
+        if not 0 <= (line.attempt or 0) <= MAX_MEASURED_VALUE:
+            yield "impossible number of an attempt"
         if line.event in _OF_CONTEST and not self._created:
             yield "it precedes the creation of the contest"
         replaced, self._replaced = self._replaced, ""

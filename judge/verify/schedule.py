@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 
 from judge.contest_games import AttemptState, GameResult, Pairing
-from judge.publish.model import PublishedContest
+from judge.publish.model import CHANGES, PublishedContest
 from judge.store.types import JournalLine
 from judge.tournament.formats.sequential import Sequential
 from judge.tournament.pairings import by_seed
@@ -16,9 +16,8 @@ from judge.verify.records import VerifiedRecord
 def pairing_problems(
     contest: PublishedContest, log: Sequence[JournalLine] | None, records: Sequence[VerifiedRecord]
 ) -> Iterator[str]:
-    """The first round that does not follow from the results that the log has before it.
-
-    Without a log it follows from the final results of earlier rounds. Ladders are not verified.
+    """The first round that does not follow from the earlier results: those before it in the log, or without one the
+    final ones. Ladders are not verified.
     """
     if not contest.snapshot.format.has_rounds:
         return
@@ -27,9 +26,10 @@ def pairing_problems(
     if isinstance(contest.snapshot.format, Sequential):
         yield from _sequential_problems(contest, contest.snapshot.format, draws)
         return
-    for count, results, _ in draws:
+    for count, results, _, known in draws:
         drawn = _first_pairings(pairings[start:], count)
-        changes = _changes_at(contest, pairings[:start], drawn, results, gone)
+        possible = range(gone, len(contest.changes) + 1) if known is None else (known,)
+        changes = _changes_at(contest, pairings[:start], drawn, results, possible)
         if changes is None:
             break
         gone, start = changes, start + len(drawn)
@@ -48,7 +48,7 @@ def _sequential_problems(contest: PublishedContest, form: Sequential, draws: Ite
     """By number of pairings."""
     played: dict[int, dict[str, GameResult]] = {}
     start = 0
-    for count, results, changed in draws:
+    for count, results, changed, _ in draws:
         for game, number in changed.items():
             at = place.get(number, len(pairings))
             if game in results:
@@ -73,8 +73,8 @@ def _sequential_problems(contest: PublishedContest, form: Sequential, draws: Ite
         yield f"round {pairings[start].round} does not follow from the entries and the earlier results"
 
 
-_Draw = tuple[int, Mapping[str, GameResult], Mapping[str, int]]
-"""Number of pairings without byes, results, and rounds by game whose result changed since the last draw."""
+_Draw = tuple[int, Mapping[str, GameResult], Mapping[str, int], int | None]
+"""Number of pairings without byes, results, rounds by game with changed results, number of changed entries or None."""
 
 
 def _draws_of_log(
@@ -84,10 +84,12 @@ def _draws_of_log(
     by_id = {game.id: game for game in contest.games}
     outcomes = {(record.number, record.attempt): record.outcome for record in records}
     results: dict[str, GameResult] = {}
+    changes = 0
     for line in log:
         game = by_id.get(line.game or "")
+        changes += line.event in CHANGES
         if line.event == "scheduled":
-            yield int(line.text.partition(" ")[0]) // contest.snapshot.format.games, results, changed
+            yield int(line.text.partition(" ")[0]) // contest.snapshot.format.games, results, changed, changes
             changed = {}
         elif game is None:
             continue
@@ -95,7 +97,7 @@ def _draws_of_log(
             results.pop(game.id, None)
             changed[game.id] = game.round
         elif line.event == AttemptState.ACCEPTED and line.attempt is not None:
-            # A later draw may depend on a result that was withdrawn afterwards.
+            # A draw may depend on a result that was withdrawn later.
             outcome = outcomes.get((game.number, line.attempt))
             result = game.result if line.attempt == game.attempt or outcome is None else outcome.row(game, line.attempt)
             if result is not None:
@@ -110,7 +112,7 @@ def _draws_by_round(contest: PublishedContest) -> Iterator[_Draw]:
     for result in contest.results:
         by_round.setdefault(result.round, []).append(result)
     for number, pairings in groupby(contest.pairings, lambda pairing: pairing.round):
-        yield sum(pairing.second is not None for pairing in pairings), results, changed
+        yield sum(pairing.second is not None for pairing in pairings), results, changed, None
         results |= {result.id: result for result in by_round.get(number, ())}
         changed = {result.id: number for result in by_round.get(number, ())}
 
@@ -131,11 +133,11 @@ def _changes_at(
     paired: Sequence[Pairing],
     drawn: Sequence[Pairing],
     results: Mapping[str, GameResult],
-    gone: int,
+    possible: Iterable[int],
 ) -> int | None:
     """Number of changes of the entries from which a draw follows, or None."""
     tournament = contest.tournament
-    for count in range(gone, len(contest.changes) + 1):
+    for count in possible:
         for lots in _LOTS if tournament.seed is None else (None,):
             following = tournament.next(paired, results.values(), contest.absent(count), lots)
             # Earlier versions drew the rounds of a league one by one.

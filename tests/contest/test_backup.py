@@ -1,11 +1,14 @@
 """A backup of a running contest can be restored elsewhere, continues, and shows a fork of its history."""
 
+import hashlib
+import json
 import shutil
 import sqlite3
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -186,3 +189,112 @@ def test_path_outside_the_folder_is_refused(running: Cup, tmp_path: Path) -> Non
     with pytest.raises(InputError, match="not a valid path"):
         restore(tmp_path / "backup", tmp_path / "restored")
     shutil.rmtree(tmp_path / "backup")
+
+
+# --- a backup that was changed and fitted ----------------------------------------------------------------------------
+
+
+def in_plan(line: str) -> Callable[[Path, Any], None]:
+    """Another line at the top of contest.toml."""
+
+    def forge(backup: Path, manifest: Any) -> None:
+        entry = manifest["files"]["contest.toml"]
+        old = backup / f"files/{entry['sha256'][:2]}/{entry['sha256']}"
+        data = f"{line.format(outside=backup.parent / 'outside.db')}\n".encode() + old.read_bytes()
+        entry["sha256"] = hashlib.sha256(data).hexdigest()
+        path = backup / f"files/{entry['sha256'][:2]}/{entry['sha256']}"
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(data)
+
+    return forge
+
+
+def as_postgresql(line: str) -> Callable[[Path, Any], None]:
+    def forge(backup: Path, manifest: Any) -> None:
+        in_plan(line)(backup, manifest)
+        manifest.update(store="postgresql", log_size=0, log_root=hashlib.sha256(b"").hexdigest(), stored=[], games=0)
+
+    return forge
+
+
+def in_database(command: str) -> Callable[[Path, Any], None]:
+    def forge(backup: Path, manifest: Any) -> None:
+        path = backup / "database" / manifest["database"]
+        with closing(sqlite3.connect(path)) as database, database:
+            database.execute(command)
+        manifest["database"] = hashlib.sha256(path.read_bytes()).hexdigest()
+        path.rename(path.with_name(manifest["database"]))
+
+    return forge
+
+
+def in_manifest(key: str, value: Any) -> Callable[[Path, Any], None]:
+    return lambda _, manifest: manifest.update({key: value})
+
+
+CHANGES: dict[str, Callable[[Path, Any], None]] = {
+    "another folder's database": in_plan('store = "sqlite:///{outside}"'),
+    "the same, called PostgreSQL": as_postgresql('store = "sqlite:///{outside}"'),
+    "the same with a driver": as_postgresql('store = "sqlite+pysqlite:///{outside}"'),
+    "a driver": in_plan('store = "sqlite+pysqlite:///{outside}"'),
+    "an address": in_plan('store = "sqlite:///file:{outside}?uri=true"'),
+    "a name with NUL": lambda _, manifest: manifest["files"].update({"a\0b": manifest["files"]["contest.toml"]}),
+    "the plan's own partial name": lambda _, manifest: manifest["files"].update(
+        {"contest.toml.partial": manifest["files"]["contest.toml"]}
+    ),
+    "a file in a file": lambda _, manifest: manifest["files"].update(
+        dict.fromkeys(("a", "a/b"), manifest["files"]["contest.toml"])
+    ),
+    "a record that is no digest": in_manifest("stored", ["../../x"]),
+    "an agent that is no digest": in_manifest("agents", {"../x": "../y"}),
+    "a missing table": in_database("DROP TABLE results"),
+    "an unread missing table": in_database("DROP TABLE tokens"),
+    "a trigger": in_database("CREATE TRIGGER t AFTER INSERT ON results BEGIN DELETE FROM results; END"),
+    "a view": in_database("CREATE VIEW v AS SELECT 1"),
+    "no results": in_database("DELETE FROM results"),
+    "no attempts": in_database("DELETE FROM attempts"),
+    "no contest": in_database("DELETE FROM contests"),
+    "another document": in_database("UPDATE contests SET document = '{}'"),
+    "another winner": in_database("UPDATE results SET winner = 1 - winner WHERE winner IS NOT NULL"),
+    "an event of bytes": in_database("UPDATE journal SET event = x'ff' WHERE number = 1"),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_changed_backup_is_refused_and_nothing_is_written(change: str, running: Cup, tmp_path: Path) -> None:
+    back_up(running.planned, tmp_path / "backup")
+    path = tmp_path / "backup" / MANIFEST
+    manifest = json.loads(path.read_bytes())
+    CHANGES[change](tmp_path / "backup", manifest)
+    path.write_text(json.dumps(manifest))
+    before = set(tmp_path.iterdir())
+
+    with pytest.raises((InputError, HostError)) as refused:
+        restore(tmp_path / "backup", tmp_path / "restored")
+    assert str(refused.value).isprintable()
+    assert before == set(tmp_path.iterdir())
+
+
+def test_restore_that_was_killed_leaves_no_contest(
+    running: Cup, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    back_up(running.planned, tmp_path / "backup")
+    monkeypatch.setattr("judge.contest.restore.shutil.rmtree", lambda *_, **__: None)
+    monkeypatch.setattr("judge.contest.restore.verify", lambda _: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        restore(tmp_path / "backup", tmp_path / "restored")
+
+    (partial,) = [each for each in tmp_path.iterdir() if "restored" in each.name]
+    assert (partial / "contest.db").exists()
+    with pytest.raises(InputError, match=r"contest\.toml"):
+        load_plan(partial)
+
+
+def test_restore_leaves_folders_of_others_alone(running: Cup, tmp_path: Path) -> None:
+    back_up(running.planned, tmp_path / "backup")
+    other = tmp_path / ".restored.partial"
+    other.mkdir()
+    (other / "precious").write_text("x")
+
+    restore(tmp_path / "backup", tmp_path / "restored")
+    assert "x" == (other / "precious").read_text()

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from judge.base.errors import InputError
 from judge.catalog import game_entry
 from judge.catalog.entry import Openings
+from judge.contest import opening_files
 from judge.contest.opening_files import read_openings
 from judge.games.gomoku import Rule
 from judge.games.gomoku.positions import parse_opening, symmetries
@@ -319,3 +320,25 @@ def test_the_openings_of_a_real_cup_are_read() -> None:
     openings = read_openings(path, stones(20, 20))
     assert [len(opening) for opening in openings] == [3, 7, 3, 3, 3, 41]
     assert ((3, 2), (4, 1), (7, 1)) == openings[0]
+
+
+@pytest.mark.parametrize("line", [b"\n", b"# a comment\n"])
+def test_compressed_lines_without_openings_are_bounded(
+    line: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A file of a megabyte may have a billion of them."""
+    monkeypatch.setattr(opening_files, "MAX_LINES", 1000)
+    path = tmp_path / "openings.txt.gz"
+    path.write_bytes(gzip.compress(line * 1000 + b"h8i9\n"))
+    with pytest.raises(InputError, match=r"openings\.txt\.gz, line 1001: more than 1000 lines"):
+        read_openings(path, stones(15, 15))
+    monkeypatch.setattr(opening_files, "MAX_LINES", 1001)
+    monkeypatch.setattr(opening_files, "MAX_CHARACTERS", 20)
+    with pytest.raises(InputError, match="or 20 characters; split the file"):
+        read_openings(path, stones(15, 15))
+
+
+def test_named_pipe_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "openings.txt")
+    with pytest.raises(InputError, match=r"openings\.txt is a special file"):
+        read_openings(tmp_path / "openings.txt", stones(15, 15))

@@ -195,6 +195,24 @@ def test_contest_with_more_games_than_the_table_is_refused_before_its_schedule(l
         load_export(logged_copy.directory)
 
 
+@pytest.mark.parametrize(
+    "form",
+    [
+        {"name": "round-robin", "cycles": 10**9},
+        {"name": "round-robin", "cycles": 10**400},
+        {"name": "groups", "cycles": 10**9},
+        {"name": "groups", "groups": 10**9},
+        {"name": "leagues", "cycles": 10**9, "sizes": [10**9, 2]},
+    ],
+)
+def test_contest_of_countless_pairings_is_refused(form: dict[str, object], logged_copy: Public) -> None:
+    path = logged_copy.directory / "contest.json"
+    document = json.loads(path.read_bytes()) | {"format": form}
+    path.write_text(json.dumps(document))
+    with pytest.raises(InputError, match="more than 1000000 pairings; use fewer groups and cycles"):
+        load_export(logged_copy.directory)
+
+
 @pytest.mark.parametrize("where", ["policy", "seat"])
 def test_contest_with_a_long_policy_or_seat_is_refused(where: str, logged_copy: Public) -> None:
     path = logged_copy.directory / "contest.json"

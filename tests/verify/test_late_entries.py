@@ -19,13 +19,14 @@ from judge.contest_games import GameState
 from judge.export.export import publish
 from judge.store.orders import OrganiserOrder
 from judge.store.tokens import TokenRole, Tokens
-from judge.store.types import ProcessingResult, Upload
+from judge.store.types import JournalLine, ProcessingResult, Upload
 from judge.transparency.keys import make_key
 from judge.verify.export import verify_export
 from tests.publish.cups import STRONG_TO_WEAK, Cup, player
 from tests.publish.public import Public, change, sign_again
 from tests.publish.test_tables import check_columns
 from tests.site.browser import Browser
+from tests.verify.log_forgeries import rewrite
 from tests.verify.test_second_verifier import notes_of_both, problems
 from tests.web.live.serving import serving_all
 
@@ -131,6 +132,58 @@ def test_late_entry_is_refused(form: str, games: int, agent: str, reason: str, t
             with pytest.raises(InputError, match=reason):
                 refused(cup.contest, agent)
         assert "entered" not in [line.event for line in cup.store.journal(cup.contest.name)]
+
+
+@pytest.mark.parametrize("rounds", [0, 1, 2])
+def test_draw_without_an_agent_that_had_entered_is_found(
+    rounds: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The organiser pairs it some rounds later than the log says."""
+    absent, public = Contest.absent, Public(tmp_path, make_key(tmp_path / "my.key"))
+
+    def forged(contest: Contest) -> frozenset[str]:
+        is_early = len(contest.store.pairings(contest.name)) < 3 * (rounds + 1)
+        return absent(contest) | ({LATE} if is_early else frozenset())
+
+    with begun(tmp_path / "cup") as cup:
+        cup.play(1)
+        enter(cup.contest, order())
+        monkeypatch.setattr(Contest, "absent", forged)
+        cup.play()
+        publish(cup.contest, public.directory, public.private, public.key)
+
+    found = list(verify_export(public.directory, public.public_key).problems)
+    assert (["round 2 does not follow from the entries and the earlier results"] if rounds else []) == found[:1]
+
+
+def test_disqualification_after_the_draw_that_depends_on_it_is_found(tmp_path: Path) -> None:
+    public = Public(tmp_path, make_key(tmp_path / "my.key"))
+    with Cup(tmp_path / "cup", STRONG_TO_WEAK, SWISS) as cup:
+        cup.play(4)
+        cup.store.disqualify(cup.contest.name, "anna", "by the organiser")
+        cup.play()
+        publish(cup.contest, public.directory, public.private, public.key)
+    assert not verify_export(public.directory, public.public_key).problems
+
+    def move(lines: list[JournalLine]) -> None:
+        at = next(number for number, line in enumerate(lines) if line.event == "disqualified")
+        line = lines.pop(at)
+        drawn = next(number for number, each in enumerate(lines) if number >= at and each.event == "scheduled")
+        lines.insert(drawn + 1, line)
+
+    rewrite(public, move)
+    (problem,) = verify_export(public.directory, public.public_key).problems
+    assert "round 2 does not follow from the entries and the earlier results" == problem
+
+
+def test_entry_with_a_key_twice_is_refused_by_both(tmp_path: Path) -> None:
+    public = exported(tmp_path)
+    path = public.directory / "data/entered.json"
+    change(path, lambda rows: rows[0].update(entry=rows[0]["entry"].replace('{"name":', '{"rank":9,"name":', 1)))
+    sign_again(public)
+
+    assert "twice" in str(verify_export(public.directory, public.public_key).problems)
+    assert "twice" in str(problems(public.directory))
 
 
 def test_a_removed_entry_is_found_by_both(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 import html
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -204,6 +205,38 @@ def test_a_bye_in_another_round_is_found(tmp_path: Path) -> None:
 
     assert verify_export(public.directory, public.public_key).problems
     assert problems(public.directory, public.public_key)
+
+
+@pytest.mark.parametrize(("played", "why"), [(1, "1 game has no result"), (2, "another round may follow"), (99, "")])
+def test_an_earlier_moment_is_not_passed_off_as_the_end(played: int, why: str, tmp_path: Path) -> None:
+    public = Public(tmp_path, make_key(tmp_path / "my.key"))
+    with Cup(tmp_path / "cup", STRONG_TO_WEAK, 'name = "round-robin"' if why == "" else SWISS) as cup:
+        cup.play(played)
+        publish(cup.contest, public.directory, public.private, public.key)
+
+    said = [line for line in verify(public.directory, public.public_key)[1] if "that the contest is over" in line]
+    assert bool(why) == bool(said)
+    assert all(why in line for line in said)
+
+
+SWISS = 'name = "swiss"\nrounds = 3\ngames = 1'
+
+
+def test_folder_that_cannot_be_read_is_a_problem(copy: Public) -> None:
+    """Its name is too long for the system, and it does not control the terminal."""
+    for first in ("\x1b[31m", "_"):
+        at = os.open(copy.directory, os.O_RDONLY)
+        for name in (first, *["n" * 120] * 40):
+            os.mkdir(name, dir_fd=at)
+            outer, at = at, os.open(name, os.O_RDONLY, dir_fd=at)
+            os.close(outer)
+        os.close(at)
+    found = problems(copy.directory, copy.public_key)
+    assert any("copy the export again" in problem for problem in found)
+    assert all(problem.isprintable() for problem in found)
+    report = verify_export(copy.directory, copy.public_key)
+    assert any("(File name too long); copy the export again" in problem for problem in report.problems)
+    shutil.rmtree(copy.directory)
 
 
 # --- in a browser ----------------------------------------------------------------------------------------------------

@@ -1,14 +1,24 @@
 """Attempts that do not count: both verifiers name their games, and believe a void only with its evidence."""
 
+import json
+import random
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
 import pytest
 
+from judge.publish.load import load_export
+from judge.publish.tables import tables
 from judge.referee.spec import RecordFile, public_part, read_record
 from judge.referee.transcript import unseal
 from judge.verify.export import verify_export
 from judge.verify.records import void_problems
 from tests.publish.cups import voided
-from tests.publish.public import Public
+from tests.publish.public import Public, sign_again
+from tests.verify.forger import Forger, Form, Row, kept_checkpoint
 from tests.verify.forgeries import as_void, cut_off, departing, resealed
+from tests.verify.log_forgeries import found
 from tests.verify.test_second_verifier import verify
 
 
@@ -16,6 +26,47 @@ from tests.verify.test_second_verifier import verify
 def finished(logged: Public) -> RecordFile:
     """A game that ended by the rules."""
     return read_record(logged.directory / "records/00002.json")
+
+
+Rows = list[Row]
+
+
+def counted(rows: Rows, state: str, why: str) -> None:
+    """The attempt that counts is also listed as one that does not."""
+    rows.append({"number": 2, "attempt": 1, "state": state, "why": why, "record": "records/00002.attempt-1.json"})
+
+
+@pytest.mark.parametrize(
+    ("lists", "problem"),
+    [
+        (lambda rows, why: counted(rows, "superseded", why), "game 2 has an attempt twice, or one that counts"),
+        (lambda rows, why: counted(rows, "annulled", why), "game 2 has an attempt twice, or one that counts"),
+        (lambda rows, why: counted(rows, "accepted", why), "accepted"),
+        (lambda rows, _: rows.append(rows[0]), "game 1 has an attempt twice, or one that counts"),
+    ],
+    ids=["superseded", "annulled", "accepted", "twice"],
+)
+def test_game_with_two_records_of_an_attempt_is_found(
+    lists: Callable[[Rows, str], object], problem: str, logged: Public, tmp_path: Path
+) -> None:
+    """The log has the digest of one of the records, and the tables have the result of the other."""
+    forger = Forger(logged, Form("", ("anna", "bert")), tmp_path, random.Random(1))
+    row = forger.rows("games")[1]
+    why = next(line.text for line in forger.lines if line.game == row["id"] and line.event == "accepted")
+    rows = forger.rows("attempts")
+    lists(rows, why)
+    if rows[-1]["number"] == 2:
+        (forger.directory / rows[-1]["record"]).write_bytes((forger.directory / row["record"]).read_bytes())
+        forger.play_again(row["record"], 0 if row["winner"] == row["second"] else 1)
+    (forger.directory / "data/attempts.json").write_text(json.dumps(rows))
+    contest, _ = load_export(forger.directory)
+    contest = replace(contest, games=[forger._fitted(game) for game in contest.games], journal=forger.lines)
+    for name, data in tables(contest).items():
+        (forger.directory / "data" / name).write_bytes(data)
+    sign_again(forger.public)
+
+    by_both = found(forger.public, kept_checkpoint(logged, forger.lines, tmp_path, len(forger.lines)))
+    assert all(any(problem in each for each in found_by) for found_by in by_both)
 
 
 def test_both_verifiers_name_games_with_uncounted_attempts(logged: Public) -> None:

@@ -72,7 +72,8 @@ def restore(
     """Restore a contest from a backup, and check its files, its log and a sample of its games."""
     report = restore_backup(source, contest, sample, since, progress_bar())
     manifest = report.manifest
-    print(f"{contest}: {manifest.games} games, of {manifest.taken_at}; {report.replayed} records replayed")
+    place, moment = printable(str(contest), None), printable(manifest.taken_at)
+    print(f"{place}: {manifest.games} games, of {moment}; {report.replayed} records replayed")
     print(f"log      {manifest.log_size} leaves, root {manifest.log_root}")
     if since is None:
         note(

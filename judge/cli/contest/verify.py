@@ -77,6 +77,7 @@ def verify(
         raise InputError(f"{directory}: not a directory; give one that judge contest export wrote")
     chosen = chosen_sample(sample, sample_seed)
     report = verify_export(directory, key, since, receipt, witness, chosen, progress_bar())
+    place = printable(str(directory), None)
     _warn(report)
     print_problems(report.problems)
     print(f"manifest {report.manifest.digest}")
@@ -106,15 +107,15 @@ def verify(
             print(f"sample   {line}")
     if report.problems:
         count = len(report.problems)
-        print(f"{directory}: FAILED: {count} problem{'s' if count > 1 else ''}")
+        print(f"{place}: FAILED: {count} problem{'s' if count > 1 else ''}")
         raise SystemExit(1)
     name = printable(titled(report.contest, report.title))
     if report.sampled_of is not None:
         games = f"{report.replayed - report.uncounted} of {report.sampled_of} games replayed"
-        print(f"{directory}: SAMPLE ok, NOT verified: {name}, {games}")
+        print(f"{place}: SAMPLE ok, NOT verified: {name}, {games}")
         raise SystemExit(SAMPLE_EXIT_CODE)
     games = f"{report.replayed} games replayed, schedule and tables computed again"
-    print(f"{directory}: ok: {name}, {games}")
+    print(f"{place}: ok: {name}, {games}")
 
 
 def chosen_sample(games: int | None, seed: str) -> Sample | None:
@@ -179,7 +180,7 @@ def _former_words(former: FormerContest) -> str:
 def _log_words(report: VerificationReport, since: Path | None) -> str:
     if report.log is None:
         return "missing in the export" if report.contest else "not read"
-    proved = "no old checkpoint was given" if since is None else f"continues {since}"
+    proved = "no old checkpoint was given" if since is None else f"continues {printable(str(since), None)}"
     return f"{report.log.size} leaves, {'see the problems' if report.problems else proved}"
 
 

@@ -102,11 +102,12 @@ def verify(
         print(f"note     {printable(decision, 500)}")
     for name in report.waiting:
         print(f"league   {name}: had not begun")
+    place = printable(str(directory), None)
     if report.problems:
-        print(f"{directory}: FAILED: {len(report.problems)} problem{'s' if len(report.problems) > 1 else ''}")
+        print(f"{place}: FAILED: {len(report.problems)} problem{'s' if len(report.problems) > 1 else ''}")
         raise SystemExit(1)
     if chosen is not None:
         print(f"sample   games chosen by --sample-seed {printable(chosen.seed)}")
-        print(f"{directory}: SAMPLE ok, NOT verified: {printable(report.name)}, {len(report.leagues)} leagues")
+        print(f"{place}: SAMPLE ok, NOT verified: {printable(report.name)}, {len(report.leagues)} leagues")
         raise SystemExit(SAMPLE_EXIT_CODE)
-    print(f"{directory}: ok: {printable(report.name)}, {len(report.leagues)} leagues, medals computed again")
+    print(f"{place}: ok: {printable(report.name)}, {len(report.leagues)} leagues, medals computed again")

@@ -24,6 +24,9 @@
   const LARGEST_SERVED_MANIFEST = 16 << 20;
   const LARGEST_KEYS = 64 << 10, MOST_WITNESSES = 100;
 
+  /** Text of an export, cut and without control characters. */
+  const plain = (text) => String(text).replace(/[\p{C}\p{Zl}\p{Zp}]/gu, "\ufffd").slice(0, 500);
+
   class Report {
     contest = "";
     manifest = "";
@@ -54,9 +57,8 @@
       this.expect(found === expected || isNear, `${place}: found ${found}, expected ${expected}`);
     }
 
-    /** The report as lines. Text of an export is cut and has no control characters. */
+    /** The report as lines. */
     lines() {
-      const plain = (text) => String(text).replace(/[\p{C}\p{Zl}\p{Zp}]/gu, "\ufffd").slice(0, 500);
       const count = this.problems.length;
       const more = count > MOST_PROBLEMS ? [`and ${count - MOST_PROBLEMS} more`] : [];
       return [
@@ -279,6 +281,9 @@
         const [length, data, tag] = isPublic ? [text.length, text, "o"] : Array.isArray(text) ? [...text, "e"] : [text, "", "p"];
         const head = new DataView(new ArrayBuffer(14));
         if (!Number.isSafeInteger(ns) || ns < 0) throw new Error(`invalid time in a transcript: ${ns}`);
+        const isEntry = Number.isInteger(seat) && Math.abs(seat) < 128 && /^[!-~]$/.test(kind);
+        const isText = length >= 0 && length < 2 ** 32 && Number.isInteger(length) && /^[\0-\xff]*$/.test(data);
+        if (!isEntry || !isText) throw new Error(`invalid entry in a transcript, at ${ns} ns`);
         head.setBigUint64(0, BigInt(ns), true);
         head.setInt8(8, seat);
         head.setUint8(9, kind.charCodeAt(0));
@@ -307,7 +312,7 @@
 
   /** Whether a text is a valid time in UTC. */
   function isTime(text) {
-    if (typeof text !== "string" || !INSTANT.test(text)) return false;
+    if (typeof text !== "string" || !INSTANT.test(text) || text.startsWith("0000")) return false;
     const found = new Date(`${text.slice(0, 19)}Z`);
     return !Number.isNaN(found.getTime()) && found.toISOString().slice(0, 19) === text.slice(0, 19);
   }
@@ -358,9 +363,13 @@
       report.expect(record.verdict !== "void", `${row.record}: void, so it cannot count`);
     }
     const byNumber = new Map(tables.games.map((row) => [row.number, row]));
+    const listed = new Set(played.map((row) => `${row.number} ${row.attempt}`));
     for (const { number, attempt, state, record: path } of tables.attempts) {
-      const row = byNumber.get(number);
+      const row = byNumber.get(number), key = `${number} ${attempt}`;
       if (row === undefined) throw new Error(`attempts.json: unknown game ${number}`);
+      report.expect(!listed.has(key), `attempts.json: game ${number} has an attempt twice, or one that counts`);
+      report.expect(UNCOUNTED.has(state), `attempts.json: game ${number}: ${state} is not the state of an uncounted attempt`);
+      listed.add(key);
       const record = await readRecord(it, path, number, attempt, filesOf(row));
       report.compare(`${path}, game`, record.id, row.id);
       const isVoid = record.verdict === "void" && record.winner === null;
@@ -756,9 +765,11 @@
 
   // --- log -----------------------------------------------------------------------------------------------------------
 
+  const LATEST = 253_402_300_799; // the last second of the year 9999
   const ORGANISER = 1, WITNESS = 4; // kinds of signatures (C2SP): of the checkpoint, and of it with the time
   const OF_CONTEST = new Set(["scheduled", "started", "accepted", "disqualified", "agent-withdrawn", "entered", "open", "paused", "stopped", "season-ended", "admissions-frozen", "admissions-reopened"]);
   const OF_ATTEMPT = new Set(["started", "accepted", "void", "abandoned", "superseded", "annulled"]);
+  const UNCOUNTED = new Set(["void", "annulled", "superseded"]);
   const WIDTH = 256;
   const MOST_NAMED = 20;
 
@@ -809,7 +820,7 @@
     for (const { data } of signatures.filter((each) => each.name === name && hex(each.data.slice(0, 4)) === id)) {
       const seconds = Number(`0x0${hex(data.slice(4, length))}`);
       const signed = kind === WITNESS ? `cosignature/v1\ntime ${seconds}\n${body}` : body;
-      if (await isSignature(key, data.slice(length), utf8(signed))) return seconds;
+      if (seconds <= LATEST && (await isSignature(key, data.slice(length), utf8(signed)))) return seconds;
     }
     return null;
   }
@@ -846,7 +857,8 @@
       const { at, attempt, event, game, text } = row;
       const { digest } = parse(leaves[number], `leaf ${number}`);
       const line = { at, attempt, digest, event, match: game, text_sha256: await sha256(utf8(text)) };
-      const isSame = digest !== undefined && canonical(line) === decoded(leaves[number]);
+      const isDigest = digest === null || typeof digest === "string";
+      const isSame = isDigest && canonical(line) === decoded(leaves[number]);
       report.expect(isSame, `leaf ${number} of the log differs from the line of the journal`);
       lines.push({ ...row, digest: typeof digest === "string" ? digest : null });
     }
@@ -928,6 +940,7 @@
       const { event, text, at } = line;
       const expect = (isTrue, problem) => this.report.expect(isTrue, `leaf ${number} of the log, ${event}: ${problem}`);
       expect(isTime(at) && at.length === 29, `${at} is not a time`);
+      expect((line.attempt ?? 0) >= 0, "impossible number of an attempt");
       expect(this.isCreated || !OF_CONTEST.has(event), "it precedes the creation of the contest");
       const isReplaced = event === "agent-withdrawn" && text.split(": ", 1)[0] === this.replaced;
       const problem = `it is not the withdrawal of ${this.replaced}, which the last entry replaces`;
@@ -1531,6 +1544,10 @@
     it.contest = parse(await read(DOCUMENT, LARGEST_DOCUMENT), DOCUMENT);
     if (!Object.hasOwn(it.contest, "freeze")) throw new Error(WRITTEN_BY_FIRST_VERSION);
     report.compare(`${MANIFEST}, contest`, report.contest, it.contest.name);
+    const witnesses = (it.contest.witnesses ?? []).map(({ key }) => key.split("+")[0]);
+    for (const [kind, names] of [["entries", it.contest.entries.map(({ name }) => name)], ["witnesses", witnesses]]) {
+      if (new Set(names).size < names.length) throw new Error(`${DOCUMENT}: two ${kind} have one name`);
+    }
     for (const name of Object.keys(COLUMNS)) {
       const isThere = !OPTIONAL.includes(name) || files.has(`data/${name}.json`);
       it.tables[name] = isThere ? await readTable(it, name) : [];
@@ -1542,6 +1559,15 @@
     checkLeftOut(it);
     await checkChance(it);
     await checkLog(it, since, named);
+  }
+
+  /** Says what is missing for an end: an export may be older than the contest. */
+  function noteEnd({ contest: { format }, tables, report }) {
+    const count = tables.games.filter(({ state }) => OPEN.has(state)).length;
+    const hasEnded = DRAWN_AT_START.has(format.name) || tables.journal.some(({ event }) => event === "season-ended");
+    const open = count === 1 ? "1 game has no result" : `${count} games have no result`;
+    const why = count ? open : `another round may follow in the format ${format.name}`;
+    if (count || !hasEnded) report.unchecked.push(`that the contest is over: ${why}`);
   }
 
   /** Runs a check, and returns what it has read, with its report. Errors are problems. */
@@ -1571,7 +1597,10 @@
   async function verify(files, pem, since, keys) {
     const { report } = await checked(files, pem, async (it) => {
       const named = decoded(keys ?? new Uint8Array()).split("\n").map((line) => line.trim()).filter((line) => line);
-      if (!files.has(CUP)) return checkContest(it, since, named);
+      if (!files.has(CUP)) {
+        await checkContest(it, since, named);
+        return noteEnd(it);
+      }
       if (since !== null || named.length) throw new Error("checkpoints and witnesses are of one league: choose its folder");
       await checkCup(it);
     });
@@ -1628,7 +1657,7 @@
         const given = await Promise.all([key, since, witness].map((input) => bytesOf(input.files[0])));
         return (await verify(files, ...given)).lines();
       };
-      for (const line of await look().catch((error) => [`FAILED: ${error.message}`])) {
+      for (const line of await look().catch((error) => [`FAILED: ${plain(error.message)}`])) {
         const className = /^(problem|FAILED)/.test(line) ? "bad" : "";
         said.append(Object.assign(document.createElement("li"), { textContent: line, className }));
       }
@@ -1653,7 +1682,11 @@
       return readFile(path);
     };
     const list = async (folder) => {
-      for (const entry of await readdir(`${directory}/${folder}`, { withFileTypes: true })) {
+      const unreadable = (error) => {
+        odd.push(`cannot be read (${error.code}); copy the export again: ${folder}`);
+        return [];
+      };
+      for (const entry of await readdir(`${directory}/${folder}`, { withFileTypes: true }).catch(unreadable)) {
         const name = folder + entry.name;
         if (entry.isDirectory()) await list(`${name}/`);
         else if (entry.isFile()) files.set(name, readerOf(`${directory}/${name}`));
@@ -1671,7 +1704,7 @@
   if (typeof document !== "undefined") inPage();
   else {
     inNode().catch((error) => {
-      console.error(`verify.mjs: ${error.message}`);
+      console.error(`verify.mjs: ${plain(error.message)}`);
       process.exitCode = 2;
     });
   }

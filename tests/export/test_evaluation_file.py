@@ -1,0 +1,54 @@
+"""A signed evaluation is verified by its records: none of them may be void."""
+
+from pathlib import Path
+
+import pytest
+
+from judge.contest.evaluation import FROZEN_FILE, RECORDS, Pool, StopRule, evaluate, evaluation_of
+from judge.contest_games import Outcome
+from judge.export.evaluation_file import played_game, record_path, verify_evaluation, write_evaluation
+from judge.referee.policy import load_policy
+from judge.referee.spec import GameSpec, SeatSpec, write_record
+from judge.transparency.keys import make_key
+from tests.publish.cups import Player, referee, voided
+
+
+def seat(name: str) -> SeatSpec:
+    return SeatSpec(
+        name=name, digest="1" * 64, command=("./a",), runtime="native", protocol="gomocup", author=f"author of {name}"
+    )
+
+
+@pytest.mark.parametrize("is_forged", [False, True])
+def test_game_that_is_called_void_does_not_count(is_forged: bool, tmp_path: Path) -> None:
+    """A void gives no points, so it is a loss that the parent does not have."""
+    records = tmp_path / RECORDS
+    records.mkdir()
+    policy = load_policy("gomocup-standard")
+    pool = Pool(
+        policy=policy,
+        box="docker",
+        openings=(((7, 7), (8, 8)),),
+        shuffle=False,
+        transform=False,
+        seed="2" * 64,
+        agents=(seat("dora"),),
+    )
+    (tmp_path / FROZEN_FILE).write_bytes(pool.encoded())
+
+    def play(spec: GameSpec) -> Outcome:
+        file = referee(spec, [Player(each.name, 0.9 if each.name == "anna" else 0.2, 3) for each in spec.seats])
+        if is_forged and "bert" in [each.name for each in spec.seats]:
+            file = voided(file)
+        write_record(record_path(records, spec), file)
+        return played_game(record_path(records, spec), spec)
+
+    seats, rule = (seat("anna"), seat("bert")), StopRule(width=1, pairs=1)
+    *_, (scores, games) = evaluate(pool, *seats, rule, play)
+    path = tmp_path / "evaluations/it.json"
+    path.parent.mkdir()
+    write_evaluation(path, evaluation_of("0.1.0", pool, seats, rule, scores, games), make_key(tmp_path / "my.key"))
+
+    problems, _ = verify_evaluation(path)
+    assert is_forged == any("void, so it cannot count" in problem for problem in problems)
+    assert is_forged == bool(problems)
