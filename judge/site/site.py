@@ -21,7 +21,7 @@ from judge.site.ladder import agent_values, ladder_values
 from judge.site.pages import ASSETS, Page, PagePlace, asset, render_for
 from judge.site.pairs import MAX_AGENTS, pair_file, pair_pages
 from judge.site.picks import no_upset, picks
-from judge.site.rules import format_text, game_facts, limit_facts, value_text
+from judge.site.rules import format_text, game_facts, limit_facts, rules_in_words, value_text
 from judge.statistics.fairness import TIME
 from judge.statistics.match_estimate import Interval
 from judge.tournament.formats.base import skip_of
@@ -178,6 +178,7 @@ def _index(contest: PublishedContest, language: Language) -> Mapping[str, Any]:
         "ladder": ladder_values(contest, language),
         "interval_of": partial(interval_text, language=language),
         "draw_models": _draw_models(contest),
+        "rules": rules_in_words(contest.snapshot.policy, language),
         "facts": _facts(contest, language),
         "technical": _technical(contest, language),
         "has_draws": any(result.is_draw for result in contest.results),

@@ -150,6 +150,7 @@ class LivePages:
         self._hosts: tuple[float, Sequence[ContestHost]] = (-HOSTS_S, ())
         self.games = RunningPages(
             self._contest.snapshot.shown_name,
+            self._contest.snapshot.policy,
             painter,
             self._file.windows,
             self.hosts,

@@ -14,8 +14,10 @@ from judge.broadcast.state import Live, LiveGame, latest_search
 from judge.contest.hosts import ContestHost
 from judge.publish.model import PublishedContest, Stream
 from judge.records.views import Surface, numbered
+from judge.referee.policy import Policy
 from judge.site.game_page import fitted, room_for_messages
 from judge.site.pages import PagePlace, picture, render
+from judge.site.rules import rules_in_words
 from judge.submissions.windows import Windows
 from judge.translations.language import Language
 from judge.web.live.page import SEQ, LivePage, kind_of
@@ -35,6 +37,7 @@ class RunningPages:
     def __init__(
         self,
         name: str,
+        policy: Policy,
         painter: Painter,
         windows: Callable[[], Windows] = Windows,
         hosts: Callable[[], Sequence[ContestHost]] = tuple,
@@ -44,6 +47,7 @@ class RunningPages:
         has_rounds: bool = True,
     ) -> None:
         self._name = name
+        self._policy = policy
         self._painter = painter
         self._windows = windows
         self._hosts = hosts
@@ -114,6 +118,7 @@ class RunningPages:
                 if not agent or agent in game.names
             ],
             "followed": agent,
+            "rules": rules_in_words(self._policy, place.language),
             "stages": live.stages,
             "viewers": viewers,
             "state": live.state,

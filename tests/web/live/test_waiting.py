@@ -69,6 +69,8 @@ def test_page_has_title_rules_way_in_entries_moments_and_commitment(
 
     facts = dict(re.findall(r"<dt>([^<]*)</dt><dd>(.*?)</dd>", shown))
     assert ABOUT in shown
+    assert "five or more stones without a gap" in shown
+    assert "Memory: 350 MiB. An agent that exceeds a limit loses the game." in shown
     assert ("gomoku", "freestyle", "350 MiB") == (facts["Game"], facts["Rule"], facts["Memory"])
     assert "round-robin, 2 games of each pair" == facts["Format"]
     assert "2090-03-01, 18:30 UTC" in facts["Start of the contest"]
