@@ -8,7 +8,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from judge.base.text import duration, mib
+from judge.base.text import clock_text, duration, mib
 from judge.broadcast.events import MoveMade
 from judge.broadcast.state import Live, LiveGame, latest_search
 from judge.contest.hosts import ContestHost
@@ -224,7 +224,7 @@ def _row(game: LiveGame, move: MoveMade, room: int, language: Language) -> Mappi
         "name": game.titles[move.seat],
         "said": said,
         "time": language.measure(duration(move.charged_ms)),
-        "left": "" if left is None else language.measure(duration(left)),
+        "left": "" if left is None else language.measure(clock_text(left)),
         "memory": language.measure(mib(move.memory_bytes, "")),
         "search": fitted(search, room),
     }
@@ -236,4 +236,4 @@ def _number(value: float | None) -> str:
 
 def _left(game: LiveGame, seat: int) -> str:
     left = game.left_ms[seat]
-    return duration(game.charged_ms(seat) if left is None else left)
+    return clock_text(game.charged_ms(seat) if left is None else left)
