@@ -209,6 +209,9 @@ def test_a_bye_in_another_round_is_found(tmp_path: Path) -> None:
 # --- in a browser ----------------------------------------------------------------------------------------------------
 
 
+MEANING = "document.querySelector('#meaning:not([hidden])').textContent"
+
+
 def said_by(browser: Browser, public: Public, page: Path | None = None) -> list[str]:
     """What the page of the export, or another one, says of the directory, opened from disk."""
     browser.open(page or public.directory / "verify.html")
@@ -236,6 +239,7 @@ def test_the_page_checks_itself_in_a_browser_as_node_does(browser: Browser, expo
     browser.requests.clear()
 
     assert verify(exported.directory, exported.public_key)[1] == said_by(browser, exported)
+    assert "The check found no problem." == browser.ask(MEANING)
     assert [] == browser.errors
     assert [] == [url for url in browser.requests if not url.startswith(("file:", "data:", "about:"))]
 
@@ -247,6 +251,7 @@ def test_the_page_finds_a_forgery(browser: Browser, copy: Public) -> None:
     said = said_by(browser, copy)
     assert said[-1].startswith("FAILED")
     assert any(line.startswith("problem: game ") and "winner" in line for line in said)
+    assert str(browser.ask(MEANING)).startswith("The check failed")
 
 
 def test_texts_in_an_export_stay_text(copy: Public) -> None:
@@ -277,6 +282,8 @@ def test_visitor_checks_the_served_site_without_a_copy(browser: Browser, exporte
     with served(exported.directory) as address:
         browser.visit(f"{address}/{folder}verify.html")
         said = checked_in(browser)
+        meaning = {"": "The check found no problem. It did not check who signed", "cs/": "Kontrola nenašla žádný"}
+        assert str(browser.ask(MEANING)).startswith(meaning[folder])
         browser.leave()
 
     assert verify(exported.directory)[1] == said
@@ -301,9 +308,9 @@ def test_page_of_a_served_site_names_changed_and_missing_files(browser: Browser,
 
 def test_commands_of_the_page_download_the_whole_export(exported: Public, tmp_path: Path) -> None:
     page = (exported.directory / "verify.html").read_text()
-    (commands,) = re.findall(r"<pre>(curl .*?)</pre>", page, re.DOTALL)
+    (commands,) = re.findall(r"<pre>(mkdir .*?)</pre>", page, re.DOTALL)
     with served(exported.directory) as address:
         script = html.unescape(commands).replace("ADDRESS", address)
         subprocess.run(["bash", "-euo", "pipefail", "-c", script], cwd=tmp_path, check=True, capture_output=True)
 
-    assert [] == list(verify_export(tmp_path, exported.public_key).problems)
+    assert [] == list(verify_export(tmp_path / "site", exported.public_key).problems)

@@ -118,7 +118,7 @@ def test_every_event_is_in_one_file_and_the_files_can_be_made_again(tmp_path: Pa
             log.finish()
         follow(cup.planned, public, once=True)
         # The page of verification links to the key and to the data, in each language.
-        for folder, heading in (("", "How to get the judge"), ("cs", "Jak získat judge"), ("zh", "如何获取 judge")):
+        for folder, heading in (("", "Install judge"), ("cs", "Instalace programu judge"), ("zh", "安装 judge")):
             text = (public / folder / "verify.html").read_text()
             assert heading in text
             assert fingerprint(key.public_key()) in text
