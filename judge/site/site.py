@@ -59,6 +59,7 @@ class Proof:
     digests: Sequence[tuple[str, str]]
     has_log: bool = False
     witnessed: Collection[str] = ()
+    archive: str = ""
 
 
 def site(
@@ -79,9 +80,13 @@ def pages_of_records(
         for path, write in _LanguagePages(contest, language, languages).of_records(about).items():
             yield path, write()
     for language in languages:
-        for name, values in (("fairness", {"time": TIME}), ("verify", {"proof": proof, "witnessed": proof.witnessed})):
+        for name, values in (("fairness", {"time": TIME}), ("verify", _verify(proof))):
             place = PagePlace(f"{name}.html", language, languages)
             yield place.file, render_for(contest, f"{name}.html", name, place, values)
+
+
+def _verify(proof: Proof) -> Mapping[str, Any]:
+    return {"proof": proof, "witnessed": proof.witnessed, "archive": proof.archive}
 
 
 def pages_of_results(contest: PublishedContest, languages: Sequence[Language]) -> Iterator[Page]:

@@ -5,6 +5,7 @@ import json
 import re
 import shutil
 import subprocess
+import tarfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
@@ -16,7 +17,7 @@ from typing import Any
 import pytest
 
 from judge.cli.contest.verify import verify as verify_command
-from judge.export.export import publish
+from judge.export.export import PageOptions, publish
 from judge.publish.manifest import MANIFEST, write_manifest
 from judge.transparency.keys import make_key
 from judge.verify.export import verify_export
@@ -304,6 +305,25 @@ def test_page_of_a_served_site_names_changed_and_missing_files(browser: Browser,
     assert any("/data/standings.csv: HTTP status 404" in line for line in missing)
     assert changed[-1].startswith("FAILED")
     assert missing[-1].startswith("FAILED")
+
+
+def test_commands_of_the_page_unpack_the_archive_that_the_organiser_names(cup: Cup, tmp_path: Path) -> None:
+    public = Public(tmp_path, make_key(tmp_path / "organiser.key"))
+    web = tmp_path / "web"
+    web.mkdir()
+    with served(web) as address:
+        options = PageOptions(languages=("en",), archive=f"{address}/spring.tar.gz")
+        publish(cup.contest, public.directory, public.private, public.key, options)
+        with tarfile.open(web / "spring.tar.gz", "w:gz") as tar:
+            tar.add(public.directory, "any-name")
+        page = html.unescape((public.directory / "verify.html").read_text())
+        (commands,) = re.findall(r"<pre>(curl .*?)</pre>", page, re.DOTALL)
+        (tmp_path / "viewer").mkdir()
+        script = ["bash", "-euo", "pipefail", "-c", commands]
+        subprocess.run(script, cwd=tmp_path / "viewer", check=True, capture_output=True)
+
+    assert "mkdir site\ncd site" not in page
+    assert [] == list(verify_export(tmp_path / "viewer/site", public.public_key).problems)
 
 
 def test_commands_of_the_page_download_the_whole_export(exported: Public, tmp_path: Path) -> None:
