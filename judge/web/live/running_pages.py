@@ -131,7 +131,7 @@ class RunningPages:
             "disqualified": {name: why for name, why in live.disqualified.items() if name in live.agents},
             "withdrawn": {name: why for name, why in live.withdrawn.items() if name not in live.disqualified},
             "shown": live.shown,
-            "ended": [each for each in live.ended if not agent or agent in each[1]],
+            "ended": live.ended_by_agent.get(agent, ()) if agent else live.ended,
             "upcoming": [
                 each for each in live.next_games(slots) if not agent or agent in (each[0].first, each[0].second)
             ],

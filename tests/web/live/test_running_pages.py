@@ -5,7 +5,16 @@ from html import unescape
 
 import pytest
 
-from judge.broadcast.events import GameStarted, NextGame, Playing, Scheduled, StandingLine, TableChanged, Unscored
+from judge.broadcast.events import (
+    Ended,
+    GameStarted,
+    NextGame,
+    Playing,
+    Scheduled,
+    StandingLine,
+    TableChanged,
+    Unscored,
+)
 from judge.broadcast.running import events_of_record
 from judge.broadcast.state import Live
 from judge.contest.hosts import ContestHost
@@ -113,6 +122,30 @@ def test_the_machines_of_a_contest_are_shown_if_there_are_several() -> None:
     assert "ztracen od 2026-11-23 04:05:06 UTC" in all_three
     assert "neplatných partií 2 z 9, p = 0.01" in all_three
     assert "/a/path" not in all_three
+
+
+def test_followed_agent_has_its_last_five_results_newest_first() -> None:
+    """However many games of others ended since."""
+    policy, at = recorded.gomoku().record.spec.policy, "2026-01-01T00:00:00+00:00"
+    live = Live(agents={"anna": 1, "bert": 2, "<carl>": 3})
+    others, own = [("bert", "<carl>")] * 20, [("anna", "bert"), ("<carl>", "anna")] * 4
+    for game, (first, second) in enumerate([*own, *others], 1):
+        live.apply(GameStarted(game=game, attempt=1, at=at, first=first, second=second))
+        ended = Ended(
+            game=game, attempt=1, at=at, verdict="win", winner=0, score="1 : 0", outcome="", moves=9, record=""
+        )
+        live.apply(ended)
+    pages = RunningPages("cup", policy, Painter(policy))
+    page = pages.all(live, 0, 1, PagePlace("live.html"), agent="anna").data.decode()
+    results = page[page.index('id="ended"') : page.index('id="next"')]
+
+    assert ["00008", "00007", "00006", "00005", "00004"] == re.findall(r'href="games/(\d+)\.html"', results)
+    opponents = re.findall(r'href="agents/(\d+)\.html"><bdi>([^/]*)</bdi>', results)
+    assert [("003", "&lt;carl&gt;"), ("002", "bert")] == opponents[:2]
+    assert 5 == len(opponents)
+    assert all(number not in results for number in ("00009", "00028"))
+    assert {"anna", "bert", "<carl>"} == set(live.ended_by_agent)
+    assert all(len(each) == 5 for each in live.ended_by_agent.values())
 
 
 def test_each_game_and_each_agent_is_shown_with_its_league() -> None:
