@@ -85,7 +85,7 @@ def nearest(word: str, known: Iterable[str], most: int = 1) -> list[str]:
 
 
 def suggest(word: str, known: Iterable[str]) -> str:
-    """Hint for an unknown word: `did you mean 'x'?`, or the known words."""
+    """`did you mean 'x'?`, or the known words."""
     words = sorted(known)
     if near := nearest(word, words):
         return f"did you mean {near[0]!r}?"
@@ -98,7 +98,7 @@ def decode(data: bytes | bytearray) -> str:
 
 
 def printable_lines(data: bytes | bytearray, limit: int = 400) -> list[str]:
-    """Decode into printable lines of at most `limit` characters; tabs become blanks."""
+    """Printable lines of at most `limit` characters; tabs become blanks."""
     return [printable(line.rstrip("\r"), limit) for line in decode(data).expandtabs().split("\n")]
 
 
@@ -132,7 +132,7 @@ def points_text(value: float) -> str:
 
 
 def mib(count: int | None, unknown: str = "?") -> str:
-    """Format a number of bytes: 1.5 MiB; `unknown` for None."""
+    """Bytes: 1.5 MiB; `unknown` for None."""
     return unknown if count is None else f"{count / (1 << 20):.1f} MiB"
 
 
@@ -146,6 +146,16 @@ def duration(ms: float) -> str:
     if seconds < 3600:
         return _two(int(seconds), 60, "min", "s")
     return _two(int(seconds // 60), 60, "h", "min")
+
+
+def clock_text(ms: float) -> str:
+    """Remaining time, rounded down: 59.9 s, 2:05, 1:02:05."""
+    tenths = max(0, int(ms // 100))
+    if tenths < 600:
+        return f"{tenths / 10:.1f} s"
+    minutes, seconds = divmod(tenths // 10, 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{seconds:02}" if hours else f"{minutes}:{seconds:02}"
 
 
 def _escape(character: str) -> str:

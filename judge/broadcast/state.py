@@ -1,5 +1,6 @@
 """A contest's state from its event log: running games, standings and next games."""
 
+from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -34,6 +35,8 @@ from judge.records.views import BoardView, Face, Mark, Square, Surface, Token
 MAX_NEXT_GAMES = 12
 
 MAX_ENDED_GAMES = 8
+
+MAX_AGENT_RESULTS = 5
 
 
 @dataclass(slots=True)
@@ -107,6 +110,8 @@ class Live:
     games: dict[int, LiveGame] = field(default_factory=dict)
     """Running games by number."""
     ended: list[tuple[Ended, tuple[str, str]]] = field(default_factory=list)
+    ended_by_agent: dict[str, deque[tuple[Ended, tuple[str, str]]]] = field(default_factory=dict)
+    """Newest first."""
     is_table_due: bool = False
     stages: dict[int, str] = field(default_factory=dict)
     evaluated: dict[int, EvaluatedGame | None] = field(default_factory=dict)
@@ -171,6 +176,9 @@ class Live:
                     values = [(move.seat, figures.searched_evaluation) for move, figures in moves]
                     self.evaluated[event.game] = evaluate_game(values, event.winner)
                     self.ended = [(event, game.names), *self.ended[: MAX_ENDED_GAMES - 1]]
+                    for name in game.names:
+                        results = self.ended_by_agent.setdefault(name, deque(maxlen=MAX_AGENT_RESULTS))
+                        results.appendleft((event, game.names))
                     self._seconds += max(0.0, _time(event.at) - _time(game.started_at))
                     self._measured += 1
             case Unscored():

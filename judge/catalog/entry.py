@@ -63,7 +63,7 @@ class ResultWords:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question of `judge check`: play some turns from a position."""
+    """A question of `judge check`: some turns."""
 
     check: str
     what: str = ""
@@ -76,7 +76,7 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Questions:
-    """The questions of `judge check` before whole games."""
+    """Asked before whole games."""
 
     asked: Sequence[Question]
     opponent: Callable[[Request], Reply]
@@ -111,6 +111,10 @@ class GameEntry(GameRules):
     @abstractmethod
     def view(self, game: Game, seat: int | None = None) -> BoardView:
         """The current position, or the part visible to `seat`."""
+
+    def goal(self, options: Mapping[str, Any]) -> Sequence[str]:  # noqa: ARG002 optional
+        """How a game is won, in sentences."""
+        return ()
 
     def public(self, game: Game) -> BoardView | None:  # noqa: ARG002 a game may show nothing
         """The view of a running game; None: hidden until the end.

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from judge.base.text import quote, sentence
 from judge.catalog.entry import GameEntry, Openings, Partner, Question, Questions
 from judge.games import GameRules
-from judge.games.gomoku import Gomoku
+from judge.games.gomoku import Gomoku, Rule
 from judge.games.gomoku.positions import positions, squares_of
 from judge.games.gomoku.requests import (
     COLOURS,
@@ -43,7 +43,7 @@ _SQUARE = re.compile(r"[\s;]*(?:([a-zA-Z]{1,2}[0-9]{1,2})|([0-9]{1,3})\s*[,\s]\s
 
 
 class GomokuWords(PersonWords):
-    """Texts for all rules and openings of five in a row."""
+    """Texts for five in a row."""
 
     speaks = frozenset(
         {PlaceStone, LayStones, AnswerSwap, OfferFifths, ChooseFifth, StonePlaced, ColoursSettled},
@@ -117,11 +117,42 @@ def _squares(text: str) -> tuple[Square, ...]:
     return tuple(squares)
 
 
+_LINES: Mapping[Rule, str] = {
+    Rule.FREESTYLE: sentence("five or more stones"),
+    Rule.STANDARD: sentence("exactly five stones"),
+    Rule.RENJU: sentence("five stones"),
+    Rule.CARO: sentence("exactly five stones"),
+    Rule.CARO_OVERLINE: sentence("five or more stones"),
+}
+
+_BLOCKED = sentence("A line of five does not count if stones of the opponent block both its ends.")
+
+_DETAILS: Mapping[Rule, str] = {
+    Rule.RENJU: sentence(
+        "White may also line up more. Black may not make a line of six or more, two fours or two open threes with one "
+        "stone."
+    ),
+    Rule.CARO: _BLOCKED,
+    Rule.CARO_OVERLINE: _BLOCKED,
+}
+
+
+def _goal(rule: Rule, *, is_continuous: bool) -> Sequence[str]:
+    stones = _LINES[rule]
+    if is_continuous:
+        first = sentence(f"Each player who lines up {stones} without a gap, straight or diagonally, scores a point.")
+        last = [sentence("The board is played full, and more points win.")]
+    else:
+        first = sentence(f"The first player who lines up {stones} without a gap, straight or diagonally, wins.")
+        last = []
+    return [first, *filter(None, [_DETAILS.get(rule)]), *last]
+
+
 PLAIN = {"swap": "none", "fifths": 1}
 
 
 def questions(rules: GameRules, options: Mapping[str, Any]) -> Questions:
-    """First the commands, then the positions."""
+    """Commands, then positions."""
     game = rules.new({**options, **PLAIN}).describe()
     width, height = game["width"], game["height"]
     asked = [
@@ -234,6 +265,10 @@ class GomokuEntry(GameEntry):
 
     def new(self, options: Mapping[str, Any]) -> Gomoku:
         return Gomoku.from_options(options)
+
+    def goal(self, options: Mapping[str, Any]) -> Sequence[str]:
+        game = self.new(options).describe()
+        return _goal(Rule(game["rule"]), is_continuous=game["continuous"])
 
     def view(self, game: Game, seat: int | None = None) -> BoardView:  # noqa: ARG002 nothing is hidden
         if not isinstance(game, Gomoku):

@@ -7,10 +7,11 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from judge.base.text import quote
+from judge.base.text import quote, sentence
 from judge.catalog.entry import GameEntry, Openings, Partner, ResultWord, ResultWords
 from judge.games.person import PersonWords, UnclearError
 from judge.games.quantum_chess import QuantumChess
+from judge.games.quantum_chess.game import Variant
 from judge.games.quantum_chess.words import Destination, Moved, OnSquare, Selected, Selection, TurnLost, announcement
 from judge.games.types import Event, Game, Reply, Request, decided
 from judge.records.formats import FileFormat, FileFormats
@@ -77,6 +78,15 @@ class QuantumChessEntry(GameEntry):
 
     def new(self, options: Mapping[str, Any]) -> QuantumChess:
         return QuantumChess.from_options(options)
+
+    def goal(self, options: Mapping[str, Any]) -> Sequence[str]:
+        first = sentence("The player who captures the opponent's king wins; there is no check.")
+        if self.new(options).options.variant is Variant.CLASSICAL:
+            return [first]
+        return [
+            first,
+            sentence("A piece may be one of two types: chance decides which when a player selects it for a move."),
+        ]
 
     def view(self, game: Game, seat: int | None = None) -> BoardView:
         from judge.records.quantum_chess.replay import chess_view

@@ -1,6 +1,6 @@
 """Stratego: its entry, and the texts for a person.
 
-A person types a set-up by rows, and half-moves as `3 6 UP 2` (in any case) or `3 6 3 4`.
+A person types a set-up by rows, and half-moves as `3 6 UP 2` or `3 6 3 4`.
 """
 
 import re
@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from judge.base.text import quote
+from judge.base.text import quote, sentence
 from judge.catalog.entry import GameEntry, Partner, ResultWord, ResultWords
 from judge.games.person import PersonWords, UnclearError
 from judge.games.stratego import Stratego
@@ -134,6 +134,13 @@ class StrategoEntry(GameEntry):
     def new(self, options: Mapping[str, Any]) -> Stratego:
         return Stratego.from_options(options)
 
+    def goal(self, options: Mapping[str, Any]) -> Sequence[str]:
+        from judge.games.stratego.options import read_options
+
+        rules = read_options(options)
+        last = _NO_MOVE_LEFT if rules.no_move == "judged" else _NONE_MOVABLE[rules.attrition]
+        return [sentence("The player who captures the opponent's flag wins."), *filter(None, [last])]
+
     def view(self, game: Game, seat: int | None = None) -> BoardView:
         from judge.records.stratego.replay import stratego_view
 
@@ -191,6 +198,15 @@ class StrategoEntry(GameEntry):
 
     def person(self) -> PersonWords:
         return StrategoWords()
+
+
+_NO_MOVE_LEFT = sentence("If neither player can move, the higher value of the remaining pieces wins.")
+
+_NONE_MOVABLE = {
+    "none": "",
+    "draw": sentence("If both players have only bombs and the flag left, the game is a draw."),
+    "win": sentence("A player also wins when the opponent is left with only bombs and the flag."),
+}
 
 
 def _stratego(game: Game) -> Stratego:

@@ -70,6 +70,8 @@ class PageOptions:
     languages: Sequence[str] = CODES
     former: Path | None = None
     """A former export; its unchanged game pages are copied."""
+    archive: str = ""
+    """Address of its tar archive."""
     above: str = ""
     """Name of the cup with its pages in the folder above, to which pages link."""
 
@@ -185,9 +187,8 @@ def _write(
         **{f"image {name}": image.content or image.id for name, image in snapshot.images.items()},
         **{f"agent {entry.name}": entry.seat.digest for entry in snapshot.entries},
     }
-    proof = Proof(
-        public_pem(public_key).decode(), fingerprint(public_key), list(digests.items()), log.size > 0, signers
-    )
+    key_pem, digest_pairs = public_pem(public_key).decode(), list(digests.items())
+    proof = Proof(key_pem, fingerprint(public_key), digest_pairs, log.size > 0, signers, options.archive)
     deque(_write_files(target, pages_of_records(published, about, proof, spoken)), maxlen=0)
     digest = write_manifest(target, published.name, key, known=listed)
     return ExportSummary(

@@ -10,7 +10,7 @@ from typing import Any
 from markupsafe import Markup
 from markupsafe import escape as escape_markup
 
-from judge.base.text import count_text, duration, mib, number, plain_text
+from judge.base.text import clock_text, count_text, duration, mib, number, plain_text
 from judge.contest_games import PublishedGame
 from judge.games.types import SEATS
 from judge.publish.model import Stream
@@ -216,7 +216,7 @@ class _MoveRows:
             if columns["left"]:
                 left = step.left_ms[step.seat]
                 self._html.append("<td>")
-                self._measure("" if left is None else duration(left))
+                self._measure("" if left is None else clock_text(left))
             if columns["memory"]:
                 self._html.append("<td>")
                 self._measure(mib(step.memory_bytes, ""))
@@ -299,7 +299,7 @@ def _seat(record: GameRecord, number: int, language: Language) -> Mapping[str, A
     seat = record.seats[number]
     return {
         "replies": sum(ply.seat == number for ply in record.plies),
-        "charged": language.measure(duration(seat.charged_ms)),
+        "charged": language.measure(clock_text(seat.charged_ms)),
         "cpu": "" if seat.cpu_ms is None else language.measure(duration(seat.cpu_ms)),
         "memory": language.measure(mib(seat.memory_peak_bytes, "")),
         "fault": "" if seat.fault is None else seat.fault.value,

@@ -14,7 +14,7 @@ from urllib.parse import quote
 from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from judge.base.text import duration, number, plain_text, points_text
+from judge.base.text import clock_text, duration, number, plain_text, points_text
 from judge.publish.model import PublishedContest, Stream
 from judge.translations.language import ENGLISH, Language
 
@@ -139,6 +139,9 @@ def _environment(language: Language, package: str) -> Environment:
     def duration_in(ms: float) -> str:
         return language.measure(duration(ms))
 
+    def clock_in(ms: float) -> str:
+        return language.measure(clock_text(ms))
+
     def sentence_in(text: str, limit: int = MAX_SENTENCE_CHARACTERS) -> Markup:
         """Sentences missing in the catalogue stay English and are marked so."""
         translated = language.sentence(text)
@@ -161,6 +164,7 @@ def _environment(language: Language, package: str) -> Environment:
         "points": points_in,
         "number": number_in,
         "duration": duration_in,
+        "clock": clock_in,
         "measure": language.measure,
         "grouped": language.grouped,
         "verdict": language.word,

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
-from judge.base.text import duration
+from judge.base.text import clock_text
 from judge.contest_games import GameResult, PublishedGame
 from judge.publish.model import PublishedContest
 from judge.tournament.results import FAILURES
@@ -84,7 +84,7 @@ def picks(contest: PublishedContest, language: Language) -> Sequence[tuple[str, 
         return words.format(number=round(move))
 
     def left_text(ms: float, _: GameResult) -> str:
-        time = language.measure(duration(max(0.0, (limit_ms or 0) - ms)))
+        time = language.measure(clock_text((limit_ms or 0) - ms))
         return gettext("closest on the clock, {time} left").format(time=time)
 
     choose(upset, MIN_UPSET_ELO, lambda by, _: gettext("biggest upset, by {elo} Elo").format(elo=round(by)))

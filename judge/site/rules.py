@@ -1,9 +1,10 @@
-"""Names and limits of a policy as facts for pages."""
+"""Rules and limits of a policy for pages."""
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 from judge.base.text import duration
+from judge.catalog import game_entry
 from judge.games.types import SEATS
 from judge.referee.policy import ClockPolicy, Policy
 from judge.tournament.formats import AnyFormat
@@ -11,6 +12,21 @@ from judge.tournament.formats.round_robin import DoubleRoundRobin, RoundRobin
 from judge.translations.language import Language
 
 _SHOWN_SEPARATELY = ("width", "height", "rule")
+
+
+class RulesInWords(NamedTuple):
+    """`goal` is English."""
+
+    goal: Sequence[str]
+    limits: str
+
+
+def rules_in_words(policy: Policy, language: Language) -> RulesInWords:
+    """For viewers."""
+    words = language.gettext(
+        "Time of each agent: {time}. Memory: {memory}. An agent that exceeds a limit loses the game."
+    ).format(time=_time_words(policy.clock, language), memory=_memory(policy))
+    return RulesInWords(game_entry(policy.game.name).goal(policy.game.options), words)
 
 
 def game_facts(policy: Policy, language: Language) -> Mapping[str, str]:
@@ -30,16 +46,22 @@ def limit_facts(policy: Policy, language: Language) -> Mapping[str, str]:
     """Limits of time and memory by translated name."""
     _ = language.gettext
     time = _time_words(policy.clock, language)
+    if policy.clock.control is not None:
+        time = f"{policy.clock.notation}: {time}"
     if policy.clock.ponder:
         time = _("{time}. Agents also think in the opponent's time, each on its own cores.").format(time=time)
-    return {_("Time"): time, _("Memory"): f"{policy.enforced().memory_bytes >> 20} MiB"}
+    return {_("Time"): time, _("Memory"): _memory(policy)}
+
+
+def _memory(policy: Policy) -> str:
+    return f"{policy.enforced().memory_bytes >> 20} MiB"
 
 
 def _time_words(clock: ClockPolicy, language: Language) -> str:
     _ = language.gettext
-    turn = language.measure(duration(clock.turn_ms))
+    turn = language.measure(duration(clock.answer_ms))
     if clock.control is not None:
-        return f"{clock.notation}: {_control_words(clock, language)}"
+        return _control_words(clock, language)
     if clock.match_ms:
         game = language.measure(duration(clock.match_ms))
         return _("{time} a move, {game} a game").format(time=turn, game=game)
@@ -91,7 +113,7 @@ def games_of_pair(form: AnyFormat) -> int | None:
 
 
 def format_text(form: AnyFormat, language: Language) -> str:
-    """Return such as `swiss (games 2)`."""
+    """Such as `swiss (games 2)`."""
     if (count := games_of_pair(form)) is not None:
         words = language.ngettext("{format}, {count} game of each pair", "{format}, {count} games of each pair", count)
         return words.format(format=form.name, count=count)
@@ -100,7 +122,7 @@ def format_text(form: AnyFormat, language: Language) -> str:
 
 
 def with_options(head: str, options: Mapping[str, Any]) -> str:
-    """Return such as `round-robin (games 2)`."""
+    """Such as `round-robin (games 2)`."""
     text = ", ".join(f"{name} {value_text(value)}" for name, value in options.items() if value is not None)
     return f"{head} ({text})" if text else head
 

@@ -21,7 +21,7 @@ from judge.site.ladder import agent_values, ladder_values
 from judge.site.pages import ASSETS, Page, PagePlace, asset, render_for
 from judge.site.pairs import MAX_AGENTS, pair_file, pair_pages
 from judge.site.picks import no_upset, picks
-from judge.site.rules import format_text, game_facts, limit_facts, value_text
+from judge.site.rules import format_text, game_facts, limit_facts, rules_in_words, value_text
 from judge.statistics.fairness import TIME
 from judge.statistics.match_estimate import Interval
 from judge.tournament.formats.base import skip_of
@@ -59,6 +59,7 @@ class Proof:
     digests: Sequence[tuple[str, str]]
     has_log: bool = False
     witnessed: Collection[str] = ()
+    archive: str = ""
 
 
 def site(
@@ -79,9 +80,13 @@ def pages_of_records(
         for path, write in _LanguagePages(contest, language, languages).of_records(about).items():
             yield path, write()
     for language in languages:
-        for name, values in (("fairness", {"time": TIME}), ("verify", {"proof": proof, "witnessed": proof.witnessed})):
+        for name, values in (("fairness", {"time": TIME}), ("verify", _verify(proof))):
             place = PagePlace(f"{name}.html", language, languages)
             yield place.file, render_for(contest, f"{name}.html", name, place, values)
+
+
+def _verify(proof: Proof) -> Mapping[str, Any]:
+    return {"proof": proof, "witnessed": proof.witnessed, "archive": proof.archive}
 
 
 def pages_of_results(contest: PublishedContest, languages: Sequence[Language]) -> Iterator[Page]:
@@ -178,6 +183,7 @@ def _index(contest: PublishedContest, language: Language) -> Mapping[str, Any]:
         "ladder": ladder_values(contest, language),
         "interval_of": partial(interval_text, language=language),
         "draw_models": _draw_models(contest),
+        "rules": rules_in_words(contest.snapshot.policy, language),
         "facts": _facts(contest, language),
         "technical": _technical(contest, language),
         "has_draws": any(result.is_draw for result in contest.results),

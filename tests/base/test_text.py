@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from judge.base.text import (
+    clock_text,
     decode,
     duration,
     is_printable,
@@ -127,6 +128,11 @@ def test_numbers_sizes_and_durations_in_words() -> None:
     assert ("1.5 MiB", "?", "-") == (mib(3 << 19), mib(None), mib(None, "-"))
     said = [duration(ms) for ms in (0.5, 12, 3400, 306_000, 180_000, 7_500_000)]
     assert ["0.5 ms", "12 ms", "3.4 s", "5 min 6 s", "3 min", "2 h 5 min"] == said
+
+
+def test_clock_never_shows_more_than_is_left() -> None:
+    shown = [clock_text(ms) for ms in (-5, 99.9, 500, 59_999.9, 60_000, 119_960, 3_599_999, 3_725_000)]
+    assert ["0.0 s", "0.0 s", "0.5 s", "59.9 s", "1:00", "1:59", "59:59", "1:02:05"] == shown
 
 
 def test_a_word_that_is_not_known_is_answered_with_the_nearest_or_with_all() -> None:

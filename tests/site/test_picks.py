@@ -101,4 +101,4 @@ def test_game_that_is_longest_and_closest_on_the_clock_has_both_reasons() -> Non
 
     ((reasons, game),) = picks(a_contest([STRONG, WEAK], games), ENGLISH)
 
-    assert ("longest game, 140 moves; closest on the clock, 500 ms left", 9) == (reasons, game.number)
+    assert ("longest game, 140 moves; closest on the clock, 0.5 s left", 9) == (reasons, game.number)

@@ -429,7 +429,7 @@ def test_first_page_has_the_next_game_and_the_reason_of_a_disqualification(cup: 
 
 
 def test_verification_page_has_the_key_and_the_way_to_the_judge(exported: Public) -> None:
-    for folder, heading in (("", "How to get the judge"), ("cs", "Jak získat judge"), ("zh", "如何获取 judge")):
+    for folder, heading in (("", "Install judge"), ("cs", "Instalace programu judge"), ("zh", "安装 judge")):
         path = exported.directory / folder / "verify.html"
         page = path.read_text()
         assert heading in page

@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 import subprocess
+import tarfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
@@ -17,7 +18,7 @@ from typing import Any
 import pytest
 
 from judge.cli.contest.verify import verify as verify_command
-from judge.export.export import publish
+from judge.export.export import PageOptions, publish
 from judge.publish.manifest import MANIFEST, write_manifest
 from judge.transparency.keys import make_key
 from judge.verify.export import verify_export
@@ -242,6 +243,9 @@ def test_folder_that_cannot_be_read_is_a_problem(copy: Public) -> None:
 # --- in a browser ----------------------------------------------------------------------------------------------------
 
 
+MEANING = "document.querySelector('#meaning:not([hidden])').textContent"
+
+
 def said_by(browser: Browser, public: Public, page: Path | None = None) -> list[str]:
     """What the page of the export, or another one, says of the directory, opened from disk."""
     browser.open(page or public.directory / "verify.html")
@@ -269,6 +273,7 @@ def test_the_page_checks_itself_in_a_browser_as_node_does(browser: Browser, expo
     browser.requests.clear()
 
     assert verify(exported.directory, exported.public_key)[1] == said_by(browser, exported)
+    assert "The check found no problem." == browser.ask(MEANING)
     assert [] == browser.errors
     assert [] == [url for url in browser.requests if not url.startswith(("file:", "data:", "about:"))]
 
@@ -280,6 +285,7 @@ def test_the_page_finds_a_forgery(browser: Browser, copy: Public) -> None:
     said = said_by(browser, copy)
     assert said[-1].startswith("FAILED")
     assert any(line.startswith("problem: game ") and "winner" in line for line in said)
+    assert str(browser.ask(MEANING)).startswith("The check failed")
 
 
 def test_texts_in_an_export_stay_text(copy: Public) -> None:
@@ -310,6 +316,8 @@ def test_visitor_checks_the_served_site_without_a_copy(browser: Browser, exporte
     with served(exported.directory) as address:
         browser.visit(f"{address}/{folder}verify.html")
         said = checked_in(browser)
+        meaning = {"": "The check found no problem. It did not check who signed", "cs/": "Kontrola nenašla žádný"}
+        assert str(browser.ask(MEANING)).startswith(meaning[folder])
         browser.leave()
 
     assert verify(exported.directory)[1] == said
@@ -332,11 +340,30 @@ def test_page_of_a_served_site_names_changed_and_missing_files(browser: Browser,
     assert missing[-1].startswith("FAILED")
 
 
+def test_commands_of_the_page_unpack_the_archive_that_the_organiser_names(cup: Cup, tmp_path: Path) -> None:
+    public = Public(tmp_path, make_key(tmp_path / "organiser.key"))
+    web = tmp_path / "web"
+    web.mkdir()
+    with served(web) as address:
+        options = PageOptions(languages=("en",), archive=f"{address}/spring.tar.gz")
+        publish(cup.contest, public.directory, public.private, public.key, options)
+        with tarfile.open(web / "spring.tar.gz", "w:gz") as tar:
+            tar.add(public.directory, "any-name")
+        page = html.unescape((public.directory / "verify.html").read_text())
+        (commands,) = re.findall(r"<pre>(curl .*?)</pre>", page, re.DOTALL)
+        (tmp_path / "viewer").mkdir()
+        script = ["bash", "-euo", "pipefail", "-c", commands]
+        subprocess.run(script, cwd=tmp_path / "viewer", check=True, capture_output=True)
+
+    assert "mkdir site\ncd site" not in page
+    assert [] == list(verify_export(tmp_path / "viewer/site", public.public_key).problems)
+
+
 def test_commands_of_the_page_download_the_whole_export(exported: Public, tmp_path: Path) -> None:
     page = (exported.directory / "verify.html").read_text()
-    (commands,) = re.findall(r"<pre>(curl .*?)</pre>", page, re.DOTALL)
+    (commands,) = re.findall(r"<pre>(mkdir .*?)</pre>", page, re.DOTALL)
     with served(exported.directory) as address:
         script = html.unescape(commands).replace("ADDRESS", address)
         subprocess.run(["bash", "-euo", "pipefail", "-c", script], cwd=tmp_path, check=True, capture_output=True)
 
-    assert [] == list(verify_export(tmp_path, exported.public_key).problems)
+    assert [] == list(verify_export(tmp_path / "site", exported.public_key).problems)

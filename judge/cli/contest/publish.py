@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated
@@ -12,7 +13,7 @@ from judge.api.contests import contest as contest_of
 from judge.base.errors import InputError
 from judge.base.text import printable, suggest
 from judge.catalog.files import contest_manager
-from judge.cli.contest.options import manager_names, opened
+from judge.cli.contest.options import ArchiveOption, checked_archive, manager_names, opened
 from judge.cli.options import HERE, ContestArgument
 from judge.export.export import PageOptions
 from judge.export.manager_files import write_for_manager
@@ -76,6 +77,7 @@ def export(
     key: KeyFile = None,
     private: PrivateOption = None,
     address: AddressOption = "",
+    archive: ArchiveOption = "",
     language: LanguageOption = None,
     former: Annotated[
         Path | None,
@@ -98,9 +100,10 @@ def export(
     DEBUG lines and stderr are not published: they go to a separate directory for each agent, for its author.
     """
     if as_:
-        if key or private or address or language or former:
+        if key or private or address or archive or language or former:
             raise InputError(
-                "--as writes no pages and signs nothing: leave out --key, --private, --address, --language, --former"
+                "--as writes no pages and signs nothing: leave out --key, --private, --address, --archive, "
+                "--language, --former"
             )
         with opened(contest) as found:
             count = write_for_manager(found, contest_manager(as_), directory)
@@ -110,7 +113,7 @@ def export(
         print(f"{directory}: {count} files")
         return
     authors = private or directory.with_name(f"{directory.name}-private")
-    options = page_options(address, language or CODES, former)
+    options = replace(page_options(address, language or CODES, former), archive=checked_archive(archive))
     exported = contest_of(contest).export(
         directory, key=key, private=authors, options=options, progress=progress_bar(), notify=print_notice
     )

@@ -15,8 +15,9 @@
       for (const head of heads) head.removeAttribute("aria-sort");
       heads[at].setAttribute("aria-sort", order);
       const key = (row) => text(row, at);
-      // A unit may follow, and the language has its decimal point.
-      const number = (row) => Number.parseFloat(key(row).replace(",", ".") || "-1");
+      // A unit may follow, the language has its decimal point, and a time may be 2:05.
+      const parts = (row) => (key(row).replace(",", ".") || "-1").split(":").map(Number.parseFloat);
+      const number = (row) => parts(row).reduce((sum, part) => 60 * sum + part);
       const isNumber = heads[at].classList.contains("num") && !rows.some((row) => Number.isNaN(number(row)));
       rows.sort((one, other) => isNumber ? number(one) - number(other) : key(one).localeCompare(key(other)));
       if (order === "descending") rows.reverse();

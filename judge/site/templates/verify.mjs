@@ -1637,13 +1637,14 @@
   }
 
   function inPage() {
-    const ids = ["directory", "key", "since", "witness", "start", "said"];
-    const [directory, key, since, witness, start, said] = ids.map((id) => document.getElementById(id));
+    const ids = ["directory", "key", "since", "witness", "start", "said", "meaning"];
+    const [directory, key, since, witness, start, said, meaning] = ids.map((id) => document.getElementById(id));
     const root = new URL(".", document.currentScript.src), isServed = /^https?:$/.test(root.protocol);
     document.getElementById("check").hidden = false;
     document.getElementById("served").hidden = !isServed;
     start.addEventListener("click", async () => {
       said.replaceChildren();
+      meaning.hidden = true;
       start.disabled = true;
       const bytesOf = async (file) => {
         if (file?.size > LARGEST_KEYS) throw new Error(`${file.name}: larger than a key or a checkpoint`);
@@ -1657,7 +1658,11 @@
         const given = await Promise.all([key, since, witness].map((input) => bytesOf(input.files[0])));
         return (await verify(files, ...given)).lines();
       };
-      for (const line of await look().catch((error) => [`FAILED: ${plain(error.message)}`])) {
+      const lines = await look().catch((error) => [`FAILED: ${plain(error.message)}`]);
+      const result = lines.at(-1).startsWith("FAILED") ? "failed" : key.files.length ? "ok" : "unknown";
+      meaning.textContent = meaning.dataset[result];
+      meaning.hidden = false;
+      for (const line of lines) {
         const className = /^(problem|FAILED)/.test(line) ? "bad" : "";
         said.append(Object.assign(document.createElement("li"), { textContent: line, className }));
       }

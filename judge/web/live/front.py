@@ -64,7 +64,7 @@ class HostedContest:
         return await to_thread.run_sync(find, limiter=self.site.rendering)
 
     async def edition(self) -> int:
-        """A number that rises when the contest changes; 0 before it begins."""
+        """Rises when the contest changes; 0 before it begins."""
         watched = self.site.watched
         if watched is None:
             return 0
@@ -217,7 +217,7 @@ class FrontPage:
         return await to_thread.run_sync(site.page, place, stream)
 
     async def _count(self) -> int:
-        """Number of the last change, counted once per `POLL_INTERVAL_S` for all viewers."""
+        """Counted once per `POLL_INTERVAL_S` for all viewers."""
         async with self._counting:
             if time.monotonic() - self._counted_at >= POLL_INTERVAL_S:
                 self._seq = sum([await hosted.edition() for hosted in self._contests.values()])

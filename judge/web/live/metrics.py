@@ -67,7 +67,7 @@ class Metrics:
 
 
 class StoreNumbers(Collector):
-    """Values of store, disk and service, read on request."""
+    """Values read on request."""
 
     def __init__(self, planned: Planned, viewers: Callable[[], int]) -> None:
         self._planned = planned

@@ -130,13 +130,20 @@ class LivePages:
     """Renders pages, in one thread at a time."""
 
     def __init__(
-        self, planned: Planned, painter: Painter, *, is_static: bool = False, has_authors: bool = False
+        self,
+        planned: Planned,
+        painter: Painter,
+        *,
+        is_static: bool = False,
+        has_authors: bool = False,
+        archive: str = "",
     ) -> None:
         """Open the contest's store. Raises InputError before it begins."""
         self._store = open_store(planned)
         self._contest = Contest(self._store, planned)
         self._is_static = is_static
         self._has_authors = has_authors
+        self._archive = archive
         self._edition: _Edition | None = None
         self._editions = 0
         self._load_at = 0.0
@@ -150,6 +157,7 @@ class LivePages:
         self._hosts: tuple[float, Sequence[ContestHost]] = (-HOSTS_S, ())
         self.games = RunningPages(
             self._contest.snapshot.shown_name,
+            self._contest.snapshot.policy,
             painter,
             self._file.windows,
             self.hosts,
@@ -302,7 +310,9 @@ class LivePages:
             writers[PUBLIC_KEY] = partial(public_pem, key)
         has_log = key is not None and contest.journal[0].number is not None
         writers |= {
-            place.file: partial(_verify, contest, place, has_log, self._contest.planned.folder, key, self._has_archive)
+            place.file: partial(
+                _verify, contest, place, has_log, self._contest.planned.folder, key, self._has_archive, self._archive
+            )
             for place in self.places("verify.html")
         }
         games = {game.stem: game for game in contest.games}
@@ -446,6 +456,7 @@ def _verify(
     folder: Path,
     key: Ed25519PublicKey | None,
     has_archive: Callable[[], bool],
+    archive_address: str,
 ) -> bytes:
     snapshot = contest.snapshot
     digests = {
@@ -461,6 +472,7 @@ def _verify(
         "digests": list(digests.items()),
         "has_log": has_log,
         "archive": ARCHIVE if has_archive() else "",
+        "archive_address": archive_address,
         "export_name": export_name(contest),
         "key_file": PUBLIC_KEY if key is not None else "",
         "fingerprint": "" if key is None else fingerprint(key),

@@ -8,14 +8,16 @@ from typing import Any
 
 from markupsafe import Markup
 
-from judge.base.text import duration, mib
+from judge.base.text import clock_text, duration, mib
 from judge.broadcast.events import MoveMade
 from judge.broadcast.state import Live, LiveGame, latest_search
 from judge.contest.hosts import ContestHost
 from judge.publish.model import PublishedContest, Stream
 from judge.records.views import Surface, numbered
+from judge.referee.policy import Policy
 from judge.site.game_page import fitted, room_for_messages
 from judge.site.pages import PagePlace, picture, render
+from judge.site.rules import rules_in_words
 from judge.submissions.windows import Windows
 from judge.translations.language import Language
 from judge.web.live.page import SEQ, LivePage, kind_of
@@ -35,6 +37,7 @@ class RunningPages:
     def __init__(
         self,
         name: str,
+        policy: Policy,
         painter: Painter,
         windows: Callable[[], Windows] = Windows,
         hosts: Callable[[], Sequence[ContestHost]] = tuple,
@@ -44,6 +47,7 @@ class RunningPages:
         has_rounds: bool = True,
     ) -> None:
         self._name = name
+        self._policy = policy
         self._painter = painter
         self._windows = windows
         self._hosts = hosts
@@ -114,6 +118,7 @@ class RunningPages:
                 if not agent or agent in game.names
             ],
             "followed": agent,
+            "rules": rules_in_words(self._policy, place.language),
             "stages": live.stages,
             "viewers": viewers,
             "state": live.state,
@@ -126,7 +131,7 @@ class RunningPages:
             "disqualified": {name: why for name, why in live.disqualified.items() if name in live.agents},
             "withdrawn": {name: why for name, why in live.withdrawn.items() if name not in live.disqualified},
             "shown": live.shown,
-            "ended": [each for each in live.ended if not agent or agent in each[1]],
+            "ended": live.ended_by_agent.get(agent, ()) if agent else live.ended,
             "upcoming": [
                 each for each in live.next_games(slots) if not agent or agent in (each[0].first, each[0].second)
             ],
@@ -219,7 +224,7 @@ def _row(game: LiveGame, move: MoveMade, room: int, language: Language) -> Mappi
         "name": game.titles[move.seat],
         "said": said,
         "time": language.measure(duration(move.charged_ms)),
-        "left": "" if left is None else language.measure(duration(left)),
+        "left": "" if left is None else language.measure(clock_text(left)),
         "memory": language.measure(mib(move.memory_bytes, "")),
         "search": fitted(search, room),
     }
@@ -231,4 +236,4 @@ def _number(value: float | None) -> str:
 
 def _left(game: LiveGame, seat: int) -> str:
     left = game.left_ms[seat]
-    return duration(game.charged_ms(seat) if left is None else left)
+    return clock_text(game.charged_ms(seat) if left is None else left)

@@ -46,14 +46,14 @@ def hub_of(planned: Planned) -> Hub:
     return Hub(planned.folder, snapshot.policy)
 
 
-def follow(planned: Planned, directory: Path, *, once: bool, interval_s: float = 0.5) -> bool:
+def follow(planned: Planned, directory: Path, *, once: bool, interval_s: float = 0.5, archive: str = "") -> bool:
     """Write a contest's pages and events to a directory, until it is over or `once`; return whether it is over.
 
     Raises InputError before it begins or if the directory has other files, HostError if the disk fails.
     """
     hub = hub_of(planned)
     stamp = stamp_of(planned)
-    with closing(hub), closing(LivePages(planned, hub.painter, is_static=True)) as pages:
+    with closing(hub), closing(LivePages(planned, hub.painter, is_static=True, archive=archive)) as pages:
         site = StaticSite(hub, pages, directory)
         while not (is_over := site.write(stamp())) and not once:
             time.sleep(interval_s)

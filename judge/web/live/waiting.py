@@ -6,7 +6,7 @@ from pathlib import Path
 
 from judge.contest.window_keeper import PlanFile
 from judge.site.pages import ASSETS, LIVE_POLICY, PagePlace, render
-from judge.site.rules import format_text, game_facts, limit_facts
+from judge.site.rules import format_text, game_facts, limit_facts, rules_in_words
 from judge.submissions.starters import starters_of
 from judge.translations.language import CODES, languages
 from judge.transparency.keys import fingerprint
@@ -42,6 +42,7 @@ class WaitingContest:
             "policy": LIVE_POLICY,
             "about": plan.about,
             "moments": plan.windows.moments,
+            "rules": rules_in_words(policy, language),
             "facts": {
                 **game_facts(policy, language),
                 **limit_facts(policy, language),

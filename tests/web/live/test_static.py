@@ -15,6 +15,8 @@ from pathlib import Path
 import pytest
 
 from judge.base.errors import InputError
+from judge.cli.contest.follow import publish as publish_command
+from judge.cli.contest.options import checked_archive
 from judge.contest.contest import Contest
 from judge.publish.conditions import conditions_of
 from judge.publish.load import load_store
@@ -109,6 +111,34 @@ def test_publishing_after_the_end_replaces_live_pages_by_final_ones(tmp_path: Pa
     assert 'id="over"' in (public / code / "live.html").read_text()
 
 
+ARCHIVE = "https://example.org/spring/cup.tar.gz"
+STEPS = (f"curl -fLO {ARCHIVE}", "mkdir site", "tar -xf cup.tar.gz -C site --strip-components=1")
+
+
+def test_final_pages_link_to_the_archive_of_the_export(tmp_path: Path) -> None:
+    public = tmp_path / "public"
+    with Cup(tmp_path / "cup", PAIR, form='name = "round-robin"\ngames = 1') as cup, recorder(cup) as log:
+        log.read_store()
+        publish_command(public, tmp_path / "cup", archive=ARCHIVE)
+        assert ARCHIVE not in (public / "verify.html").read_text()
+        accept(cup, *play_next(cup))
+        log.finish()
+        publish_command(public, tmp_path / "cup", archive=ARCHIVE)
+    for folder in ("", "cs", "zh"):
+        page = (public / folder / "verify.html").read_text()
+        assert f'<a href="{ARCHIVE}">' in page
+        assert "\n".join(STEPS) in page
+        assert "judge contest verify site --key organiser.pem" in page
+
+
+@pytest.mark.parametrize(
+    "address", ["cup.tar.gz", "https://example.org/", "https://example.org/cup.zip", "https://example.org/a;b.tar"]
+)
+def test_address_that_is_no_archive_is_refused(address: str) -> None:
+    with pytest.raises(InputError, match=r"https://example\.org/cup\.tar\.gz"):
+        checked_archive(address)
+
+
 def test_every_event_is_in_one_file_and_the_files_can_be_made_again(tmp_path: Path) -> None:
     public = tmp_path / "public"
     with Cup(tmp_path / "cup", PAIR, form='name = "round-robin"\ngames = 40') as cup:
@@ -118,7 +148,7 @@ def test_every_event_is_in_one_file_and_the_files_can_be_made_again(tmp_path: Pa
             log.finish()
         follow(cup.planned, public, once=True)
         # The page of verification links to the key and to the data, in each language.
-        for folder, heading in (("", "How to get the judge"), ("cs", "Jak získat judge"), ("zh", "如何获取 judge")):
+        for folder, heading in (("", "Install judge"), ("cs", "Instalace programu judge"), ("zh", "安装 judge")):
             text = (public / folder / "verify.html").read_text()
             assert heading in text
             assert fingerprint(key.public_key()) in text

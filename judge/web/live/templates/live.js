@@ -111,7 +111,7 @@
     row.className = `s${event.seat}`;
     const left = event.left_ms[event.seat];
     const [, number, said] = /^([0-9]+)\. (.*)$/s.exec(event.notation) ?? [null, String(event.ply), event.notation];
-    row.append(...cells("", name, said, time, left === null ? "" : duration(left), mib(event.memory_bytes), words));
+    row.append(...cells("", name, said, time, left === null ? "" : clockText(left), mib(event.memory_bytes), words));
     const link = document.createElement("a");
     link.href = `#${event.ply}`;
     link.textContent = number;
@@ -312,10 +312,13 @@
     tickOne(running);
   }
 
-  function shown(ms) {
-    const whole = Math.max(0, ms);
-    const tenths = Math.floor(whole / 100); // before the minutes are counted: 59.96 s is no 60.0 s
-    return `${Math.floor(tenths / 600)}:${((tenths % 600) / 10).toFixed(1).padStart(4, "0")}`;
+  // As judge/base/text.py writes it.
+  function clockText(ms) {
+    const tenths = Math.max(0, Math.floor(ms / 100));
+    if (tenths < 600) return `${(tenths / 10).toFixed(1).replace(".", units["."])} ${units.s}`;
+    const whole = Math.floor(tenths / 10), hours = Math.floor(whole / 3600), minutes = Math.floor(whole / 60) % 60;
+    const two = (value) => String(value).padStart(2, "0");
+    return `${hours ? `${hours}:${two(minutes)}` : minutes}:${two(whole % 60)}`;
   }
 
   // A clock shows what is left of the match, else of the turn, else how long the turn takes: by the judge's own time.
@@ -331,8 +334,8 @@
       const runs = String(number) === seat;
       clock.classList.toggle("runs", runs);
       let text = clock.textContent;
-      if (left[number] !== "-") text = shown(Number(left[number]) - (runs ? ran : 0));
-      else if (runs) text = turn === "-" ? shown(ran) : shown(Number(turn) - ran);
+      if (left[number] !== "-") text = clockText(Number(left[number]) - (runs ? ran : 0));
+      else if (runs) text = clockText(turn === "-" ? ran : Number(turn) - ran);
       if (text !== clock.textContent) clock.textContent = text;
     }
   }
