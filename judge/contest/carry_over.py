@@ -50,7 +50,8 @@ def carry_over(last: Planned, following: Planned, who: str) -> CarriedOver:
     source, target = intake_directory(last), intake_directory(following)
     names: dict[bool, list[str]] = {True: [], False: []}
     is_same_policy = last.policy == following.policy
-    with closing(source.register()) as old, closing(target.register()) as new:
+    # A clash with a listed agent does not stop it: `plan` reports it.
+    with closing(source.register()) as old, closing(Register(target.store_url, target.contest)) as new:
         for submission in old.entries():
             _copy_submission(source, target, old, new, submission, is_same_policy, who)
             names[is_same_policy].append(submission.name)

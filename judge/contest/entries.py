@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
-from contextlib import closing
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from judge.agents.agents import Agent, stage_agent
+from judge.agents.agents import Agent, manifest_of, stage_agent
 from judge.base.errors import InputError
 from judge.base.text import quote
 from judge.contest.plan import Planned, load_plan
@@ -20,6 +21,22 @@ from judge.tournament.snapshot import SnapshotEntry, is_new_version, newest_vers
 if TYPE_CHECKING:
     from judge.store.submissions import Register
     from judge.submissions.service import IntakeDirectory
+
+
+class EntryName(NamedTuple):
+    """The name of an agent that would take part. `path`: in contest.toml, empty for a submission."""
+
+    name: str
+    path: str = ""
+    submission: int | None = None
+    author: str = ""
+
+    @property
+    def origin(self) -> str:
+        """Such as `submission 3 of 'ada'`."""
+        if self.submission is None:
+            return f"{quote(self.path)} in [[agents]]"
+        return f"submission {self.submission} of {quote(self.author)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +54,13 @@ class Entrant:
     """Display name, if it differs from the name."""
     parent: str = ""
     """Entry of which it is a new version."""
+    path: str = ""
+    """In contest.toml."""
+
+    @property
+    def entry_name(self) -> EntryName:
+        """Name and origin."""
+        return EntryName(self.name, self.path, self.submission, self.author)
 
 
 def intake_directory(planned: Planned) -> IntakeDirectory:
@@ -54,7 +78,24 @@ def intake_directory(planned: Planned) -> IntakeDirectory:
         planned.path.resolve(),
         planned.plan.agents_per_author,
         not planned.plan.format.has_rounds,
+        partial(_current_names, planned),
     )
+
+
+def _current_names(planned: Planned) -> Sequence[str]:
+    with suppress(InputError):
+        planned = load_plan(planned.path)
+    return [each.name for each in listed_names(planned)]
+
+
+def listed_names(planned: Planned) -> Sequence[EntryName]:
+    """Names of the agents that contest.toml lists, without those that cannot be read."""
+    found = []
+    for each in planned.plan.agents:
+        with suppress(InputError, OSError):
+            name = each.name or manifest_of(planned.locate(each))[0].name
+            found.append(EntryName(name, each.path))
+    return found
 
 
 def current_intake(directory: IntakeDirectory, register: Register) -> IntakeDirectory:
@@ -91,7 +132,8 @@ def entrants(planned: Planned, staging: Path, miss: Callable[[InputError], None]
             agent = stage_agent(planned.locate(each), staging)
             is_house = planned.locate(each) in house_agent_names()
             author = "" if is_house else agent.manifest.author
-            found.append(Entrant(each.name or agent.manifest.name, agent, author=author, is_checked=is_house))
+            name = each.name or agent.manifest.name
+            found.append(Entrant(name, agent, author=author, is_checked=is_house, path=each.path))
         except InputError as error:
             miss(InputError(f"{planned.path}: {error}"))
     directory = intake_directory(planned)
@@ -137,6 +179,29 @@ def late_entrants(planned: Planned, entries: Sequence[SnapshotEntry]) -> Mapping
             name += f"-{each.id}" if name.casefold() in taken else ""
             found[each.name] = replace(_sent(directory, each), name=name, parent=former.name)
     return found
+
+
+def equal_names(planned: Planned, names: Iterable[EntryName]) -> Iterator[str]:
+    """A sentence with both agents and the fix for each name that occurs twice, in any case."""
+    known: dict[str, EntryName] = {}
+    for second in sorted(names, key=lambda each: each.submission is not None):
+        first = known.setdefault(second.name.casefold(), second)
+        if first is second:
+            continue
+        called = f"both called {first.name!r}"
+        if first.name != second.name:
+            called = f"called {first.name!r} and {second.name!r}, which differ only by case"
+        fix = "give one of them another name ="
+        if second.submission is not None:
+            withdraw = f"judge submissions withdraw {second.submission} {planned.path} --why REASON"
+            fix = f"{'' if first.submission else 'give the first another name =, or '}withdraw the second: {withdraw}"
+        yield f"{planned.path}: {first.origin} and {second.origin} are {called}: {fix}"
+
+
+def name_problems(planned: Planned, submissions: Iterable[Submission]) -> Sequence[str]:
+    """`equal_names` of the listed agents and the submissions that would take part."""
+    sent = [EntryName(each.name, submission=each.id, author=each.author) for each in submissions]
+    return list(equal_names(planned, [*listed_names(planned), *sent]))
 
 
 _SEPARATORS = re.compile(r"[,;&]| and ")

@@ -4,10 +4,10 @@ Submissions are a queue (`judge.store.queue`). Each method is one transaction, d
 """
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from sqlalchemy import Connection, Row, func, insert, or_, select, update
@@ -58,6 +58,17 @@ class Register(RegisterReader, Queue[Submission]):
     retried = given_up = State.FAILED
     backoff = 2
     lost = "the judge that processed it was gone"
+
+    def __init__(
+        self,
+        url: str,
+        contest: str,
+        now: Callable[[], datetime] = lambda: datetime.now(UTC),
+        listed_names: Callable[[], Collection[str]] = tuple,
+    ) -> None:
+        """`listed_names`: of the agents that the contest's file lists; used before the start."""
+        super().__init__(url, contest, now)
+        self._listed_names = listed_names
 
     # --- intake ------------------------------------------------------------------------------------------------------
 
@@ -147,6 +158,8 @@ class Register(RegisterReader, Queue[Submission]):
         return ""
 
     def _is_listed(self, connection: Connection, name: str) -> bool:
+        if not self._inside(connection).has_begun():
+            return name.casefold() in map(str.casefold, self._listed_names())
         entry = self._entry_called(connection, name)
         return entry is not None and json.loads(entry).get("submission") is None
 

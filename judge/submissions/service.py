@@ -57,6 +57,8 @@ class IntakeDirectory:
     """0: no limit."""
     joins_later: bool = False
     """Whether an agent that passes after the start takes part."""
+    listed_names: Callable[[], Collection[str]] = tuple
+    """Names of the agents in the contest's file, for the time before the start."""
 
     @property
     def uploads(self) -> Path:
@@ -90,7 +92,7 @@ class IntakeDirectory:
 
     def register(self) -> Register:
         """The caller closes it. Raises as `Register`."""
-        return Register(self.store_url, self.contest)
+        return Register(self.store_url, self.contest, listed_names=self.listed_names)
 
     def notices(self) -> Notices:
         """The caller closes it. Raises as `Notices`."""

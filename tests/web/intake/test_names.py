@@ -1,0 +1,78 @@
+"""Names of agents over HTTP: which are refused, by whom they are taken, and when."""
+
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+import httpx
+import pytest
+
+from judge.store.types import NameTakenError, State
+from judge.submissions.service import IntakeDirectory
+from tests.web.intake.conftest import Service, ended, make_contest, make_token, send, serving
+from tests.web.intake.test_intake import error_of
+
+LIMITS = """
+uploads_per_hour = 0
+waiting_per_author = 0
+requests_per_minute = 100000
+address_requests_per_minute = 100000
+"""
+
+LISTED = '[[agents]]\npath = "anna"\nname = "Anna"\n[[agents]]\npath = "zoe.py"\n'
+
+FORMATS = ("round-robin", "swiss\nrounds = 3", "knockout", "ladder\ntotal_games = 9")
+
+
+def write_contest(folder: Path, form: str, listed: str = LISTED) -> IntakeDirectory:
+    """A contest whose file lists agents. `anna` does not exist yet."""
+    folder.mkdir(exist_ok=True)
+    (folder / "zoe.py").write_text("print()\n")
+    made = make_contest(folder, LIMITS + listed)
+    name, _, more = form.partition("\n")
+    file = folder / "contest.toml"
+    file.write_text(file.read_text().replace('name = "round-robin"', f'name = "{name}"\n{more}'))
+    return made
+
+
+@contextmanager
+def author_of(desk: IntakeDirectory, service: Service, author: str) -> Iterator[httpx.Client]:
+    with service.client(make_token(desk, author)) as client:
+        yield client
+
+
+def listed(name: str) -> str:
+    return f"the contest's file lists an agent called {name!r}: choose another name"
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_name_of_a_listed_agent_is_refused_before_the_start(tmp_path: Path, form: str) -> None:
+    desk = write_contest(tmp_path, form)
+    with serving(desk) as service, author_of(desk, service, "ada") as ada:
+        for name in ("Anna", "anna", "ZOE"):
+            named = ada.post("/submissions", params={"filename": "a.zip", "name": name}, content=b"good five")
+            assert (409, listed(name)) == error_of(named)
+        for name in ("ANNA", "zoe"):
+            found = ended(ada, send(ada, f"good {name}"))
+            assert ("refused", listed(name)) == (found["state"], found["why"])
+        assert "passed" == ended(ada, send(ada, "good five"))["state"]
+
+
+def test_names_of_listed_agents_are_those_of_the_file_now(tmp_path: Path) -> None:
+    desk = write_contest(tmp_path, "round-robin", "")
+    file = tmp_path / "contest.toml"
+    text = file.read_text()
+    with (
+        serving(desk) as service,
+        author_of(desk, service, "ada") as ada,
+        closing(desk.register()) as register,
+    ):
+        refused = send(ada, "bad five")
+        ended(ada, refused)
+        file.write_text(f'{text}\n[[agents]]\npath = "anna"\nname = "five"\n')
+        found = ended(ada, send(ada, "good five"))
+        assert ("refused", listed("five")) == (found["state"], found["why"])
+        with pytest.raises(NameTakenError, match="lists an agent called 'five'"):
+            register.approve(refused, "Olga", "looks well")
+        file.write_text(text)
+        assert State.APPROVED is register.approve(refused, "Olga", "looks well").state
