@@ -92,7 +92,14 @@ def _copy_submission(
         target.files.put(source.files.get(digest))
     if is_same_policy:
         AgentStore(target.agents).put(agent_of(source, submission).program)
-    upload = Upload(submission.author, submission.name, submission.filename, submission.upload, submission.size)
+    upload = Upload(
+        submission.author,
+        submission.name,
+        submission.filename,
+        submission.upload,
+        submission.size,
+        submission.title,
+    )
     worker = secrets.token_hex(8) if is_same_policy else ""
     taken = new.receive(upload, worker=worker)
     if not is_same_policy:

@@ -25,7 +25,6 @@ from judge.store.types import (
     ANNOUNCED,
     ENTERS,
     FROZEN,
-    TITLE,
     Change,
     EntryRow,
     State,
@@ -121,12 +120,12 @@ class RegisterReader(ContestDatabase):
         return {number: value_of(EntryRow, row) for number, row in found if number in own}
 
     def names_of_others(self, author: str) -> frozenset[str]:
-        """All names of other authors' entries, in lower case."""
-        query = select(entries.c.name, entries.c.entry).where(entries.c.contest == self._contest)
+        """All names of other authors' entries."""
+        query = select(entries).where(entries.c.contest == self._contest)
         with self._reading() as connection:
             own = _agents_of(connection, self._contest, author)
-            found = [(row.name, json.loads(row.entry).get(TITLE, "")) for row in connection.execute(query)]
-        return frozenset(shown.casefold() for names in found if names[0] not in own for shown in names if shown)
+            found = [value_of(EntryRow, row) for row in connection.execute(query)]
+        return frozenset(shown for each in found if each.name not in own for shown in (each.name, each.title) if shown)
 
     def agents_of(self, author: str) -> frozenset[str]:
         """Names of an author's agents."""

@@ -8,12 +8,13 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
+from itertools import chain
 from typing import Any
 
 from sqlalchemy import Connection, Row, func, insert, or_, select, update
 
 from judge.base.errors import InputError
-from judge.base.text import sentence
+from judge.base.text import appearances, sentence
 from judge.store.database import AdvisoryLock, columns_of, count, lock_until_commit, stamp, value_of
 from judge.store.files import Files
 from judge.store.orders import DoneOrder, OrganiserOrder, once
@@ -24,7 +25,6 @@ from judge.store.submission_queries import RegisterReader
 from judge.store.tables import entries, submission_journal, submission_steps, submissions
 from judge.store.types import (
     ENTERS,
-    TITLE,
     Allowance,
     NameTakenError,
     NotNowError,
@@ -35,7 +35,6 @@ from judge.store.types import (
     UnknownSubmissionError,
     Upload,
     UploadStep,
-    title_of,
 )
 
 JUDGE = "judge"
@@ -72,11 +71,11 @@ class Register(RegisterReader, Queue[Submission]):
 
     # --- intake ------------------------------------------------------------------------------------------------------
 
-    def may_receive(self, author: str, name: str, size: int, allowance: Allowance) -> None:
+    def may_receive(self, author: str, name: str, size: int, allowance: Allowance, title: str = "") -> None:
         """Check an upload before storing its bytes. Raises like `receive`."""
         with self._reading() as connection:
             self._check_allowance(connection, author, size, allowance)
-            self._check_name(connection, author, name)
+            self._check_names(connection, author, name, title)
 
     def receive(
         self,
@@ -91,7 +90,7 @@ class Register(RegisterReader, Queue[Submission]):
         """
         with self._writing() as connection:
             self._check_allowance(connection, upload.author, upload.size, allowance)
-            self._check_name(connection, upload.author, upload.name)
+            self._check_names(connection, upload.author, upload.name, upload.title)
             number = connection.execute(
                 insert(submissions)
                 .values(**asdict(upload), contest=self._contest, received_at=self._stamp(), state=State.RECEIVED)
@@ -146,16 +145,29 @@ class Register(RegisterReader, Queue[Submission]):
                 f"your uploads together would be more than {allowance.bytes_kept} bytes: ask the organiser", 0
             )
 
-    def _check_name(self, connection: Connection, author: str, name: str) -> None:
-        if why := self._why_taken(connection, author, name):
+    def _check_names(self, connection: Connection, author: str, name: str, title: str) -> None:
+        if why := self._why_taken(connection, author, name, title):
             raise NameTakenError(why)
 
-    def _why_taken(self, connection: Connection, author: str, name: str) -> str:
+    def _why_taken(self, connection: Connection, author: str, name: str, title: str) -> str:
         if name and self._is_listed(connection, name):
             return f"the contest's file lists an agent called {name!r}: choose another name"
         if name and self._is_anothers(connection, author, name):
             return f"an agent of another author is called {name!r} already: choose another name"
+        taken = self._taken_names(connection, author, name)
+        for shown in (name, title):
+            if not taken.isdisjoint(appearances(shown)):
+                return f"another agent is called {shown!r}: choose another name"
         return ""
+
+    def _taken_names(self, connection: Connection, author: str, name: str) -> frozenset[str]:
+        """Appearances of the names of all other agents; if `name` is not known yet, of those of other authors."""
+        inner = self._inside(connection)
+        shown = {*inner.names_of_others(author), *(() if inner.has_begun() else self._listed_names())}
+        for each in inner.entries():
+            if each.author != author or name.lower() not in ("", each.name.lower()):
+                shown |= {each.name, each.title}
+        return frozenset(chain.from_iterable(map(appearances, shown)))
 
     def _is_listed(self, connection: Connection, name: str) -> bool:
         if not self._inside(connection).has_begun():
@@ -229,17 +241,16 @@ class Register(RegisterReader, Queue[Submission]):
             if row is None:
                 return self._value(connection, number)
             refusal, name = came.refusal, came.name or row.name
-            refusal = refusal or self._why_taken(connection, row.author, came.name)
+            title = row.title or self._last_title(connection, row, name)
+            refusal = refusal or self._why_taken(connection, row.author, came.name, row.title)
             others = self._other_names(connection, row, came.name) if agents_per_author else ()
             if not refusal and agents_per_author and len(others) >= agents_per_author:
                 refusal = (
                     f"an author may enter {agents_per_author} agent{'s' * (agents_per_author > 1)}, and yours are "
                     f"{', '.join(others)}: withdraw one of them, or submit under its name"
                 )
-            values = columns_of(submissions, came) | {"name": name, "failures": 0}
+            values = columns_of(submissions, came) | {"name": name, "title": title, "failures": 0}
             values["version"] = self._next_version(connection, row, name)
-            if came.agent is not None and (title := self._title(connection, row, name)):
-                values["agent"] = json.dumps({**json.loads(came.agent), TITLE: title})
             state = State.REFUSED if refusal else State.PASSED
             self._change(connection, row, state, refusal or self._replaces(connection, row, came.name), **values)
             finished = self._row(connection, number)
@@ -271,15 +282,16 @@ class Register(RegisterReader, Queue[Submission]):
             "to enter both, upload one of them under another name (--name)"
         )
 
-    def _title(self, connection: Connection, row: Row[Any], name: str) -> str:
-        query = select(submissions.c.agent).where(
-            submissions.c.contest == self._contest,
-            submissions.c.author == row.author,
+    def _last_title(self, connection: Connection, row: Row[Any], name: str) -> str:
+        """That of the last version with one that is not another agent's now."""
+        query = self._of(row.author).where(
             func.lower(submissions.c.name) == name.lower(),
             submissions.c.id != row.id,
             submissions.c.agent.is_not(None),
         )
-        return title_of(connection.scalar(query.order_by(submissions.c.id.desc()).limit(1)))
+        titles = [str(each.title) for each in connection.execute(query.order_by(submissions.c.id.desc()))]
+        taken = self._taken_names(connection, row.author, name) if any(titles) else ()
+        return next((title for title in titles if appearances(title).isdisjoint(taken)), "")
 
     def _next_version(self, connection: Connection, row: Row[Any], name: str) -> int | None:
         if not name or (row.version and row.name == name):
@@ -364,26 +376,15 @@ class Register(RegisterReader, Queue[Submission]):
             inner = self._inside(connection)
             if inner.has_begun() and not joins_later:
                 raise NotNowError("the contest has begun: its names no longer change")
-            others = {
-                shown.casefold()
-                for each in inner.entries()
-                if (each.author, each.name.lower()) != (author, name.lower())
-                for shown in (each.name, each.title)
-            } | inner.names_of_others(author)
-            if title and title.casefold() in others:
+            if not self._taken_names(connection, author, name).isdisjoint(appearances(title)):
                 raise NameTakenError(f"another agent is called {title!r}: choose another name")
-            query = self._of(author).where(
-                func.lower(submissions.c.name) == name.lower(), submissions.c.agent.is_not(None)
-            )
-            rows = connection.execute(query).all()
-            if not name or not rows:
+            of_agent = self._of(author).where(func.lower(submissions.c.name) == name.lower())
+            if not name or not count(connection, of_agent.where(submissions.c.agent.is_not(None))):
                 raise UnknownSubmissionError(f"you have no agent {name[:80]!r}")
-            for row in rows:
-                self._set_title(connection, row.id, row.agent, title)
-
-    def _set_title(self, connection: Connection, number: int, agent: str, title: str) -> None:
-        described = json.dumps({**json.loads(agent), TITLE: title})
-        connection.execute(update(submissions).where(submissions.c.id == number).values(agent=described))
+            rows = connection.execute(of_agent).all()
+            connection.execute(
+                update(submissions).where(submissions.c.id.in_([row.id for row in rows])).values(title=title)
+            )
 
     def approve(self, number: int, who: str, why: str) -> Submission:
         """Approve a refused submission. Raises NotNowError unless an agent was built."""
@@ -393,7 +394,7 @@ class Register(RegisterReader, Queue[Submission]):
                 raise NotNowError(f"submission {number} is {row.state}: only a refused one is approved")
             if row.agent is None:
                 raise NotNowError(f"submission {number} did not produce a playable agent: {row.why}")
-            self._check_name(connection, row.author, row.name)
+            self._check_names(connection, row.author, row.name, row.title)
             self._change(connection, row, State.APPROVED, why, who=who)
             return self._value(connection, number)
 

@@ -31,6 +31,11 @@ class EntryRow:
     """Whether its results do not count because it withdrew."""
 
     @property
+    def title(self) -> str:
+        """Display name, or empty."""
+        return str(json.loads(self.entry).get("title", ""))
+
+    @property
     def is_active(self) -> bool:
         """Whether it takes part."""
         return self.disqualified is None and self.withdrawn is None
@@ -122,9 +127,6 @@ ORGANISER = "organiser"
 
 ENTERS = (State.PASSED, State.APPROVED)
 
-TITLE = "title"
-"""Key of the display name in `Submission.agent`."""
-
 
 @dataclass(frozen=True, slots=True)
 class Submission:
@@ -136,6 +138,8 @@ class Submission:
     """Requested, or the manifest's; empty until known."""
     version: int | None
     """Counts from 1 per name; None until processed."""
+    title: str
+    """Display name chosen by the author, or empty."""
     filename: str
     upload: str
     """SHA-256 of the file."""
@@ -150,16 +154,6 @@ class Submission:
     log: str | None
     report: str | None
 
-    @property
-    def title(self) -> str:
-        """Display name chosen by the author, or empty."""
-        return title_of(self.agent)
-
-
-def title_of(agent: str | None) -> str:
-    """The display name in a submission's `agent`."""
-    return str(json.loads(agent).get(TITLE, "")) if agent else ""
-
 
 @dataclass(frozen=True, slots=True)
 class Upload:
@@ -170,6 +164,8 @@ class Upload:
     filename: str
     upload: str
     size: int
+    title: str = ""
+    """Display name; empty: that of the last version."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from judge.contest.entries import current_intake
 from judge.contest.orders import NOT_ENTERED, season_is_over
 from judge.site.rules import game_facts, limit_facts
 from judge.store.queries import Reader
-from judge.store.types import ENTERS, EntryRow, NotNowError, State, Submission, title_of
+from judge.store.types import ENTERS, EntryRow, NotNowError, State, Submission
 from judge.submissions.service import has_other_clock
 from judge.submissions.starters import starters_of
 from judge.tournament.formats.ladder import Ladder
@@ -41,7 +41,7 @@ class AgentView:
     @property
     def title(self) -> str:
         """Its display name."""
-        return (self.chosen_title if self.row is None else title_of(self.row.entry)) or self.name
+        return (self.chosen_title if self.row is None else self.row.title) or self.name
 
     @property
     def chosen_title(self) -> str:

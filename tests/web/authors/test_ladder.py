@@ -245,10 +245,10 @@ def test_name_of_a_listed_agent_is_refused_when_it_is_uploaded(tmp_path: Path) -
             assert (409, taken) == (named.status_code, named.json()["error"])
             found = ended(eve, send(eve, "good ANNA"))
             assert ("refused", taken) == (found["state"], found["why"])
-            assert "passed" == ended(eve, send(eve, "good five"))["state"]
+            assert "passed" == ended(eve, send(eve, "good five", title="Žofinka 五"))["state"]
         enter_passed(cup.contest)
         cup.contest.refresh()
-        assert "five" in cup.contest.snapshot.by_name()
+        assert "Žofinka 五" == cup.contest.snapshot.by_name()["five"].title
 
 
 def finish_next(games: PracticeGames, opponent: str, result: PracticeResult) -> None:
