@@ -16,7 +16,7 @@ from rich.console import Console
 
 from judge.base.errors import InputError
 from judge.base.logs import set_level
-from judge.base.text import printable, suggest
+from judge.base.text import appearances, printable, suggest
 from judge.cli.options import HERE, ContestArgument, JsonOption, WhyOption, checked_address, operator, required_reason
 from judge.cli.submission_output import step_line
 from judge.cli.submit import (
@@ -224,6 +224,7 @@ def token(
     directory = open_intake(contest)
     with closing(Tokens(directory.store_url, directory.contest)) as tokens:
         made = tokens.make(author, operator())
+    _note_similar([author], directory)
     print(made)
     if url:
         # Browsers never send the fragment after # to a server.
@@ -248,11 +249,22 @@ def tokens(
     directory = open_intake(contest)
     with closing(Tokens(directory.store_url, directory.contest)) as stored:
         made = [(author, stored.make(author, operator())) for author in authors]
+    _note_similar(authors, directory)
     table = csv.writer(sys.stdout, lineterminator="\n")
     table.writerow(("author", "token", *(("link",) if address else ())))
     for author, secret in made:
         table.writerow((author, secret, *((f"{address}/author/index.html#{secret}",) if address else ())))
     note("the tokens are shown only once: send each author only the own one, by a private channel")
+
+
+def _note_similar(authors: Sequence[str], directory: IntakeDirectory) -> None:
+    """Note that an author has almost the name of another one, whose agents would be another author's."""
+    with closing(directory.notices()) as notices:
+        known = notices.authors()
+    for author in authors:
+        for each in known:
+            if each != author and not appearances(each).isdisjoint(appearances(author)):
+                note(f"judge: there is also the author {printable(each)}: if they are one person, use one name")
 
 
 def authors_in(file: str) -> list[str]:

@@ -15,7 +15,7 @@ from judge.base.errors import InputError
 from judge.base.text import quote
 from judge.contest.plan import Planned, load_plan
 from judge.host.house_agents import house_agent_names
-from judge.store.types import ORGANISER, State, Submission
+from judge.store.types import ORGANISER, VERSIONED_CHARACTERS, State, Submission
 from judge.tournament.snapshot import SnapshotEntry, is_new_version, newest_versions, read_snapshot
 
 if TYPE_CHECKING:
@@ -175,7 +175,7 @@ def late_entrants(planned: Planned, entries: Sequence[SnapshotEntry]) -> Mapping
         if former is None:
             found[each.name] = _sent(directory, each)
         elif not planned.plan.format.has_rounds and is_new_version(former, each.id, each.digest, withdrawn):
-            name = f"{each.name[:48]}.{each.version}"
+            name = f"{each.name[:VERSIONED_CHARACTERS]}.{each.version}"
             name += f"-{each.id}" if name.casefold() in taken else ""
             found[each.name] = replace(_sent(directory, each), name=name, parent=former.name)
     return found

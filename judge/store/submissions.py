@@ -4,6 +4,7 @@ Submissions are a queue (`judge.store.queue`). Each method is one transaction, d
 """
 
 import json
+import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
@@ -25,6 +26,7 @@ from judge.store.submission_queries import RegisterReader
 from judge.store.tables import entries, submission_journal, submission_steps, submissions
 from judge.store.types import (
     ENTERS,
+    VERSIONED_CHARACTERS,
     Allowance,
     NameTakenError,
     NotNowError,
@@ -43,6 +45,7 @@ LATE_REFUSED = sentence("The contest has begun: a late submission cannot be perm
 NO_WITHDRAWAL = "the contest has begun: ask the organiser to withdraw the agent"
 
 _HOUR = timedelta(hours=1)
+_VERSION = re.compile(r"(.+)\.[0-9]+(?:-[0-9]+)?")
 _LOGGED = (State.PASSED, State.REFUSED, State.APPROVED, State.WITHDRAWN, State.FAILED)
 """Public in the log; FAILED shows that the host failed."""
 _UNDERWAY = (State.RECEIVED, State.PROCESSING)
@@ -64,10 +67,14 @@ class Register(RegisterReader, Queue[Submission]):
         contest: str,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
         listed_names: Callable[[], Collection[str]] = tuple,
+        has_versions: bool = False,
     ) -> None:
-        """`listed_names`: of the agents that the contest's file lists; used before the start."""
+        """`listed_names`: of the agents that the contest's file lists; used before the start. `has_versions`: new
+        versions join under names such as `five.2`.
+        """
         super().__init__(url, contest, now)
         self._listed_names = listed_names
+        self._has_versions = has_versions
 
     # --- intake ------------------------------------------------------------------------------------------------------
 
@@ -154,11 +161,26 @@ class Register(RegisterReader, Queue[Submission]):
             return f"the contest's file lists an agent called {name!r}: choose another name"
         if name and self._is_anothers(connection, author, name):
             return f"an agent of another author is called {name!r} already: choose another name"
+        if agent := self._version_of(connection, author, name):
+            return f"{name!r} looks like a version of the agent {agent!r}: choose another name"
         taken = self._taken_names(connection, author, name)
         for shown in (name, title):
             if not taken.isdisjoint(appearances(shown)):
                 return f"another agent is called {shown!r}: choose another name"
         return ""
+
+    def _version_of(self, connection: Connection, author: str, name: str) -> str:
+        found = _VERSION.fullmatch(name) if self._has_versions else None
+        own = self._of(author).where(
+            func.lower(submissions.c.name) == name.lower(), submissions.c.state.in_((*ENTERS, State.WITHDRAWN))
+        )
+        if found is None or count(connection, own):
+            return ""
+        inner = self._inside(connection)
+        names = [] if inner.has_begun() else [*self._listed_names()]
+        names += connection.scalars(select(entries.c.name).where(entries.c.contest == self._contest))
+        names += [each.name for each in inner.entries()]
+        return next((each for each in names if each[:VERSIONED_CHARACTERS].lower() == found[1].lower()), "")
 
     def _taken_names(self, connection: Connection, author: str, name: str) -> frozenset[str]:
         """Appearances of the names of all other agents; if `name` is not known yet, of those of other authors."""

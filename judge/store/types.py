@@ -127,6 +127,9 @@ ORGANISER = "organiser"
 
 ENTERS = (State.PASSED, State.APPROVED)
 
+VERSIONED_CHARACTERS = 48
+"""Characters of an agent's name in that of a new version."""
+
 
 @dataclass(frozen=True, slots=True)
 class Submission:

@@ -96,7 +96,7 @@ class IntakeDirectory:
 
     def register(self) -> Register:
         """The caller closes it. Raises as `Register`."""
-        return Register(self.store_url, self.contest, listed_names=self.listed_names)
+        return Register(self.store_url, self.contest, listed_names=self.listed_names, has_versions=self.joins_later)
 
     def notices(self) -> Notices:
         """The caller closes it. Raises as `Notices`."""
@@ -134,13 +134,13 @@ def check_title(title: str) -> str:
         raise InputError(f"display name {title[:80]!r}: at most {TITLE_CHARACTERS} printable characters")
     if title and not appearances(title):
         raise InputError(f"display name {title!a}: it shows nothing; use letters")
-    if any(len(list(run)) > MARKS for is_mark, run in groupby(title, _is_mark) if is_mark):
-        raise InputError(f"display name {title!r}: at most {MARKS} marks on a letter")
+    if any(len(list(run)) > MARKS for is_mark, run in groupby(title, _is_mark) if is_mark) or _is_mark(title[:1]):
+        raise InputError(f"display name {title!a}: 0 to {MARKS} marks follow a letter")
     return title
 
 
 def _is_mark(letter: str) -> bool:
-    return unicodedata.category(letter) in ("Mn", "Me")
+    return bool(letter) and unicodedata.category(letter) in ("Mn", "Mc", "Me")
 
 
 def receive_file(

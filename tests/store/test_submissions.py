@@ -551,3 +551,21 @@ def test_names_of_listed_agents_are_taken_as_display_names_before_the_start(url:
             register.rename("five", "ada", "ANNA")
         with pytest.raises(NameTakenError, match="another agent is called 'аnna'"):  # noqa: RUF001
             register.receive(Upload("ada", "five", "a.zip", "a" * 64, 100, "аnna"))  # noqa: RUF001
+
+
+def test_names_that_look_like_versions_are_refused_in_a_ladder(url: str) -> None:
+    with closing(Register(url, "cup", listed_names=lambda: ["Anna"], has_versions=True)) as register:
+        titled(register, "rapfi.2021", "")
+        titled(register, "rapfi", "")
+        assert State.PASSED is titled(register, "rapfi.2021", "").state
+        for name, agent, author in (
+            ("RAPFI.2", "rapfi", "ada"),
+            ("rapfi.3-17", "rapfi", "eve"),
+            ("anna.2", "Anna", "eve"),
+        ):
+            with pytest.raises(NameTakenError, match=f"'{name}' looks like a version of the agent '{agent}': choose"):
+                register.receive(Upload(author, name, "a.zip", "a" * 64, 100))
+        assert State.PASSED is titled(register, "rapfi.x", "", "eve").state
+    with closing(Register(url, "another cup")) as register:
+        titled(register, "rapfi", "")
+        assert State.PASSED is titled(register, "rapfi.2", "").state

@@ -175,6 +175,8 @@ def test_programs_challenge_over_the_api_with_the_limits_of_the_page(desk: Desk)
     ("number", "opponent", "author", "status", "words"),
     [
         ("1", "nobody", "eve", 409, "nobody does not take part: choose another opponent"),
+        ("1", "Anne", "eve", 409, "Anne does not take part: did you mean 'anna'?"),
+        ("1", "ZOE", "eve", 409, "an agent does not play against itself: choose another opponent"),
         ("1", "", "eve", 422, "opponent"),
         ("1", "x" * 65, "eve", 422, "opponent"),
         ("2", "anna", "eve", 404, "there is no submission 2"),

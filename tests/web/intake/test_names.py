@@ -90,7 +90,8 @@ def test_names_of_listed_agents_are_those_of_the_file_now(tmp_path: Path) -> Non
         ("five\u200f", "at most 48 printable characters"),
         ("\u202eevif", "at most 48 printable characters"),
         ("\u3164", "it shows nothing"),
-        ("q\u0301\u0302\u0303\u0304\u0305", "at most 4 marks on a letter"),
+        ("q\u0301\u0302\u0303\u0304\u0305", "0 to 4 marks follow a letter"),
+        ("\u0301a", "0 to 4 marks follow a letter"),
     ],
 )
 def test_invalid_display_name_is_refused_by_service_and_client(ada: httpx.Client, title: str, why: str) -> None:
