@@ -113,6 +113,8 @@ def show(number: Id, contest: ContestArgument = HERE, as_json: JsonOption = Fals
         title = state_line(submission).rpartition(": ")[0]
         print(f"{title} by {printable(submission.author)}: {submission.state.value}")
         print(f"{printable(submission.filename)}, {submission.size} bytes, SHA-256 {submission.upload}")
+        if submission.title:
+            print(f"display name {printable(submission.title)}")
         if submission.digest:
             print(f"agent {submission.digest}")
         for step in register.steps(number):

@@ -77,6 +77,11 @@ def submit_to_leagues(
                 submit(file, contest.path, name, title, author)
         except SystemExit:
             failed.append(each)
+        except InputError as error:
+            if len(chosen) == 1:
+                raise
+            note(f"judge: {error}")
+            failed.append(each)
     if failed:
         print(f"refused by {', '.join(failed)}")
         raise SystemExit(1)
