@@ -229,7 +229,7 @@ def stage_agent(named: str, staging: Path) -> Agent:
 
 
 def manifest_of(named: str) -> tuple[AgentManifest, Path]:
-    """Manifest and place of an agent, which is not copied. Raises InputError."""
+    """Manifest and place of an agent. Raises InputError."""
     refuse_person(named)
     source = Path(named)
     if named in house_agent_names():

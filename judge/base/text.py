@@ -27,16 +27,16 @@ _LATIN = str.maketrans(
     "ΑΒΕΖΗΙΚΜΝΟΡΤΥΧνοАВЕЅІЈКМНОРСТУХҮԚԜасԁеһіјӏорԛѕуԝхıȷ",
     "ABEZHIKMNOPTYXvoABESIJKMHOPCTYXYQWacdehijlopqsywxij",
 )
-"""Greek, Cyrillic and dotless letters that look like Latin ones."""
+"""Letters that look like Latin ones."""
 
 _INVISIBLE = re.compile(
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
 )
-"""Printable characters that show nothing."""
+"""Although printable."""
 
 
 def appearances(name: str) -> frozenset[str]:
-    """Two names look alike if these have a common element. Empty for a name that shows nothing."""
+    """Names look alike if these share an element. Empty for an invisible name."""
     seen = " ".join(_INVISIBLE.sub("", unicodedata.normalize("NFKC", name)).split())
     forms = (seen, seen.translate(_LATIN))
     return frozenset(unicodedata.normalize("NFC", each.casefold()) for each in forms if each)

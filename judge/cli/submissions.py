@@ -260,7 +260,6 @@ def tokens(
 
 
 def _note_similar(authors: Sequence[str], directory: IntakeDirectory) -> None:
-    """Note that an author has almost the name of another one, whose agents would be another author's."""
     with closing(directory.notices()) as notices:
         known = notices.authors()
     for author in authors:

@@ -80,7 +80,7 @@ class RemoteIntake:
         self._opener = build_opener(_NoRedirects())
 
     def submit(self, path: Path, name: str, title: str = "") -> Received:
-        """Upload a file. Raises InputError if it is not a file or too large, or for invalid names."""
+        """Upload a file. Raises InputError for an invalid file or name."""
         if path.is_dir():
             raise InputError(f"{path}: a directory; pack it: tar czf {path.name}.tar.gz -C {path} .")
         sent = UploadQuery(filename=path.name, name=name, title=title)

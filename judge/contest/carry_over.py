@@ -1,4 +1,4 @@
-"""Carries a contest's agents, authors and keys over to the next one."""
+"""Carries agents, authors and keys over to the next contest."""
 
 import os
 import secrets
@@ -29,7 +29,7 @@ class CarriedOver:
     checked: Sequence[str]
     """Submitted agents that keep their checks."""
     unchecked: Sequence[str]
-    """Submitted agents to check again, because the policy differs."""
+    """To check again, because the policy differs."""
     tokens: int
     has_key: bool
     shares_store: bool
@@ -50,7 +50,7 @@ def carry_over(last: Planned, following: Planned, who: str) -> CarriedOver:
     source, target = intake_directory(last), intake_directory(following)
     names: dict[bool, list[str]] = {True: [], False: []}
     is_same_policy = last.policy == following.policy
-    # A clash with a listed agent does not stop it: `plan` reports it.
+    # `plan` reports clashes with listed agents.
     with closing(source.register()) as old, closing(Register(target.store_url, target.contest)) as new:
         for submission in old.entries():
             _copy_submission(source, target, old, new, submission, is_same_policy, who)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class EntryName(NamedTuple):
-    """The name of an agent that would take part. `path`: in contest.toml, empty for a submission."""
+    """An agent's name. `path`: in contest.toml."""
 
     name: str
     path: str = ""
@@ -41,7 +41,7 @@ class EntryName(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Entrant:
-    """An agent and its contest name. `submission` is its number, if submitted."""
+    """An agent and its contest name."""
 
     name: str
     agent: Agent
@@ -49,7 +49,7 @@ class Entrant:
     author: str = ""
     """The submission's, else the manifest's; empty for a house agent."""
     is_checked: bool = True
-    """House agent, or submission that passed with the contest's clocks."""
+    """Whether a check with the contest's clocks passed."""
     title: str = ""
     """Display name, if it differs from the name."""
     parent: str = ""
@@ -89,7 +89,7 @@ def _current_names(planned: Planned) -> Sequence[str]:
 
 
 def listed_names(planned: Planned) -> Sequence[EntryName]:
-    """Names of the agents that contest.toml lists, without those that cannot be read."""
+    """Of readable agents of contest.toml."""
     found = []
     for each in planned.plan.agents:
         with suppress(InputError, OSError):
@@ -99,9 +99,7 @@ def listed_names(planned: Planned) -> Sequence[EntryName]:
 
 
 def current_intake(directory: IntakeDirectory, register: Register) -> IntakeDirectory:
-    """`directory` with the policy of the contest's file, which may change until the start. After it only the runtimes
-    that a ladder has locked in.
-    """
+    """With the current policy of the contest's file; after the start of a ladder, with its runtimes."""
     if directory.plan is None:
         return directory
     if (document := register.document()) is not None:
@@ -122,10 +120,9 @@ def _with_images(directory: IntakeDirectory, images: Collection[str]) -> IntakeD
 
 
 def entrants(planned: Planned, staging: Path, miss: Callable[[InputError], None]) -> Sequence[Entrant]:
-    """The entries. `miss` receives each reason why an agent cannot play, and may raise it.
+    """The entries. `miss` receives why an agent cannot play, and may raise it.
 
-    Listed agents are staged below `staging`.
-    """
+    Listed agents are staged below `staging`."""
     found: list[Entrant] = []
     for each in planned.plan.agents:
         try:
@@ -182,7 +179,7 @@ def late_entrants(planned: Planned, entries: Sequence[SnapshotEntry]) -> Mapping
 
 
 def equal_names(planned: Planned, names: Iterable[EntryName]) -> Iterator[str]:
-    """A sentence with both agents and the fix for each name that occurs twice, in any case."""
+    """A sentence with the fix for each name that occurs twice, in any case."""
     known: dict[str, EntryName] = {}
     for second in sorted(names, key=lambda each: each.submission is not None):
         first = known.setdefault(second.name.casefold(), second)
@@ -199,7 +196,7 @@ def equal_names(planned: Planned, names: Iterable[EntryName]) -> Iterator[str]:
 
 
 def name_problems(planned: Planned, submissions: Iterable[Submission]) -> Sequence[str]:
-    """`equal_names` of the listed agents and the submissions that would take part."""
+    """`equal_names` of listed agents and submissions."""
     sent = [EntryName(each.name, submission=each.id, author=each.author) for each in submissions]
     return list(equal_names(planned, [*listed_names(planned), *sent]))
 

@@ -182,9 +182,7 @@ EXPECTED_ANSWERS = 40
 
 
 def expected_game_s(policy: Policy) -> float | None:
-    """Seconds of a game with `EXPECTED_ANSWERS`, which use all their time. None if unlimited, or without a time
-    control.
-    """
+    """Seconds of a game with `EXPECTED_ANSWERS`, which use all their time; None if unlimited."""
     if policy.clock.control is None:
         return None
     answers = min(EXPECTED_ANSWERS, ceil(_longest_answers(policy) / 2))
@@ -239,7 +237,7 @@ def _why_not(needed: Callable[[], object]) -> list[str]:
 
 
 _ANY_SEED = 0
-"""Any value: the number of games does not depend on chance."""
+"""The number of games does not depend on it."""
 
 
 def _draws(planned: Planned, chosen: AnyFormat, names: Sequence[str]) -> Sequence[Sequence[Pairing]]:

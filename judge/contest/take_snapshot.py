@@ -36,11 +36,11 @@ def take_snapshot(
     begins: Begins = lambda _: ("", {}),
     freeze: Callable[[str], Freeze | None] = lambda _: None,
 ) -> Snapshot:
-    """Copy the agents and make the snapshot. Raises InputError for mistakes that would otherwise appear in a game.
+    """Copy the agents and make the snapshot. Raises InputError.
 
     `staging` is empty. `secret` is the source of all chance; None: the plan's seed. `begins` takes agents' names and
-    digests, and returns the source of their folders and digests of non-empty ones by name. `freeze` takes the digest of
-    all but the draw, and returns the current log.
+    digests, and returns the source and digests of their folders. `freeze` takes the digest of all but the draw, and
+    returns the current log.
     """
     plan = planned.plan
     if secret is None and plan.seed is None:
@@ -93,7 +93,7 @@ def take_snapshot(
 
 
 def check_terms(planned: Planned) -> None:
-    """Raises InputError as `take_snapshot` for agents, ratings and seats. Writes nothing."""
+    """As `take_snapshot`, for agents, ratings and seats. Writes nothing."""
     with owned_directory() as staging:
         _agreed(planned, staging)
 

@@ -1,6 +1,6 @@
-"""Practice games of passed submissions, visible to the author: against house agents, or challenges.
+"""Practice games of passed submissions: against house agents, or challenges.
 
-A queue (`judge.store.queue`) apart from the contest's games. Each method is one transaction.
+A queue (`judge.store.queue`). Each method is one transaction.
 """
 
 import json

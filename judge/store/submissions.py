@@ -69,9 +69,7 @@ class Register(RegisterReader, Queue[Submission]):
         listed_names: Callable[[], Collection[str]] = tuple,
         has_versions: bool = False,
     ) -> None:
-        """`listed_names`: of the agents that the contest's file lists; used before the start. `has_versions`: new
-        versions join under names such as `five.2`.
-        """
+        """`listed_names`: of agents in the contest's file. `has_versions`: versions are named such as `five.2`."""
         super().__init__(url, contest, now)
         self._listed_names = listed_names
         self._has_versions = has_versions
@@ -79,7 +77,7 @@ class Register(RegisterReader, Queue[Submission]):
     # --- intake ------------------------------------------------------------------------------------------------------
 
     def may_receive(self, author: str, name: str, size: int, allowance: Allowance, title: str = "") -> None:
-        """Check an upload before storing its bytes. Raises like `receive`."""
+        """Check an upload in advance. Raises like `receive`."""
         with self._reading() as connection:
             self._check_allowance(connection, author, size, allowance)
             self._check_names(connection, author, name, title)
@@ -183,7 +181,7 @@ class Register(RegisterReader, Queue[Submission]):
         return next((each for each in names if each[:VERSIONED_CHARACTERS].lower() == found[1].lower()), "")
 
     def _taken_names(self, connection: Connection, author: str, name: str) -> frozenset[str]:
-        """Appearances of the names of all other agents; if `name` is not known yet, of those of other authors."""
+        """Of all other agents; with an empty `name`, of other authors'."""
         inner = self._inside(connection)
         shown = {*inner.names_of_others(author), *(() if inner.has_begun() else self._listed_names())}
         for each in inner.entries():
@@ -218,7 +216,7 @@ class Register(RegisterReader, Queue[Submission]):
     # --- processing --------------------------------------------------------------------------------------------------
 
     def take(self, worker: str, only: int | None = None) -> Submission | None:
-        """Give a worker the next due submission, or `only` this, as a new attempt.
+        """Start an attempt at the next due submission, or `only` this.
 
         Authors take turns by the start of their last attempt. Each author's submissions are processed singly, in order.
         """
@@ -305,7 +303,7 @@ class Register(RegisterReader, Queue[Submission]):
         )
 
     def _last_title(self, connection: Connection, row: Row[Any], name: str) -> str:
-        """That of the last version with one that is not another agent's now."""
+        """Newest one that is still free."""
         query = self._of(row.author).where(
             func.lower(submissions.c.name) == name.lower(),
             submissions.c.id != row.id,
@@ -344,7 +342,7 @@ class Register(RegisterReader, Queue[Submission]):
             self._tell(connection, self._contest, event, text)
 
     def admit_late(self, order: OrganiserOrder) -> DoneOrder:
-        """Let the author `order.target` submit until the start. Raises InputError if terms are locked in."""
+        """Let the author `order.target` submit until the lock-in. Raises InputError."""
 
         def do(inner: Register) -> str:
             if inner.is_locked_in():
@@ -374,7 +372,7 @@ class Register(RegisterReader, Queue[Submission]):
             inner.withdraw_versions(name, author, why)
 
     def withdraw_versions(self, name: str, author: str, why: str) -> Sequence[int]:
-        """Withdraw an agent's submissions, not its entry; return the numbers of all. Raises UnknownSubmissionError."""
+        """Withdraw an agent's submissions; return their numbers. Raises UnknownSubmissionError."""
         with self._writing() as connection:
             announced_row(connection, self._contest, locked=True)
             query = self._of(author).where(func.lower(submissions.c.name) == name.lower())
@@ -409,7 +407,7 @@ class Register(RegisterReader, Queue[Submission]):
             )
 
     def approve(self, number: int, who: str, why: str) -> Submission:
-        """Approve a refused submission. Raises NotNowError unless an agent was built."""
+        """Approve a refused submission. Raises NotNowError without an agent."""
         with self._writing() as connection:
             row = self._row(connection, number)
             if row.state != State.REFUSED:
@@ -421,7 +419,7 @@ class Register(RegisterReader, Queue[Submission]):
             return self._value(connection, number)
 
     def refuse(self, number: int, who: str, why: str) -> Submission:
-        """Refuse a submission that would play; its author sees the reason. Raises NotNowError."""
+        """Refuse a submission that would play. Raises NotNowError."""
         with self._writing() as connection:
             row = self._row(connection, number)
             if row.state not in ENTERS:
@@ -432,7 +430,7 @@ class Register(RegisterReader, Queue[Submission]):
             return self._value(connection, number)
 
     def retry(self, number: int, who: str, why: str) -> Submission:
-        """Process a failed or refused submission again, without its earlier failures. Raises NotNowError."""
+        """Process a failed or refused submission again. Raises NotNowError."""
         with self._writing() as connection:
             row = self._row(connection, number)
             if row.state not in (State.FAILED, State.REFUSED, State.RECEIVED):

@@ -1,6 +1,4 @@
-"""Tokens of authors and organisers: shown once, valid until revoked, stored as SHA-256, which is enough for 256 random
-bits.
-"""
+"""Tokens: shown once, valid until revoked, stored as SHA-256, enough for 256 random bits."""
 
 import hashlib
 import hmac

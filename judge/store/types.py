@@ -1,4 +1,4 @@
-"""Values that the store returns for a contest and its submissions."""
+"""Values of the store."""
 
 import hashlib
 import json
@@ -60,7 +60,7 @@ class JournalLine:
     number: int | None = None
     """Leaf number, from 0; None without a log."""
     who: str | None = None
-    """The order's organiser, not published; None if unknown or automatic."""
+    """The order's organiser, not published, if known."""
 
     @property
     def leaf(self) -> bytes:
@@ -87,10 +87,10 @@ def season_end_text(ends: datetime) -> str:
 
 
 WITHDRAWN = "agent-withdrawn"
-"""Event: an agent withdrew after the start; `withdrawn` is an event of submissions."""
+"""Event: an agent withdrew after the start."""
 
 RATED = "rated"
-"""Event: a ladder agent's rating is certain enough to be reported."""
+"""Event: a ladder agent's rating is certain enough."""
 
 SEASON_ENDED = "season-ended"
 """Event: no further game of a ladder is drawn. Its text is the organiser's reason, or `season_end_text`."""
@@ -104,7 +104,7 @@ ANNOUNCED = "announced"
 FROZEN = "frozen"
 
 UNWITNESSED = "unwitnessed"
-"""Names a witness of the draw that did not sign, with the reason."""
+"""Names a witness that did not sign the draw, with the reason."""
 
 
 class State(StrEnum):
@@ -128,7 +128,7 @@ ORGANISER = "organiser"
 ENTERS = (State.PASSED, State.APPROVED)
 
 VERSIONED_CHARACTERS = 48
-"""Characters of an agent's name in that of a new version."""
+"""Of a name in those of new versions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +142,7 @@ class Submission:
     version: int | None
     """Counts from 1 per name; None until processed."""
     title: str
-    """Display name chosen by the author, or empty."""
+    """Display name, or empty."""
     filename: str
     upload: str
     """SHA-256 of the file."""
@@ -168,7 +168,7 @@ class Upload:
     upload: str
     size: int
     title: str = ""
-    """Display name; empty: that of the last version."""
+    """Empty: the last version's."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,7 +38,7 @@ from judge.submissions.windows import Windows
 FILENAME_CHARACTERS = 255
 TITLE_CHARACTERS = 48
 MARKS = 4
-"""Combining characters in a row; more would cover other lines."""
+"""Combining characters in a row."""
 CHUNK = 1 << 20
 FILENAME = r"^[^/\\\x00-\x1f\x7f-\x9f]*[^./\\\x00-\x1f\x7f-\x9f][^/\\\x00-\x1f\x7f-\x9f]*$"
 """Characters must also be printable."""
@@ -60,9 +60,9 @@ class IntakeDirectory:
     agents_per_author: int = 0
     """0: no limit."""
     joins_later: bool = False
-    """Whether an agent that passes after the start takes part."""
+    """Whether agents that pass after the start join."""
     listed_names: Callable[[], Collection[str]] = tuple
-    """Names of the agents in the contest's file, for the time before the start."""
+    """Names of agents in the contest's file."""
 
     @property
     def uploads(self) -> Path:
@@ -146,7 +146,7 @@ def _is_mark(letter: str) -> bool:
 def receive_file(
     directory: IntakeDirectory, register: Register, path: Path, name: str, author: str, worker: str, title: str = ""
 ) -> Submission:
-    """Store a local file for processing by this worker, limited only in size. Raises InputError."""
+    """Store a local file for this worker, limited only in size. Raises InputError."""
     check_filename(path.name)
     check_name(name)
     title = check_title(title)

@@ -46,7 +46,7 @@ class UploadQuery(BaseModel):
     @field_validator("filename", "name", "title", mode="before")
     @classmethod
     def _check(cls, text: str, info: ValidationInfo) -> str:
-        # An InputError passes through pydantic, with its sentence.
+        # InputError passes through pydantic.
         return _CHECKS[str(info.field_name)](text)
 
 

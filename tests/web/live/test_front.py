@@ -295,8 +295,8 @@ def judge(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_author_submits_once_to_several_leagues_of_a_served_cup(tmp_path: Path) -> None:
-    listed = '[[entries]]\npath = "house-instant"\nname = "listed"\nleagues = ["fast"]\n'
-    (tmp_path / "cup.toml").write_text(CUP + listed)
+    entry = '[[entries]]\npath = "house-instant"\nname = "listed"\nleagues = ["fast"]\n'
+    (tmp_path / "cup.toml").write_text(CUP + entry)
     (tmp_path / "authors.txt").write_text("ada\n")
     (tmp_path / "mine.bin").write_bytes(b"good mine")
     with serving_all(tmp_path) as service:

@@ -1,4 +1,4 @@
-"""Moves display names of submissions from the agents into a column."""
+"""Moves display names from agents into a column."""
 
 import json
 
