@@ -59,7 +59,7 @@ class Entrant:
 
     @property
     def entry_name(self) -> EntryName:
-        """Name and origin."""
+        """Its name."""
         return EntryName(self.name, self.path, self.submission, self.author)
 
 

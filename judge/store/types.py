@@ -1,4 +1,4 @@
-"""Values of the store."""
+"""Values that the store returns."""
 
 import hashlib
 import json
