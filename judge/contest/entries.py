@@ -89,7 +89,7 @@ def _current_names(planned: Planned) -> Sequence[str]:
 
 
 def listed_names(planned: Planned) -> Sequence[EntryName]:
-    """Of readable agents of contest.toml."""
+    """Of readable agents."""
     found = []
     for each in planned.plan.agents:
         with suppress(InputError, OSError):

@@ -119,13 +119,14 @@ class RegisterReader(ContestDatabase):
             found = [(json.loads(row.entry).get("submission"), row) for row in connection.execute(query)]
         return {number: value_of(EntryRow, row) for number, row in found if number in own}
 
-    def names_of_others(self, author: str) -> frozenset[str]:
-        """All names of other authors' entries."""
+    def names_of_others(self, author: str, but: str) -> frozenset[str]:
+        """All names of other authors' entries, without `but`."""
         query = select(entries).where(entries.c.contest == self._contest)
         with self._reading() as connection:
             own = _agents_of(connection, self._contest, author)
             found = [value_of(EntryRow, row) for row in connection.execute(query)]
-        return frozenset(shown for each in found if each.name not in own for shown in (each.name, each.title) if shown)
+        others = [each for each in found if each.name not in own and each.name.lower() != but.lower()]
+        return frozenset(shown for each in others for shown in (each.name, each.title) if shown)
 
     def agents_of(self, author: str) -> frozenset[str]:
         """Names of an author's agents."""

@@ -183,7 +183,7 @@ class Register(RegisterReader, Queue[Submission]):
     def _taken_names(self, connection: Connection, author: str, name: str) -> frozenset[str]:
         """Of all other agents; with an empty `name`, of other authors'."""
         inner = self._inside(connection)
-        shown = {*inner.names_of_others(author), *(() if inner.has_begun() else self._listed_names())}
+        shown = {*inner.names_of_others(author, name), *(() if inner.has_begun() else self._listed_names())}
         for each in inner.entries():
             if each.author != author or name.lower() not in ("", each.name.lower()):
                 shown |= {each.name, each.title}
