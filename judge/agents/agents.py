@@ -215,26 +215,32 @@ def stage_agent(named: str, staging: Path) -> Agent:
     `named` is a house agent, a path to one executable, or a directory with an agent.toml, an `info` file of the UCC
     contests, or a Gomocup archive's `pbrain-` programs. Raises InputError.
     """
+    manifest, source = manifest_of(named)
+    brains = brains_of(source)
+    if is_directory(source):
+        program = _copy_directory(source, _new_directory(staging, manifest.name))
+        for name in brains:
+            # Archives made on Windows have no executable bits.
+            (program / name).chmod(0o755)
+    else:
+        program = _new_directory(staging, manifest.name)
+        _copy_file(source, program / source.name, executable=True)
+    return Agent(manifest, program, program_digest(program), brains)
+
+
+def manifest_of(named: str) -> tuple[AgentManifest, Path]:
+    """Manifest and place of an agent. Raises InputError."""
     refuse_person(named)
     source = Path(named)
     if named in house_agent_names():
         source = BUILD_DIRECTORY / named
         if not is_directory(source):
             raise InputError(f"house agent {named} is not built yet; run: judge images build")
-    brains = brains_of(source)
     if is_directory(source):
-        manifest = _manifest_of_directory(source)
-        program = _copy_directory(source, _new_directory(staging, manifest.name))
-        for name in brains:
-            # Archives made on Windows have no executable bits.
-            (program / name).chmod(0o755)
-    elif is_file(source):
-        manifest = _manifest_of_file(source)
-        program = _new_directory(staging, manifest.name)
-        _copy_file(source, program / source.name, executable=True)
-    else:
-        raise agent_not_found(named)
-    return Agent(manifest, program, program_digest(program), brains)
+        return _manifest_of_directory(source), source
+    if is_file(source):
+        return _manifest_of_file(source), source
+    raise agent_not_found(named)
 
 
 def agent_not_found(named: str) -> InputError:

@@ -1,7 +1,5 @@
 """Prints the certainty of places."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +17,7 @@ if TYPE_CHECKING:
 _MAX_REVERSED = 20
 
 
-def print_certainty_words(stages: Sequence[StageCertainty]) -> None:
+def print_certainty_words(stages: "Sequence[StageCertainty]") -> None:
     """Print the sentences of each stage, and the range and brackets' meaning."""
     for stage in stages:
         prefix = f"{printable(stage.stage)}: " if stage.stage else ""
@@ -33,7 +31,7 @@ def print_certainty_words(stages: Sequence[StageCertainty]) -> None:
         print("A bracket connects agents that the games do not separate.")
 
 
-def certainty_document(stages: Sequence[StageCertainty]) -> dict[str, Any]:
+def certainty_document(stages: "Sequence[StageCertainty]") -> dict[str, Any]:
     """The certainty as JSON values: that of the first stage, and all in `stages` if there are several."""
     documents = [_document(stage) for stage in stages]
     if len(documents) == 1:
@@ -41,7 +39,7 @@ def certainty_document(stages: Sequence[StageCertainty]) -> dict[str, Any]:
     return {**documents[0], "stages": documents}
 
 
-def _document(stage: StageCertainty) -> dict[str, Any]:
+def _document(stage: "StageCertainty") -> dict[str, Any]:
     found, above = stage.certainty, stage.above
     return {
         **({"stage": stage.stage} if stage.stage else {}),
@@ -103,7 +101,7 @@ def _document(stage: StageCertainty) -> dict[str, Any]:
     }
 
 
-def print_certainty(stages: Sequence[StageCertainty]) -> None:
+def print_certainty(stages: "Sequence[StageCertainty]") -> None:
     """Print a table of ranges for each stage, and its figures and sentences."""
     console = Console(highlight=False)
     for stage in stages:
@@ -129,7 +127,7 @@ def print_certainty(stages: Sequence[StageCertainty]) -> None:
     print_certainty_words(stages)
 
 
-def _print_figures(found: Certainty) -> None:
+def _print_figures(found: "Certainty") -> None:
     gap = interval(found.gap, found.gap - found.half_width_phi, found.gap + found.half_width_phi)
     print(f"gap             {gap} Elo between first and second, draws as halves")
     print(f"inflation       phi = {found.phi:.2f}, p = {found.deviance_p:.3g}: the deviance of pairs from the ratings")

@@ -100,6 +100,10 @@ SubmissionArgument = Annotated[
     Path, typer.Argument(metavar="FILE", help="An archive of programs or sources, or one program.")
 ]
 NameOption = Annotated[str, typer.Option("--name", help="The agent's name; default: the name in its manifest.")]
+TitleOption = Annotated[
+    str,
+    typer.Option("--title", help="The agent's name on the pages, in any script; default: that of its last version."),
+]
 AuthorOption = Annotated[str, typer.Option("--author", help="The author's name; default: the organiser.")]
 
 

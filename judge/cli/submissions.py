@@ -16,7 +16,7 @@ from rich.console import Console
 
 from judge.base.errors import InputError
 from judge.base.logs import set_level
-from judge.base.text import printable, suggest
+from judge.base.text import appearances, printable, suggest
 from judge.cli.options import HERE, ContestArgument, JsonOption, WhyOption, checked_address, operator, required_reason
 from judge.cli.submission_output import step_line
 from judge.cli.submit import (
@@ -113,6 +113,8 @@ def show(number: Id, contest: ContestArgument = HERE, as_json: JsonOption = Fals
         title = state_line(submission).rpartition(": ")[0]
         print(f"{title} by {printable(submission.author)}: {submission.state.value}")
         print(f"{printable(submission.filename)}, {submission.size} bytes, SHA-256 {submission.upload}")
+        if submission.title:
+            print(f"display name {printable(submission.title)}")
         if submission.digest:
             print(f"agent {submission.digest}")
         for step in register.steps(number):
@@ -224,6 +226,7 @@ def token(
     directory = open_intake(contest)
     with closing(Tokens(directory.store_url, directory.contest)) as tokens:
         made = tokens.make(author, operator())
+    _note_similar([author], directory)
     print(made)
     if url:
         # Browsers never send the fragment after # to a server.
@@ -248,11 +251,21 @@ def tokens(
     directory = open_intake(contest)
     with closing(Tokens(directory.store_url, directory.contest)) as stored:
         made = [(author, stored.make(author, operator())) for author in authors]
+    _note_similar(authors, directory)
     table = csv.writer(sys.stdout, lineterminator="\n")
     table.writerow(("author", "token", *(("link",) if address else ())))
     for author, secret in made:
         table.writerow((author, secret, *((f"{address}/author/index.html#{secret}",) if address else ())))
     note("the tokens are shown only once: send each author only the own one, by a private channel")
+
+
+def _note_similar(authors: Sequence[str], directory: IntakeDirectory) -> None:
+    with closing(directory.notices()) as notices:
+        known = notices.authors()
+    for author in authors:
+        for each in known:
+            if each != author and not appearances(each).isdisjoint(appearances(author)):
+                note(f"judge: there is also the author {printable(each)}: if they are one person, use one name")
 
 
 def authors_in(file: str) -> list[str]:

@@ -12,7 +12,7 @@ import typer
 
 from judge.base.errors import InputError
 from judge.base.logs import set_level
-from judge.cli.options import CONTEST_HELP, HERE, AuthorOption, JsonOption, NameOption, SubmissionArgument
+from judge.cli.options import CONTEST_HELP, HERE, AuthorOption, JsonOption, NameOption, SubmissionArgument, TitleOption
 from judge.cli.submission_output import print_findings, print_state, received_line, step_line
 from judge.contest.contest import announce, open_store
 from judge.contest.entries import intake_directory
@@ -43,6 +43,8 @@ judge submit my-agent.zip cup
 
 judge submit pbrain-five.zip cup --name five --author "Ada L." --json
 
+judge submit pbrain-five.zip cup --title "Žofinka 五"
+
 judge submit my-agent.zip --url 'https://example.org/cup/author/index.html#TOKEN' --wait
 
 judge submit my-agent.zip --url https://example.org/cup --token-file token.txt --wait --receipt my-agent.receipt
@@ -57,6 +59,7 @@ def submit(
         Path | None, typer.Argument(metavar="CONTEST", help=CONTEST_HELP, show_default=str(HERE))
     ] = None,
     name: NameOption = "",
+    title: TitleOption = "",
     author: AuthorOption = "",
     url: Annotated[str, typer.Option(help="The address of judge serve or the author's link, instead of CONTEST.")] = "",
     token_file: Annotated[
@@ -81,7 +84,7 @@ def submit(
             )
         from judge.cli.submit_remote import submit_remote
 
-        if not submit_remote(file, url, token_file, name, is_waiting=wait, as_json=as_json, receipt=receipt):
+        if not submit_remote(file, url, token_file, name, title, is_waiting=wait, as_json=as_json, receipt=receipt):
             raise SystemExit(1)
         return
     if token_file is not None or wait or receipt is not None:
@@ -99,7 +102,7 @@ def submit(
         if register.has_begun() and not joins_later(directory, register):
             note("the contest has begun: FILE is checked, but does not take part by itself")
         requeue_lost(directory, register, worker)
-        taken = receive_file(directory, register, file, name, author or ORGANISER, worker)
+        taken = receive_file(directory, register, file, name, author or ORGANISER, worker, title)
         if not as_json:
             print(received_line(taken.id, taken.filename, taken.size, taken.upload), flush=True)
         ended = process_claimed(directory, register, taken, processor(directory), tell)
@@ -206,6 +209,7 @@ def submission_json(directory: IntakeDirectory, register: Register, submission: 
         "id": submission.id,
         "author": submission.author,
         "name": submission.name,
+        "title": submission.title,
         "version": submission.version,
         "state": submission.state,
         "why": submission.why,

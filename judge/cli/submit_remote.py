@@ -32,6 +32,7 @@ from judge.web.schemas import (
     Received,
     StepInfo,
     Summary,
+    UploadQuery,
 )
 
 POLL_INTERVAL_S = 1.0
@@ -78,11 +79,12 @@ class RemoteIntake:
         self._headers = {"authorization": f"Bearer {token}", "accept": "application/json"}
         self._opener = build_opener(_NoRedirects())
 
-    def submit(self, path: Path, name: str) -> Received:
-        """Upload a file. Raises InputError if it is not a file or too large."""
+    def submit(self, path: Path, name: str, title: str = "") -> Received:
+        """Upload a file. Raises InputError for an invalid file or name."""
         if path.is_dir():
             raise InputError(f"{path}: a directory; pack it: tar czf {path.name}.tar.gz -C {path} .")
-        query = urlencode({"filename": path.name, **({"name": name} if name else {})}, quote_via=quote)
+        sent = UploadQuery(filename=path.name, name=name, title=title)
+        query = urlencode(sent.model_dump(exclude_defaults=True), quote_via=quote)
         try:
             with path.open("rb") as file:
                 size = path.stat().st_size
@@ -167,6 +169,7 @@ def submit_remote(
     url: str,
     token_file: Path | None,
     name: str,
+    title: str = "",
     *,
     is_waiting: bool,
     as_json: bool,
@@ -180,7 +183,7 @@ def submit_remote(
     if receipt is not None and receipt.exists():
         raise InputError(f"{receipt} exists: give the receipt another name")
     service = RemoteIntake(url, token_file)
-    sent = service.submit(file, name)
+    sent = service.submit(file, name, title)
     if receipt is not None:
         _keep_receipt(sent, file, receipt)
     page = f"{service.url}/author/submissions/{sent.id}.html"

@@ -1,4 +1,4 @@
-"""Carries a contest's agents, authors and keys over to the next one."""
+"""Carries agents, authors and keys over to the next contest."""
 
 import os
 import secrets
@@ -29,7 +29,7 @@ class CarriedOver:
     checked: Sequence[str]
     """Submitted agents that keep their checks."""
     unchecked: Sequence[str]
-    """Submitted agents to check again, because the policy differs."""
+    """To check again, because the policy differs."""
     tokens: int
     has_key: bool
     shares_store: bool
@@ -50,7 +50,8 @@ def carry_over(last: Planned, following: Planned, who: str) -> CarriedOver:
     source, target = intake_directory(last), intake_directory(following)
     names: dict[bool, list[str]] = {True: [], False: []}
     is_same_policy = last.policy == following.policy
-    with closing(source.register()) as old, closing(target.register()) as new:
+    # `plan` reports clashes with listed agents.
+    with closing(source.register()) as old, closing(Register(target.store_url, target.contest)) as new:
         for submission in old.entries():
             _copy_submission(source, target, old, new, submission, is_same_policy, who)
             names[is_same_policy].append(submission.name)
@@ -91,7 +92,14 @@ def _copy_submission(
         target.files.put(source.files.get(digest))
     if is_same_policy:
         AgentStore(target.agents).put(agent_of(source, submission).program)
-    upload = Upload(submission.author, submission.name, submission.filename, submission.upload, submission.size)
+    upload = Upload(
+        submission.author,
+        submission.name,
+        submission.filename,
+        submission.upload,
+        submission.size,
+        submission.title,
+    )
     worker = secrets.token_hex(8) if is_same_policy else ""
     taken = new.receive(upload, worker=worker)
     if not is_same_policy:

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
-from contextlib import closing
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from judge.agents.agents import Agent, stage_agent
+from judge.agents.agents import Agent, manifest_of, stage_agent
 from judge.base.errors import InputError
 from judge.base.text import quote
 from judge.contest.plan import Planned, load_plan
 from judge.host.house_agents import house_agent_names
-from judge.store.types import ORGANISER, State, Submission
+from judge.store.types import ORGANISER, VERSIONED_CHARACTERS, State, Submission
 from judge.tournament.snapshot import SnapshotEntry, is_new_version, newest_versions, read_snapshot
 
 if TYPE_CHECKING:
@@ -22,9 +23,25 @@ if TYPE_CHECKING:
     from judge.submissions.service import IntakeDirectory
 
 
+class EntryName(NamedTuple):
+    """An agent's name. `path`: in contest.toml."""
+
+    name: str
+    path: str = ""
+    submission: int | None = None
+    author: str = ""
+
+    @property
+    def origin(self) -> str:
+        """Such as `submission 3 of 'ada'`."""
+        if self.submission is None:
+            return f"{quote(self.path)} in [[agents]]"
+        return f"submission {self.submission} of {quote(self.author)}"
+
+
 @dataclass(frozen=True, slots=True)
 class Entrant:
-    """An agent and its contest name. `submission` is its number, if submitted."""
+    """An agent and its contest name."""
 
     name: str
     agent: Agent
@@ -32,11 +49,18 @@ class Entrant:
     author: str = ""
     """The submission's, else the manifest's; empty for a house agent."""
     is_checked: bool = True
-    """House agent, or submission that passed with the contest's clocks."""
+    """Whether a check with the contest's clocks passed."""
     title: str = ""
     """Display name, if it differs from the name."""
     parent: str = ""
     """Entry of which it is a new version."""
+    path: str = ""
+    """In contest.toml."""
+
+    @property
+    def entry_name(self) -> EntryName:
+        """Its name."""
+        return EntryName(self.name, self.path, self.submission, self.author)
 
 
 def intake_directory(planned: Planned) -> IntakeDirectory:
@@ -54,13 +78,28 @@ def intake_directory(planned: Planned) -> IntakeDirectory:
         planned.path.resolve(),
         planned.plan.agents_per_author,
         not planned.plan.format.has_rounds,
+        partial(_current_names, planned),
     )
 
 
+def _current_names(planned: Planned) -> Sequence[str]:
+    with suppress(InputError):
+        planned = load_plan(planned.path)
+    return [each.name for each in listed_names(planned)]
+
+
+def listed_names(planned: Planned) -> Sequence[EntryName]:
+    """Of readable agents."""
+    found = []
+    for each in planned.plan.agents:
+        with suppress(InputError, OSError):
+            name = each.name or manifest_of(planned.locate(each))[0].name
+            found.append(EntryName(name, each.path))
+    return found
+
+
 def current_intake(directory: IntakeDirectory, register: Register) -> IntakeDirectory:
-    """`directory` with the policy of the contest's file, which may change until the start. After it only the runtimes
-    that a ladder has locked in.
-    """
+    """With the current policy of the contest's file; after the start of a ladder, with its runtimes."""
     if directory.plan is None:
         return directory
     if (document := register.document()) is not None:
@@ -81,17 +120,17 @@ def _with_images(directory: IntakeDirectory, images: Collection[str]) -> IntakeD
 
 
 def entrants(planned: Planned, staging: Path, miss: Callable[[InputError], None]) -> Sequence[Entrant]:
-    """The entries. `miss` receives each reason why an agent cannot play, and may raise it.
+    """The entries. `miss` receives why an agent cannot play, and may raise it.
 
-    Listed agents are staged below `staging`.
-    """
+    Listed agents are staged below `staging`."""
     found: list[Entrant] = []
     for each in planned.plan.agents:
         try:
             agent = stage_agent(planned.locate(each), staging)
             is_house = planned.locate(each) in house_agent_names()
             author = "" if is_house else agent.manifest.author
-            found.append(Entrant(each.name or agent.manifest.name, agent, author=author, is_checked=is_house))
+            name = each.name or agent.manifest.name
+            found.append(Entrant(name, agent, author=author, is_checked=is_house, path=each.path))
         except InputError as error:
             miss(InputError(f"{planned.path}: {error}"))
     directory = intake_directory(planned)
@@ -133,10 +172,33 @@ def late_entrants(planned: Planned, entries: Sequence[SnapshotEntry]) -> Mapping
         if former is None:
             found[each.name] = _sent(directory, each)
         elif not planned.plan.format.has_rounds and is_new_version(former, each.id, each.digest, withdrawn):
-            name = f"{each.name[:48]}.{each.version}"
+            name = f"{each.name[:VERSIONED_CHARACTERS]}.{each.version}"
             name += f"-{each.id}" if name.casefold() in taken else ""
             found[each.name] = replace(_sent(directory, each), name=name, parent=former.name)
     return found
+
+
+def equal_names(planned: Planned, names: Iterable[EntryName]) -> Iterator[str]:
+    """A sentence with the fix for each name that occurs twice, in any case."""
+    known: dict[str, EntryName] = {}
+    for second in sorted(names, key=lambda each: each.submission is not None):
+        first = known.setdefault(second.name.casefold(), second)
+        if first is second:
+            continue
+        called = f"both called {first.name!r}"
+        if first.name != second.name:
+            called = f"called {first.name!r} and {second.name!r}, which differ only by case"
+        fix = "give one of them another name ="
+        if second.submission is not None:
+            withdraw = f"judge submissions withdraw {second.submission} {planned.path} --why REASON"
+            fix = f"{'' if first.submission else 'give the first another name =, or '}withdraw the second: {withdraw}"
+        yield f"{planned.path}: {first.origin} and {second.origin} are {called}: {fix}"
+
+
+def name_problems(planned: Planned, submissions: Iterable[Submission]) -> Sequence[str]:
+    """`equal_names` of listed agents and submissions."""
+    sent = [EntryName(each.name, submission=each.id, author=each.author) for each in submissions]
+    return list(equal_names(planned, [*listed_names(planned), *sent]))
 
 
 _SEPARATORS = re.compile(r"[,;&]| and ")

@@ -12,11 +12,10 @@ from pathlib import Path
 
 from judge.agents.agents import Agent
 from judge.base.errors import HostError, InputError
-from judge.contest.entries import entrants, refuse_many_of_an_author
+from judge.contest.entries import entrants, equal_names, refuse_many_of_an_author
 from judge.contest.folders.transfer import brought, folder_words
 from judge.contest.league_seats import resolved_format
 from judge.contest.plan import Planned
-from judge.contest.take_snapshot import distinct
 from judge.contest_games import Pairing
 from judge.referee.policy import ClockPolicy, Policy
 from judge.referee.setup import check_playable
@@ -98,7 +97,7 @@ def estimate_contest(planned: Planned, later: int = 0) -> ContestEstimate:
         count = len(entered) + len(absent) + later
         if (why := planned.lacks_agents(count)) is not None:
             missing.append(why)
-        missing += _why_not(lambda: distinct(names, planned.path))
+        missing += equal_names(planned, (each.entry_name for each in entered))
         missing += _why_not(lambda: refuse_many_of_an_author(planned, entered))
         found = [each.agent for each in entered]
         agents = [(each.name, each.agent.digest) for each in entered]
@@ -183,9 +182,7 @@ EXPECTED_ANSWERS = 40
 
 
 def expected_game_s(policy: Policy) -> float | None:
-    """Seconds of a game with `EXPECTED_ANSWERS`, which use all their time. None if unlimited, or without a time
-    control.
-    """
+    """Seconds of a game with `EXPECTED_ANSWERS`, which use all their time; None if unlimited."""
     if policy.clock.control is None:
         return None
     answers = min(EXPECTED_ANSWERS, ceil(_longest_answers(policy) / 2))
@@ -240,7 +237,7 @@ def _why_not(needed: Callable[[], object]) -> list[str]:
 
 
 _ANY_SEED = 0
-"""Any value: the number of games does not depend on chance."""
+"""The number of games does not depend on it."""
 
 
 def _draws(planned: Planned, chosen: AnyFormat, names: Sequence[str]) -> Sequence[Sequence[Pairing]]:

@@ -101,7 +101,7 @@ def _set_aside(contest: Contest) -> set[str]:
 
 
 def replay(contest: Contest, order: OrganiserOrder) -> DoneOrder:
-    """Replay only the target. Resumes a stopped contest. Raises InputError unless the game is held."""
+    """Replay only the target. Resumes a stopped contest. Raises InputError."""
     game = find_game(contest, order.target)
 
     def do(store: Store) -> str:
@@ -211,7 +211,7 @@ def season_is_over(reader: Reader, contest: str, form: Ladder) -> bool:
 
 
 def enter(contest: Contest, order: OrganiserOrder) -> DoneOrder:
-    """Enter the target, an agent with a passed submission, after the start. Raises InputError."""
+    """Enter the target, which has a passed submission. Raises InputError."""
     contest.refresh()
     found = late_entrants(contest.planned, contest.snapshot.entries)
     if order.target in contest.snapshot.by_name() and order.target not in found:
@@ -249,7 +249,7 @@ def enter(contest: Contest, order: OrganiserOrder) -> DoneOrder:
 
 
 def enter_passed(contest: Contest) -> None:
-    """Enter all passed submissions of a ladder; why some cannot enter is written to the journal."""
+    """Enter a ladder's passed submissions; the journal has the reasons of refusals."""
     if contest.frozen_admissions is not None:
         return
     for agent, entrant in _late_entrants(contest).items():

@@ -10,7 +10,7 @@ from typing import Any
 import judge
 from judge.agents.store import AgentStore
 from judge.base.errors import HostError, InputError
-from judge.contest.entries import Entrant, entrants, first_author, refuse_many_of_an_author
+from judge.contest.entries import Entrant, entrants, equal_names, first_author, refuse_many_of_an_author
 from judge.contest.league_seats import resolved_format
 from judge.contest.plan import Planned
 from judge.referee.policy import Policy
@@ -36,11 +36,11 @@ def take_snapshot(
     begins: Begins = lambda _: ("", {}),
     freeze: Callable[[str], Freeze | None] = lambda _: None,
 ) -> Snapshot:
-    """Copy the agents and make the snapshot. Raises InputError for mistakes that would otherwise appear in a game.
+    """Copy the agents and make the snapshot. Raises InputError.
 
     `staging` is empty. `secret` is the source of all chance; None: the plan's seed. `begins` takes agents' names and
-    digests, and returns the source of their folders and digests of non-empty ones by name. `freeze` takes the digest of
-    all but the draw, and returns the current log.
+    digests, and returns the source and digests of their folders. `freeze` takes the digest of all but the draw, and
+    returns the current log.
     """
     plan = planned.plan
     if secret is None and plan.seed is None:
@@ -93,7 +93,7 @@ def take_snapshot(
 
 
 def check_terms(planned: Planned) -> None:
-    """Raises InputError as `take_snapshot` for agents, ratings and seats. Writes nothing."""
+    """As `take_snapshot`, for agents, ratings and seats. Writes nothing."""
     with owned_directory() as staging:
         _agreed(planned, staging)
 
@@ -103,8 +103,9 @@ def _agreed(planned: Planned, staging: Path) -> tuple[Sequence[Entrant], Sequenc
     if (why := planned.lacks_agents(len(entered))) is not None:
         raise InputError(why)
     refuse_many_of_an_author(planned, entered)
-    names = distinct([each.name for each in entered], planned.path)
-    agents = [(name, each.agent.digest) for name, each in zip(names, entered, strict=True)]
+    for why in equal_names(planned, (each.entry_name for each in entered)):
+        raise InputError(why)
+    agents = [(each.name, each.agent.digest) for each in entered]
     return entered, agents, resolved_format(planned, agents)
 
 
@@ -159,14 +160,3 @@ def images_of(runtimes: Iterable[str], others: Iterable[str] = ()) -> dict[str, 
             ids[runtime] = runtime_image(runtime)
     ids = dict(sorted(ids.items()))
     return {name: SnapshotImage(id=image, content=contents.get(image, "")) for name, image in ids.items()}
-
-
-def distinct(names: Sequence[str], path: Path) -> Sequence[str]:
-    """The names. Raises InputError for duplicates."""
-    for name in names:
-        if names.count(name) > 1:
-            raise InputError(
-                f"{path}: two [[agents]] are called {name!r}; give one of them another name =, "
-                "or withdraw the submission that has it"
-            )
-    return names

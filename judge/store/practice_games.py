@@ -1,8 +1,9 @@
-"""Practice games of passed submissions, visible to the author: against house agents, or challenges.
+"""Practice games of passed submissions: against house agents, or challenges.
 
-A queue (`judge.store.queue`) apart from the contest's games. Each method is one transaction.
+A queue (`judge.store.queue`). Each method is one transaction.
 """
 
+import json
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from datetime import timedelta
@@ -10,7 +11,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, Select, func, insert, select, update
 
-from judge.base.text import sentence
+from judge.base.text import nearest, sentence
 from judge.contest_games import GameState
 from judge.store.database import count, stamp, value_of
 from judge.store.queue import Queue
@@ -109,8 +110,16 @@ class PracticeGames(Queue[PracticeGame]):
         """Add a game against an agent that takes part, at most `per_day` in 24 hours. Raises as `ask`."""
         with self._writing() as connection:
             row = self._passed(connection, submission, author)
-            if connection.scalar(self._active().where(entries.c.name == opponent)) is None:
-                raise NotNowError(f"{opponent[:64]} does not take part: choose another opponent")
+            active = {
+                each.name.lower(): each for each in connection.execute(self._active().add_columns(entries.c.entry))
+            }
+            found = active.get(opponent.lower())
+            if found is None:
+                near = nearest(opponent.lower(), active)
+                hint = f"did you mean {active[near[0]].name!r}?" if near else "choose another opponent"
+                raise NotNowError(f"{opponent[:64]} does not take part: {hint}")
+            if json.loads(found.entry).get("submission") == submission:
+                raise NotNowError("an agent does not play against itself: choose another opponent")
             recent = practice_games.c.asked_at > stamp(self._now() - _DAY)
             asked = self._all().where(practice_games.c.author == author, practice_games.c.challenged != "", recent)
             if count(connection, asked) >= per_day:
@@ -118,7 +127,7 @@ class PracticeGames(Queue[PracticeGame]):
                     f"an author may request {per_day} challenges in 24 hours: try again later",
                     int(_DAY.total_seconds()) // max(1, per_day),
                 )
-            add_practice_games(connection, row, 1, stamp(self._now()), by_author=True, challenged=opponent)
+            add_practice_games(connection, row, 1, stamp(self._now()), by_author=True, challenged=found.name)
 
     def challenges(self, author: str, limit: int) -> list[PracticeGame]:
         """Newest first."""

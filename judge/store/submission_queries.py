@@ -25,7 +25,6 @@ from judge.store.types import (
     ANNOUNCED,
     ENTERS,
     FROZEN,
-    TITLE,
     Change,
     EntryRow,
     State,
@@ -49,7 +48,7 @@ class RegisterReader(ContestDatabase):
     def submissions(
         self, author: str | None = None, before: int | None = None, limit: int | None = None
     ) -> list[Submission]:
-        """At most `limit` submissions of an author with numbers below `before`, newest first."""
+        """At most `limit` submissions with numbers below `before`, newest first."""
         query = self._all() if author is None else self._of(author)
         if before is not None:
             query = query.where(submissions.c.id < before)
@@ -57,7 +56,7 @@ class RegisterReader(ContestDatabase):
         return [value_of(Submission, row) for row in rows]
 
     def entries(self, author: str | None = None) -> list[Submission]:
-        """Each agent's latest passed or approved submission by name, of all authors or one."""
+        """Each agent's latest passed or approved submission, by name."""
         submitted = self._all() if author is None else self._of(author)
         query = submitted.where(submissions.c.state.in_(ENTERS)).order_by(submissions.c.id)
         latest = {(row.author, row.name.lower()): value_of(Submission, row) for row in self._rows(query)}
@@ -89,7 +88,7 @@ class RegisterReader(ContestDatabase):
         return self.document() is not None
 
     def is_admitted_late(self, author: str) -> bool:
-        """Whether an organiser lets an author submit until the start."""
+        """Whether an author may submit until the start."""
         query = select(orders.c.id).where(
             orders.c.contest == self._contest, orders.c.action == LATE, orders.c.target == author
         )
@@ -113,20 +112,21 @@ class RegisterReader(ContestDatabase):
             return connection.scalar(query.where(entries.c.disqualified.is_(None), entries.c.withdrawn.is_(None)))
 
     def own_entries(self, author: str) -> Mapping[int, EntryRow]:
-        """All entries of an author by submission, in order."""
+        """An author's entries by submission, in order."""
         query = select(entries).where(entries.c.contest == self._contest).order_by(entries.c.rank)
         with self._reading() as connection:
             own = {row.id for row in connection.execute(self._of(author))}
             found = [(json.loads(row.entry).get("submission"), row) for row in connection.execute(query)]
         return {number: value_of(EntryRow, row) for number, row in found if number in own}
 
-    def names_of_others(self, author: str) -> frozenset[str]:
-        """All names of other authors' entries, in lower case."""
-        query = select(entries.c.name, entries.c.entry).where(entries.c.contest == self._contest)
+    def names_of_others(self, author: str, but: str) -> frozenset[str]:
+        """All names of other authors' entries, without `but`."""
+        query = select(entries).where(entries.c.contest == self._contest)
         with self._reading() as connection:
             own = _agents_of(connection, self._contest, author)
-            found = [(row.name, json.loads(row.entry).get(TITLE, "")) for row in connection.execute(query)]
-        return frozenset(shown.casefold() for names in found if names[0] not in own for shown in names if shown)
+            found = [value_of(EntryRow, row) for row in connection.execute(query)]
+        others = [each for each in found if each.name not in own and each.name.lower() != but.lower()]
+        return frozenset(shown for each in others for shown in (each.name, each.title) if shown)
 
     def agents_of(self, author: str) -> frozenset[str]:
         """Names of an author's agents."""
@@ -134,7 +134,7 @@ class RegisterReader(ContestDatabase):
             return frozenset(_agents_of(connection, self._contest, author))
 
     def own_games(self, author: str, limit: int, number: int | None = None) -> list[PublishedGame]:
-        """Games of an author with a result or record, newest first, without specs; only game `number`, if given."""
+        """Games with a result or record, newest first, without specs; only game `number`, if given."""
         with self._reading() as connection:
             agents = _agents_of(connection, self._contest, author)
             recorded = select(attempts.c.game).where(attempts.c.game == games.c.id, attempts.c.record.is_not(None))

@@ -4,16 +4,18 @@ Submissions are a queue (`judge.store.queue`). Each method is one transaction, d
 """
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+import re
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
+from itertools import chain
 from typing import Any
 
 from sqlalchemy import Connection, Row, func, insert, or_, select, update
 
 from judge.base.errors import InputError
-from judge.base.text import sentence
+from judge.base.text import appearances, sentence
 from judge.store.database import AdvisoryLock, columns_of, count, lock_until_commit, stamp, value_of
 from judge.store.files import Files
 from judge.store.orders import DoneOrder, OrganiserOrder, once
@@ -24,7 +26,7 @@ from judge.store.submission_queries import RegisterReader
 from judge.store.tables import entries, submission_journal, submission_steps, submissions
 from judge.store.types import (
     ENTERS,
-    TITLE,
+    VERSIONED_CHARACTERS,
     Allowance,
     NameTakenError,
     NotNowError,
@@ -35,7 +37,6 @@ from judge.store.types import (
     UnknownSubmissionError,
     Upload,
     UploadStep,
-    title_of,
 )
 
 JUDGE = "judge"
@@ -44,6 +45,7 @@ LATE_REFUSED = sentence("The contest has begun: a late submission cannot be perm
 NO_WITHDRAWAL = "the contest has begun: ask the organiser to withdraw the agent"
 
 _HOUR = timedelta(hours=1)
+_VERSION = re.compile(r"(.+)\.[0-9]+(?:-[0-9]+)?")
 _LOGGED = (State.PASSED, State.REFUSED, State.APPROVED, State.WITHDRAWN, State.FAILED)
 """Public in the log; FAILED shows that the host failed."""
 _UNDERWAY = (State.RECEIVED, State.PROCESSING)
@@ -59,13 +61,26 @@ class Register(RegisterReader, Queue[Submission]):
     backoff = 2
     lost = "the judge that processed it was gone"
 
+    def __init__(
+        self,
+        url: str,
+        contest: str,
+        now: Callable[[], datetime] = lambda: datetime.now(UTC),
+        listed_names: Callable[[], Collection[str]] = tuple,
+        has_versions: bool = False,
+    ) -> None:
+        """`listed_names`: of agents in the contest's file. `has_versions`: versions are named such as `five.2`."""
+        super().__init__(url, contest, now)
+        self._listed_names = listed_names
+        self._has_versions = has_versions
+
     # --- intake ------------------------------------------------------------------------------------------------------
 
-    def may_receive(self, author: str, name: str, size: int, allowance: Allowance) -> None:
-        """Check an upload before storing its bytes. Raises like `receive`."""
+    def may_receive(self, author: str, name: str, size: int, allowance: Allowance, title: str = "") -> None:
+        """Check an upload in advance. Raises like `receive`."""
         with self._reading() as connection:
             self._check_allowance(connection, author, size, allowance)
-            self._check_name(connection, author, name)
+            self._check_names(connection, author, name, title)
 
     def receive(
         self,
@@ -80,7 +95,7 @@ class Register(RegisterReader, Queue[Submission]):
         """
         with self._writing() as connection:
             self._check_allowance(connection, upload.author, upload.size, allowance)
-            self._check_name(connection, upload.author, upload.name)
+            self._check_names(connection, upload.author, upload.name, upload.title)
             number = connection.execute(
                 insert(submissions)
                 .values(**asdict(upload), contest=self._contest, received_at=self._stamp(), state=State.RECEIVED)
@@ -135,18 +150,48 @@ class Register(RegisterReader, Queue[Submission]):
                 f"your uploads together would be more than {allowance.bytes_kept} bytes: ask the organiser", 0
             )
 
-    def _check_name(self, connection: Connection, author: str, name: str) -> None:
-        if why := self._why_taken(connection, author, name):
+    def _check_names(self, connection: Connection, author: str, name: str, title: str) -> None:
+        if why := self._why_taken(connection, author, name, title):
             raise NameTakenError(why)
 
-    def _why_taken(self, connection: Connection, author: str, name: str) -> str:
+    def _why_taken(self, connection: Connection, author: str, name: str, title: str) -> str:
         if name and self._is_listed(connection, name):
             return f"the contest's file lists an agent called {name!r}: choose another name"
         if name and self._is_anothers(connection, author, name):
             return f"an agent of another author is called {name!r} already: choose another name"
+        if agent := self._version_of(connection, author, name):
+            return f"{name!r} looks like a version of the agent {agent!r}: choose another name"
+        taken = self._taken_names(connection, author, name)
+        for shown in (name, title):
+            if not taken.isdisjoint(appearances(shown)):
+                return f"another agent is called {shown!r}: choose another name"
         return ""
 
+    def _version_of(self, connection: Connection, author: str, name: str) -> str:
+        found = _VERSION.fullmatch(name) if self._has_versions else None
+        own = self._of(author).where(
+            func.lower(submissions.c.name) == name.lower(), submissions.c.state.in_((*ENTERS, State.WITHDRAWN))
+        )
+        if found is None or count(connection, own):
+            return ""
+        inner = self._inside(connection)
+        names = [] if inner.has_begun() else [*self._listed_names()]
+        names += connection.scalars(select(entries.c.name).where(entries.c.contest == self._contest))
+        names += [each.name for each in inner.entries()]
+        return next((each for each in names if each[:VERSIONED_CHARACTERS].lower() == found[1].lower()), "")
+
+    def _taken_names(self, connection: Connection, author: str, name: str) -> frozenset[str]:
+        """Of all other agents; with an empty `name`, of other authors'."""
+        inner = self._inside(connection)
+        shown = {*inner.names_of_others(author, name), *(() if inner.has_begun() else self._listed_names())}
+        for each in inner.entries():
+            if each.author != author or name.lower() not in ("", each.name.lower()):
+                shown |= {each.name, each.title}
+        return frozenset(chain.from_iterable(map(appearances, shown)))
+
     def _is_listed(self, connection: Connection, name: str) -> bool:
+        if not self._inside(connection).has_begun():
+            return name.casefold() in map(str.casefold, self._listed_names())
         entry = self._entry_called(connection, name)
         return entry is not None and json.loads(entry).get("submission") is None
 
@@ -171,7 +216,7 @@ class Register(RegisterReader, Queue[Submission]):
     # --- processing --------------------------------------------------------------------------------------------------
 
     def take(self, worker: str, only: int | None = None) -> Submission | None:
-        """Give a worker the next due submission, or `only` this, as a new attempt.
+        """Start an attempt at the next due submission, or `only` this.
 
         Authors take turns by the start of their last attempt. Each author's submissions are processed singly, in order.
         """
@@ -216,17 +261,16 @@ class Register(RegisterReader, Queue[Submission]):
             if row is None:
                 return self._value(connection, number)
             refusal, name = came.refusal, came.name or row.name
-            refusal = refusal or self._why_taken(connection, row.author, came.name)
+            title = row.title or self._last_title(connection, row, name)
+            refusal = refusal or self._why_taken(connection, row.author, came.name, row.title)
             others = self._other_names(connection, row, came.name) if agents_per_author else ()
             if not refusal and agents_per_author and len(others) >= agents_per_author:
                 refusal = (
                     f"an author may enter {agents_per_author} agent{'s' * (agents_per_author > 1)}, and yours are "
                     f"{', '.join(others)}: withdraw one of them, or submit under its name"
                 )
-            values = columns_of(submissions, came) | {"name": name, "failures": 0}
+            values = columns_of(submissions, came) | {"name": name, "title": title, "failures": 0}
             values["version"] = self._next_version(connection, row, name)
-            if came.agent is not None and (title := self._title(connection, row, name)):
-                values["agent"] = json.dumps({**json.loads(came.agent), TITLE: title})
             state = State.REFUSED if refusal else State.PASSED
             self._change(connection, row, state, refusal or self._replaces(connection, row, came.name), **values)
             finished = self._row(connection, number)
@@ -258,15 +302,16 @@ class Register(RegisterReader, Queue[Submission]):
             "to enter both, upload one of them under another name (--name)"
         )
 
-    def _title(self, connection: Connection, row: Row[Any], name: str) -> str:
-        query = select(submissions.c.agent).where(
-            submissions.c.contest == self._contest,
-            submissions.c.author == row.author,
+    def _last_title(self, connection: Connection, row: Row[Any], name: str) -> str:
+        """Newest one that is still free."""
+        query = self._of(row.author).where(
             func.lower(submissions.c.name) == name.lower(),
             submissions.c.id != row.id,
             submissions.c.agent.is_not(None),
         )
-        return title_of(connection.scalar(query.order_by(submissions.c.id.desc()).limit(1)))
+        titles = [str(each.title) for each in connection.execute(query.order_by(submissions.c.id.desc()))]
+        taken = self._taken_names(connection, row.author, name) if any(titles) else ()
+        return next((title for title in titles if appearances(title).isdisjoint(taken)), "")
 
     def _next_version(self, connection: Connection, row: Row[Any], name: str) -> int | None:
         if not name or (row.version and row.name == name):
@@ -297,7 +342,7 @@ class Register(RegisterReader, Queue[Submission]):
             self._tell(connection, self._contest, event, text)
 
     def admit_late(self, order: OrganiserOrder) -> DoneOrder:
-        """Let the author `order.target` submit until the start. Raises InputError if terms are locked in."""
+        """Let the author `order.target` submit until the lock-in. Raises InputError."""
 
         def do(inner: Register) -> str:
             if inner.is_locked_in():
@@ -327,7 +372,7 @@ class Register(RegisterReader, Queue[Submission]):
             inner.withdraw_versions(name, author, why)
 
     def withdraw_versions(self, name: str, author: str, why: str) -> Sequence[int]:
-        """Withdraw an agent's submissions, not its entry; return the numbers of all. Raises UnknownSubmissionError."""
+        """Withdraw an agent's submissions; return their numbers. Raises UnknownSubmissionError."""
         with self._writing() as connection:
             announced_row(connection, self._contest, locked=True)
             query = self._of(author).where(func.lower(submissions.c.name) == name.lower())
@@ -351,41 +396,30 @@ class Register(RegisterReader, Queue[Submission]):
             inner = self._inside(connection)
             if inner.has_begun() and not joins_later:
                 raise NotNowError("the contest has begun: its names no longer change")
-            others = {
-                shown.casefold()
-                for each in inner.entries()
-                if (each.author, each.name.lower()) != (author, name.lower())
-                for shown in (each.name, each.title)
-            } | inner.names_of_others(author)
-            if title and title.casefold() in others:
+            if not self._taken_names(connection, author, name).isdisjoint(appearances(title)):
                 raise NameTakenError(f"another agent is called {title!r}: choose another name")
-            query = self._of(author).where(
-                func.lower(submissions.c.name) == name.lower(), submissions.c.agent.is_not(None)
-            )
-            rows = connection.execute(query).all()
-            if not name or not rows:
+            of_agent = self._of(author).where(func.lower(submissions.c.name) == name.lower())
+            if not name or not count(connection, of_agent.where(submissions.c.agent.is_not(None))):
                 raise UnknownSubmissionError(f"you have no agent {name[:80]!r}")
-            for row in rows:
-                self._set_title(connection, row.id, row.agent, title)
-
-    def _set_title(self, connection: Connection, number: int, agent: str, title: str) -> None:
-        described = json.dumps({**json.loads(agent), TITLE: title})
-        connection.execute(update(submissions).where(submissions.c.id == number).values(agent=described))
+            rows = connection.execute(of_agent).all()
+            connection.execute(
+                update(submissions).where(submissions.c.id.in_([row.id for row in rows])).values(title=title)
+            )
 
     def approve(self, number: int, who: str, why: str) -> Submission:
-        """Approve a refused submission. Raises NotNowError unless an agent was built."""
+        """Approve a refused submission. Raises NotNowError without an agent."""
         with self._writing() as connection:
             row = self._row(connection, number)
             if row.state != State.REFUSED:
                 raise NotNowError(f"submission {number} is {row.state}: only a refused one is approved")
             if row.agent is None:
                 raise NotNowError(f"submission {number} did not produce a playable agent: {row.why}")
-            self._check_name(connection, row.author, row.name)
+            self._check_names(connection, row.author, row.name, row.title)
             self._change(connection, row, State.APPROVED, why, who=who)
             return self._value(connection, number)
 
     def refuse(self, number: int, who: str, why: str) -> Submission:
-        """Refuse a submission that would play; its author sees the reason. Raises NotNowError."""
+        """Refuse a submission that would play. Raises NotNowError."""
         with self._writing() as connection:
             row = self._row(connection, number)
             if row.state not in ENTERS:
@@ -396,7 +430,7 @@ class Register(RegisterReader, Queue[Submission]):
             return self._value(connection, number)
 
     def retry(self, number: int, who: str, why: str) -> Submission:
-        """Process a failed or refused submission again, without its earlier failures. Raises NotNowError."""
+        """Process a failed or refused submission again. Raises NotNowError."""
         with self._writing() as connection:
             row = self._row(connection, number)
             if row.state not in (State.FAILED, State.REFUSED, State.RECEIVED):

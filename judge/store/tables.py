@@ -207,6 +207,7 @@ submissions = Table(
     Column("agent", Text),
     Column("log", String(64)),
     Column("report", String(64)),
+    Column("title", String(128), nullable=False, server_default=""),
 )
 
 submission_steps = Table(

@@ -1,6 +1,4 @@
-"""Tokens of authors and organisers: shown once, valid until revoked, stored as SHA-256, which is enough for 256 random
-bits.
-"""
+"""Tokens: shown once, valid until revoked, stored as SHA-256, enough for 256 random bits."""
 
 import hashlib
 import hmac
@@ -15,11 +13,14 @@ from judge.base.errors import InputError
 from judge.base.text import is_printable
 from judge.store.database import ContestDatabase
 from judge.store.tables import tokens
+from judge.store.types import ORGANISER
 
 PREFIX = "judge-"
 """Identifies tokens published by mistake."""
 ENTROPY_BYTES = 32
 AUTHOR_CHARACTERS = 64
+RESERVED_AUTHORS = (ORGANISER, "judge")
+"""Actors in journals."""
 
 _NO_HASH = "0" * 64
 """So that unknown tokens take the same steps."""
@@ -51,7 +52,7 @@ class Tokens(ContestDatabase):
 
     def make(self, author: str, who: str, role: TokenRole = TokenRole.AUTHOR) -> str:
         """An additional token, shown only once. Raises InputError."""
-        checked_author(author)
+        checked_author(author, role)
         token = PREFIX + secrets.token_urlsafe(ENTROPY_BYTES)
         values = {"contest": self._contest, "author": author, "role": role}
         with self._writing() as connection:
@@ -122,8 +123,10 @@ class Tokens(ContestDatabase):
         return _holder_of(row)
 
 
-def checked_author(author: str) -> str:
-    """Raises InputError for an invalid name."""
+def checked_author(author: str, role: TokenRole = TokenRole.AUTHOR) -> str:
+    """Raises InputError for an invalid or reserved name."""
+    if role is TokenRole.AUTHOR and author.casefold() in RESERVED_AUTHORS:
+        raise InputError(f"author {author!r}: the name is reserved; choose another one")
     fits = 0 < len(author) <= AUTHOR_CHARACTERS and is_printable(author)
     if not fits or author != author.strip():
         raise InputError(f"author {author[:80]!r}: 1 to {AUTHOR_CHARACTERS} printable characters, no blank at an end")

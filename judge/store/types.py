@@ -1,4 +1,4 @@
-"""Values that the store returns for a contest and its submissions."""
+"""Values that the store returns."""
 
 import hashlib
 import json
@@ -31,6 +31,11 @@ class EntryRow:
     """Whether its results do not count because it withdrew."""
 
     @property
+    def title(self) -> str:
+        """Display name, or empty."""
+        return str(json.loads(self.entry).get("title", ""))
+
+    @property
     def is_active(self) -> bool:
         """Whether it takes part."""
         return self.disqualified is None and self.withdrawn is None
@@ -55,7 +60,7 @@ class JournalLine:
     number: int | None = None
     """Leaf number, from 0; None without a log."""
     who: str | None = None
-    """The order's organiser, not published; None if unknown or automatic."""
+    """The order's organiser, not published, if known."""
 
     @property
     def leaf(self) -> bytes:
@@ -82,10 +87,10 @@ def season_end_text(ends: datetime) -> str:
 
 
 WITHDRAWN = "agent-withdrawn"
-"""Event: an agent withdrew after the start; `withdrawn` is an event of submissions."""
+"""Event: an agent withdrew after the start."""
 
 RATED = "rated"
-"""Event: a ladder agent's rating is certain enough to be reported."""
+"""Event: a ladder agent's rating is certain enough."""
 
 SEASON_ENDED = "season-ended"
 """Event: no further game of a ladder is drawn. Its text is the organiser's reason, or `season_end_text`."""
@@ -99,7 +104,7 @@ ANNOUNCED = "announced"
 FROZEN = "frozen"
 
 UNWITNESSED = "unwitnessed"
-"""Names a witness of the draw that did not sign, with the reason."""
+"""Names a witness that did not sign the draw, with the reason."""
 
 
 class State(StrEnum):
@@ -122,8 +127,8 @@ ORGANISER = "organiser"
 
 ENTERS = (State.PASSED, State.APPROVED)
 
-TITLE = "title"
-"""Key of the display name in `Submission.agent`."""
+VERSIONED_CHARACTERS = 48
+"""Of a name in those of new versions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,6 +141,8 @@ class Submission:
     """Requested, or the manifest's; empty until known."""
     version: int | None
     """Counts from 1 per name; None until processed."""
+    title: str
+    """Display name, or empty."""
     filename: str
     upload: str
     """SHA-256 of the file."""
@@ -150,16 +157,6 @@ class Submission:
     log: str | None
     report: str | None
 
-    @property
-    def title(self) -> str:
-        """Display name chosen by the author, or empty."""
-        return title_of(self.agent)
-
-
-def title_of(agent: str | None) -> str:
-    """The display name in a submission's `agent`."""
-    return str(json.loads(agent).get(TITLE, "")) if agent else ""
-
 
 @dataclass(frozen=True, slots=True)
 class Upload:
@@ -170,6 +167,8 @@ class Upload:
     filename: str
     upload: str
     size: int
+    title: str = ""
+    """Empty: the last version's."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,9 +8,11 @@ FOLDER/agents/DIGEST        the resulting agents
 import json
 import re
 import secrets
+import unicodedata
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +20,7 @@ from judge.agents.agents import Agent, AgentManifest
 from judge.base.errors import HostError, InputError, JudgeError, NotReadyError
 from judge.base.locks import lock, try_lock
 from judge.base.parsing import parse_json
-from judge.base.text import is_printable, printable, sentence
+from judge.base.text import appearances, is_printable, printable, sentence
 from judge.referee.policy import Policy
 from judge.sandbox.machine import cores
 from judge.store.files import Files, Incoming
@@ -35,6 +37,8 @@ from judge.submissions.windows import Windows
 
 FILENAME_CHARACTERS = 255
 TITLE_CHARACTERS = 48
+MARKS = 4
+"""Combining characters in a row."""
 CHUNK = 1 << 20
 FILENAME = r"^[^/\\\x00-\x1f\x7f-\x9f]*[^./\\\x00-\x1f\x7f-\x9f][^/\\\x00-\x1f\x7f-\x9f]*$"
 """Characters must also be printable."""
@@ -56,7 +60,9 @@ class IntakeDirectory:
     agents_per_author: int = 0
     """0: no limit."""
     joins_later: bool = False
-    """Whether an agent that passes after the start takes part."""
+    """Whether agents that pass after the start join."""
+    listed_names: Callable[[], Collection[str]] = tuple
+    """Names of agents in the contest's file."""
 
     @property
     def uploads(self) -> Path:
@@ -90,7 +96,7 @@ class IntakeDirectory:
 
     def register(self) -> Register:
         """The caller closes it. Raises as `Register`."""
-        return Register(self.store_url, self.contest)
+        return Register(self.store_url, self.contest, listed_names=self.listed_names, has_versions=self.joins_later)
 
     def notices(self) -> Notices:
         """The caller closes it. Raises as `Notices`."""
@@ -122,19 +128,28 @@ def check_name(name: str) -> str:
 
 
 def check_title(title: str) -> str:
-    """A display name without outer blanks. Raises InputError."""
-    title = title.strip()
+    """A display name with single blanks, in NFC. Raises InputError."""
+    title = unicodedata.normalize("NFC", re.sub(" +", " ", title.strip()))
     if len(title) > TITLE_CHARACTERS or not is_printable(title):
-        raise InputError(f"name {title[:80]!r}: at most {TITLE_CHARACTERS} printable characters")
+        raise InputError(f"display name {title[:80]!r}: at most {TITLE_CHARACTERS} printable characters")
+    if title and not appearances(title):
+        raise InputError(f"display name {title!a}: it shows nothing; use letters")
+    if any(len(list(run)) > MARKS for is_mark, run in groupby(title, _is_mark) if is_mark) or _is_mark(title[:1]):
+        raise InputError(f"display name {title!a}: 0 to {MARKS} marks follow a letter")
     return title
 
 
+def _is_mark(letter: str) -> bool:
+    return bool(letter) and unicodedata.category(letter) in ("Mn", "Mc", "Me")
+
+
 def receive_file(
-    directory: IntakeDirectory, register: Register, path: Path, name: str, author: str, worker: str
+    directory: IntakeDirectory, register: Register, path: Path, name: str, author: str, worker: str, title: str = ""
 ) -> Submission:
-    """Store a local file for processing by this worker, limited only in size. Raises InputError."""
+    """Store a local file for this worker, limited only in size. Raises InputError."""
     check_filename(path.name)
     check_name(name)
+    title = check_title(title)
     if path.is_dir():
         raise InputError(f"{path}: a directory; pack it: tar czf {path.name}.tar.gz -C {path} .")
     try:
@@ -149,7 +164,7 @@ def receive_file(
             if not incoming.size:
                 raise InputError(f"{path}: the file is empty")
             incoming.sync()
-            upload = Upload(author, name, path.name, incoming.digest, incoming.size)
+            upload = Upload(author, name, path.name, incoming.digest, incoming.size, title)
             return register.receive(upload, worker=worker, keep=incoming.keep)
     except OSError as error:
         raise InputError(f"{path}: {error.strerror}") from None

@@ -18,7 +18,7 @@ from judge.statistics.certainty import (
 from judge.tournament.points import DECIMALS, PointsTable
 from judge.tournament.results import PlayedPairing, without
 from judge.tournament.schedule import Table
-from judge.tournament.standings import RATINGS, TableLine
+from judge.tournament.standings import TableLine
 
 _MAX_TIMES = 10
 """If more repetitions are needed, first and second are called nearly equal."""
@@ -32,7 +32,7 @@ _EQUAL_ELO, _EQUAL_CHANCE = 0.01, 0.05
 
 @dataclass(frozen=True, slots=True)
 class Bracket:
-    """Consecutive agents that the games do not separate. `low` and `high` are their places."""
+    """Agents of places `low` to `high`, which the games do not separate."""
 
     low: int
     high: int
@@ -41,7 +41,7 @@ class Bracket:
 
 @dataclass(frozen=True, slots=True)
 class StageCertainty:
-    """Certainty within a stage. Its name is empty in a contest without stages.
+    """Certainty within a stage, unnamed in a contest without stages.
 
     `above`: agents above the stage. `games` are those that count, in `rounds` rounds (0: unknown).
     `changes_place`: reversed games change the first place, not only the best rating.
@@ -184,7 +184,7 @@ def certain_places(
         places = {line.agent: line.place - above for line in lines}
         if (certainty := assess_places(pair_results(games), places, is_running)) is not None:
             rounds = len({each.pairing.round for each in pairings}) if has_rounds else 0
-            changes_place = table.ranking[:1] in RATINGS
+            changes_place = table.is_by_rating
             if points is not None and not stage and table.ranking[:1] == ("points",):
                 reversals, new_first = _reversed_by_points(lines, games, points)
                 certainty = replace(certainty, reversals=reversals, new_first=new_first)

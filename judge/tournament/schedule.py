@@ -18,7 +18,7 @@ from judge.tournament.points import Scoring, points_table, score
 from judge.tournament.results import PlayedPairing, failure_shares, without
 from judge.tournament.seeds import commitment_to, contest_key, game_seed
 from judge.tournament.snapshot import Snapshot
-from judge.tournament.standings import TableLine, records_of, standings
+from judge.tournament.standings import CRITERIA, TableLine, records_of, standings
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,12 +37,17 @@ class Table:
     lines: tuple[TableLine, ...]
     crosstable: tuple[tuple[Cell | None, ...], ...]
 
+    @property
+    def is_by_rating(self) -> bool:
+        """Whether ratings decide."""
+        return any(CRITERIA[name].is_rating for name in self.ranking[:1])
+
 
 class Tournament:
     """Games and standings of a contest."""
 
     def __init__(self, snapshot: Snapshot, secret: Key | None = None) -> None:
-        """`secret` None: unknown, so results that depend on it are missing.
+        """`secret` None: results that depend on it are missing.
 
         Raises InputError for another secret, or a result word without points.
         """
@@ -63,7 +68,7 @@ class Tournament:
         out: Collection[str] = (),
         lots: Seed | None = None,
     ) -> list[Pairing]:
-        """All pairings that follow from the results; empty at the end.
+        """Pairings that follow the results; empty at the end.
 
         `earlier`: all pairings so far, `out`: disqualified agents. `lots` replaces an unknown seed; it never decides
         the number of games.
@@ -192,6 +197,6 @@ def bare(spec: GameSpec) -> GameSpec:
 
 
 def _fixed_seed(snapshot: Snapshot, round_number: int, table: int, game: int) -> int:
-    """Different in each contest; below 2**53 for JSON."""
+    """Differs per contest; below 2**53 for JSON."""
     text = f"{snapshot.name} {snapshot.seed} {round_number} {table} {game}"
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:6])

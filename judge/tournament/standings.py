@@ -1,4 +1,4 @@
-"""The table of a contest. Each criterion applies to agents that are equal in all earlier ones.
+"""The table of a contest. Each criterion applies to agents that are equal in earlier ones.
 
 Agents equal in all criteria share a place.
 """
@@ -100,6 +100,11 @@ class Criterion(NamedTuple):
     values: Callable[[Records, Sequence[str]], Mapping[str, float]]
     head: str
     meaning: str
+
+    @property
+    def is_rating(self) -> bool:
+        """Whether it is a rating."""
+        return self.values in (_elo, _rating)
 
 
 def _points(records: Records, equal: Sequence[str]) -> Mapping[str, float]:
@@ -206,8 +211,6 @@ CRITERIA: Mapping[str, Criterion] = {
     "rating": Criterion(_rating, "Rating", "the rating that Gomocup's BayesElo computes from all games"),
 }
 """Points and wins are shown as criteria only if there are stages."""
-
-RATINGS = (("elo",), ("rating",))
 
 
 def _known(names: tuple[str, ...]) -> tuple[str, ...]:

@@ -3,10 +3,19 @@
 from datetime import datetime
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator
 
 from judge.contest_games import GameState
 from judge.store.types import State
+from judge.submissions.service import (
+    AGENT_NAME,
+    FILENAME,
+    FILENAME_CHARACTERS,
+    TITLE_CHARACTERS,
+    check_filename,
+    check_name,
+    check_title,
+)
 from judge.transparency.receipt import Receipt
 
 
@@ -14,6 +23,34 @@ class JsonAnswer(BaseModel):
     """An answer with these fields. A reader ignores those that a later judge adds."""
 
     model_config = ConfigDict(json_schema_extra={"additionalProperties": False})
+
+
+class UploadQuery(BaseModel):
+    """Parameters of an upload. Raises InputError."""
+
+    filename: str = Field(
+        max_length=FILENAME_CHARACTERS,
+        pattern=FILENAME,
+        description="The name of the file; its ending determines its type. Printable characters, no path.",
+    )
+    name: str = Field(
+        "", pattern=f"^({AGENT_NAME})?$", description="The agent's name; if empty, the name in its manifest."
+    )
+    title: str = Field(
+        "",
+        max_length=TITLE_CHARACTERS,
+        pattern=r"^[^\x00-\x1f\x7f-\x9f]*$",
+        description="The display name, of printable characters in any script; if empty, that of the last version.",
+    )
+
+    @field_validator("filename", "name", "title", mode="before")
+    @classmethod
+    def _check(cls, text: str, info: ValidationInfo) -> str:
+        # InputError passes through pydantic.
+        return _CHECKS[str(info.field_name)](text)
+
+
+_CHECKS = {"filename": check_filename, "name": check_name, "title": check_title}
 
 
 class Problem(JsonAnswer):
@@ -45,6 +82,7 @@ class Summary(JsonAnswer):
 
     id: int
     name: str = Field(description="The agent's name; empty until it is known.")
+    title: str = Field("", description="The agent's display name; empty: its name.")
     version: int | None = Field(description="The agent's version; null until the submission is processed.")
     filename: str
     sha256: str

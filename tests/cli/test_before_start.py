@@ -91,6 +91,28 @@ def test_status_names_entries_submissions_and_the_time_until_each_moment(judge: 
     assert [{"name": "five", "author": "ada"}] == document["entries"]
 
 
+def test_status_names_submissions_with_the_name_of_a_listed_agent(judge: Judge, tmp_path: Path) -> None:
+    make_cup(tmp_path)
+    path = tmp_path / "cup" / "contest.toml"
+    with closing(open_intake(path).register()) as register:
+        for name in ("Added", "five"):
+            taken = register.receive(Upload("ada", name, "a.zip", "a" * 64, 1), worker="0" * 32)
+            register.finish(taken.id, taken.attempt, ProcessingResult("", name, "d" * 64, "{}", None, None))
+    assert [] == json.loads(judge("contest", "status", "cup", "--json").out)["problems"]
+    path.write_text(f'{path.read_text()}[[agents]]\npath = "added.py"\n')
+    (path.parent / "added.py").write_text("print()")
+
+    (problem,) = json.loads(judge("contest", "status", "cup", "--json").out)["problems"]
+    assert (
+        "cup/contest.toml: 'added.py' in [[agents]] and submission 1 of 'ada' are called 'added' and 'Added', which "
+        "differ only by case: give the first another name =, or withdraw the second: judge submissions withdraw 1 "
+        "cup/contest.toml --why REASON"
+    ) == problem
+    assert f"problem       {problem}" in judge("contest", "status", "cup").out
+    assert 0 == judge("submissions", "withdraw", "1", "cup/contest.toml", "--why", "a listed agent has its name").code
+    assert "problem" not in judge("contest", "status", "cup").out
+
+
 def test_status_reports_whether_a_service_starts_the_contest(judge: Judge, tmp_path: Path) -> None:
     starts = datetime.now(UTC) + timedelta(days=3)
     make_cup(tmp_path, f"[contest]\nstarts = {starts.isoformat()}\n")

@@ -37,6 +37,10 @@ def test_tokens_of_many_authors_are_one_table(judge: Judge, tmp_path: Path) -> N
     assert ["Ada L.", 'Žofie, "Z"'] == [row["author"] for row in rows]
     assert all(row["link"] == f"https://example.org/cup/author/index.html#{row['token']}" for row in rows)
     assert 2 == len({row["token"] for row in rows})
+    assert "there is also" not in made.err
+    for author in ("ADA L.", "Аda L."):  # noqa: RUF001
+        similar = judge("submissions", "token", author, "cup")
+        assert (0, True) == (similar.code, "there is also the author Ada L.: if they are one" in similar.err)
 
 
 @pytest.mark.parametrize(
@@ -46,6 +50,7 @@ def test_tokens_of_many_authors_are_one_table(judge: Judge, tmp_path: Path) -> N
         ("ada\n\x07\n", "authors.txt:2: author"),
         ("\n", "no names"),
         (f"{'a' * 65}\n", "authors.txt:1: author"),
+        ("Organiser\n", "authors.txt:1: author 'Organiser': the name is reserved"),
         ("ada\n" * 20000, "authors.txt: more than 65536 characters"),
     ],
 )

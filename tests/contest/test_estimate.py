@@ -168,7 +168,7 @@ def test_all_missing_parts_are_reported_at_once(tmp_path: Path) -> None:
 
     parts = [
         f"unknown agent '{tmp_path}/gone'",
-        "two [[agents]] are called 'house-instant'",
+        "'house-instant' in [[agents]] and 'house-instant' in [[agents]] are both called 'house-instant': give one",
         "can end with crash, foul, illegal",
         "openings.txt, line 2: 'h8'",
         "judge-test/not-there:1",

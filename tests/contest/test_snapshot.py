@@ -1,19 +1,22 @@
 """What a contest was begun with: files by their digests, ranks, images, and a document that says it all."""
 
+import json
 import shutil
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from judge.agents.agents import program_digest
+from judge.agents.agents import program_digest, stage_agent
 from judge.agents.store import AgentStore
 from judge.base.errors import InputError
 from judge.contest.contest import begin, open_store
-from judge.contest.entries import entrants, refuse_many_of_an_author
+from judge.contest.entries import entrants, intake_directory, refuse_many_of_an_author
 from judge.contest.plan import AgentPlan, Planned, load_plan
-from judge.contest.take_snapshot import take_snapshot
+from judge.contest.take_snapshot import check_terms, take_snapshot
 from judge.sandbox.docker.images import runtime_image
+from judge.store.types import ProcessingResult, State, Upload
 from judge.tournament.formats.base import skip_of
 from judge.tournament.formats.ladder import Ladder
 from judge.tournament.formats.round_robin import RoundRobin
@@ -230,3 +233,38 @@ def test_invalid_contest_is_refused() -> None:
         read_snapshot("[]")
     with pytest.raises(InputError, match="not a contest of this judge: the key 'judge' is missing"):
         read_snapshot('{"document": "judge-contest-1"}')
+
+
+def test_submission_with_the_name_of_a_listed_agent_is_named_with_the_fix(planned: Planned) -> None:
+    (planned.folder / "contest.toml").write_text(PLAN)
+    with closing(intake_directory(planned).register()) as register:
+        agent = stage_agent(str(planned.folder / "brain.py"), planned.folder)
+        described = json.dumps(
+            {"manifest": agent.manifest.model_dump(mode="json"), "program": agent.digest, "executables": []}
+        )
+        for name in ("Three", "free"):
+            taken = register.receive(Upload("ada", name, "a.zip", "a" * 64, 1), worker="w")
+            came = ProcessingResult("", name, agent.digest, described, None, None)
+            assert State.PASSED == register.finish(taken.id, taken.attempt, came).state, name
+    (planned.folder / "contest.toml").write_text(planned.text)
+
+    path = planned.folder / "contest.toml"
+    with pytest.raises(InputError) as refused:
+        check_terms(planned)
+    assert (
+        f"{path}: 'other.py' in [[agents]] and submission 1 of 'ada' are called 'three' and 'Three', which differ only "
+        "by case: give the first another name =, or withdraw the second: "
+        f"judge submissions withdraw 1 {path} --why REASON"
+    ) == str(refused.value)
+    with closing(intake_directory(planned).register()) as register:
+        register.withdraw(1, "Olga", "a listed agent has its name")
+    check_terms(planned)
+
+
+def test_listed_agents_with_equal_names_are_named_with_the_fix(planned: Planned) -> None:
+    path = planned.folder / "contest.toml"
+    path.write_text(planned.text.replace('name = "two"', 'name = "one"'))
+    with pytest.raises(InputError) as refused:
+        check_terms(load_plan(path))
+    both = "'brain.py' in [[agents]] and 'brain.py' in [[agents]] are both called 'one'"
+    assert f"{path}: {both}: give one of them another name =" == str(refused.value)

@@ -251,6 +251,7 @@ CREATE TABLE submissions (
 	agent TEXT,
 	log VARCHAR(64),
 	report VARCHAR(64),
+	title VARCHAR(128) DEFAULT '' NOT NULL,
 	PRIMARY KEY (id)
 );
 
@@ -520,6 +521,7 @@ CREATE TABLE submissions (
 	agent TEXT,
 	log VARCHAR(64),
 	report VARCHAR(64),
+	title VARCHAR(128) DEFAULT '' NOT NULL,
 	PRIMARY KEY (id)
 );
 

@@ -4,6 +4,7 @@
 creates the same tables on PostgreSQL.
 """
 
+import json
 import lzma
 from contextlib import closing
 from datetime import UTC, datetime
@@ -84,9 +85,25 @@ def test_a_baseline_store_keeps_every_row(baseline: str) -> None:
         of_a_game["game"] = of_a_game.pop("match")
     for entry in before["entries"]:
         entry |= {"withdrawn": None, "is_annulled": False}
-    before["alembic_version"][0]["version_num"] = "0017"
+    for submission in before["submissions"]:
+        submission["title"] = ""
+    before["alembic_version"][0]["version_num"] = "0018"
     assert all(before.values())
     assert before == after
+
+
+def test_display_names_move_from_agents_into_a_column(baseline: str) -> None:
+    engine = create_engine(baseline)
+    with engine.begin() as connection:
+        agent = json.dumps({"manifest": {}, "title": "Žofinka 五"})
+        connection.execute(text("UPDATE submissions SET agent = :agent WHERE id = 2"), {"agent": agent})
+    engine.dispose()
+
+    with closing(Register(baseline, "cup", later)) as register:
+        found = {each.id: each for each in register.submissions()}
+
+    assert ["", "Žofinka 五", ""] == [found[number].title for number in (1, 2, 3)]
+    assert '{"manifest": {}}' == found[1].agent == found[2].agent
 
 
 def test_an_upgraded_store_has_the_schema_of_a_new_one(baseline: str) -> None:

@@ -3,6 +3,7 @@
 import os
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -462,3 +463,109 @@ def test_only_passed_or_approved_submissions_enter_in_any_order(
     assert len(versions) == len(set(versions))
     assert [one.id for one in every if one.state in ENTERS][:1] == [entry.id for entry in register.entries()]
     register.close()
+
+
+# --- display names ----------------------------------------------------------------------------------------------------
+
+
+def titled(
+    register: Register, name: str, title: str, author: str = "ada", came: ProcessingResult | None = None
+) -> Submission:
+    """An upload with a display name, from its receipt to its end."""
+    number = register.receive(Upload(author, name, "a.zip", "a" * 64, 100, title)).id
+    attempt = register.take("w", number)
+    assert attempt is not None
+    return register.finish(number, attempt.attempt, came or good(name))
+
+
+def test_first_version_has_the_display_name_of_its_upload_and_later_ones_keep_it(register: Register) -> None:
+    assert "Žofinka 五" == titled(register, "five", "Žofinka 五").title
+    assert "Žofinka 五" == titled(register, "five", "").title
+    assert "New" == titled(register, "five", "New").title
+    register.rename("five", "ada", "")
+    titled(register, "five", "")
+    assert {""} == {each.title for each in register.submissions()}
+    assert "" == titled(register, "six", "").title
+
+
+def test_display_name_that_is_set_during_the_check_is_kept(register: Register) -> None:
+    titled(register, "five", "Old")
+    waiting = register.receive(Upload("ada", "five", "a.zip", "a" * 64, 100, "Uploaded"))
+    attempt = register.take("w", waiting.id)
+    assert attempt is not None
+    register.rename("five", "ada", "Renamed")
+    assert "Renamed" == register.finish(waiting.id, attempt.attempt, good()).title
+
+
+@pytest.mark.parametrize("shown", ["FIVE", "Zofinka", "zofinka", "Ｚofinka", "Zоfinka", "Zofin\ufe0fka"])  # noqa: RUF001
+def test_names_that_look_like_those_of_another_agent_are_refused(register: Register, shown: str) -> None:
+    titled(register, "five", "Zofinka")
+    for author in ("ada", "eve"):
+        with pytest.raises(NameTakenError, match=f"another agent is called '{shown}': choose another name"):
+            register.receive(Upload(author, "six", "a.zip", "a" * 64, 100, shown))
+        with pytest.raises(NameTakenError):
+            register.may_receive(author, "six", 1, Allowance(), shown)
+    unnamed = register.receive(Upload("eve", "", "a.zip", "a" * 64, 100))
+    attempt = register.take("w", unnamed.id)
+    assert attempt is not None
+    refused = register.finish(unnamed.id, attempt.attempt, good("Zofinka"))
+    assert ("refused", "another agent is called 'Zofinka': choose another name") == (refused.state, refused.why)
+    with pytest.raises(NameTakenError, match="another agent is called 'Zofinka'"):
+        register.approve(unnamed.id, "Olga", "they are one author")
+    titled(register, "six", "6", "eve")
+    with pytest.raises(NameTakenError):
+        register.rename("six", "eve", shown)
+
+
+def test_display_name_of_the_own_agent_is_no_clash(register: Register) -> None:
+    titled(register, "five", "Zofinka")
+    unnamed = register.receive(Upload("ada", "", "a.zip", "a" * 64, 100, "Zofinka"))
+    attempt = register.take("w", unnamed.id)
+    assert attempt is not None
+    assert State.PASSED is register.finish(unnamed.id, attempt.attempt, good("FIVE")).state
+
+
+def test_display_name_that_another_agent_took_in_the_meantime_is_dropped(register: Register) -> None:
+    first = titled(register, "five", "Zofinka")
+    register.withdraw(first.id, "ada", "it is ill", "ada")
+    assert "Zofinka" == titled(register, "six", "Zofinka", "eve").title
+    again = titled(register, "five", "")
+    assert (State.PASSED, "") == (again.state, again.title)
+
+
+def test_display_name_of_a_refused_version_does_not_refuse_the_next_one(register: Register) -> None:
+    titled(register, "five", "Zofinka")
+    waiting = register.receive(Upload("ada", "five", "a.zip", "a" * 64, 100, "Six"))
+    titled(register, "six", "", "eve")
+    attempt = register.take("w", waiting.id)
+    assert attempt is not None
+    refused = register.finish(waiting.id, attempt.attempt, good())
+    assert ("refused", "another agent is called 'Six': choose another name") == (refused.state, refused.why)
+    assert "Zofinka" == titled(register, "five", "").title
+
+
+def test_names_of_listed_agents_are_taken_as_display_names_before_the_start(url: str) -> None:
+    with closing(Register(url, "cup", listed_names=lambda: ["Anna"])) as register:
+        titled(register, "five", "")
+        with pytest.raises(NameTakenError, match="another agent is called 'ANNA'"):
+            register.rename("five", "ada", "ANNA")
+        with pytest.raises(NameTakenError, match="another agent is called 'аnna'"):  # noqa: RUF001
+            register.receive(Upload("ada", "five", "a.zip", "a" * 64, 100, "аnna"))  # noqa: RUF001
+
+
+def test_names_that_look_like_versions_are_refused_in_a_ladder(url: str) -> None:
+    with closing(Register(url, "cup", listed_names=lambda: ["Anna"], has_versions=True)) as register:
+        titled(register, "rapfi.2021", "")
+        titled(register, "rapfi", "")
+        assert State.PASSED is titled(register, "rapfi.2021", "").state
+        for name, agent, author in (
+            ("RAPFI.2", "rapfi", "ada"),
+            ("rapfi.3-17", "rapfi", "eve"),
+            ("anna.2", "Anna", "eve"),
+        ):
+            with pytest.raises(NameTakenError, match=f"'{name}' looks like a version of the agent '{agent}': choose"):
+                register.receive(Upload(author, name, "a.zip", "a" * 64, 100))
+        assert State.PASSED is titled(register, "rapfi.x", "", "eve").state
+    with closing(Register(url, "another cup")) as register:
+        titled(register, "rapfi", "")
+        assert State.PASSED is titled(register, "rapfi.2", "").state

@@ -6,7 +6,7 @@ import pytest
 from sqlalchemy import create_engine, text
 
 from judge.base.errors import InputError
-from judge.store.tokens import Tokens
+from judge.store.tokens import TokenRole, Tokens
 
 
 @pytest.fixture
@@ -52,3 +52,10 @@ def test_a_token_of_another_contest_opens_nothing(tokens: Tokens, url: str) -> N
 def test_an_author_has_a_name_that_can_be_shown(tokens: Tokens, author: str) -> None:
     with pytest.raises(InputError, match="printable characters"):
         tokens.make(author, "organiser")
+
+
+@pytest.mark.parametrize("author", ["organiser", "Judge"])
+def test_names_of_actors_in_journals_are_reserved(tokens: Tokens, author: str) -> None:
+    with pytest.raises(InputError, match=f"author '{author}': the name is reserved; choose another one"):
+        tokens.make(author, "Olga")
+    tokens.make(author, "Olga", TokenRole.ACT)

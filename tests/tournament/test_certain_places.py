@@ -173,8 +173,8 @@ def test_equal_points_need_one_reversed_game() -> None:
 def test_ranking_by_rating_counts_by_rating() -> None:
     text = "a>b*4 a<b*1 a>c*5 b>c*5 a<c*1 c>b*1"
 
-    assert certain(text, ("rating",)).changes_place
-    assert not certain(text, ("wins",)).changes_place
+    assert all(certain(text, ranking).changes_place for ranking in (("rating",), ("elo", "wins")))
+    assert not any(certain(text, ranking).changes_place for ranking in ((), ("wins",), ("wins", "elo")))
 
 
 def found_points(found: StageCertainty) -> list[float]:

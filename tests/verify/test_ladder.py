@@ -31,6 +31,7 @@ from judge.contest_games import Pairing, ScheduledGame
 from judge.export.export import PageOptions, publish
 from judge.store.contests import Store
 from judge.store.orders import OrganiserOrder
+from judge.store.submissions import Register
 from judge.tournament.ladder import LadderHistory, LogLine, follow
 from judge.tournament.matchmaker import next_pair
 from judge.tournament.snapshot import SnapshotEntry
@@ -479,7 +480,11 @@ def test_a_new_version_is_not_one_more_agent_of_its_author(tmp_path: Path) -> No
         assert not cup.store.last_lines(cup.contest.name, 1, "not-entered")
 
 
-def test_an_agent_that_has_the_name_of_a_version_does_not_block_it(tmp_path: Path) -> None:
+def test_an_agent_that_has_the_name_of_a_version_does_not_block_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # A store may have such names.
+    monkeypatch.setattr(Register, "_version_of", lambda *_: "")
     with joins(tmp_path / "cup") as cup:
         cup.cast = {**cup.cast, "zoe.2": player("zoe.2", 0.9), "zoe.2-3": player("zoe.2-3", 0.9)}
         cup.play(1)

@@ -13,7 +13,7 @@ from judge.base.durable_files import read_bounded
 from judge.base.errors import InputError
 from judge.base.text import quote, suggest
 from judge.cli.cup.options import CUP_HERE, CupArgument
-from judge.cli.options import AuthorOption, NameOption, SubmissionArgument, checked_address, operator
+from judge.cli.options import AuthorOption, NameOption, SubmissionArgument, TitleOption, checked_address, operator
 from judge.cli.submissions import authors_in
 from judge.cli.submit import open_intake, submit
 from judge.cup.plan import load_cup
@@ -45,6 +45,7 @@ def submit_to_leagues(
     cup: CupArgument = CUP_HERE,
     league: Annotated[list[str] | None, typer.Option(help="A league that the agent enters. Repeatable.")] = None,
     name: NameOption = "",
+    title: TitleOption = "",
     author: AuthorOption = "",
     links: Annotated[
         Path | None, typer.Option(help="Instead of CUP: your links to the leagues, from the organiser.")
@@ -70,11 +71,16 @@ def submit_to_leagues(
         print(f"{each}:", flush=True)
         try:
             if planned is None:
-                submit(file, url=known[each], name=name, wait=wait)
+                submit(file, url=known[each], name=name, title=title, wait=wait)
             else:
                 contest = planned.write(each, is_complete=not planned.cup.by_name[each].after)
-                submit(file, contest.path, name, author)
+                submit(file, contest.path, name, title, author)
         except SystemExit:
+            failed.append(each)
+        except InputError as error:
+            if len(chosen) == 1:
+                raise
+            note(f"judge: {error}")
             failed.append(each)
     if failed:
         print(f"refused by {', '.join(failed)}")

@@ -46,7 +46,6 @@ from judge.records.outcome import outcome_sentence, score_text
 from judge.referee.spec import RecordFile
 from judge.sandbox.machine.owner import owned_directory
 from judge.store.types import JournalLine
-from judge.tournament.standings import RATINGS
 
 TABLE_S, TABLE_SHARE = 0.5, 0.05
 """Minimum interval between updates of the standings, and their maximum share of time."""
@@ -292,7 +291,7 @@ class Recorder:
     def _log_table(self) -> None:
         began = time.monotonic()
         standing = self._contest.standing()
-        is_rated = standing.table.ranking[:1] in RATINGS
+        is_rated = standing.table.is_by_rating
         lines = tuple(
             StandingLine(
                 place=line.place,

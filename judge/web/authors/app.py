@@ -40,7 +40,7 @@ from judge.web.authors.games import (
 from judge.web.authors.home import home_values
 from judge.web.authors.ladder import MAX_CHALLENGES, ladder_values
 from judge.web.authors.submissions import practice_values, submission_values
-from judge.web.intake.app import AgentName, AppState, Filename, Number, ask_challenge, ask_practice, stored_file
+from judge.web.intake.app import AppState, Number, UploadParameters, ask_challenge, ask_practice, stored_file
 from judge.web.kit.answers import AsciiJSON, attachment, download, html, page
 from judge.web.kit.errors import UnauthorizedError, route_with_errors
 from judge.web.kit.forms import check_site, form_fields
@@ -194,10 +194,10 @@ def script() -> Response:
 
 
 @common.post("/submissions", status_code=201, dependencies=FORM)
-async def submit(request: Request, filename: Filename, name: AgentName = "") -> Response:
+async def submit(request: Request, query: UploadParameters) -> Response:
     """Submit the request's body."""
     own = await run_in_threadpool(own_of, request)
-    received = await own.state.receiver.receive(request, own.author, filename, name)
+    received = await own.state.receiver.receive(request, own.author, query)
     return AsciiJSON({"id": received.id}, 201)
 
 

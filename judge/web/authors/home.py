@@ -10,7 +10,7 @@ from judge.contest.entries import current_intake
 from judge.contest.orders import NOT_ENTERED, season_is_over
 from judge.site.rules import game_facts, limit_facts
 from judge.store.queries import Reader
-from judge.store.types import ENTERS, EntryRow, NotNowError, State, Submission, title_of
+from judge.store.types import ENTERS, VERSIONED_CHARACTERS, EntryRow, NotNowError, State, Submission
 from judge.submissions.service import has_other_clock
 from judge.submissions.starters import starters_of
 from judge.tournament.formats.ladder import Ladder
@@ -41,7 +41,7 @@ class AgentView:
     @property
     def title(self) -> str:
         """Its display name."""
-        return (self.chosen_title if self.row is None else title_of(self.row.entry)) or self.name
+        return (self.chosen_title if self.row is None else self.row.title) or self.name
 
     @property
     def chosen_title(self) -> str:
@@ -109,7 +109,7 @@ def season_of(reader: Reader, contest: Snapshot | None) -> Literal["", "running"
 def _why_waiting(reader: Reader, contest: str, submission: Submission) -> str:
     if submission.state not in ENTERS:
         return ""
-    version = f"{submission.name[:48]}.{submission.version}"
+    version = f"{submission.name[:VERSIONED_CHARACTERS]}.{submission.version}"
     for line in reader.last_lines(contest, MAX_REFUSALS, NOT_ENTERED):
         agent, _, why = line.text.partition(": ")
         if agent in (submission.name, version, f"{version}-{submission.id}"):

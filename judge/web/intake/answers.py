@@ -16,6 +16,7 @@ def summary(submission: Submission) -> Summary:
     return Summary(
         id=submission.id,
         name=submission.name,
+        title=submission.title,
         version=submission.version,
         filename=submission.filename,
         sha256=submission.upload,

@@ -19,12 +19,7 @@ from judge.store.queries import Reader
 from judge.store.submissions import Register
 from judge.store.types import NotNowError, UnknownSubmissionError
 from judge.submissions.check import CheckReport
-from judge.submissions.service import (
-    AGENT_NAME,
-    FILENAME,
-    FILENAME_CHARACTERS,
-    IntakeDirectory,
-)
+from judge.submissions.service import IntakeDirectory
 from judge.tournament.formats.ladder import Ladder
 from judge.tournament.snapshot import read_snapshot
 from judge.transparency.receipt import Receipt
@@ -32,7 +27,18 @@ from judge.web.intake.answers import detail, practice_page, received, summary
 from judge.web.intake.upload import Receiver
 from judge.web.kit.errors import error_responses
 from judge.web.kit.session import Authenticator
-from judge.web.schemas import ContestInfo, Detail, Health, Log, Page, PracticePage, Received, Summary, Uploads
+from judge.web.schemas import (
+    ContestInfo,
+    Detail,
+    Health,
+    Log,
+    Page,
+    PracticePage,
+    Received,
+    Summary,
+    UploadQuery,
+    Uploads,
+)
 
 ABOUT = """
 Submit an agent to a contest, and read the result. Every answer is JSON; `error` is the reason of a refusal.
@@ -86,17 +92,7 @@ def author_of(
 
 Author = Annotated[str, Depends(author_of)]
 Number = Annotated[int, Path(ge=1, le=MAX_ID, description="The number of a submission.")]
-Filename = Annotated[
-    str,
-    Query(
-        max_length=FILENAME_CHARACTERS,
-        pattern=FILENAME,
-        description="The name of the file; its ending determines its type. Printable characters, no path.",
-    ),
-]
-AgentName = Annotated[
-    str, Query(pattern=f"^({AGENT_NAME})?$", description="The agent's name; if empty, the name in its manifest.")
-]
+UploadParameters = Annotated[UploadQuery, Query()]
 
 
 @router.get("/health/ready", responses=error_responses(429, 503), tags=["public"])
@@ -148,9 +144,9 @@ _BODY = {"schema": {"type": "string", "format": "binary", "minLength": 1}}
     openapi_extra={"requestBody": {"required": True, "content": {"application/octet-stream": _BODY}}},
     tags=["submissions"],
 )
-async def submit(request: Request, state: State, author: Author, filename: Filename, name: AgentName = "") -> Received:
+async def submit(request: Request, state: State, author: Author, query: UploadParameters) -> Received:
     """Submit the request's body. It is queued; ask for its state by its number."""
-    submission = await state.receiver.receive(request, author, filename, name)
+    submission = await state.receiver.receive(request, author, query)
     return received(submission, await run_in_threadpool(state.receipt, submission.id))
 
 

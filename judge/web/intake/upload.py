@@ -14,9 +14,10 @@ from judge.store.files import Incoming
 from judge.store.submissions import Register
 from judge.store.types import Submission, TooMuchError, Upload
 from judge.submissions.intake import IntakePolicy
-from judge.submissions.service import IntakeDirectory, check_filename, check_name
+from judge.submissions.service import IntakeDirectory
 from judge.submissions.windows import SubmissionGate
 from judge.web.kit.errors import FormUploadError, TooLargeError, TooSlowError
+from judge.web.schemas import UploadQuery
 
 SEND_BYTES = "send the bytes of the file: curl --data-binary @FILE"
 
@@ -65,22 +66,20 @@ class Receiver:
         if not (self.gate.is_closed and self._register.is_admitted_late(author)):
             self.gate.check()
 
-    async def receive(self, request: Request, author: str, filename: str, name: str = "") -> Submission:
+    async def receive(self, request: Request, author: str, query: UploadQuery) -> Submission:
         """Raises InputError, such as `TooMuchError`, and HostError."""
-        check_filename(filename)
-        check_name(name)
         await run_in_threadpool(self.check_open, author)
         limits = self._directory.intake
         check_type(request)
         with self._at_once.hold(author):
             length = check_length(request, limits)
-            may = (author, name, length, limits.allowance)
+            may = (author, query.name, length, limits.allowance, query.title)
             await run_in_threadpool(self._register.may_receive, *may)
             with await run_in_threadpool(Incoming, self._directory.uploads) as incoming:
                 await receive_body(request, incoming, limits)
                 await run_in_threadpool(incoming.sync)
                 await run_in_threadpool(self.check_open, author)
-                upload = Upload(author, name, filename, incoming.digest, incoming.size)
+                upload = Upload(author, query.name, query.filename, incoming.digest, incoming.size, query.title)
                 received = await run_in_threadpool(self._register.receive, upload, limits.allowance, keep=incoming.keep)
         self._wake()
         return received

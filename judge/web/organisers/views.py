@@ -10,6 +10,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from judge.contest.contest import Contest
+from judge.contest.entries import name_problems
 from judge.contest.hosts import contest_hosts
 from judge.contest.orders import late_agents
 from judge.contest.plan import load_plan
@@ -86,6 +87,7 @@ def _before(console: Console) -> Mapping[str, Any]:
     return {
         "listed": [agent.name or agent.path for agent in plan.agents],
         "entries": entries,
+        "problems": name_problems(console.file.planned(), entries),
         "waiting": [each for each in newest if each.state in (State.RECEIVED, State.PROCESSING)],
         "refused": [each for each in newest if each.state in (State.REFUSED, State.FAILED)],
         "starts": plan.windows.starts,

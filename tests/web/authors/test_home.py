@@ -154,6 +154,19 @@ def test_agent_gets_a_name_in_any_script_and_keeps_it_in_new_versions(home: Home
     assert "Žofinka" not in home.page()
 
 
+def test_form_of_the_page_sets_the_display_name_of_the_first_version(home: Home, directory: IntakeDirectory) -> None:
+    assert '<input name="title" maxlength="48"' in home.page().partition('<form id="upload"')[2]
+    query = {"filename": "a.zip", "name": "", "title": "Žofinka 五"}
+
+    sent = home.client.post("/author/submissions", params=query, content=b"good five", headers=FORM)
+    ended(home.api, sent.json()["id"])
+
+    assert '<h3><bdi>Žofinka 五</bdi> <span class="quiet">five</span></h3>' in home.page()
+    query["title"] = "x" * 300
+    refused = home.client.post("/author/submissions", params=query, content=b"good five", headers=FORM)
+    assert (422, True) == (refused.status_code, "at most 48 printable characters" in refused.json()["error"])
+
+
 def test_contest_shows_the_name_that_the_author_chose(directory: IntakeDirectory) -> None:
     with closing(directory.register()) as register:
         received(register, "five", "1" * 64)

@@ -175,6 +175,8 @@ def test_programs_challenge_over_the_api_with_the_limits_of_the_page(desk: Desk)
     ("number", "opponent", "author", "status", "words"),
     [
         ("1", "nobody", "eve", 409, "nobody does not take part: choose another opponent"),
+        ("1", "Anne", "eve", 409, "Anne does not take part: did you mean 'anna'?"),
+        ("1", "ZOE", "eve", 409, "an agent does not play against itself: choose another opponent"),
         ("1", "", "eve", 422, "opponent"),
         ("1", "x" * 65, "eve", 422, "opponent"),
         ("2", "anna", "eve", 404, "there is no submission 2"),
@@ -245,10 +247,10 @@ def test_name_of_a_listed_agent_is_refused_when_it_is_uploaded(tmp_path: Path) -
             assert (409, taken) == (named.status_code, named.json()["error"])
             found = ended(eve, send(eve, "good ANNA"))
             assert ("refused", taken) == (found["state"], found["why"])
-            assert "passed" == ended(eve, send(eve, "good five"))["state"]
+            assert "passed" == ended(eve, send(eve, "good five", title="Žofinka 五"))["state"]
         enter_passed(cup.contest)
         cup.contest.refresh()
-        assert "five" in cup.contest.snapshot.by_name()
+        assert "Žofinka 五" == cup.contest.snapshot.by_name()["five"].title
 
 
 def finish_next(games: PracticeGames, opponent: str, result: PracticeResult) -> None:

@@ -295,7 +295,8 @@ def judge(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_author_submits_once_to_several_leagues_of_a_served_cup(tmp_path: Path) -> None:
-    (tmp_path / "cup.toml").write_text(CUP)
+    entry = '[[entries]]\npath = "house-instant"\nname = "listed"\nleagues = ["fast"]\n'
+    (tmp_path / "cup.toml").write_text(CUP + entry)
     (tmp_path / "authors.txt").write_text("ada\n")
     (tmp_path / "mine.bin").write_bytes(b"good mine")
     with serving_all(tmp_path) as service:
@@ -311,9 +312,14 @@ def test_author_submits_once_to_several_leagues_of_a_served_cup(tmp_path: Path) 
         (tmp_path / "mine.bin").write_bytes(b"bad mine")
         refused = judge(tmp_path, *words, "standard")
         assert (1, True) == (refused.returncode, "refused by standard" in refused.stdout), refused.stderr
+        (tmp_path / "mine.bin").write_bytes(b"good listed")
+        half = judge(tmp_path, *words, "fast", "--league", "standard", "--name", "listed", "--title", "Žofinka")
+        assert (1, True) == (half.returncode, "passed: listed version 1\nrefused by fast" in half.stdout), half.stdout
+        assert "the contest's file lists an agent called 'listed': choose another name" in half.stderr
     status = json.loads(judge(tmp_path, "cup", "status", "--json").stdout)
     entries = {name: league["entries"] for name, league in status["leagues"].items()}
-    assert entries == {name: [{"name": "mine", "author": "ada"}] for name in ("fast", "standard")}
+    mine, listed = ({"name": name, "author": "ada"} for name in ("mine", "listed"))
+    assert entries == {"fast": [mine], "standard": [listed, mine]}
 
 
 def test_two_contests_of_one_name_are_refused(tmp_path: Path) -> None:

@@ -162,6 +162,12 @@ def test_pages_work_before_the_start(tmp_path: Path) -> None:
         for path in PAGES:
             assert 200 == found.ask("GET", f"/zh/organiser/{path}.html", found.tokens["watch"])[0]
         assert "The contest has not begun." in found.page("games.html")
+        assert "both called" not in page
+        file = found.directory.folder / "contest.toml"
+        file.write_text(f'{file.read_text()}\n[[agents]]\npath = "house-instant"\nname = "good"\n')
+        assert "submission 1 of &#39;ada&#39; are both called &#39;good&#39;: give the first" in found.page(
+            "index.html"
+        )
     with unbegun(tmp_path / "other") as found:
         assert "The contest has no start time." in found.page("index.html")
 

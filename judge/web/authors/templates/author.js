@@ -65,7 +65,8 @@
       event.preventDefault();
       const file = upload.elements.file.files[0];
       const button = upload.querySelector("button");
-      const query = new URLSearchParams({ filename: file.name, name: upload.elements.name.value });
+      const { name, title } = upload.elements;
+      const query = new URLSearchParams({ filename: file.name, name: name.value, title: title.value });
       button.disabled = true;
       told.textContent = upload.dataset.busy;
       try {
