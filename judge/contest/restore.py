@@ -1,12 +1,14 @@
 """Restores a contest from a backup, complete or not at all."""
 
+import glob
 import hashlib
+import os
 import random
 import shutil
 import sqlite3
 import tempfile
-from collections.abc import Mapping, Sequence
-from contextlib import closing
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path, PurePosixPath
@@ -16,6 +18,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from judge.agents.store import AgentStore
 from judge.base.durable_files import PARTIAL, read_bounded, sha256_of, sync
 from judge.base.errors import HostError, InputError
+from judge.base.locks import lock, try_lock
 from judge.base.parsing import parse_json
 from judge.base.progress import Tracker, untracked
 from judge.base.text import printable
@@ -61,25 +64,46 @@ def restore(
     manifest = read_manifest(source)
     if target.exists() and not (target.is_dir() and not any(target.iterdir())):
         raise InputError(f"{target}: not empty; a contest is restored into a new folder only")
-    partial: Path | None = None
     try:
-        home = target.absolute().parent
-        home.mkdir(parents=True, exist_ok=True)
-        partial = Path(tempfile.mkdtemp(prefix=f".{target.name[:100]}.", suffix=PARTIAL, dir=home))
-        _write(source, partial, manifest, track)
-        replayed = _check(partial, manifest, sample, since, track)
-        # Last: a killed restore leaves no contest.
-        (partial / _PLAN).rename(partial / PLAN_FILE)
-        for path in (partial, *partial.rglob("*")):
-            sync(path)
-        partial.replace(target)
-        sync(home)
+        with _partial_folder(target) as partial:
+            _write(source, partial, manifest, track)
+            replayed = _check(partial, manifest, sample, since, track)
+            # Last: a killed restore leaves no contest.
+            (partial / _PLAN).rename(partial / PLAN_FILE)
+            for path in (partial, *partial.rglob("*")):
+                sync(path)
+            partial.replace(target)
+            sync(partial.parent)
     except OSError as error:
         raise HostError(f"{error.filename or target}: {error.strerror}: nothing is restored") from None
-    finally:
-        if partial is not None:
-            shutil.rmtree(partial, ignore_errors=True)
     return RestoreReport(manifest, replayed)
+
+
+@contextmanager
+def _partial_folder(target: Path) -> Iterator[Path]:
+    """Locked, next to `target`. Removes those of killed restores."""
+    home, prefix = target.absolute().parent, f".{target.name[:100]}."
+    home.mkdir(parents=True, exist_ok=True)
+    for left in home.glob(f"{glob.escape(prefix)}????????{PARTIAL}"):
+        with suppress(OSError), _opened(left) as folder:
+            if try_lock(folder):
+                shutil.rmtree(left)
+    partial = Path(tempfile.mkdtemp(prefix=prefix, suffix=PARTIAL, dir=home))
+    try:
+        with _opened(partial) as folder:
+            lock(folder)
+            yield partial
+    finally:
+        shutil.rmtree(partial, ignore_errors=True)
+
+
+@contextmanager
+def _opened(folder: Path) -> Iterator[int]:
+    found = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    try:
+        yield found
+    finally:
+        os.close(found)
 
 
 def _write(source: Path, folder: Path, manifest: BackupManifest, track: Tracker) -> None:

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import os
 import shutil
 import sqlite3
 import stat
@@ -13,6 +14,7 @@ from typing import Any
 import pytest
 
 from judge.base.errors import HostError, InputError
+from judge.base.locks import try_lock
 from judge.contest.backup import MANIFEST, back_up, read_manifest
 from judge.contest.contest import Contest, open_store
 from judge.contest.plan import load_plan
@@ -298,3 +300,16 @@ def test_restore_leaves_folders_of_others_alone(running: Cup, tmp_path: Path) ->
 
     restore(tmp_path / "backup", tmp_path / "restored")
     assert "x" == (other / "precious").read_text()
+
+
+def test_a_restore_removes_what_a_killed_one_left_and_not_what_another_one_uses(running: Cup, tmp_path: Path) -> None:
+    back_up(running.planned, tmp_path / "backup")
+    killed, used = tmp_path / ".restored.00000000.partial", tmp_path / ".restored.11111111.partial"
+    killed.mkdir()
+    used.mkdir()
+    folder = os.open(used, os.O_RDONLY)
+    assert try_lock(folder)
+
+    restore(tmp_path / "backup", tmp_path / "restored")
+    os.close(folder)
+    assert [used] == list(tmp_path.glob(".*.partial"))
