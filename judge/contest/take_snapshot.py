@@ -23,7 +23,15 @@ from judge.tournament.formats import AnyFormat
 from judge.tournament.formats.ladder import Ladder
 from judge.tournament.points import points_table
 from judge.tournament.seeds import Freeze, commitment_to, contest_key
-from judge.tournament.snapshot import Snapshot, SnapshotEntry, SnapshotImage, SnapshotWitness, ranks_of, terms_digest
+from judge.tournament.snapshot import (
+    Snapshot,
+    SnapshotEntry,
+    SnapshotImage,
+    SnapshotWitness,
+    ranks_of,
+    refuse_many_pairings,
+    terms_digest,
+)
 
 Begins = Callable[[Sequence[tuple[str, str]]], tuple[str, Mapping[str, str]]]
 
@@ -106,7 +114,9 @@ def _agreed(planned: Planned, staging: Path) -> tuple[Sequence[Entrant], Sequenc
     for why in equal_names(planned, (each.entry_name for each in entered)):
         raise InputError(why)
     agents = [(each.name, each.agent.digest) for each in entered]
-    return entered, agents, resolved_format(planned, agents)
+    form = resolved_format(planned, agents)
+    refuse_many_pairings(form, len(agents), str(planned.path))
+    return entered, agents, form
 
 
 def entry_of(

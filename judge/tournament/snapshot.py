@@ -196,7 +196,7 @@ def read_snapshot(document: str) -> Snapshot:
     snapshot = parse_json(Snapshot, document, "not a contest of this judge")
     if "freeze" not in snapshot.model_fields_set:
         raise InputError(WRITTEN_BY_FIRST_VERSION)
-    _refuse_many_pairings(snapshot)
+    refuse_many_pairings(snapshot.format, len(snapshot.entries), "contest.json")
     if isinstance(form := snapshot.format, Ladder):
         form = form.model_copy(update={"matchmaking": form.matchmaking.without_new_limits()})
         snapshot = snapshot.model_copy(update={"format": form})
@@ -206,8 +206,8 @@ def read_snapshot(document: str) -> Snapshot:
 MAX_PAIRINGS = 1_000_000
 
 
-def _refuse_many_pairings(snapshot: Snapshot) -> None:
-    form, count = snapshot.format, len(snapshot.entries)
+def refuse_many_pairings(form: AnyFormat, count: int, source: str) -> None:
+    """Raises InputError."""
     sizes: Iterable[int] = ()
     if isinstance(form, RoundRobin | DoubleRoundRobin):
         sizes = (count,)
@@ -220,7 +220,7 @@ def _refuse_many_pairings(snapshot: Snapshot) -> None:
     cycles = getattr(form, "cycles", 1)
     if getattr(form, "groups", 1) > count or cycles * sum(size * (size - 1) // 2 for size in sizes) > MAX_PAIRINGS:
         raise InputError(
-            f"contest.json: format: more groups than the {count} agents, or more than {MAX_PAIRINGS} pairings; "
+            f"{source}: format: more groups than the {count} agents, or more than {MAX_PAIRINGS} pairings; "
             "use fewer groups and cycles"
         )
 

@@ -268,3 +268,11 @@ def test_listed_agents_with_equal_names_are_named_with_the_fix(planned: Planned)
         check_terms(load_plan(path))
     both = "'brain.py' in [[agents]] and 'brain.py' in [[agents]] are both called 'one'"
     assert f"{path}: {both}: give one of them another name =" == str(refused.value)
+
+
+def test_more_pairings_than_a_contest_may_have_are_refused_before_the_start(planned: Planned) -> None:
+    path = planned.folder / "contest.toml"
+    form = 'name = "round-robin"\ncycles = 400000'
+    path.write_text(planned.text.replace('name = "swiss"\nrounds = 3', form))
+    with pytest.raises(InputError, match="more than 1000000 pairings; use fewer groups and cycles"):
+        check_terms(load_plan(path))
