@@ -56,9 +56,9 @@ def read_openings(path: Path, openings: Openings, most: int = MAX_OPENINGS) -> l
 
 
 def _split(path: Path, openings: Openings) -> Generator[tuple[int, str]]:
-    if path.exists() and not (path.is_dir() or is_file(path)):
-        raise InputError(f"{path} is a special file, which is not read; copy a file in its place")
     try:
+        if path.exists() and not (path.is_dir() or is_file(path)):
+            raise InputError(f"{path} is a special file, which is not read; copy a file in its place")
         with path.open("rb") as file:
             head = file.read(_HEAD_BYTES)
             file.seek(0)

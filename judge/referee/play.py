@@ -170,7 +170,7 @@ def play(
 ) -> RecordFile:
     """Play one attempt of a game. `programs` maps digests to staged files.
 
-    `game` replaces the spec's game (for an interview); that record cannot be verified. A host failure makes the record
+    `game` replaces the spec's game; that record cannot be verified. A host failure makes the record
     void. Raises InputError if the spec cannot be played.
     """
     slot, shelf = venue.slot, venue.shelf
@@ -280,7 +280,11 @@ def _end_of(referee: Referee, spec: GameSpec, transcript: Transcript) -> End | V
     except (HostError, BrokenPipeError):
         raise
     except Exception as error:  # noqa: BLE001 any error voids the game and keeps the transcript
-        return _failed(spec, transcript, error)
+        failure = _failed(spec, transcript, error)
+        if referee.game.end is None:
+            return failure
+        referee.stop_closing(referee.game.end, failure.reason)
+        return referee.game.end
 
 
 def _failed(spec: GameSpec, transcript: Transcript, error: Exception) -> Void:

@@ -87,7 +87,7 @@ class Referee:
     def play(self) -> End | Void:
         """Raises HostError if the host fails before the end; the caller makes that a void.
 
-        The result is final at the end: a delayed goodbye or a survived kill changes nothing.
+        The result is final at the end: a late goodbye, a survived kill or a failure changes nothing.
         """
         while (end := self.game.end) is None:
             try:
@@ -103,14 +103,22 @@ class Referee:
                 if self.game.end is None:
                     # The other seat is still asked; no other agent may run in its time.
                     self._wire.freeze(faulted.verdict.seat)
-        for fault in faults_of(end):
-            self.sides[fault.seat].fault = fault
+        self._set_faults(end)
         try:
             self._close()
         except HostError as error:
-            self.unclosed = str(error)
-            self._wire.fail(self.unclosed)
+            self.stop_closing(end, str(error))
         return end
+
+    def stop_closing(self, end: End, why: str) -> None:
+        """A failure after the end."""
+        self._set_faults(end)
+        self.unclosed = why
+        self._wire.fail(why)
+
+    def _set_faults(self, end: End) -> None:
+        for fault in faults_of(end):
+            self.sides[fault.seat].fault = fault
 
     def _step(self) -> None:
         request = self.game.pending()

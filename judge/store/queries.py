@@ -21,7 +21,7 @@ RESULT_COLUMNS = (
 _HAS_FAULT = or_(results.c.fault_0.is_not(None), results.c.fault_1.is_not(None))
 _FAILED = games.c.id.in_(select(results.c.game).where(_HAS_FAULT))
 
-# Built once: this takes longer than to execute them.
+# Built once, for speed.
 _RESULTS = (
     select(*RESULT_COLUMNS)
     .join(results, results.c.game == games.c.id)

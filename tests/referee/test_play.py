@@ -15,6 +15,7 @@ from judge.games.types import Event, Reply, Verdict
 from judge.host.house_agents import build_house_agents
 from judge.referee.play import play, play_until_scored
 from judge.referee.policy import load_policy
+from judge.referee.referee import Referee
 from judge.referee.spec import GameSpec, RecordFile
 from judge.referee.transcript import EntryKind, unseal
 from judge.referee.verify import verify
@@ -60,6 +61,23 @@ def test_a_mistake_of_the_judge_is_a_void_with_all_that_led_to_it(
     assert spec.id == failed["game"]
     assert repr(last.data) == failed["input"]
     assert "what is Reply(" in failed["traceback"]
+
+
+def test_a_mistake_of_the_judge_after_the_end_changes_no_result(
+    spec_and_program: tuple[GameSpec, dict[str, Path]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(_referee: Referee, _living: Sequence[int]) -> None:
+        raise FileNotFoundError("/proc/1/task")
+
+    spec, programs = spec_and_program
+    with monkeypatch.context() as patch, capture_logs() as logs:
+        patch.setattr(Referee, "_close_seats", fail)
+        file = play(spec, programs)
+
+    assert Verdict.DRAW is file.record.verdict
+    assert "FileNotFoundError; this is a bug in judge" in file.record.unclosed
+    assert [] == list(verify(file).problems)
+    assert ["the judge failed"] == [line["event"] for line in logs if line["log_level"] == "error"]
 
 
 @pytest.mark.parametrize(("stumbles", "verdicts"), [(2, ["void", "void", "draw"]), (9, ["void", "void", "void"])])

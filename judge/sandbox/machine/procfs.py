@@ -64,9 +64,12 @@ def memory_bytes(pid: int | str, name: str = "VmHWM") -> int:
 def children_of(pid: int) -> list[int]:
     """Children of all threads; empty if it is gone."""
     found: list[int] = []
-    for path in (PROC / str(pid) / "task").glob("*/children"):
+    threads: list[Path] = []
+    with suppress(OSError):
+        threads = list((PROC / str(pid) / "task").iterdir())
+    for thread in threads:
         with suppress(OSError):
-            found += map(int, path.read_text(encoding="ascii").split())
+            found += map(int, (thread / "children").read_text(encoding="ascii").split())
     return found
 
 
