@@ -1,4 +1,4 @@
-"""A viewer reads on the contest's first page how a game is won and what an agent may use."""
+"""The first page of a contest explains how a game is won, and the limits of an agent."""
 
 from dataclasses import replace
 from html import unescape

@@ -49,7 +49,7 @@ def counted(rows: Rows, state: str, why: str) -> None:
 def test_game_with_two_records_of_an_attempt_is_found(
     lists: Callable[[Rows, str], object], problem: str, logged: Public, tmp_path: Path
 ) -> None:
-    """The log has the digest of one of the records, and the tables have the result of the other."""
+    """The log has one record, and the tables have the result of the other."""
     forger = Forger(logged, Form("", ("anna", "bert")), tmp_path, random.Random(1))
     row = forger.rows("games")[1]
     why = next(line.text for line in forger.lines if line.game == row["id"] and line.event == "accepted")

@@ -55,7 +55,7 @@ DEFECTS = {
 """Beginnings of the evidence for the checks that an engine does not pass, by engine."""
 
 CRASHES = {("gnuchess", "was ended by signal 6 (SIGABRT)")}
-"""Its assertion `nread < BUF_SIZE-1` fails in about 2 % of its games, with other managers too."""
+"""Its assertion `nread < BUF_SIZE-1` fails in about 2 % of its games, also with fastchess."""
 
 
 @pytest.mark.parametrize("engine", CECP_ENGINES, ids=lambda engine: engine.program)
