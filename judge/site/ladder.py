@@ -5,10 +5,13 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
+from markupsafe import Markup
+
 from judge.base.text import duration, number
 from judge.publish.ladder import TREND_GAMES, LadderAgent, RatedGame
 from judge.publish.model import Participant, PublishedContest
 from judge.site.charts import WIDTH, Tick, round_ticks, short_label
+from judge.site.plots import svg_path
 from judge.translations.language import Language
 
 HEIGHT = 220
@@ -30,7 +33,7 @@ class Line:
     """An agent's ratings. `style` is a dash pattern, from 0."""
 
     style: int
-    path: str
+    path: Markup
     x: float
     y: float
     label_y: float
@@ -45,7 +48,7 @@ class HistoryChart:
 
     height: float
     lines: Sequence[Line]
-    band: str
+    band: Markup
     ratings: Sequence[Tick]
     games: Sequence[Tick]
     right: float
@@ -158,16 +161,16 @@ def _chart(
         words = language.gettext("{agent}: {first} after the first game, {last} after the last").format(
             agent=short_label(title), first=ratings[0], last=ratings[1]
         )
-        path = "M" + "L".join(f"{x(point.order)} {y(point.elo)}" for point in points)
+        path = svg_path("M" + "L".join(f"{x(point.order)} {y(point.elo)}" for point in points))
         at = x(points[-1].order), y(points[-1].elo)
         page = contest.by_name[agent.agent].stem
         lines.append(Line(style, path, *at, at[1], short_label(title), page, words))
-    band = ""
+    band = Markup()
     if has_band and agents[0][0].deviation:
         points = agents[0][1]
         upper = [f"{x(point.order)} {y(point.elo + point.reach)}" for point in points]
         lower = [f"{x(point.order)} {y(point.elo - point.reach)}" for point in reversed(points)]
-        band = "M" + "L".join([*upper, *lower]) + "Z"
+        band = svg_path("M" + "L".join([*upper, *lower]) + "Z")
     orders = sorted({1, round(last / 2), last})
     return HistoryChart(
         HEIGHT,

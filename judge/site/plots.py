@@ -70,7 +70,7 @@ def plots_of(steps: Sequence[PlottedStep], figures: Sequence[SearchFigures]) -> 
 
 def empty_plot(name: str) -> Plot:
     """A plot to be filled during a game."""
-    return Plot(name, 2, (_path(""), _path("")), "", "", HEIGHT / 2 if name in ("evaluation", "time") else None)
+    return Plot(name, 2, (svg_path(""), svg_path("")), "", "", HEIGHT / 2 if name in ("evaluation", "time") else None)
 
 
 def _values(steps: Sequence[PlottedStep], values: Sequence[float | None]) -> Values:
@@ -124,7 +124,7 @@ def _times(values: Values, width: int) -> Plot | None:
     bars: tuple[list[str], list[str]] = ([], [])
     for at, seat, value in values:
         bars[seat].append(f"M{at} {HEIGHT // 2}v{(1 if seat else -1) * max(1.0, value * unit):.0f}")
-    up, down = (_path("".join(seat)) for seat in bars)
+    up, down = (svg_path("".join(seat)) for seat in bars)
     return Plot("time", width, (up, down), duration(0), duration(most), HEIGHT / 2)
 
 
@@ -135,11 +135,12 @@ def _paths(points: Sequence[tuple[int, int, float]]) -> tuple[Markup, Markup]:
 
 def _curve_path(points: Sequence[tuple[int, int]]) -> Markup:
     if not points:
-        return _path("")
+        return svg_path("")
     (x, y), *_ = points
     steps = " ".join(f"{x2 - x1} {y2 - y1}" for (x1, y1), (x2, y2) in pairwise(points))
-    return _path(f"M{x} {y}l{steps or '0 0'}".replace(" -", "-"))
+    return svg_path(f"M{x} {y}l{steps or '0 0'}".replace(" -", "-"))
 
 
-def _path(text: str) -> Markup:
+def svg_path(text: str) -> Markup:
+    """A path of letters and numbers. Pages would cut other text."""
     return Markup(text)  # noqa: S704 letters and numbers

@@ -182,6 +182,10 @@ def test_pages_stay_readable_with_many_games(tmp_path: Path) -> None:
     assert sum(len(each.history) for each in large.ladder.values()) == 50 * count
     found = dict(site(large, {}, Proof("", "", []), languages(["zh"])))
     assert {} == {path: len(data) for path, data in found.items() if len(data) > MAX_PAGE_BYTES}
+    curves = {path: re.findall(r'<path [^>]*\bd="([^"]*)"', data.decode()) for path, data in found.items()}
+    assert max(len(curve) for curve in curves["index.html"]) > 600
+    drawn = re.compile("([MLHVhlvZ][0-9 .-]*)+")
+    assert {} == {path: cut for path, each in curves.items() if (cut := [d for d in each if not drawn.fullmatch(d)])}
 
 
 PAGES = ("index.html", "agents/001.html", "agents/005.html", "games.html", "crosstable.html")
