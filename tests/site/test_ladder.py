@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from judge.base.text import number
 from judge.export.export import PageOptions, publish
 from judge.publish.ladder import TREND_GAMES, LadderRatings
 from judge.publish.load import load_claimed, load_store
@@ -135,10 +136,16 @@ def test_the_standings_show_rating_interval_trend_games_and_times(running: Cup) 
     row = re.search(r"<tr>(?:(?!</tr>).)*>agent-0<.*?</tr>", index, re.DOTALL)
     assert row is not None
     cells = re.findall(r'<td class="num[^"]*">(.*?)</td>', row[0])
-    assert [f"{found.elo:.0f}", f"{found.reach:.0f}"] == cells[1:3]
-    assert re.fullmatch(r'<span class="(up|down|)">[+−]?\d+</span>', cells[3])  # noqa: RUF001
-    assert str(len(found.history)) == cells[4]
-    assert re.fullmatch(r"\d+ (s|min \d+ s|min)", cells[10])
+    (line,) = (line for line in contest.table.lines if line.agent == "agent-0")
+    assert number(line.values[contest.table.ranking.index("rating")], 2) == cells[1]
+    widths = {
+        len(re.findall("<t[dh]", row)) for row in re.findall(r"<tr>.*?</tr>", index.partition("</table>")[0], re.DOTALL)
+    }
+    assert len(widths) == 1
+    assert [f"{found.elo:.0f}", f"{found.reach:.0f}"] == cells[2:4]
+    assert re.fullmatch(r'<span class="(up|down|)">[+−]?\d+</span>', cells[4])  # noqa: RUF001
+    assert str(len(found.history)) == cells[5]
+    assert re.fullmatch(r"\d+ (s|min \d+ s|min)", cells[11])
     assert "fixed" in index
     (game,) = contest.unfinished
     assert f'<tr><th scope="row" class="num">{game.number}</th>' in index
