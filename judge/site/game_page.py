@@ -146,7 +146,7 @@ def game_pages(
             "painted": {name: _token_words(token, view, language) for name, token in film.painted.items()},
             "board": _board(view, language),
             "moves": rows.written(language),
-            "facts": _facts(record, context.game, language),
+            "facts": _facts(record, context.game, language, has_rounds=context.has_rounds),
             "technical": _technical(record, context.game, language),
             "seats": [{**_seat(record, seat, language), "name": replay.names[seat]} for seat in SEATS],
         }
@@ -269,9 +269,12 @@ def fitted(text: str, room: int) -> str:
     return shown
 
 
-def _facts(record: GameRecord, game: PublishedGame, language: Language) -> Sequence[tuple[str, str]]:
+def _facts(
+    record: GameRecord, game: PublishedGame, language: Language, *, has_rounds: bool
+) -> Sequence[tuple[str, str]]:
     _ = language.gettext
-    round_and_table = _("{round}, table {table}").format(round=game.round, table=game.table) if game.round else ""
+    has_round = has_rounds and game.round
+    round_and_table = _("{round}, table {table}").format(round=game.round, table=game.table) if has_round else ""
     facts = [
         (_("Round"), round_and_table),
         (_("Policy"), record.spec.policy.name),

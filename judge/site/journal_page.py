@@ -63,8 +63,10 @@ def journal_entries(contest: PublishedContest) -> Sequence[JournalEntry]:
     """The journal without lines that later lines repeat."""
     games = {game.id: game for game in contest.games}
     entries = []
+    # In a ladder, each game is drawn alone.
+    hidden = _HIDDEN if contest.has_rounds else {*_HIDDEN, "scheduled"}
     for line in contest.journal:
-        if line.event not in _HIDDEN:
+        if line.event not in hidden:
             game = games.get(line.game or "")
             # The kind is a CSS class: letters only.
             kind = "".join(letter for letter in line.event.lower() if "a" <= letter <= "z")

@@ -151,7 +151,9 @@ def test_the_standings_show_rating_interval_trend_games_and_times(running: Cup) 
     assert f'<tr><th scope="row" class="num">{game.number}</th>' in index
 
 
-def test_pages_of_a_ladder_say_nothing_about_rounds(running: Cup) -> None:
+def test_pages_of_a_ladder_say_nothing_about_rounds(running: Cup, public: Public) -> None:
+    games = {str(page): page.read_text() for page in (public.directory / "games").glob("*.html")}
+    assert games
     for code in CODES:
         found = pages(load_store(running.contest), code)
         assert "rounds.html" not in found
@@ -159,9 +161,10 @@ def test_pages_of_a_ladder_say_nothing_about_rounds(running: Cup) -> None:
         if code == "en":
             words = {
                 path: re.findall(r"(?i)\brounds?\b", re.sub(r"<[^>]*>", " ", text))
-                for path, text in found.items()
+                for path, text in (found | games).items()
                 if path.endswith(".html") and path != "verify.html"
             }
+            assert "Scheduled" not in found["journal.html"]
             assert {} == {path: told for path, told in words.items() if told}
 
 

@@ -8,6 +8,7 @@ import math
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -68,13 +69,12 @@ MAX_STORED_PAGES = 256
 
 NEW_SHARE = 0.05
 
-READ_S = 0.25
+READ_S, READ_BEFORE_S = 0.25, 0.05
+"""Time for reading records for the certificate of fairness, and with each new state of the contest."""
 
 
 class Certificate:
-    """The fairness certificate of the games so far. Each record is read once, until the end in bounded time per
-    request.
-    """
+    """The fairness certificate of the games so far. Each record is read once, until the end in bounded time."""
 
     def __init__(self, files: Path, *, is_static: bool = False) -> None:
         self._files = files
@@ -87,7 +87,7 @@ class Certificate:
         """The contest with its games' conditions, perhaps outdated. Raises InputError for a missing or changed
         record.
         """
-        played = [game.result.record for game in contest.games if game.result is not None]
+        played = _records(contest)
         enough = len(played) if contest.is_over else (1 + NEW_SHARE) * self._of
         if self._tested is not None and (len(played) == self._of or len(played) < enough):
             return self._tested
@@ -99,6 +99,11 @@ class Certificate:
         self._tested = replace(contest, games=games)
         self._of = known
         return self._tested
+
+    def read(self, contest: PublishedContest) -> None:
+        """Read some records before the certificate is needed."""
+        with suppress(InputError):  # `tested` names the record
+            self._read(_records(contest), READ_BEFORE_S)
 
     @property
     def tests(self) -> Sequence[FairnessTest]:
@@ -113,6 +118,10 @@ class Certificate:
                     return known
                 self._conditions[record] = conditions_of(read_stored(self._files, record).record)
         return len(records)
+
+
+def _records(contest: PublishedContest) -> Sequence[str]:
+    return [game.result.record for game in contest.games if game.result is not None]
 
 
 @dataclass(slots=True)
@@ -318,6 +327,7 @@ class LivePages:
         games = {game.stem: game for game in contest.games}
         self._edition = _Edition(version, shown_seq, contest, writers, games)
         self._editions += 1
+        self._certificate.read(contest)
         self._load_at = time.monotonic() + max(LOAD_S, (time.monotonic() - now) / LOAD_SHARE)
         return self._edition
 

@@ -131,6 +131,20 @@ def test_final_pages_link_to_the_archive_of_the_export(tmp_path: Path) -> None:
         assert "judge contest verify site --key organiser.pem" in page
 
 
+def test_certificate_of_fairness_is_complete_at_the_first_visit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("judge.web.live.pages.READ_S", 0.0)
+    monkeypatch.setattr("judge.web.live.pages.READ_BEFORE_S", math.inf)
+    with Cup(tmp_path / "cup", PAIR, form='name = "round-robin"\ngames = 4') as cup:
+        accept(cup, *play_next(cup))
+        with closing(hub_of(cup.planned)) as hub, closing(LivePages(cup.planned, hub.painter)) as pages:
+            assert pages.get("index.html", hub.live, 0) is not None
+            page = pages.get("fairness.html", hub.live, 0)
+            assert page is not None
+            assert b"1 of 1 finished games" in page.data
+
+
 @pytest.mark.parametrize(
     "address", ["cup.tar.gz", "https://example.org/", "https://example.org/cup.zip", "https://example.org/a;b.tar"]
 )
