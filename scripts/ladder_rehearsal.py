@@ -49,6 +49,8 @@ SUBMITTED: Mapping[str, Path] = {
     "pascal": LANGUAGES / "pascal",
 }
 
+RUNTIMES = ("native", "python", "java", "wine", "node")
+
 REPLACED = ("renju", "starter-cpp", "python", "starter-java")
 """Agents with a new version."""
 
@@ -142,7 +144,7 @@ def rehearse(
     if shutil.which("node") is None:
         raise HostError("node is missing: install Node.js, which runs the second verifier")
     folder.mkdir(parents=True)
-    changes = [f"clock.turn_ms={turn_ms}", f"clock.match_ms={turn_ms * 40}"]
+    changes = [f"clock.turn_ms={turn_ms}", f"clock.match_ms={turn_ms * 40}", f"admits={json.dumps(RUNTIMES)}"]
     changes += ["clock.starved_share=1"] if is_busy else []
     season = Season(folder, changes, minutes * 60)
     season.events = plan_events(folder, season.seconds, seed, programs)
