@@ -84,10 +84,15 @@ class LadderGames:
         return self._row(_Row.AUTHOR_GAMES)
 
     @property
-    def missing(self) -> npt.NDArray[np.int64]:
-        """Games per agent until its minimum of this period; 0 for anchors, and agents that may not play more."""
-        due = (self._row(_Row.FIRST_PERIOD) <= self.period) & self.active & ~self.anchors & self.has_share
+    def owed(self) -> npt.NDArray[np.int64]:
+        """Games per agent until its minimum of this period; 0 for anchors."""
+        due = (self._row(_Row.FIRST_PERIOD) <= self.period) & self.active & ~self.anchors
         return np.where(due, np.maximum(self.rules.minimum_games - self._row(_Row.PERIOD_GAMES), 0), 0)
+
+    @property
+    def missing(self) -> npt.NDArray[np.int64]:
+        """As `owed`; 0 for agents that may not play more now."""
+        return np.where(self.has_share, self.owed, 0)
 
     @property
     def has_share(self) -> Flags:
@@ -265,7 +270,8 @@ def next_pair(ratings: OnlineRatings, games: LadderGames, seed: Seed) -> Pairing
     others = can_play & ~games.anchors
     ready = others & games.has_share
     is_anchor_due = games.anchor_games < rules.anchor_share * (games.drawn + 1)
-    is_late = 0 < games.period_left <= missing.sum()
+    # An agent that may not play more now may be allowed to before the period ends.
+    is_late = 0 < games.period_left <= games.owed.sum()
     late = others & (missing > 0)
     for agents, opponents in [*([(late, ready), (late, others)] if is_late else []), (ready, ready), (others, others)]:
         for kind in [anchors, opponents] if is_anchor_due else [opponents, anchors]:

@@ -1,5 +1,6 @@
 """The next pair of a ladder: limits for any sequence of results, value, seats, ties."""
 
+import random
 from collections import Counter
 from dataclasses import dataclass, field
 from math import ceil
@@ -13,6 +14,7 @@ from pydantic import ValidationError
 from judge.contest_games import Pairing
 from judge.statistics.online_ratings import OnlineRatings, Prior
 from judge.statistics.rating_model import RatingModel
+from judge.statistics.scales import expected_score
 from judge.tournament.formats.ladder import Matchmaking
 from judge.tournament.matchmaker import LadderGames, next_pair
 from judge.tournament.pairings import opening_number
@@ -143,7 +145,7 @@ class Field:
         with_anchor = sum(bool(each.agents & self.anchors) for each in self.drawn)
         is_due = with_anchor < self.rules.anchor_share * (len(self.drawn) + 1)
         missing = self.games.missing
-        is_late = 0 < self.games.period_left <= missing.sum()
+        is_late = 0 < self.games.period_left <= self.games.owed.sum()
         chosen = missing > 0 if is_late else self.games.has_share
         agents = [agent for agent in self.active - self.anchors if chosen[self.ratings.place(agent)]]
         possible = any(self.is_allowed(agent, anchor) for agent in agents for anchor in self.anchors)
@@ -286,6 +288,31 @@ def test_agent_with_long_games_plays_fewer_and_one_at_a_time() -> None:
 
     assert ladder.open_games()[slow] <= 1
     assert ladder.all_games(slow) < 0.5 * len(ladder.drawn) * 2 / 20
+
+
+def test_agents_without_limits_have_their_minimum_beside_a_slow_one() -> None:
+    """A slow agent's share returns within a period."""
+    chance = random.Random(1)
+    ladder = Field(Matchmaking())
+    agents = [ladder.admit(mean=150 * at) for at in range(10)]
+    slow = agents[5]
+    games: Counter[str] = Counter()
+    limited: set[str] = set()
+    period = 0
+    for _ in range(900):
+        while len(ladder.running) < 2:
+            if ladder.games.period > period:
+                assert not period or all(games[agent] for agent in agents if agent not in limited)
+                games, limited, period = Counter(), set(), ladder.games.period
+            limited |= {agent for agent, may in zip(agents, ladder.games.has_share, strict=True) if not may}
+            games.update((ladder.choose() or pytest.fail("no pair")).agents)
+        is_long = [
+            slow in each.agents and len(ladder.drawn) <= ladder.starts[at] + 7 for at, each in enumerate(ladder.running)
+        ]
+        at = is_long.index(False) if False in is_long else 0
+        first, second = map(agents.index, agents_of(ladder.running[at]))
+        ladder.finish(at, 0 if chance.random() < expected_score(150.0 * (first - second)) else 2)
+    assert period > 50
 
 
 def test_wide_intervals_and_small_leads_are_preferred() -> None:
