@@ -53,6 +53,9 @@ OVERDUE = 3
 SETUP_S = 300.0
 """In addition to a game's clocks: images, containers, folders and the record."""
 
+REQUESTS = 3
+"""Maximum requests of a worker for one file and attempt."""
+
 PARCELS = ".parcels"
 
 log = get_logger()
@@ -61,7 +64,6 @@ log = get_logger()
 @dataclass(slots=True)
 class _Attempt:
     job: Job
-    at: float
     longest_s: float
     max_answer: int
     worker: str = ""
@@ -74,6 +76,9 @@ class _Attempt:
     overdue: int = 0
     refused: int = 0
     stopped: int = 0
+    avoided: set[str] = field(default_factory=set)
+    """Workers that did not finish the game; others are preferred."""
+    requests: Counter[tuple[str, str]] = field(default_factory=Counter)
     is_checked: bool = False
     followed: FollowedGame | None = None
 
@@ -121,6 +126,8 @@ class Cluster:
         self._parcels = parcels
         self._place = place
         self._attempts: dict[str, _Attempt] = {}
+        self._failed: dict[str, set[str]] = {}
+        """Workers whose attempts had no result, by game."""
         self._news: SimpleQueue[Callable[[], list[EndedAttempt]]] = SimpleQueue()
         """Actions for the main thread; each returns the games that it ended."""
         self._looked = -POLL_INTERVAL_S
@@ -165,7 +172,8 @@ class Cluster:
         if not self.free:
             raise IndexError("no worker has a free slot")
         policy = job.spec().policy
-        self._attempts[job.game.id] = attempt = _Attempt(job, monotonic(), answer_s(policy), largest_answer(policy))
+        self._attempts[job.game.id] = attempt = _Attempt(job, answer_s(policy), largest_answer(policy))
+        attempt.avoided |= self._failed.get(job.game.id, set())
         if job.listener is not None:
             attempt.followed = FollowedGame(job, job.listener)
         self._give(attempt)
@@ -233,7 +241,7 @@ class Cluster:
         worker = self._roster.workers.get(attempt.worker)
         why = f"{attempt}: no answer came within {attempt.longest_s:.0f} s"
         if worker is not None:
-            self._roster.bar_overdue(worker, why)
+            self._roster.bar_twice(worker, why)
         attempt.overdue += 1
         if attempt.overdue >= OVERDUE:
             why = f"no answer came within {attempt.longest_s:.0f} s from any of {attempt.overdue} workers"
@@ -253,9 +261,9 @@ class Cluster:
     def _give_waiting(self) -> None:
         slots = self._free_slots()
         for attempt in self._all():
-            if not attempt.worker and any(slots.values()):
-                is_sent = slots.get(attempt.sent_to, 0) > 0
-                address = attempt.sent_to if is_sent else max(slots, key=slots.__getitem__)
+            chosen = {address: slots[address] for address in self._preferred(attempt) if slots.get(address)}
+            if not attempt.worker and chosen:
+                address = attempt.sent_to if attempt.sent_to in chosen else max(chosen, key=chosen.__getitem__)
                 if not self._give_to(address, attempt):
                     break
                 slots[address] -= 1
@@ -265,6 +273,11 @@ class Cluster:
             if name != attempt.placed_at:
                 attempt.placed_at = name
                 self._place(attempt.job.game, name)
+
+    def _preferred(self, attempt: _Attempt) -> Collection[str]:
+        usable = self._roster.usable
+        found = {address for address in usable if self._roster.workers[address].name not in attempt.avoided}
+        return sorted(found or usable)
 
     def _give_to(self, address: str, attempt: _Attempt) -> bool:
         name, order = self._connection.new_task(), attempt.order(self._parcels.images)
@@ -299,17 +312,20 @@ class Cluster:
     def _ended(self, attempt: _Attempt, task: Future[Any]) -> list[EndedAttempt]:
         if not self._is_current(attempt, task) or attempt.is_checked or task.cancelled():
             return []
+        worker = self._roster.workers.get(attempt.worker)
         if task.status == "error":
+            if worker is not None:
+                attempt.avoided.add(worker.name)
+                self._count_result(attempt, worker, has_score=False)
             return self._refuse(
                 attempt, None, "its workers were lost, have no judge or another version, or are hostile"
             )
-        worker = self._roster.workers.get(attempt.worker)
         if worker is None:
             self._give(attempt)
             return []
         attempt.is_checked = True
         check = self._checkers.check(
-            lambda: self._connection.fetch(task, attempt.max_answer), attempt.job, monotonic() - attempt.at
+            lambda: self._connection.fetch(task, attempt.max_answer), attempt.job, monotonic() - attempt.given_at
         )
         check.add_done_callback(lambda _: self._news.put(lambda: self._checked(attempt, task, check, worker)))
         return []
@@ -347,14 +363,17 @@ class Cluster:
     def _apply(self, attempt: _Attempt, answer: EndedAttempt | Answer, worker: WorkerFound) -> list[EndedAttempt]:
         if isinstance(answer, EndedAttempt):
             self._forget_task(self._attempts.pop(attempt.job.game.id))
+            self._count_result(attempt, worker, has_score=answer.has_score)
             return [replace(answer, host=worker.name)]
         if isinstance(answer, Broken):
+            self._count_result(attempt, worker, has_score=False)
             return self._end(attempt, HostError(answer.why), worker.name)
         if isinstance(answer, Lacks):
             self._send(attempt, answer, worker)
             return []
         if isinstance(answer, Stopped):
             attempt.stopped += 1
+            attempt.avoided.add(worker.name)
             if attempt.stopped >= STOPS:
                 why = f"stopped {attempt.stopped} times: {answer.why}"
                 return self._end(attempt, HostError(why), worker.name)
@@ -364,6 +383,15 @@ class Cluster:
             raise InputError("its kind is unknown")
         self._give(attempt)
         return []
+
+    def _count_result(self, attempt: _Attempt, worker: WorkerFound, *, has_score: bool) -> None:
+        game = attempt.job.game.id
+        if not has_score:
+            self._failed.setdefault(game, set()).add(worker.name)
+            return
+        self._roster.count_result(worker)
+        for name in self._failed.pop(game, set()) - {worker.name}:
+            self._roster.count_failure(name)
 
     def _refuse(self, attempt: _Attempt, worker: WorkerFound | None, why: str) -> list[EndedAttempt]:
         whose = f"worker {worker.name}" if worker else "an unknown worker"
@@ -388,6 +416,10 @@ class Cluster:
         images = set(lacks.images) & self._parcels.images.keys()
         if len(agents) + len(images) < max(1, len(lacks.agents) + len(lacks.images)):
             raise InputError("it requested files that the game does not need")
+        for what in (*agents, *images):
+            attempt.requests[worker.name, what] += 1
+            if attempt.requests[worker.name, what] > REQUESTS:
+                raise InputError(f"it requested {what[:12]} more than {REQUESTS} times")
         for digest, program in agents.items():
             self._transfers.send(worker, digest, partial(self._parcels.agent, digest, program))
         for name in images:

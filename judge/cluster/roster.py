@@ -1,5 +1,6 @@
 """A contest's workers: connected, allowed to play, and why not."""
 
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -10,6 +11,9 @@ from judge.cluster.tasks import SLOT
 from judge.contest.hosts import worker_barred, worker_joined, worker_lost
 
 MAX_SLOTS = 1024
+
+FAILURES = 3
+"""Maximum games in a row without a result by a worker that others then played."""
 
 log = get_logger()
 
@@ -40,7 +44,8 @@ class Roster:
         """By address. Replaced as a whole: other threads read it."""
         self._unfit: set[str] = set()
         self._liars: set[str] = set()
-        self._overdue: set[str] = set()
+        self._warned: set[str] = set()
+        self._failures: Counter[str] = Counter()
 
     @property
     def usable(self) -> frozenset[str]:
@@ -78,13 +83,27 @@ class Roster:
             self._unfit.add(worker.address)
             self.note(worker_barred(worker.name, f"{why}; then start it again"))
 
-    def bar_overdue(self, worker: WorkerFound, why: str) -> None:
+    def bar_twice(self, worker: WorkerFound, why: str) -> None:
         """Exclude a worker until its restart; the second time, for this run."""
-        if worker.name in self._overdue:
+        if worker.name in self._warned:
             self.distrust(worker, f"{why}, for the second time")
         else:
-            self._overdue.add(worker.name)
+            self._warned.add(worker.name)
             self.bar(worker, why)
+
+    def count_result(self, worker: WorkerFound) -> None:
+        """It finished a game."""
+        self._failures.pop(worker.name, None)
+
+    def count_failure(self, name: str) -> None:
+        """Another worker finished a game that this one did not."""
+        self._failures[name] += 1
+        if self._failures[name] < FAILURES:
+            return
+        del self._failures[name]
+        for worker in self.workers.values():
+            if worker.name == name:
+                self.bar_twice(worker, f"{FAILURES} games in a row had no result here, and others played them")
 
     def distrust(self, worker: WorkerFound, why: str) -> None:
         """Exclude the worker's name for this run."""

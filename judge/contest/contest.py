@@ -5,6 +5,7 @@ The folder of contest.toml contains database, locked-in agents, records and fold
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
@@ -190,7 +191,8 @@ class Contest:
             if game is None or agent in (game.first, game.second):
                 share = percent(failed)
                 why = sentence(f"failed in {share} of its games; {limit} are allowed")
-                self.store.disqualify(self.name, agent, why)
+                with suppress(InputError):  # an organiser was faster
+                    self.store.disqualify(self.name, agent, why)
 
     def job(self, game: ScheduledGame, listener: Path | None = None) -> Job:
         """The job of the current attempt. Raises InputError if an agent's files or folders were changed."""

@@ -115,9 +115,14 @@ def read_earlier(planned: Planned, path: Path, option: str) -> EarlierContest:
 
 
 def _of_export(directory: Path) -> EarlierContest:
-    snapshot = read_snapshot(read_bounded(directory / "contest.json", MAX_DOCUMENT_BYTES).decode("utf-8", "replace"))
+    document = read_bounded(directory / "contest.json", MAX_DOCUMENT_BYTES).decode("utf-8", "replace")
+    late: list[_Entered] = []
     if (directory / "data" / "entered.json").exists():
-        snapshot = snapshot.with_late(row.entry for row in _rows(directory, "entered", _Entered))
+        late = _rows(directory, "entered", _Entered)
+    try:
+        snapshot = read_snapshot(document).with_late(row.entry for row in late)
+    except InputError as error:
+        raise InputError(f"{directory}: {error}; export the contest again") from None
     pairings = [
         Pairing(row.first, row.second, row.round, row.table, row.meeting, row.group)
         for row in _rows(directory, "pairings", _Paired)
@@ -166,6 +171,8 @@ def _rated(
     *,
     has_ended: bool,
 ) -> EarlierContest:
+    if len(snapshot.by_name()) < len(snapshot.entries):
+        raise ValueError("two entries have the same name")
     tournament = Tournament(snapshot)
     if waiting or (not has_ended and tournament.goes_on(pairings, results, out)):
         raise InputError(f"{path}: some games are not finished, so it has no final table; finish the contest")

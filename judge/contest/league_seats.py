@@ -27,8 +27,25 @@ def resolved_format(planned: Planned, agents: Agents) -> AnyFormat:
         # NumPy takes long to import.
         from judge.contest.start_ratings import with_start_ratings
 
-        return with_start_ratings(planned, chosen, agents)
-    return with_ratings(planned, chosen, agents)
+        chosen = with_start_ratings(planned, chosen, agents)
+    else:
+        chosen = with_ratings(planned, chosen, agents)
+    if isinstance(chosen, Ladder):
+        _refuse_wrong_anchors(planned, chosen, [name for name, _ in agents])
+    return chosen
+
+
+def _refuse_wrong_anchors(planned: Planned, chosen: Ladder, names: list[str]) -> None:
+    for name in chosen.anchors:
+        # An upload with its name would have the fixed rating.
+        if name not in names:
+            raise InputError(
+                f"{planned.path}: format.anchors: {quote(name, 64)} does not take part; {suggest(name, names)}"
+            )
+    if len(names) > 1 and chosen.anchors.keys() >= set(names):
+        raise InputError(
+            f"{planned.path}: format.anchors: all agents are anchors, so no game is drawn; remove one of the anchors"
+        )
 
 
 def _with_seats(planned: Planned, chosen: Leagues, names: list[str]) -> Leagues:

@@ -130,14 +130,29 @@ def void(contest: Contest, order: OrganiserOrder, attempt: int | None = None) ->
 
 
 def disqualify(contest: Contest, order: OrganiserOrder) -> DoneOrder:
-    """Disqualify the target. Raises InputError if the agent is unknown."""
+    """Disqualify the target. Raises InputError if the agent is unknown or disqualified."""
+    newer = _newer_version(contest, order.target)
 
     def do(store: Store) -> str:
         store.disqualify(contest.name, order.target, order.why)
         cancelled = store.counts(contest.name)[GameState.CANCELLED]
+        if newer:
+            return sentence(
+                f"{order.target} is disqualified; {cancelled} games of {contest.name} are cancelled; its newer version "
+                f"{newer} still takes part"
+            )
         return sentence(f"{order.target} is disqualified; {cancelled} games of {contest.name} are cancelled")
 
     return contest.store.carry_out(contest.name, order, do)
+
+
+def _newer_version(contest: Contest, agent: str) -> str:
+    contest.refresh()
+    versions = {entry.parent: entry.name for entry in contest.snapshot.entries if entry.parent}
+    newest = agent
+    while newest in versions:
+        newest = versions[newest]
+    return "" if newest == agent or newest in contest.absent() else newest
 
 
 def withdraw(contest: Contest, order: OrganiserOrder) -> DoneOrder:
@@ -254,9 +269,30 @@ def enter_passed(contest: Contest) -> None:
         return
     for agent, entrant in _late_entrants(contest).items():
         try:
+            _refuse_disqualified(contest, entrant)
             enter(contest, OrganiserOrder("judge", "enter", agent, "its check passed", f"passed-{entrant.submission}"))
         except InputError as error:
             contest.store.log_once(contest.name, NOT_ENTERED, f"{agent}: {error}", "judge", f"{agent}: ")
+
+
+def _refuse_disqualified(contest: Contest, entrant: Entrant) -> None:
+    entries, out = contest.snapshot.by_name(), {each.name: each for each in contest.store.gone_entries(contest.name)}
+    if entrant.parent in _banned(contest):
+        why = out[entrant.parent].disqualified
+        raise InputError(
+            sentence(f"{entrant.parent} is disqualified: {why}; only an organiser can enter a new version of it")
+        )
+    for name, each in out.items():
+        if each.disqualified is not None and entries[name].seat.digest == entrant.agent.digest:
+            raise InputError(
+                sentence(f"it has the files of {name}, which is disqualified; only an organiser can enter it")
+            )
+
+
+def _banned(contest: Contest) -> set[str]:
+    """Agents that an organiser disqualified."""
+    lines = contest.store.last_lines(contest.name, len(contest.snapshot.entries), "disqualified")
+    return {line.text.partition(": ")[0] for line in lines if line.who is not None}
 
 
 def end_season(contest: Contest, order: OrganiserOrder) -> DoneOrder:
@@ -374,7 +410,9 @@ def effect_of_disqualify(contest: Contest, agent: str) -> Effect:
     played = sum(game.state is GameState.DONE for game in games)
     waiting = sum(game.state in (GameState.PENDING, GameState.HELD) for game in games)
     words = sentence(f"Played games of {agent} that no longer count: {played}. Games that are cancelled: {waiting}.")
-    return Effect(words, "", _changes(contest, {**out, agent: ""}))
+    newer = _newer_version(contest, agent)
+    note = sentence(f"Its newer version {newer} still takes part.") if newer else ""
+    return Effect(words, note, _changes(contest, {**out, agent: ""}))
 
 
 def effect_of_withdraw(contest: Contest, agent: str) -> Effect:
@@ -485,7 +523,8 @@ def _author_number(contest: Contest, entrant: Entrant) -> int:
     number = next((entry.author for entry in snapshot.entries if entry.name in own and entry.author), max(known) + 1)
     if entrant.parent:
         number = snapshot.by_name()[entrant.parent].author
-    gone = {*contest.absent(), entrant.parent}
+    replaced = {entrant.parent, *(entry.parent for entry in snapshot.entries)}
+    gone = (contest.absent() - _banned(contest)) | replaced
     active = [entry.name for entry in snapshot.entries if entry.author == number and entry.name not in gone]
     most = contest.planned.plan.agents_per_author
     if most and number and len(active) >= most:

@@ -184,10 +184,12 @@ class Store(Reader):
         with self._writing() as connection:
             contest_row(connection, contest, locked=True)
             changed = connection.execute(
-                update(entries).where(entries.c.contest == contest, entries.c.name == agent).values(disqualified=why)
+                update(entries)
+                .where(entries.c.contest == contest, entries.c.name == agent, entries.c.disqualified.is_(None))
+                .values(disqualified=why)
             )
             if not changed.rowcount:
-                raise InputError(f"no agent {agent!r} takes part in {contest!r}")
+                raise InputError(f"no agent {agent!r} takes part in {contest!r}, or it is disqualified already")
             _cancel(connection, contest)
             self._tell(connection, contest, "disqualified", f"{agent}: {why}")
 

@@ -22,6 +22,7 @@ from judge.cluster.bounded_messages import WORKER_MESSAGE, plain_message
 from judge.cluster.cluster import answer_s, largest_answer
 from judge.cluster.roster import MAX_SLOTS, Roster, slots_in
 from judge.cluster.security import invite, make_keys, parse_address
+from judge.contest.runner import StopReason
 from judge.referee.policy import load_policy
 from tests.cluster.machines import Cup, Machines, until
 
@@ -170,6 +171,14 @@ def play(order):
         import distributed.worker_state_machine, distributed.sizeof, distributed.worker
         distributed.worker_state_machine.sizeof = distributed.worker.sizeof = lambda value: 10
         return bytes(SIZE)
+    if KIND == "raises":
+        raise RuntimeError("no game")
+    if KIND in ("broken", "stopped", "lacks"):
+        from judge.cluster.messages import Broken, Lacks, Order, Stopped
+        agents = Order.model_validate_json(order).agents
+        lacks = Lacks(agents=agents, images=())
+        answers = {"broken": Broken(why="no memory"), "stopped": Stopped(why="not wanted"), "lacks": lacks}
+        return answers[KIND].model_dump_json().encode()
     threading.Event().wait()
 
 play.__module__, play.__qualname__ = "judge.cluster.tasks", "play"
@@ -197,7 +206,12 @@ def machines(tmp_path: Path) -> Iterator[Machines]:
     folder.mkdir()
     (keys,) = make_keys(folder / "keys", ["everybody"], 1)
     found = Machines(folder, scheme="tls", keys=keys)
-    invite(folder / "keys", ["huge", "liar", "never", "honest"], parse_address(found.address), 1)
+    invite(
+        folder / "keys",
+        ["huge", "liar", "never", "broken", "stopped", "lacks", "raises", "honest"],
+        parse_address(found.address),
+        1,
+    )
     found.start_scheduler()
     found.wait_for_scheduler()
     yield found
@@ -276,6 +290,44 @@ def test_game_of_a_silent_worker_goes_to_another_worker(
                 assert [] == cluster.wait(0.5)
             assert "never" == cup.attempts()[0][3]
             cluster.kill()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["broken", "stopped", "lacks", "raises"])
+def test_contest_is_played_next_to_a_worker_that_finishes_no_game(machines: Machines, cup: Cup, kind: str) -> None:
+    cup.store.schedule("cup", cup.games(1, 4))
+    machines.join("honest")
+    evil(machines, kind)
+    with closing(cup.cluster(machines)) as cluster:
+        until(lambda: cluster.free >= 2 or bool(cluster.wait(0.1)), cup.journal)
+        assert StopReason.FINISHED is cup.play(cluster)
+    found = cup.attempts()
+    assert {"honest"} == {host for _, _, state, host in found if state == "accepted"}, found
+    assert 4 == len({number for number, _, state, _ in found if state == "accepted"})
+    assert all(host == kind for _, _, state, host in found if state == "void"), found
+    assert (kind == "lacks") == ("more than 3 times" in cup.journal())
+
+
+def test_worker_is_barred_after_games_that_others_finish() -> None:
+    noted: list[str] = []
+    roster = Roster(noted.append)
+    described = {"name": "bad", "resources": {"slot": 2}}
+    for address in ("tls://10.0.0.1:1", "tls://10.0.0.1:2"):
+        roster.meet({address: described})
+        worker = roster.workers[address]
+        for _ in range(2):
+            roster.count_failure("bad")
+            roster.count_failure("bad")
+            assert roster.usable
+            roster.count_result(worker)
+        for _ in range(3):
+            assert roster.usable
+            roster.count_failure("bad")
+        assert not roster.usable
+    assert "worker bad is given no games: 3 games in a row had no result here" in noted[1]
+    assert noted[-1].endswith("for the second time")
+    roster.meet({"tls://10.0.0.1:3": described})
+    assert not roster.usable
 
 
 @pytest.mark.parametrize(

@@ -2,16 +2,21 @@
 
 import json
 from collections.abc import Callable
+from concurrent.futures import Future
 from dataclasses import replace
 from multiprocessing import active_children
 from threading import Event
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from judge.base.errors import InputError
+from judge.cluster import cluster as clusters
 from judge.cluster.checkers import Checkers, checked
+from judge.cluster.cluster import Cluster, _Attempt
 from judge.cluster.messages import Played
+from judge.cluster.roster import Roster
 from judge.contest.attempts import EndedAttempt, Job
 from judge.contest_games import ScheduledGame
 from tests.referee.games import BLACK_ROW, WHITE_ROW, a_file, brain, play, spec
@@ -189,3 +194,19 @@ def test_checking_an_answer_delays_no_game() -> None:
         checkers.close()
 
     assert [] == active_children()
+
+
+def test_time_at_an_earlier_worker_does_not_count_for_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked, elapsed = job(), []
+    task: Any = SimpleNamespace(cancelled=lambda: False, status="finished")
+    attempt = _Attempt(asked, 600, 1, worker="tls://10.0.0.2:1", task=task, given_at=95.0)
+    found = object.__new__(Cluster)
+    found._attempts = {asked.game.id: attempt}
+    found._roster = Roster(lambda _: None)
+    found._roster.meet({attempt.worker: {"name": "second", "resources": {"slot": 1}}})
+    found._checkers = SimpleNamespace(check=lambda *given: elapsed.append(given[2]) or Future())  # type: ignore[assignment]
+    monkeypatch.setattr(clusters, "monotonic", lambda: 100.0)
+
+    found._ended(attempt, task)
+
+    assert [5.0] == elapsed

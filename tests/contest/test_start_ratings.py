@@ -93,7 +93,8 @@ def test_another_scale_is_refused(last: Cup) -> None:
 def test_terms_have_the_ratings_of_agents_that_may_join_later(last: Cup) -> None:
     form = started(last, "../last", **{"crash.test": "5" * 64})
     folder = last.folder.parent / "next"
-    agents = [("bert", last.contest.snapshot.by_name()["bert"].seat.digest), ("newcomer", "0" * 64)]
+    files = {entry.name: entry.seat.digest for entry in last.contest.snapshot.entries}
+    agents = [("bert", files["bert"]), ("dora", files["dora"]), ("newcomer", "0" * 64)]
     fewer = resolved_format(load_plan(folder), agents)
     assert isinstance(fewer, Ladder)
     assert fewer.ratings.keys() == form.ratings.keys()

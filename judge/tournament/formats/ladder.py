@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from math import hypot
-from typing import ClassVar, Literal, Self
+from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -16,6 +16,9 @@ from judge.tournament.results import PlayedPairing
 from judge.tournament.standings import Ranking
 
 MAX_DEVIATION = 2000
+MAX_RATING = 100_000
+
+Elo = Annotated[float, Field(ge=-MAX_RATING, le=MAX_RATING, allow_inf_nan=False)]
 
 
 class Matchmaking(BaseModel):
@@ -54,7 +57,7 @@ class StartRating(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    rating: float = Field(allow_inf_nan=False)
+    rating: Elo
     deviation: float = Field(gt=0, le=MAX_DEVIATION)
     """Standard deviation."""
     digest: str = Field(default="", pattern="^([0-9a-f]{64})?$", exclude_if=lambda digest: not digest)
@@ -82,7 +85,7 @@ class Ladder(TournamentFormat):
     """Standard deviation of a new agent's rating, in Elo."""
     version_deviation: float = Field(default=200, ge=0, le=MAX_DEVIATION)
     """Standard deviation of the difference between the ratings of an agent's versions, in Elo."""
-    anchors: Mapping[str, float] = Field(default_factory=dict)
+    anchors: Mapping[str, Elo] = Field(default_factory=dict)
     """Agents with a fixed rating, in Elo."""
     ratings: Mapping[str, StartRating] = Field(default_factory=dict, exclude_if=lambda ratings: not ratings)
     """Ratings by agent, also for later entries; those of `[ratings] from` are added."""
@@ -126,5 +129,7 @@ class Ladder(TournamentFormat):
 def rounded_rating(rating: float, deviation: float, digest: str = "") -> StartRating:
     """With two decimals."""
     return StartRating(
-        rating=round(rating, 2), deviation=round(min(max(deviation, 1), MAX_DEVIATION), 2), digest=digest
+        rating=round(min(max(rating, -MAX_RATING), MAX_RATING), 2),
+        deviation=round(min(max(deviation, 1), MAX_DEVIATION), 2),
+        digest=digest,
     )
