@@ -8,7 +8,7 @@ from rich.text import Text
 
 from judge.base.text import printable
 from judge.terminal.contest_tables import bracket_signs
-from judge.terminal.output import interval, make_table
+from judge.terminal.output import interval, make_table, print_table
 
 if TYPE_CHECKING:
     from judge.statistics.certainty import Certainty
@@ -122,7 +122,7 @@ def print_certainty(stages: "Sequence[StageCertainty]") -> None:
                 f"{rank.elo:+.0f}",
                 f"{100 * rank.chance:.1f} %" if rank.chance else "",
             )
-        console.print(table)
+        print_table(table, console)
         _print_figures(stage.certainty)
     print_certainty_words(stages)
 

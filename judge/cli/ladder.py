@@ -1,6 +1,6 @@
 """Ratings of a ladder on a terminal."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -10,7 +10,7 @@ from rich.text import Text
 from judge.base.text import duration, printable, titled
 from judge.publish.ladder import TREND_GAMES, LadderAgent
 from judge.publish.model import PublishedContest
-from judge.terminal.output import make_table
+from judge.terminal.output import make_table, print_table, width_of
 
 
 def ladder_cells(found: LadderAgent, now: datetime) -> tuple[str, str, str, str]:
@@ -27,26 +27,43 @@ def ladder_cells(found: LadderAgent, now: datetime) -> tuple[str, str, str, str]
     )
 
 
+_COLUMNS = ("", "agent", "rating", "Elo", "±", "trend", "games", "won", "drawn", "lost", "failed", "open", "last game")
+
+_LEFT_OUT_FIRST = ("open", "drawn", "lost", "won", "trend", "failed")
+
+
 def print_ladder(contest: PublishedContest) -> None:
-    """Print ratings with intervals, trends, games and times."""
+    """Print ratings with intervals, trends, games and times. Narrow terminals show fewer columns."""
+    rows = list(_rows(contest))
+    console = Console(highlight=False)
+    for left_out in range(len(_LEFT_OUT_FIRST) + 1):
+        shown = [at for at, column in enumerate(_COLUMNS) if column not in _LEFT_OUT_FIRST[:left_out]]
+        columns = [_COLUMNS[at] for at in shown]
+        numbers = (at for at, column in enumerate(columns) if column != "agent")
+        table = make_table(columns, ([row[at] for at in shown] for row in rows), numbers=numbers)
+        if not console.is_terminal or width_of(console, table) <= console.width:
+            break
+    table.title = Text(printable(titled(contest.name, contest.snapshot.title)))
+    print_table(table, console)
+    print(f"± is valid at any time (95 %), relative to the mean of all agents; trend: last {TREND_GAMES} games")
+
+
+def _rows(contest: PublishedContest) -> Iterator[Sequence[str | Text]]:
     now = datetime.fromisoformat(contest.journal[-1].at) if contest.is_over else datetime.now(UTC)
     places = {agent: place for stage in contest.certainty for agent, place in stage.places.items()}
-    columns = ("", "agent", "Elo", "±", "trend", "games", "won", "drawn", "lost", "failed", "open", "last game")
-    table = make_table(columns, numbers=(0, *range(2, 12)))
+    ranking = contest.table.ranking
     for line in contest.table.lines:
         found, done = contest.ladder[line.agent], line.done
         *rating, since = ladder_cells(found, now)
-        table.add_row(
+        yield (
             "-" if line.agent in contest.out else places.get(line.agent, str(line.place)),
             Text(printable(line.agent, 32)),
+            f"{line.values[ranking.index('rating')]:.0f}" if line.values and "rating" in ranking else "",
             *rating,
             *map(str, (len(found.history), done.wins, done.draws, done.losses, done.failures)),
             str(len(found.open_games) or ""),
             since,
         )
-    table.title = Text(printable(titled(contest.name, contest.snapshot.title)))
-    Console(highlight=False).print(table)
-    print(f"± is valid at any time (95 %), relative to the mean of all agents; trend: last {TREND_GAMES} games")
 
 
 def ladder_document(contest: PublishedContest) -> Mapping[str, Mapping[str, Any]]:

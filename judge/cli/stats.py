@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
-from rich.console import Console
 from rich.text import Text
 
 from judge.api.rating_lists import ratings
@@ -25,7 +24,7 @@ from judge.statistics.match_estimate import Candidate, Interval, compare_candida
 from judge.statistics.rating_lists import ListRow
 from judge.statistics.rating_model import RatingModel
 from judge.statistics.ratings import Estimate, JoinedRatings, Rating, Version, join_contests
-from judge.terminal.output import interval, make_table, note, print_json
+from judge.terminal.output import interval, make_table, note, print_json, print_table
 from judge.tournament.certain_places import StageCertainty
 from judge.tournament.comparable import policy_difference
 
@@ -98,7 +97,7 @@ def _show(rows: Sequence[ListRow]) -> None:
             str(row.opponents),
             f"{row.draws} %",
         )
-    Console(highlight=False).print(table)
+    print_table(table)
 
 
 EXAMPLES = """
@@ -265,7 +264,7 @@ def _show_ratings(joined: JoinedRatings) -> None:
     for rating in rated.ratings:
         row = [str(rating.games), f"{100 * rating.score / rating.games:.1f} %", _of_rating(rating)]
         table.add_row(Text(printable(rating.agent, 32)), *row, *([str(rating.pool)] if len(pools) > 1 else []))
-    Console(highlight=False).print(table)
+    print_table(table)
     print(f"sitting first   {_of_estimate(rated.advantage)} Elo")
     margin = "" if rated.draw_elo is None else f", margin {_of_estimate(rated.draw_elo)} Elo"
     share, low, high = (
@@ -298,7 +297,7 @@ def _show_histories(joined: JoinedRatings) -> None:
             )
             before = version
     print()
-    Console(highlight=False).print(table)
+    print_table(table)
 
 
 def _show_rings(check: RatingsCheck) -> None:
@@ -328,7 +327,7 @@ def _show_candidates(base: str, candidates: list[Candidate]) -> None:
             "stronger" if each.is_stronger else "",
         )
     print(f"\nagainst {printable(base, 32)}; all rows marked stronger are so with a joint confidence of 95 % (Holm)")
-    Console(highlight=False).print(table)
+    print_table(table)
 
 
 def _of_interval(found: Interval) -> str:

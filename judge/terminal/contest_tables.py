@@ -4,14 +4,13 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from rich.console import Console
-from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
 from judge.base.text import printable
 from judge.contest.contest import Standing
 from judge.statistics.ratings import rate
-from judge.terminal.output import interval, make_table
+from judge.terminal.output import interval, make_table, print_table, width_of
 from judge.tournament.crosstable import Cell
 from judge.tournament.standings import TableLine
 
@@ -65,12 +64,11 @@ def print_crosstable(console: Console, names: Sequence[str], rows: Sequence[Sequ
     """Print the crosstable. On a narrow terminal omit wins, draws and losses, or split it."""
     every = range(len(names))
     table = _crosstable(names, rows, every, _results)
-    widen(console, table)
-    if _width(console, table) <= console.width:
-        console.print(table)
+    if not console.is_terminal or width_of(console, table) <= console.width:
+        print_table(table, console)
         return
-    of_names = _width(console, _crosstable(names, rows, every[:0], _points))
-    widths = [_width(console, _crosstable(names, rows, every[at : at + 1], _points)) - of_names for at in every]
+    of_names = width_of(console, _crosstable(names, rows, every[:0], _points))
+    widths = [width_of(console, _crosstable(names, rows, every[at : at + 1], _points)) - of_names for at in every]
     begin = 0
     while begin < len(names):
         end, left = begin + 1, console.width - of_names - widths[begin]
@@ -79,12 +77,6 @@ def print_crosstable(console: Console, names: Sequence[str], rows: Sequence[Sequ
             end += 1
         console.print(_crosstable(names, rows, every[begin:end], _points))
         begin = end
-
-
-def widen(console: Console, table: Table) -> None:
-    """Let a table fit unless `console` is a terminal."""
-    if not console.is_terminal:
-        console.width = max(console.width, _width(console, table))
 
 
 def _crosstable(
@@ -98,10 +90,6 @@ def _crosstable(
         cells = ["·" if column == number else "" if cell is None else words(cell) for column, cell in met]
         table.add_row(str(number + 1), Text(printable(name, 32)), *cells)
     return table
-
-
-def _width(console: Console, table: Table) -> int:
-    return Measurement.get(console, console.options.update(max_width=10_000), table).maximum
 
 
 def _points(cell: Cell) -> str:

@@ -13,7 +13,7 @@ from judge.base.progress import Item, Tracker, untracked
 from judge.base.text import printable
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
+    from rich.console import Console, RenderableType
     from rich.table import Table
 
     from judge.submissions.check import Finding
@@ -90,6 +90,23 @@ def make_table(
     for row in rows:
         table.add_row(*row)
     return table
+
+
+def width_of(console: "Console", table: "Table") -> int:
+    """Characters that the whole table needs."""
+    from rich.measure import Measurement
+
+    return Measurement.get(console, console.options.update(max_width=10_000), table).maximum
+
+
+def print_table(table: "Table", console: "Console | None" = None) -> None:
+    """Print a table on stdout: whole, or as wide as the terminal."""
+    from rich.console import Console
+
+    console = console or Console(highlight=False)
+    if not console.is_terminal:
+        console.width = max(console.width, width_of(console, table))
+    console.print(table)
 
 
 def progress_bar() -> Tracker:

@@ -3,10 +3,13 @@
 import json
 import re
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
+from judge.cli import ladder
 from judge.cli.contest.tables import standings, status
 from judge.cli.contest.watch import Followed
 from judge.cli.stats import stats
@@ -44,6 +47,24 @@ def test_commands_show_the_ladder(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert not re.search(r"\brounds?\b", capsys.readouterr().out)
 
 
+@pytest.mark.parametrize("width", [60, 100, None])
+def test_a_narrow_terminal_shows_fewer_columns(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, width: int | None
+) -> None:
+    monkeypatch.setattr(ladder, "Console", partial(Console, width=width or 40, force_terminal=width is not None))
+    with joins(tmp_path / "cup") as cup:
+        cup.play(14)
+        contest = load_store(cup.contest)
+    ladder.print_ladder(contest)
+    title, head, *rows, explanation = re.sub("\x1b[^m]*m", "", capsys.readouterr().out).splitlines()
+    assert "valid at any time" in explanation
+    assert len(rows) == len(contest.ladder), title
+    assert all(row.rstrip().endswith("ago") for row in rows)
+    words = head.split()
+    assert words[:4] == ["agent", "rating", "Elo", "±"]
+    assert ("open" in words, "trend" in words) == {60: (False, False), 100: (True, True), None: (True, True)}[width]
+
+
 def test_watch_shows_ratings_of_a_ladder(tmp_path: Path) -> None:
     with joins(tmp_path / "cup") as cup, recorder(cup) as log:
         cup.play(8)
@@ -52,8 +73,8 @@ def test_watch_shows_ratings_of_a_ladder(tmp_path: Path) -> None:
         with closing(Followed(cup.contest)) as followed:
             list(followed.news())
             shown = written(overview(followed.live, 0, followed.ratings()))
-            ladder = load_store(cup.contest).ladder
-    for agent, found in ladder.items():
+            rated = load_store(cup.contest).ladder
+    for agent, found in rated.items():
         row = next(line for line in shown.splitlines() if re.search(rf"^ *\d+ +{agent} ", line))
         assert f" {found.elo:.0f} " in row
         assert not found.history or " ago " in row

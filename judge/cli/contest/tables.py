@@ -27,7 +27,8 @@ from judge.publish.model import chance_words
 from judge.sandbox.machine.cores import holders_here
 from judge.statistics.sprt import SprtState
 from judge.store.types import State
-from judge.terminal.contest_tables import print_crosstable, standings_table, widen
+from judge.terminal.contest_tables import print_crosstable, standings_table
+from judge.terminal.output import print_table
 from judge.tournament.formats.sequential import Sequential
 from judge.tournament.points import points_table
 
@@ -276,8 +277,7 @@ def standings(contest: ContestArgument = HERE, as_json: JsonOption = False) -> N
         console = Console(highlight=False)
         table = standings_table(standing, certainty, has_boxes=not console.options.ascii_only)
         table.title = Text(printable(titled(title, found.snapshot.title)))
-        widen(console, table)
-        console.print(table)
+        print_table(table, console)
     else:
         print_ladder(ladder)
     print(state)

@@ -8,7 +8,6 @@ from string import Template
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from judge.base.durable_files import write_durably
 from judge.base.errors import HostError, InputError
@@ -21,7 +20,7 @@ from judge.contest.plan import NAME
 from judge.cup.announcement import ANNOUNCEMENT
 from judge.cup.plan import CUP_FILE, PlannedCup, load_cup
 from judge.cup.run import LeagueEstimate, cup_hours, estimate_cup
-from judge.terminal.output import make_table, note
+from judge.terminal.output import make_table, note, print_table
 from judge.transparency.keys import fingerprint
 from judge.transparency.log import organiser_key
 
@@ -185,4 +184,4 @@ def _show(planned: PlannedCup, found: list[LeagueEstimate]) -> None:
     games = sum(each.found.games for each in found)
     print(f"{planned.cup.name}: {len(found)} leagues, {len(planned.cup.entries)} entries")
     table = make_table(columns, [*rows, ("all", "", "", *map(str, (*total, games)), "")], numbers=(2, 3, 4, 5))
-    Console(highlight=False).print(table)
+    print_table(table)

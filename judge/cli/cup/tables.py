@@ -4,8 +4,6 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from rich.console import Console
-
 from judge.base.text import printable
 from judge.cli.contest.options import opened_if_begun
 from judge.cli.contest.tables import standings as contest_standings
@@ -14,7 +12,7 @@ from judge.cli.cup.options import CUP_HERE, CupArgument
 from judge.cli.options import JsonOption
 from judge.cup.plan import PlannedCup, load_cup
 from judge.cup.results import CupResults, load_results
-from judge.terminal.output import make_table
+from judge.terminal.output import make_table, print_table
 
 EXAMPLES = {
     "status": "Example: judge cup status gomocup-2026",
@@ -35,7 +33,7 @@ def status(cup: CupArgument = CUP_HERE, as_json: JsonOption = False) -> None:
         for name, document in documents.items()
     ]
     columns = ("league", "state", "games done", "of", "disqualified")
-    Console(highlight=False).print(make_table(columns, rows, numbers=(2, 3)))
+    print_table(make_table(columns, rows, numbers=(2, 3)))
 
 
 def _status(planned: PlannedCup, league: str) -> dict[str, Any]:
@@ -84,12 +82,12 @@ def _print_leaders(results: CupResults) -> None:
         if league.is_provisional
     ]
     if rows:
-        Console(highlight=False).print(make_table(("provisional", "place 1", "place 2", "place 3"), rows))
+        print_table(make_table(("provisional", "place 1", "place 2", "place 3"), rows))
 
 
 def _print_medals(results: CupResults) -> None:
     rows = [(printable(each.agent, 32), *map(str, each.counts)) for each in results.medals]
     if rows:
-        Console(highlight=False).print(make_table(("medals", "gold", "silver", "bronze"), rows, numbers=(1, 2, 3)))
+        print_table(make_table(("medals", "gold", "silver", "bronze"), rows, numbers=(1, 2, 3)))
     else:
         print("no medals: no league is over")
