@@ -1,6 +1,6 @@
-"""Plays the games of a contest on the workers of a dask scheduler.
+"""Plays games on the workers of a dask scheduler, and games of lost workers on others.
 
-It chooses workers and reassigns games of lost ones. `judge.cluster.checkers` checks the answers.
+`judge.cluster.checkers` checks the answers.
 """
 
 from collections import Counter, deque
@@ -51,10 +51,10 @@ OVERDUE = 3
 """Timeouts after which an attempt is void."""
 
 SETUP_S = 300.0
-"""In addition to a game's clocks: images, containers, folders and the record."""
+"""For images, containers, folders and the record."""
 
 REQUESTS = 3
-"""Maximum requests of a worker for one file and attempt."""
+"""Per file, worker and attempt."""
 
 PARCELS = ".parcels"
 
@@ -77,7 +77,6 @@ class _Attempt:
     refused: int = 0
     stopped: int = 0
     avoided: set[str] = field(default_factory=set)
-    """Workers that did not finish the game; others are preferred."""
     requests: Counter[tuple[str, str]] = field(default_factory=Counter)
     is_checked: bool = False
     followed: FollowedGame | None = None
@@ -127,7 +126,7 @@ class Cluster:
         self._place = place
         self._attempts: dict[str, _Attempt] = {}
         self._failed: dict[str, set[str]] = {}
-        """Workers whose attempts had no result, by game."""
+        """By game."""
         self._news: SimpleQueue[Callable[[], list[EndedAttempt]]] = SimpleQueue()
         """Actions for the main thread; each returns the games that it ended."""
         self._looked = -POLL_INTERVAL_S

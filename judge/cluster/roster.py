@@ -13,7 +13,7 @@ from judge.contest.hosts import worker_barred, worker_joined, worker_lost
 MAX_SLOTS = 1024
 
 FAILURES = 3
-"""Maximum games in a row without a result by a worker that others then played."""
+"""Games in a row that only others finished."""
 
 log = get_logger()
 
@@ -84,7 +84,7 @@ class Roster:
             self.note(worker_barred(worker.name, f"{why}; then start it again"))
 
     def bar_twice(self, worker: WorkerFound, why: str) -> None:
-        """Exclude a worker until its restart; the second time, for this run."""
+        """As `bar`; the second time as `distrust`."""
         if worker.name in self._warned:
             self.distrust(worker, f"{why}, for the second time")
         else:
@@ -92,11 +92,11 @@ class Roster:
             self.bar(worker, why)
 
     def count_result(self, worker: WorkerFound) -> None:
-        """It finished a game."""
+        """Of a finished game."""
         self._failures.pop(worker.name, None)
 
     def count_failure(self, name: str) -> None:
-        """Another worker finished a game that this one did not."""
+        """Of a game that another worker finished."""
         self._failures[name] += 1
         if self._failures[name] < FAILURES:
             return

@@ -171,8 +171,6 @@ def _rated(
     *,
     has_ended: bool,
 ) -> EarlierContest:
-    if len(snapshot.by_name()) < len(snapshot.entries):
-        raise ValueError("two entries have the same name")
     tournament = Tournament(snapshot)
     if waiting or (not has_ended and tournament.goes_on(pairings, results, out)):
         raise InputError(f"{path}: some games are not finished, so it has no final table; finish the contest")

@@ -37,7 +37,7 @@ def resolved_format(planned: Planned, agents: Agents) -> AnyFormat:
 
 def _refuse_wrong_anchors(planned: Planned, chosen: Ladder, names: list[str]) -> None:
     for name in chosen.anchors:
-        # An upload with its name would have the fixed rating.
+        # An upload could have its name.
         if name not in names:
             raise InputError(
                 f"{planned.path}: format.anchors: {quote(name, 64)} does not take part; {suggest(name, names)}"

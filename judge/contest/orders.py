@@ -75,7 +75,7 @@ def pause(contest: Contest, order: OrganiserOrder) -> DoneOrder:
 
 
 def resume(contest: Contest, order: OrganiserOrder) -> DoneOrder:
-    """Resume a contest and replay stopped games. Games set aside before a pause are tried last."""
+    """Replays stopped games, and last those set aside before a pause."""
     aside = _set_aside(contest)
 
     def do(store: Store) -> str:
@@ -277,7 +277,7 @@ def enter_passed(contest: Contest) -> None:
 
 def _refuse_disqualified(contest: Contest, entrant: Entrant) -> None:
     entries, out = contest.snapshot.by_name(), {each.name: each for each in contest.store.gone_entries(contest.name)}
-    if entrant.parent in _banned(contest):
+    if entrant.parent in _disqualified_by_organisers(contest):
         why = out[entrant.parent].disqualified
         raise InputError(
             sentence(f"{entrant.parent} is disqualified: {why}; only an organiser can enter a new version of it")
@@ -289,8 +289,7 @@ def _refuse_disqualified(contest: Contest, entrant: Entrant) -> None:
             )
 
 
-def _banned(contest: Contest) -> set[str]:
-    """Agents that an organiser disqualified."""
+def _disqualified_by_organisers(contest: Contest) -> set[str]:
     lines = contest.store.last_lines(contest.name, len(contest.snapshot.entries), "disqualified")
     return {line.text.partition(": ")[0] for line in lines if line.who is not None}
 
@@ -524,7 +523,7 @@ def _author_number(contest: Contest, entrant: Entrant) -> int:
     if entrant.parent:
         number = snapshot.by_name()[entrant.parent].author
     replaced = {entrant.parent, *(entry.parent for entry in snapshot.entries)}
-    gone = (contest.absent() - _banned(contest)) | replaced
+    gone = (contest.absent() - _disqualified_by_organisers(contest)) | replaced
     active = [entry.name for entry in snapshot.entries if entry.author == number and entry.name not in gone]
     most = contest.planned.plan.agents_per_author
     if most and number and len(active) >= most:

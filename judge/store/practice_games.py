@@ -120,6 +120,9 @@ class PracticeGames(Queue[PracticeGame]):
                 raise NotNowError(f"{opponent[:64]} does not take part: {hint}")
             if json.loads(found.entry).get("submission") == submission:
                 raise NotNowError("an agent does not play against itself: choose another opponent")
+            out = select(entries.c.entry).where(entries.c.contest == self._contest, entries.c.disqualified.is_not(None))
+            if any(json.loads(entry).get("submission") == submission for entry in connection.scalars(out)):
+                raise NotNowError("a disqualified agent plays no challenges")
             recent = practice_games.c.asked_at > stamp(self._now() - _DAY)
             asked = self._all().where(practice_games.c.author == author, practice_games.c.challenged != "", recent)
             if count(connection, asked) >= per_day:

@@ -15,7 +15,7 @@ from judge.base.errors import InputError
 from judge.cluster import cluster as clusters
 from judge.cluster.checkers import Checkers, checked
 from judge.cluster.cluster import Cluster, _Attempt
-from judge.cluster.messages import Played
+from judge.cluster.messages import Answer, Played
 from judge.cluster.roster import Roster
 from judge.contest.attempts import EndedAttempt, Job
 from judge.contest_games import ScheduledGame
@@ -197,14 +197,23 @@ def test_checking_an_answer_delays_no_game() -> None:
 
 
 def test_time_at_an_earlier_worker_does_not_count_for_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked, elapsed = job(), []
+    asked, elapsed = job(), list[float]()
+
+    class Counted(Checkers):
+        def __init__(self) -> None:
+            pass
+
+        def check(self, _: Any, __: Any, elapsed_s: float) -> Future[EndedAttempt | Answer]:
+            elapsed.append(elapsed_s)
+            return Future()
+
     task: Any = SimpleNamespace(cancelled=lambda: False, status="finished")
     attempt = _Attempt(asked, 600, 1, worker="tls://10.0.0.2:1", task=task, given_at=95.0)
     found = object.__new__(Cluster)
     found._attempts = {asked.game.id: attempt}
     found._roster = Roster(lambda _: None)
     found._roster.meet({attempt.worker: {"name": "second", "resources": {"slot": 1}}})
-    found._checkers = SimpleNamespace(check=lambda *given: elapsed.append(given[2]) or Future())  # type: ignore[assignment]
+    found._checkers = Counted()
     monkeypatch.setattr(clusters, "monotonic", lambda: 100.0)
 
     found._ended(attempt, task)

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from judge.base.errors import InputError
-from judge.contest.orders import disqualify, effect_of_disqualify, enter, enter_passed
+from judge.contest.orders import disqualify, effect_of_disqualify, enter
 from judge.export.export import PageOptions, publish
 from judge.store.contests import Store
 from judge.store.orders import OrganiserOrder

@@ -1,10 +1,14 @@
 """Start ratings of a ladder: from a folder or an export of the last season, or from another contest."""
 
+import json
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import judge.contest.orders
 from judge.base.errors import InputError
@@ -16,6 +20,7 @@ from judge.statistics.online_ratings import Prior
 from judge.tournament.formats.ladder import Ladder, StartRating
 from judge.transparency.keys import make_key
 from judge.verify.export import verify_export
+from tests.examples import examples
 from tests.publish.cups import STRONG_TO_WEAK, Cup, player
 from tests.publish.public import Public
 from tests.verify.log_forgeries import nothing
@@ -200,3 +205,93 @@ def test_the_next_file_starts_from_the_last_season_and_has_no_old_end(last: Cup)
     text = next_text(replace(planned, text=with_end), place, {"name": '"next"'}, with_ratings=True)
     assert "total_games = 24\nanchors" in text
     assert '[ratings]\nwith = ["../last"]\nfrom = "../last"\n' in text
+
+
+@pytest.mark.parametrize(
+    ("anchors", "problem"),
+    [
+        ("{ dora = 1500, Anna = 1500 }", r"format.anchors: 'Anna' does not take part; did you mean 'anna'\?"),
+        ("{ nosuch = 1500 }", r"format.anchors: 'nosuch' does not take part; there are anna, bert"),
+        ("{ anna = 1, bert = 2 }", r"format.anchors: all agents are anchors, so no game is drawn; remove one"),
+    ],
+)
+def test_wrong_anchor_is_named(anchors: str, problem: str, tmp_path: Path) -> None:
+    text = f'name = "next"\npolicy = "gomocup-standard"\n[format]\nname = "ladder"\nanchors = {anchors}\n'
+    (tmp_path / "contest.toml").write_text(text)
+    agents = [(name, "1" * 64) for name in ("anna", "bert", *(["dora"] if "dora" in anchors else []))]
+    with pytest.raises(InputError, match=problem):
+        resolved_format(load_plan(tmp_path), agents)
+
+
+@pytest.mark.parametrize("rating", ["nan", "inf", "1e300", "-100001"])
+@pytest.mark.parametrize(
+    "key", ["anchors = {{ dora = {} }}", "ratings = {{ dora = {{ rating = {}, deviation = 9 }} }}"]
+)
+def test_rating_without_meaning_is_refused(key: str, rating: str, tmp_path: Path) -> None:
+    text = f'name = "next"\npolicy = "gomocup-standard"\n[format]\nname = "ladder"\n{key.format(rating)}\n'
+    (tmp_path / "contest.toml").write_text(text)
+    with pytest.raises(InputError, match=r"contest.toml, line 5: format\.(anchors|ratings)\.dora.*: Input should be"):
+        load_plan(tmp_path)
+
+
+VALUES: tuple[Any, ...] = (None, 0, -1, 10**30, 1e308, "", "anna", "nosuch", [], {}, True, "x" * 5000, "win", "0" * 64)
+
+
+@pytest.fixture(scope="module")
+def forged(last: Cup) -> Path:
+    """A copy of the tables of the last season."""
+    folder = last.folder.parent
+    for path in ("contest.json", *(f"data/{name}.json" for name in TABLES)):
+        (folder / "forged" / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / "forged" / path).write_bytes((folder / "export" / path).read_bytes())
+    return folder / "forged"
+
+
+TABLES = ("games", "pairings", "disqualified", "journal")
+
+
+@settings(max_examples=examples(150))
+@given(data=st.data())
+def test_forged_export_gives_ratings_or_is_refused(last: Cup, forged: Path, data: st.DataObject) -> None:
+    name = data.draw(st.sampled_from(("contest.json", "data/games.json", "data/pairings.json", "data/journal.json")))
+    path = forged / name
+    before = path.read_bytes()
+    document = json.loads(before)
+    place, key = document, data.draw(st.sampled_from(keys_of(document)))
+    while keys_of(place[key]):
+        if not data.draw(st.integers(0, 6)):
+            break
+        place = place[key]
+        key = data.draw(st.sampled_from(keys_of(place)))
+    change = data.draw(st.sampled_from(("set", "set", "remove", "copy")))
+    if change == "remove":
+        del place[key]
+    elif change == "copy" and isinstance(place, list):
+        place.append(place[key])
+    else:
+        place[key] = data.draw(st.sampled_from(VALUES))
+    path.write_text(json.dumps(document))
+    try:
+        assert started(last, "../forged").model_dump_json()
+    except InputError as error:
+        assert "contest.toml" in str(error) or "forged" in str(error)  # noqa: PT017
+    finally:
+        path.write_bytes(before)
+
+
+def keys_of(value: object) -> list[Any]:
+    """Of an object or an array that is not empty."""
+    if isinstance(value, dict):
+        return list(value)
+    return list(range(len(value))) if isinstance(value, list) else []
+
+
+def test_two_entries_of_one_name_are_refused(last: Cup, forged: Path) -> None:
+    path = forged / "contest.json"
+    before = path.read_text()
+    document = json.loads(before)
+    document["entries"].append(document["entries"][0])
+    path.write_text(json.dumps(document))
+    with pytest.raises(InputError, match="forged: a late entry has the name of another one"):
+        started(last, "../forged")
+    path.write_text(before)

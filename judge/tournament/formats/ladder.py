@@ -65,9 +65,7 @@ class StartRating(BaseModel):
 
 
 class Ladder(TournamentFormat):
-    """A season of games without rounds. `judge.tournament.ladder` chooses the pairs, because they depend on the order
-    of events.
-    """
+    """A season of games without rounds, whose pairs `judge.tournament.ladder` chooses."""
 
     withdrawal: ClassVar[Literal["refused", "annuls", "keeps"]] = "keeps"
 
@@ -112,7 +110,7 @@ class Ladder(TournamentFormat):
         played: Sequence[PlayedPairing],  # noqa: ARG002
         seed: Seed,  # noqa: ARG002
     ) -> list[Pairing]:
-        """Empty: `judge.tournament.ladder` chooses the pairs."""
+        """Empty."""
         return []
 
     def goes_on(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing], seed: Seed) -> bool:  # noqa: ARG002

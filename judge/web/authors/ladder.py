@@ -36,7 +36,8 @@ def ladder_values(
     may_challenge = bool(per_day) and not contest.is_over
     return {
         "agents": [
-            _agent(contest, each, active, language, may_challenge and each.entry.submission in passed) for each in own
+            _agent(contest, each, active, language, may_challenge and not each.out and each.entry.submission in passed)
+            for each in own
         ],
         "signed": signed,
         "trend_games": TREND_GAMES,

@@ -17,7 +17,7 @@ from typer.testing import CliRunner, Result
 
 from judge.cli import app
 from judge.contest.entries import intake_directory
-from judge.contest.orders import end_season, enter_passed, withdraw
+from judge.contest.orders import disqualify, end_season, enter_passed, withdraw
 from judge.contest.plan import load_plan
 from judge.contest_games import GameState
 from judge.publish.load import load_store
@@ -191,6 +191,12 @@ def test_the_api_refuses_challenges_with_the_reason(
     found, body = api(desk, "POST", f"/submissions/{number}/challenges", token, opponent=opponent)
     assert found == status
     assert words in body["error"]
+
+
+def test_disqualified_agent_plays_no_challenges(desk: Desk) -> None:
+    disqualify(desk.cup.contest, OrganiserOrder("Olga", "disqualify", "zoe", "it cheats"))
+    status, body = api(desk, "POST", "/submissions/1/challenges", desk.token, opponent="anna")
+    assert (409, "a disqualified agent plays no challenges") == (status, body["error"])
 
 
 def test_no_challenges_are_played_after_the_season(desk: Desk) -> None:
