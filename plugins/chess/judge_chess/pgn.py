@@ -4,6 +4,7 @@ Comments have the remaining time `[%clk]`, the time spent `[%emt]` and the score
 """
 
 import io
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -21,6 +22,10 @@ from judge.referee.spec import RecordFile
 from judge_chess.rules import Chess
 
 MAX_GAMES = 100_000
+MAX_DEPTH_DIGITS = 5
+"""Of `[%eval]` in python-chess."""
+_QUOTED = re.compile(r'["\\]')
+_ESCAPED = re.compile(r'\\(["\\])')
 _TERMINATIONS = {
     Verdict.TURN_TIME: "time forfeit",
     Verdict.MATCH_TIME: "time forfeit",
@@ -90,7 +95,7 @@ def _figures(search: Mapping[str, str], *, is_white: bool) -> tuple[str, int | N
         text = f"#{sign * int(score[0] + score[2:])}"
     else:
         text = str(round(sign * float(score) * 100)) if score else ""
-    return text, int(depth) if depth.isdecimal() else None
+    return text, int(depth) if depth.isdecimal() and len(depth) <= MAX_DEPTH_DIGITS else None
 
 
 def write_pgn(game: PgnGame) -> bytes:
@@ -98,7 +103,7 @@ def write_pgn(game: PgnGame) -> bytes:
     root = chess.pgn.Game()
     root.setup(game.board)
     for name, value in game.tags.items():
-        root.headers[name] = one_line(value) or "?"
+        root.headers[name] = _QUOTED.sub(r"\\\g<0>", one_line(value)) or "?"
     node: chess.pgn.GameNode = root
     for played in game.moves:
         node = node.add_variation(played.move)
@@ -143,14 +148,19 @@ def read_pgn(data: bytes, source: str) -> Sequence[PgnGame]:
             raise InputError(f"{source}, game {len(games) + 1}: {quote(str(game.errors[0]), 200)}")
         if len(games) == MAX_GAMES:
             raise InputError(f"{source}: more than {MAX_GAMES} games; split it")
-        games.append(PgnGame(dict(game.headers), game.board(), tuple(map(_read_move, game.mainline()))))
+        tags = {name: _ESCAPED.sub(r"\1", value) for name, value in game.headers.items()}
+        games.append(PgnGame(tags, game.board(), tuple(map(_read_move, game.mainline()))))
     if not games:
         raise InputError(f"{source}: no PGN game")
     return games
 
 
 def _read_move(node: chess.pgn.ChildNode) -> PgnMove:
-    left, spent, score = node.clock(), node.emt(), node.eval()
+    left, spent = node.clock(), node.emt()
+    # `node.eval()` walks to the first move for the colour, which the score does not need.
+    root = chess.pgn.Game()
+    root.comment = node.comment
+    score = root.eval()
     text = ""
     if score is not None:
         white = score.white()

@@ -5,7 +5,7 @@ GC the reason. RU is `Chinese`: area scoring, positional superko, no suicide.
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from judge.base.errors import InputError
@@ -25,6 +25,9 @@ _SIZE = re.compile(r"[0-9]{1,2}", re.ASCII)
 _TIME = re.compile(r"([0-9]{1,9})ms", re.ASCII)
 _SECONDS = re.compile(r"[0-9]{1,9}(?:\.[0-9]{1,9})?", re.ASCII)
 _NAMES = ("B", "W")
+
+Numbers = Mapping[Point, int]
+"""The number of the last move at a point."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,14 +141,14 @@ def _time(node: SgfNode, name: str) -> SgfTime:
     return SgfTime(int(spent[1]) if spent else None, round(float(left) * 1000) if _SECONDS.fullmatch(left) else None)
 
 
-def steps_of_sgf(game: GoSgf, view: Callable[[Board, Sequence[Moved]], BoardView]) -> Stepped:
+def steps_of_sgf(game: GoSgf, view: Callable[[Board, Numbers, int, Moved | None], BoardView]) -> Stepped:
     """Return a game for `judge show`. Raises InputError for a stone on another one."""
     board = Board(game.size)
     for colour, stone in game.position.stones:
         board.play(stone, colour)
-    steps = [ReplayStep(view(board, ()))]
+    steps = [ReplayStep(view(board, {}, 0, None))]
     left: list[int | None] = [None, None]
-    moves: list[tuple[int, Point | None]] = []
+    numbers: dict[Point, int] = {}
     times = [*game.times, *[SgfTime()] * (len(game.position.moves) - len(game.times))]
     for number, ((colour, point), time) in enumerate(zip(game.position.moves, times, strict=True), 1):
         name = vertex(point, game.size)
@@ -153,8 +156,12 @@ def steps_of_sgf(game: GoSgf, view: Callable[[Board, Sequence[Moved]], BoardView
             raise InputError(f"move {number}, {COLOURS[colour]} {name}: there is a stone; correct the SGF")
         if point is not None:
             board.play(point, colour)
-        moves.append((colour, point))
+            numbers[point] = number
         left[colour] = time.left_ms if time.left_ms is not None else left[colour]
-        steps.append(ReplayStep(view(board, moves), colour, name, time.spent_ms, left_ms=(left[0], left[1])))
+        steps.append(
+            ReplayStep(
+                view(board, numbers, number, (colour, point)), colour, name, time.spent_ms, left_ms=(left[0], left[1])
+            )
+        )
     names = (game.tags.get("PB", "?"), game.tags.get("PW", "?"))
     return Stepped(game.tags.get("EV", "Go"), names, steps, game.tags.get("RE", "?"))
