@@ -19,6 +19,7 @@ from judge.records.replays import replay_record
 from judge.records.steps import ReplayStep, Stepped
 from judge.records.views import BoardView
 from judge.referee.spec import RecordFile
+from judge_chess.positions import read_game
 from judge_chess.rules import Chess
 
 MAX_GAMES = 100_000
@@ -127,7 +128,10 @@ def looks_like_pgn(data: bytes) -> bool:
     head = _decode(data)
     if not head.lstrip().startswith("["):
         return False
-    game = chess.pgn.read_game(io.StringIO(head))
+    try:
+        game = read_game(io.StringIO(head), "")
+    except InputError:
+        return False
     return game is not None and not game.errors and "Board" not in game.headers and game.end().ply() - game.ply() > 2
 
 
@@ -143,13 +147,16 @@ def read_pgn(data: bytes, source: str) -> Sequence[PgnGame]:
     """Read the games of a file. Raises InputError naming the game and the illegal move."""
     stream = io.StringIO(_decode(data))
     games: list[PgnGame] = []
-    while (game := chess.pgn.read_game(stream)) is not None:
+    while (game := read_game(stream, f"{source}, game {len(games) + 1}")) is not None:
         if game.errors:
             raise InputError(f"{source}, game {len(games) + 1}: {quote(str(game.errors[0]), 200)}")
         if len(games) == MAX_GAMES:
             raise InputError(f"{source}: more than {MAX_GAMES} games; split it")
         tags = {name: _ESCAPED.sub(r"\1", value) for name, value in game.headers.items()}
-        games.append(PgnGame(tags, game.board(), tuple(map(_read_move, game.mainline()))))
+        try:
+            games.append(PgnGame(tags, game.board(), tuple(map(_read_move, game.mainline()))))
+        except ValueError as error:
+            raise InputError(f"{source}, game {len(games) + 1}: {quote(str(error), 150)}; correct its times") from error
     if not games:
         raise InputError(f"{source}: no PGN game")
     return games

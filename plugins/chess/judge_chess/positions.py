@@ -12,6 +12,7 @@ import logging
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from typing import TextIO
 
 import chess
 import chess.pgn
@@ -102,7 +103,7 @@ def _read_fen(text: str, *, chess960: bool) -> tuple[str, chess.Board]:
     try:
         board = chess.Board(fen, chess960=chess960)
     except ValueError as error:
-        raise InputError(f"position: {quote(fen, 100)} is no FEN: {error}") from None
+        raise InputError(f"position: {quote(fen, 100)} is no FEN: {str(error)[:200]}") from None
     status = board.status()
     if status is not chess.STATUS_VALID:
         raise InputError(f"position: {fen} is illegal: {_status_words(status)}")
@@ -196,6 +197,14 @@ def split_openings(lines: Iterable[str]) -> Iterator[tuple[int, str]]:
         yield begins, "\n".join(game)
 
 
+def read_game(stream: TextIO, source: str) -> chess.pgn.Game | None:
+    """Read the next game. Raises InputError where python-chess fails: brackets without a partner, endless numbers."""
+    try:
+        return chess.pgn.read_game(stream)
+    except (ValueError, IndexError) as error:
+        raise InputError(f"{source}: {quote(str(error), 150)}; remove the game or correct it") from error
+
+
 def _ends_in_comment(line: str, *, is_comment: bool) -> bool:
     for mark in () if line.startswith("%") else _COMMENT.findall(line):
         if is_comment:
@@ -208,7 +217,7 @@ def _ends_in_comment(line: str, *, is_comment: bool) -> bool:
 
 
 def _read_pgn(text: str, *, chess960: bool) -> tuple[Start, chess.Board]:
-    game = chess.pgn.read_game(io.StringIO(text))
+    game = read_game(io.StringIO(text), "PGN")
     if game is None or game.errors:
         why = quote(str(game.errors[0]), 150) if game is not None else "no game"
         raise InputError(f"PGN: {why}; remove the game or correct the move")

@@ -14,7 +14,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from judge_chess.engine import MAX_SAID_CHARACTERS, EngineOptions
-from judge_chess.pgn import pgn_of_record, read_pgn, write_pgn
+from judge_chess.game import board_view
+from judge_chess.pgn import PgnGame, looks_like_pgn, pgn_of_record, read_pgn, steps_of_pgn, write_pgn
 from judge_chess.positions import MAX_GAME_LINES, read_opening
 from judge_chess.rules import ChooseMove, Move
 from judge_chess.uci import Uci
@@ -224,6 +225,69 @@ def test_score_for_adjudication_is_that_of_the_record(line: str, shown: str, sco
 def test_first_position_of_pgn_is_checked_like_a_fen(tags: str, said: str) -> None:
     with pytest.raises(InputError, match=re.escape(said)):
         read_opening(f"{tags}\n\n*", chess960=False)
+
+
+WORDS = (
+    *(
+        "1. e4",
+        "e5",
+        "2. Nf3",
+        "--",
+        "Z0",
+        "P@e4",
+        "O-O",
+        "0-0",
+        "(",
+        "(1. d4",
+        "(1... c5)",
+        ")",
+        "*",
+        "1-0",
+        "; c",
+        "{",
+    ),
+    *("}", "\0", "\x1b[2J", '"', "\\", "Qh5#", "e8=Q", "1...", "e4!?", "$9", f"${'9' * 5000}", "999999999. e4", "% e"),
+    *("{[%eval #0]}", "{[%eval 9999999.99,99999]}", f"{{[%eval #{'9' * 5000}]}}", f"{{[%clk {'9' * 5000}:00:00]}}"),
+    *("{[%clk 99999999999999999999:00:00]}", f"{{[%clk 0:00:00.{'9' * 400}]}}", '[Result "x"]', '[FEN "x"]'),
+    *('[Variant "Crazyhouse"]', '[Variant "Chess960"]', '[FEN "8/8/8/8/8/8/8/R6R w - - 0 1"]', '[Event "a\\"]'),
+)
+
+
+@settings(deadline=None)
+@given(st.lists(st.sampled_from(WORDS), max_size=14), st.sampled_from([" ", "\n", "\n\n"]))
+def test_any_pgn_is_read_or_refused(words: list[str], space: str) -> None:
+    text = f'[Event "a"]\n\n{space.join(words)}'
+    looks_like_pgn(text.encode())
+    for read in (
+        lambda: read_opening(text, chess960=False),
+        lambda: list(map(steps, read_pgn(text.encode(), "a.pgn"))),
+    ):
+        said = ""
+        try:
+            read()
+        except InputError as error:
+            said = str(error)
+        assert said.isprintable()
+
+
+def steps(game: PgnGame) -> None:
+    assert len(game.moves) + 1 == len(steps_of_pgn(game, board_view).steps)
+    (again,) = read_pgn(write_pgn(game), "again.pgn")
+    assert [move.move for move in game.moves] == [move.move for move in again.moves]
+
+
+@pytest.mark.parametrize(
+    "text", ["1. e4 $" + "9" * 5000, "1. e4 {[%clk " + "9" * 5000 + ":00:00]}", "{[%eval 1]} (1... c5)"]
+)
+def test_pgn_that_the_library_cannot_read_is_refused_with_the_file(text: str) -> None:
+    with pytest.raises(InputError, match=r"^a\.pgn, game 1: "):
+        read_pgn(f'[Event "a"]\n\n{text} *\n'.encode(), "a.pgn")
+
+
+def test_message_about_a_long_fen_is_short() -> None:
+    with pytest.raises(InputError) as refused:
+        read_opening("8/" * 20_000 + " w - - 0 1", chess960=False)
+    assert len(str(refused.value)) < 500
 
 
 def test_chess960_number_has_at_most_three_digits() -> None:
