@@ -15,6 +15,7 @@ import chess.pgn
 from judge.base.errors import InputError
 from judge.base.text import one_line, quote
 from judge.games.types import Verdict
+from judge.protocols.time_control import TimeControl
 from judge.records.replays import replay_record
 from judge.records.steps import ReplayStep, Stepped
 from judge.records.views import BoardView
@@ -82,11 +83,15 @@ def pgn_of_record(file: RecordFile, event: str = "", round_name: str = "") -> Pg
     }
     if game.is_chess960:
         tags["Variant"] = "Chess960"
-    control = record.spec.policy.clock.controls[0]
-    tags["TimeControl"] = str(replace(control, turn_ms=None)) or f"1/{(control.turn_ms or 0) / 1000:g}"
+    white, black = map(_control_text, record.spec.policy.clock.controls)
+    tags |= {"TimeControl": white} if white == black else {"WhiteTimeControl": white, "BlackTimeControl": black}
     tags["Termination"] = _TERMINATIONS.get(record.verdict, "abandoned")
     tags["Reason"] = record.reason
     return PgnGame(tags, game.board.root(), tuple(moves))
+
+
+def _control_text(control: TimeControl) -> str:
+    return str(replace(control, turn_ms=None)) or f"1/{TimeControl(main_ms=control.turn_ms)}"
 
 
 def _figures(search: Mapping[str, str], *, is_white: bool) -> tuple[str, int | None]:

@@ -123,6 +123,20 @@ def check_pgn(file: RecordFile) -> None:
         assert outcome.result() == game.headers["Result"]
 
 
+@pytest.mark.parametrize(
+    ("control", "tags"),
+    [
+        ("60+0.6", {"TimeControl": "60+0.6"}),
+        ("@2000000", {"TimeControl": "1/2000000"}),
+        ("300,240+1", {"WhiteTimeControl": "300", "BlackTimeControl": "240+1"}),
+    ],
+)
+def test_pgn_has_the_time_control_of_both_colours(control: str, tags: dict[str, str]) -> None:
+    played = spec(control, max_moves=1)
+    found = pgn_of_record(record(ScriptedGame(World(engine(), engine()), played), played)).tags
+    assert tags == {name: value for name, value in found.items() if name.endswith("TimeControl")}
+
+
 CLAIMS = re.compile(
     r"record\.(judge|attempt|seconds|started_at|judge_late_ms|placement\..*"
     r"|seats\.\*\.(memory_peak_bytes|cpu_ms|lingered_ms)|spec\.policy\.clock\.(turn_ms|match_ms))"

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from judge.base.errors import InputError
 from judge.base.text import one_line
 from judge.games.types import Verdict
+from judge.protocols.time_control import TimeControl
 from judge.records.replays import replay_record
 from judge.records.sgf import SgfNode, escape, looks_like_sgf, read_collection, write_node
 from judge.records.steps import ReplayStep, Stepped
@@ -57,7 +58,7 @@ def sgf_of_record(file: RecordFile) -> GoSgf:
         "RU": "Chinese",
         "KM": f"{options.komi:g}",
         "HA": str(options.handicap) if options.handicap else "",
-        "TM": f"{clock.match_ms / 1000:g}" if clock.match_ms else "",
+        **_times(clock.controls),
         "PB": record.seats[0].name,
         "PW": record.seats[1].name,
         "EV": record.spec.policy.name,
@@ -73,6 +74,24 @@ def sgf_of_record(file: RecordFile) -> GoSgf:
         times.append(SgfTime(round(ply.charged_ns / 1e6), None if left_ms is None else max(0, left_ms)))
     to_move = game.moves[0][0] if game.moves else game.pending().seat
     return GoSgf(_filled(tags), game.size, Position(game.stones, to_move, tuple(game.moves)), tuple(times))
+
+
+def _times(controls: tuple[TimeControl, TimeControl]) -> dict[str, str]:
+    """The main time, and overtime in the words of other programs. SGF has one time for both players."""
+    control = controls[0]
+    if control != controls[1]:
+        return {"OT": f"black {controls[0]}, white {controls[1]}"}
+    period, bonus = TimeControl(main_ms=control.period_ms), control.increment_ms or control.delay_ms
+    overtime = ""
+    if control.period_moves:
+        overtime = f"{control.period_moves}/{period} Canadian"
+    elif control.periods:
+        overtime = f"{control.periods}x{period} byo-yomi"
+    elif control.moves:
+        overtime = f"{control} (moves/seconds)"
+    elif bonus:
+        overtime = f"{TimeControl(main_ms=bonus)} {'fischer' if control.increment_ms else 'delay'}"
+    return {"TM": "" if control.main_ms is None else str(TimeControl(main_ms=control.main_ms)), "OT": overtime}
 
 
 def _filled(tags: dict[str, str]) -> dict[str, str]:

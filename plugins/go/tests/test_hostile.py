@@ -103,6 +103,27 @@ def test_no_output_of_an_engine_harms_its_opponent_or_the_record(seed: int, cont
     assert len(again.position.moves) + 1 == len(steps_of_sgf(again, board_view).steps)
 
 
+@pytest.mark.parametrize(
+    ("control", "times"),
+    [
+        ("600", {"TM": "600"}),
+        ("2000000", {"TM": "2000000"}),
+        ("600|3x30", {"TM": "600", "OT": "3x30 byo-yomi"}),
+        ("600|20/300", {"TM": "600", "OT": "20/300 Canadian"}),
+        ("0|5x10.5", {"TM": "0", "OT": "5x10.5 byo-yomi"}),
+        ("60+0.6", {"TM": "60", "OT": "0.6 fischer"}),
+        ("60d2", {"TM": "60", "OT": "2 delay"}),
+        ("40/300", {"TM": "300", "OT": "40/300 (moves/seconds)"}),
+        ("@5", {}),
+        ("300,240", {"OT": "black 300, white 240"}),
+    ],
+)
+def test_sgf_has_the_time_control_of_both_seats(control: str, times: dict[str, str]) -> None:
+    played = spec(control)
+    tags = sgf_of_record(record(ScriptedGame(World(engine(), engine()), played), played)).tags
+    assert times == {name: tags[name] for name in ("TM", "OT") if name in tags}
+
+
 CLAIMS = re.compile(
     r"record\.(judge|attempt|seconds|started_at|judge_late_ms|placement\..*"
     r"|seats\.\*\.(memory_peak_bytes|cpu_ms|lingered_ms)|spec\.policy\.clock\.(turn_ms|match_ms))"
