@@ -14,9 +14,19 @@ import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt, StrictStr, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StrictBool,
+    StrictInt,
+    StrictStr,
+    model_validator,
+)
 
 from judge.agents.programs import (
     PREFIX,
@@ -39,7 +49,7 @@ from judge.base.durable_files import is_directory, is_file
 from judge.base.errors import HostError, InputError
 from judge.base.parsing import parse
 from judge.base.resources import BUILD_DIRECTORY
-from judge.base.text import nearest, quote, sentence
+from judge.base.text import is_printable, nearest, quote, sentence
 from judge.base.toml_files import parse as parse_toml
 from judge.base.toml_files import read_text, slashes, words_in
 from judge.games import new_game
@@ -73,6 +83,7 @@ MAX_WORD_BYTES = 4096
 """Bytes per word, as for paths."""
 MAX_OPTIONS = 100
 """Engine options in an agent.toml."""
+MAX_OPTION_NAME = 100
 MAX_FILES = 10_000
 MAX_BYTES = 1 << 30
 _NAME = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}")
@@ -82,6 +93,22 @@ def _with_command_or_builds(schema: dict[str, Any]) -> None:
     if "command" in schema.get("required", []):
         schema["required"].remove("command")
         schema["anyOf"] = [{"required": ["command"]}, {"required": ["builds"]}]
+
+
+def _option_name(name: str) -> str:
+    if not name.strip() or len(name) > MAX_OPTION_NAME or not is_printable(name):
+        raise ValueError(f"write a printable name of at most {MAX_OPTION_NAME} characters")
+    return name
+
+
+def _option_value(value: object) -> object:
+    if isinstance(value, str | bool) or (isinstance(value, int) and value.bit_length() < 64):
+        return value
+    raise ValueError("write a text in quotes, a whole number of at most 64 bits, true or false")
+
+
+OptionName = Annotated[str, AfterValidator(_option_name)]
+OptionValue = Annotated[StrictBool | StrictInt | StrictStr, BeforeValidator(_option_value)]
 
 
 class AgentManifest(BaseModel):
@@ -96,7 +123,7 @@ class AgentManifest(BaseModel):
     protocol: str = ""
     """Empty: the policy's protocol."""
     line_ending: Literal["crlf", "lf"] | None = None
-    options: dict[str, StrictBool | StrictInt | StrictStr] = Field(
+    options: dict[OptionName, OptionValue] = Field(
         default_factory=dict, max_length=MAX_OPTIONS, exclude_if=lambda options: not options
     )
     """Options of the engine; the protocol must have such options."""

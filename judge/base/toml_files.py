@@ -47,7 +47,7 @@ def read_text(path: Path, what: str, max_bytes: int = MAX_BYTES) -> str:
 
 
 def decode_text(path: Path, data: bytes, why: str) -> str:
-    """Text without the byte order mark. Raises InputError, which ends with `why`."""
+    """As `read_text`. The InputError ends with `why`."""
     encoding = next((name for mark, name in _OTHER_ENCODINGS if data.startswith(mark)), "")
     if not encoding and b"\0" in data[:4]:
         encoding = "UTF-16"
@@ -86,6 +86,7 @@ def parse(path: Path, text: str) -> dict[str, Any]:
         raise InputError(f"{path}, line {line}: a key has more than {MAX_KEY_PARTS} parts with dots between them")
     try:
         document = tomllib.loads(text)
+        json.dumps(document, default=str)  # fails for long numbers
     except tomllib.TOMLDecodeError as error:
         hint = _hint(str(error), text)
         raise InputError(f"{path}: {error}" + (f": {hint}" if hint else "")) from None

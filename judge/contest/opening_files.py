@@ -63,7 +63,10 @@ def _split(path: Path, openings: Openings) -> Generator[tuple[int, str]]:
             head = file.read(_HEAD_BYTES)
             file.seek(0)
             with _decompressed(file, head, path) as stream:
-                yield from openings.split(_lines(stream, str(path)))
+                try:
+                    yield from openings.split(_lines(stream, str(path)))
+                except InputError as error:
+                    raise error if str(error).startswith(str(path)) else InputError(f"{path}, {error}") from error
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error.strerror}") from error
 

@@ -13,6 +13,7 @@ from judge.referee.policy import ClockPolicy
 MS = 1_000_000
 
 _START = Wait.START
+_MOST_MS = UNLIMITED_MS - 1
 
 PAID = (Wait.TURN, Wait.START, Wait.SYNC, Wait.ROW)
 
@@ -97,9 +98,10 @@ class SeatClock:
         control = self.control
         increment_ms, delay_ms = control.increment_ms, control.delay_ms
         if not self._has_byo_yomi:
-            left_ms = (self._main_ns + delay_ns - used) // MS
+            left_ms = min(_MOST_MS, (self._main_ns + delay_ns - used) // MS)
+            main_ms = min(_MOST_MS, main // MS)
             return Clock(
-                self._told_turn_ms, left_ms, main // MS, increment_ms, delay_ms, self._moves or None, self._periods
+                self._told_turn_ms, left_ms, main_ms, increment_ms, delay_ms, self._moves or None, self._periods
             )
         left = self._bank_ns - used
         in_byo_yomi = control.period_ms > 0 and main <= 0

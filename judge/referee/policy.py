@@ -6,7 +6,6 @@ keys.
 
 import json
 import re
-import tomllib
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -52,30 +51,30 @@ class GameChoice(_Section):
 class ClockPolicy(_Section):
     """Times in milliseconds."""
 
-    turn_ms: int = Field(default=5000, ge=0)
+    turn_ms: int = Field(default=5000, ge=0, le=UNLIMITED_MS)
     """Limit of a turn. 0: play as fast as possible, within `asap_ms`."""
-    match_ms: int = Field(default=120000, ge=0)
+    match_ms: int = Field(default=120000, ge=0, le=UNLIMITED_MS)
     """Limit of start-up and turns together. 0: no limit."""
     control: str | None = Field(default=None, exclude_if=lambda control: control is None)
     """Time control in place of `turn_ms` and `match_ms`, such as `60+0.6` or `600|3x30` (organise/time-controls.md)."""
-    tolerance_ms: int = Field(default=1000, ge=0)
+    tolerance_ms: int = Field(default=1000, ge=0, le=UNLIMITED_MS)
     """Maximum overrun of a turn; it is charged to the game."""
-    asap_ms: int = Field(default=1000, ge=1)
-    start_ms: int = Field(default=10000, ge=1)
+    asap_ms: int = Field(default=1000, ge=1, le=UNLIMITED_MS)
+    start_ms: int = Field(default=10000, ge=1, le=UNLIMITED_MS)
     """From the first instruction until ready; charged to the game, not to a turn."""
-    sync_ms: int = Field(default=10000, ge=1)
+    sync_ms: int = Field(default=10000, ge=1, le=UNLIMITED_MS)
     """Limit of the answer to a ready check (AGI: ISREADY); charged to the game, not to a turn."""
-    courtesy_ms: int = Field(default=1000, ge=1)
+    courtesy_ms: int = Field(default=1000, ge=1, le=UNLIMITED_MS)
     """Limit of an optional answer (ABOUT); not charged."""
     person_ms: int = Field(default=86_400_000, ge=1, le=2_000_000_000)
     """Limit of a human player's answer without a clock; default: one day."""
-    close_ms: int = Field(default=1000, ge=0)
+    close_ms: int = Field(default=1000, ge=0, le=UNLIMITED_MS)
     """Time from the goodbye to the kill."""
-    still_ms: int = Field(default=1000, ge=1)
+    still_ms: int = Field(default=1000, ge=1, le=UNLIMITED_MS)
     """Time to stop after a turn, before the opponent's clock starts. Processor time in it is charged to the
     game. An agent that needs longer loses.
     """
-    ran_on_ms: int = Field(default=20, ge=0)
+    ran_on_ms: int = Field(default=20, ge=0, le=UNLIMITED_MS)
     """Processor time that an agent may use while it should be stopped; charged to the game. Above it the agent
     loses; below it `still_ms` does not apply.
     """
@@ -459,7 +458,7 @@ def _override(document: dict[str, Any], override: str, option: str) -> str:
         if not isinstance(table, dict):
             raise InputError(f"{option} {override!r}: {key!r} is not a section")
     try:
-        table[keys[-1]] = tomllib.loads(f"value = {text.strip()}")["value"]
-    except (ValueError, RecursionError):
+        table[keys[-1]] = parse(Path(option), f"value = {text.strip()}")["value"]
+    except InputError:
         table[keys[-1]] = text.strip()
     return path.strip()

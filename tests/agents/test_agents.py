@@ -279,11 +279,20 @@ def test_options_need_a_protocol_with_engine_options(tmp_path: Path, staging: Pa
     )
 
 
-@pytest.mark.parametrize("options", ["Hash = 1.5", "Hash = [1]"])
+@pytest.mark.parametrize("name", ['""', '" "', r'"\u001b[2J"', r'"a\nquit"', r'"\u202e"', f'"{"k" * 101}"'])
+def test_name_of_an_option_is_short_and_printable(tmp_path: Path, name: str) -> None:
+    path = tmp_path / "agent.toml"
+    path.write_text(f'name = "mine"\ncommand = ["./run"]\n[options]\n{name} = 1\n')
+    with pytest.raises(InputError, match=r"options\..*: write a printable name of at most 100 characters") as refused:
+        read_manifest(path)
+    assert str(refused.value).isprintable()
+
+
+@pytest.mark.parametrize("options", ["Hash = 1.5", "Hash = [1]", "Hash = 0x8000000000000000", f"Hash = -{'9' * 4000}"])
 def test_values_of_options_are_texts_numbers_or_booleans(tmp_path: Path, options: str) -> None:
     path = tmp_path / "agent.toml"
     path.write_text(f'name = "mine"\ncommand = ["./run"]\n[options]\n{options}\n')
-    with pytest.raises(InputError, match=r"agent\.toml: options\.Hash"):
+    with pytest.raises(InputError, match=r"agent\.toml: options\.Hash: write a text in quotes, a whole number"):
         read_manifest(path)
 
 

@@ -108,6 +108,7 @@ def outcome(read: object, path: Path) -> str:
         ("a = 1\rb = 2", "not CR alone"),
         ("\u00a0a = 1", r"the invisible character U+00A0 (NO-BREAK SPACE)"),
         ("a = " + "9" * 5000, "a number of more than 4,300 digits"),
+        ("a = 0x" + "f" * 5000, "a number of more than 4,300 digits"),
         ("a = " + "[" * 5000, "nested too deeply"),
     ],
 )

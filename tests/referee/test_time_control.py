@@ -472,10 +472,30 @@ def test_a_wrong_control_is_refused_with_line_and_field(tmp_path: Path, line: st
     assert words in str(refused.value)
 
 
-def _policy(folder: Path, line: str) -> Policy:
+@pytest.mark.parametrize("value", ["1" + "0" * 30, "0x" + "f" * 3000, "2147483648"])
+@pytest.mark.parametrize("key", [name for name in ClockPolicy.model_fields if name.endswith("_ms")])
+def test_a_time_that_no_clock_can_have_is_refused_with_line_and_field(tmp_path: Path, key: str, value: str) -> None:
+    for lines, place in ((f"[clock]\n{key} = {value}", "policy.toml, line 3"), ("", f"--set 'clock.{key}={value[:9]}")):
+        overrides = [] if lines else [f"clock.{key}={value}"]
+        with pytest.raises(InputError) as refused:
+            _policy(tmp_path, lines, overrides)
+        assert place in str(refused.value)
+        assert f"clock.{key}: Input should be less than or equal to 2" in str(refused.value)
+
+
+@pytest.mark.parametrize("control", ["2000000+2000000", "1/2000000"])
+def test_a_bank_above_every_limit_is_not_sent_as_unlimited(control: str) -> None:
+    clock = SeatClock(ClockPolicy(control=control))
+    for _ in range(3):
+        clock.answered()
+    assert clock.left_ns() == 8_000_000_000 * MS
+    assert (UNLIMITED_MS - 1, UNLIMITED_MS - 1) == (clock.shown().time_left_ms, clock.shown().main_ms)
+
+
+def _policy(folder: Path, line: str, overrides: Sequence[str] = ()) -> Policy:
     path = folder / "policy.toml"
     path.write_text(f'name = "x"\n{line}\n[game]\nname = "gomoku"\n')
-    return load_policy(str(path))
+    return load_policy(str(path), overrides)
 
 
 def test_the_command_line_replaces_the_limits() -> None:

@@ -5,7 +5,7 @@ import os
 import re
 import sys
 import tracemalloc
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -195,6 +195,17 @@ def test_an_empty_file_is_refused(tmp_path: Path, text: str) -> None:
     with pytest.raises(InputError) as refused:
         read_openings(path, stones(15, 15))
     assert str(refused.value).startswith(f"{path} contains no openings; write one per line, such as")
+
+
+def test_error_of_a_split_names_the_file_once(tmp_path: Path) -> None:
+    def split(lines: Iterable[str]) -> Iterator[tuple[int, str]]:
+        yield from enumerate(lines, 1)
+        raise InputError("line 2: no end; write one")
+
+    path = file_of(tmp_path, "h8\n")
+    with pytest.raises(InputError) as refused:
+        read_openings(path, Openings(str, "1", split=split))
+    assert f"{path}, line 2: no end; write one" == str(refused.value)
 
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:

@@ -22,6 +22,9 @@ from judge_chess.engine import (
     MATE_CP,
     MAX_ABOUT_CHARACTERS,
     MAX_FIGURE_CHARACTERS,
+    MAX_MATE_MOVES,
+    MAX_OPTIONS,
+    MAX_SAID_CHARACTERS,
     MOVE,
     NUMBER,
     TURNS_IN_TIME,
@@ -61,13 +64,15 @@ from judge.protocols.types import (
 
 LEAST_ST_MS = 5000
 """Shorter limits of a turn are sent as a time for the game, because `st` has whole seconds."""
-MAX_MATE_MOVES = 500
+MAX_CLAIM_CHARACTERS = 60
 MAX_FEATURES = 100
-MAX_SAID_CHARACTERS = 60
+"""Besides options; more features and options get no answer."""
+COMMANDS = {"Hash": ("memory", "memory"), "Threads": ("smp", "cores")}
+"""Feature and command of an option that is none of the engine's own."""
 KINDS = {"check": "check", "spin": "spin", "slider": "spin", "button": "button", "save": "button", "reset": "button"}
 """Kinds of options that have rules, as in UCI."""
 
-_FEATURE = re.compile(r'([a-z]+)=("[^"]*"|[^\s"]+)', re.ASCII)
+_FEATURE = re.compile(r'(?<![a-z])([a-z]{1,32})=("[^"]*"|[^\s"]+)', re.ASCII)
 _OPTION = re.compile(r"(.+?) -([a-z]+) ?(.*)", re.ASCII)
 _THINKING = re.compile(r"([0-9]{1,3})\S?\s+([+-]?[0-9]{1,9})\s+([0-9]{1,12})\s+([0-9]{1,18})\b(.*)", re.ASCII)
 _RESULT = re.compile(r"(1-0|0-1|1/2-1/2)(\s|$)", re.ASCII)
@@ -93,7 +98,7 @@ class Cecp(Engine):
         super().__init__(options)
         self._phase = CecpPhase.IDLE
         self._features: dict[str, str] = {}
-        self._pings = 0
+        self._pings = self._answered = 0
         self._asked = ChooseMove(0)
         self._last = self._pace = ""
         """The opponent's last move, and the kind of time control that the engine has."""
@@ -105,8 +110,8 @@ class Cecp(Engine):
         if option.kind == "button":
             return f"option {option.name}"
         value = {"true": "1", "false": "0"}.get(value, value) if option.kind == "check" else " ".join(value.split())
-        command = {"Hash": "memory", "Threads": "cores"}.get(option.name)
-        return f"option {option.name}={value}" if command is None else f"{command} {value}"
+        feature, command = COMMANDS.get(option.name, ("", ""))
+        return f"{command} {value}" if self._has(feature) else f"option {option.name}={value}"
 
     def feed(self, stimulus: Stimulus) -> Sequence[Effect]:
         """Return the effects of a stimulus."""
@@ -122,6 +127,7 @@ class Cecp(Engine):
                 self._is_chess960, self._limits = game.get("variant") == "chess960", limits
                 self._ponders = limits.ponder
                 self._phase, self._features, self._known = CecpPhase.GREETING, {}, {}
+                self._answered = 0
                 self._asked, self._pace, self._has_resigned = ChooseMove(0), "", False
                 return [say("xboard", "protover 2"), Await(Wait.START)]
             case Alarm() if self._phase is CecpPhase.THINKING:
@@ -233,13 +239,14 @@ class Cecp(Engine):
     def _greeting(self, text: str) -> Sequence[Effect]:
         found = [(name, value.strip('"')) for name, value in _FEATURE.findall(text)]
         answers = []
-        for name, value in found:
+        for name, value in found[: MAX_FEATURES + MAX_OPTIONS - self._answered]:
             if name == "option" and (match := _OPTION.fullmatch(value)):
                 numbers = [int(word) if NUMBER.fullmatch(word) else None for word in match[3].split()[1:3]]
                 self._learn(EngineOption(match[1], KINDS.get(match[2], match[2]), *numbers))
-            elif len(self._features) < MAX_FEATURES:
+            elif name in self._features or len(self._features) < MAX_FEATURES:
                 self._features[name] = value
             answers.append(f"{'rejected' if (name, value) == ('san', '1') else 'accepted'} {name}")
+        self._answered += len(answers)
         if ("done", "1") in found:
             return self._set_up(answers)
         return [say(*answers), Await(Wait.START)] if answers else ()
@@ -247,7 +254,7 @@ class Cecp(Engine):
     def _set_up(self, answers: Sequence[str]) -> Sequence[Effect]:
         if name := self._features.get("myname"):
             self._about["name"] = name[:MAX_ABOUT_CHARACTERS]
-        for feature, option in (("memory", "Hash"), ("smp", "Threads")):
+        for option, (feature, _) in COMMANDS.items():
             if self._has(feature):
                 self._learn(EngineOption(option, "spin", 1))
         lines, why = self._settings()
@@ -267,16 +274,16 @@ class Cecp(Engine):
     def _answer(self, text: str) -> Reply | None:
         is_thinking = self._phase is CecpPhase.THINKING
         if text.lower().startswith(_REFUSALS) and (is_thinking or self._phase is CecpPhase.SYNCING):
-            return Reply(ReplyKind.REFUSED, text)
+            return Reply(ReplyKind.REFUSED, text[:MAX_SAID_CHARACTERS])
         if not is_thinking:
             return None
         if text == "resign":
             return Reply(ReplyKind.RESIGNED, text)
         if match := _RESULT.match(text):
             if match[1] == "1/2-1/2":
-                return decided(ClaimDraw(), text[:MAX_SAID_CHARACTERS])
+                return decided(ClaimDraw(), text[:MAX_CLAIM_CHARACTERS])
             is_lost = match[1] == ("0-1" if self._asked.is_white else "1-0")
-            return Reply(ReplyKind.RESIGNED if is_lost else ReplyKind.UNREADABLE, text)
+            return Reply(ReplyKind.RESIGNED if is_lost else ReplyKind.UNREADABLE, text[:MAX_SAID_CHARACTERS])
         return self._moved(text) if text.split()[0] == "move" else None
 
     def _moved(self, text: str) -> Reply:
@@ -287,9 +294,9 @@ class Cecp(Engine):
             try:
                 move = board.uci(board.parse_san(said))
             except chess.IllegalMoveError:
-                move = said[:MAX_SAID_CHARACTERS]
+                move = said[:MAX_CLAIM_CHARACTERS]
             except ValueError:
-                return Reply(ReplyKind.UNREADABLE, text)
+                return Reply(ReplyKind.UNREADABLE, text[:MAX_SAID_CHARACTERS])
         return decided(Move(move, self._score_cp), move)
 
     def _searched(self, match: re.Match[str], figures: dict[str, str]) -> None:

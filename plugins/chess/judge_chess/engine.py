@@ -4,13 +4,13 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from judge.games.types import Event, Request
 from judge.protocols.lines import LineReader
-from judge.protocols.types import Await, Clock, Effect, Note, ToldLimits, Wait, WakeAt, Write
+from judge.protocols.types import UNLIMITED_MS, Await, Clock, Effect, Note, ToldLimits, Wait, WakeAt, Write
 from judge_chess.rules import ChooseMove, Moved
 
 MATE_CP = 100_000
@@ -18,6 +18,9 @@ MATE_CP = 100_000
 MAX_OPTIONS = 500
 MAX_ABOUT_CHARACTERS = 200
 MAX_FIGURE_CHARACTERS = 400
+MAX_SAID_CHARACTERS = 400
+"""Of an answer that is no move; the rest is cut."""
+MAX_MATE_MOVES = 500
 TURNS_IN_TIME = 4
 """The time sent is at most this number of turn limits, because the protocols cannot express both limits. Engines spend
 up to a quarter of the time on a move.
@@ -29,6 +32,8 @@ MOVETIME_MARGIN = 50
 MOVE = re.compile(r"[a-h][1-8][a-h][1-8][qrbnk]?", re.ASCII)
 NUMBER = re.compile(r"-?[0-9]{1,18}", re.ASCII)
 
+Value = str | Annotated[int, Field(ge=-(1 << 63), lt=1 << 63)] | bool
+
 
 class EngineOptions(BaseModel):
     """Protocol options of a policy."""
@@ -39,13 +44,13 @@ class EngineOptions(BaseModel):
     """Sent as the option Hash, if the engine has it. 0: the engine's default."""
     threads: int = Field(default=1, ge=0, le=1024)
     """Sent as the option Threads, if the engine has it. 0: the engine's default."""
-    options: dict[str, str | int | bool] = Field(default_factory=dict)
+    options: dict[str, Value] = Field(default_factory=dict)
     """More options by name. An engine that lacks one does not play."""
-    agent_options: dict[str, str | int | bool] = Field(default_factory=dict)
+    agent_options: dict[str, Value] = Field(default_factory=dict)
     """From the agent's `[options]`. `options` of the policy take precedence."""
-    overhead_ms: int = Field(default=30, ge=0)
+    overhead_ms: int = Field(default=30, ge=0, le=UNLIMITED_MS)
     """Subtracted from the times that are sent."""
-    stop_before_ms: int = Field(default=0, ge=0)
+    stop_before_ms: int = Field(default=0, ge=0, le=UNLIMITED_MS)
     """Sends `stop`, or `?` in CECP, this long before the deadline. 0: never."""
     line_bytes: int = Field(default=4096, ge=256, le=65536)
     """Longer lines are truncated."""
@@ -105,7 +110,7 @@ class Engine(ABC):
             option, name = self._known.get(key), names_of.get(key, key)
             if option is None:
                 names = ", ".join(sorted(each.name for each in self._known.values())) or "none"
-                return [], f"the engine has no option {name}; its options: {names}"
+                return [], f"the engine has no option {name}; its options: {names}"[:MAX_SAID_CHARACTERS]
             if why := self._objection(option, value):
                 return [], why
             text = str(value).lower() if isinstance(value, bool) else str(value)
@@ -162,7 +167,7 @@ def score_cp(value: int, *, is_mate: bool) -> int:
 
 def score_text(value: int, *, is_mate: bool) -> str:
     """Return the score for records."""
-    return f"{'-' if value < 0 else '+'}M{abs(value)}" if is_mate else f"{value / 100:+.2f}"
+    return f"{'+' if value > 0 else '-'}M{abs(value)}" if is_mate else f"{value / 100:+.2f}"
 
 
 def movetime(clock: Clock) -> int:

@@ -4,6 +4,7 @@ Comments have the remaining time `[%clk]`, the time spent `[%emt]` and the score
 """
 
 import io
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -14,13 +15,19 @@ import chess.pgn
 from judge.base.errors import InputError
 from judge.base.text import one_line, quote
 from judge.games.types import Verdict
+from judge.protocols.time_control import TimeControl
 from judge.records.replays import replay_record
 from judge.records.steps import ReplayStep, Stepped
 from judge.records.views import BoardView
 from judge.referee.spec import RecordFile
+from judge_chess.positions import read_game
 from judge_chess.rules import Chess
 
 MAX_GAMES = 100_000
+MAX_DEPTH_DIGITS = 5
+"""Of `[%eval]` in python-chess."""
+_QUOTED = re.compile(r'["\\]')
+_ESCAPED = re.compile(r'\\(["\\])')
 _TERMINATIONS = {
     Verdict.TURN_TIME: "time forfeit",
     Verdict.MATCH_TIME: "time forfeit",
@@ -76,11 +83,15 @@ def pgn_of_record(file: RecordFile, event: str = "", round_name: str = "") -> Pg
     }
     if game.is_chess960:
         tags["Variant"] = "Chess960"
-    control = record.spec.policy.clock.controls[0]
-    tags["TimeControl"] = str(replace(control, turn_ms=None)) or f"1/{(control.turn_ms or 0) / 1000:g}"
+    white, black = map(_control_text, record.spec.policy.clock.controls)
+    tags |= {"TimeControl": white} if white == black else {"WhiteTimeControl": white, "BlackTimeControl": black}
     tags["Termination"] = _TERMINATIONS.get(record.verdict, "abandoned")
     tags["Reason"] = record.reason
     return PgnGame(tags, game.board.root(), tuple(moves))
+
+
+def _control_text(control: TimeControl) -> str:
+    return str(replace(control, turn_ms=None)) or f"1/{TimeControl(main_ms=control.turn_ms)}"
 
 
 def _figures(search: Mapping[str, str], *, is_white: bool) -> tuple[str, int | None]:
@@ -90,7 +101,7 @@ def _figures(search: Mapping[str, str], *, is_white: bool) -> tuple[str, int | N
         text = f"#{sign * int(score[0] + score[2:])}"
     else:
         text = str(round(sign * float(score) * 100)) if score else ""
-    return text, int(depth) if depth.isdecimal() else None
+    return text, int(depth) if depth.isdecimal() and len(depth) <= MAX_DEPTH_DIGITS else None
 
 
 def write_pgn(game: PgnGame) -> bytes:
@@ -98,7 +109,7 @@ def write_pgn(game: PgnGame) -> bytes:
     root = chess.pgn.Game()
     root.setup(game.board)
     for name, value in game.tags.items():
-        root.headers[name] = one_line(value) or "?"
+        root.headers[name] = _QUOTED.sub(r"\\\g<0>", one_line(value)) or "?"
     node: chess.pgn.GameNode = root
     for played in game.moves:
         node = node.add_variation(played.move)
@@ -122,7 +133,10 @@ def looks_like_pgn(data: bytes) -> bool:
     head = _decode(data)
     if not head.lstrip().startswith("["):
         return False
-    game = chess.pgn.read_game(io.StringIO(head))
+    try:
+        game = read_game(io.StringIO(head), "")
+    except InputError:
+        return False
     return game is not None and not game.errors and "Board" not in game.headers and game.end().ply() - game.ply() > 2
 
 
@@ -138,19 +152,27 @@ def read_pgn(data: bytes, source: str) -> Sequence[PgnGame]:
     """Read the games of a file. Raises InputError naming the game and the illegal move."""
     stream = io.StringIO(_decode(data))
     games: list[PgnGame] = []
-    while (game := chess.pgn.read_game(stream)) is not None:
+    while (game := read_game(stream, f"{source}, game {len(games) + 1}")) is not None:
         if game.errors:
             raise InputError(f"{source}, game {len(games) + 1}: {quote(str(game.errors[0]), 200)}")
         if len(games) == MAX_GAMES:
             raise InputError(f"{source}: more than {MAX_GAMES} games; split it")
-        games.append(PgnGame(dict(game.headers), game.board(), tuple(map(_read_move, game.mainline()))))
+        tags = {name: _ESCAPED.sub(r"\1", value) for name, value in game.headers.items()}
+        try:
+            games.append(PgnGame(tags, game.board(), tuple(map(_read_move, game.mainline()))))
+        except ValueError as error:
+            raise InputError(f"{source}, game {len(games) + 1}: {quote(str(error), 150)}; correct its times") from error
     if not games:
         raise InputError(f"{source}: no PGN game")
     return games
 
 
 def _read_move(node: chess.pgn.ChildNode) -> PgnMove:
-    left, spent, score = node.clock(), node.emt(), node.eval()
+    left, spent = node.clock(), node.emt()
+    # `node.eval()` walks to the first move for the colour, which the score does not need.
+    root = chess.pgn.Game()
+    root.comment = node.comment
+    score = root.eval()
     text = ""
     if score is not None:
         white = score.white()

@@ -12,6 +12,7 @@ import logging
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from typing import TextIO
 
 import chess
 import chess.pgn
@@ -27,10 +28,14 @@ START = chess.STARTING_FEN
 STARTS = 960
 EXAMPLE = "startpos moves e2e4 e7e5, 1. e4 e5, or a FEN"
 MAX_GAME_LINES = 5000
-"""Lines of one PGN game."""
+MAX_GAME_CHARACTERS = 80 * MAX_GAME_LINES
+"""Of one PGN game."""
 
 _CASTLING = re.compile(r"-|[KQkqA-Ha-h]{1,4}", re.ASCII)
 _NUMBER = re.compile(r"[0-9]{1,3}\.+", re.ASCII)
+_INDEX = re.compile(r"[0-9]{1,3}", re.ASCII)
+_COUNTERS = re.compile(r"[0-9]{1,20} [0-9]{1,4}", re.ASCII)
+_COMMENT = re.compile("[{};]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,12 +74,14 @@ def read_position(text: str, *, chess960: bool = False) -> tuple[Start, chess.Bo
     words = text.split()
     if not words:
         start = Start(chess960=chess960)
-    elif chess960 and len(words) == 1 and words[0].isascii() and words[0].isdecimal() and int(words[0][:4]) < STARTS:
+    elif chess960 and len(words) == 1 and _INDEX.fullmatch(words[0]) and int(words[0]) < STARTS:
         start = Start(chess.Board.from_chess960_pos(int(words[0])).fen(), chess960=True)
     elif text.lstrip().startswith("["):
-        start = _read_pgn(text, chess960=chess960)
+        return _read_pgn(text, chess960=chess960)
     elif words[0] == "startpos" or "/" in words[0]:
         first, _, moves = " ".join(words).partition(" moves ")
+        if first.count('"') % 2:  # within an operation of EPD
+            first, moves = " ".join(words), ""
         fen, board = (START, None) if first == "startpos" else _read_fen(first, chess960=chess960)
         start = Start(fen, tuple(moves.split()), chess960)
         return start, start.board() if board is None else _played(board, start.moves)
@@ -88,7 +95,7 @@ def _read_fen(text: str, *, chess960: bool) -> tuple[str, chess.Board]:
     if len(fields) < 4 or not _CASTLING.fullmatch(fields[2]):
         raise InputError(f"position: {quote(text, 80)} is no FEN; write board, colour, castling and en passant square")
     # EPD has operations instead of the two counters.
-    has_counters = len(fields) >= 6 and all(field.isascii() and field.isdecimal() for field in fields[4:6])
+    has_counters = _COUNTERS.fullmatch(" ".join(fields[4:6])) is not None
     counters = fields[4:6] if has_counters else ["0", "1"]
     if len(fields) > 4 and not has_counters and not fields[4][0].isalpha():
         raise InputError(f"position: {quote(' '.join(fields[4:]), 40)} are no counters of a FEN; write such as 0 1")
@@ -96,7 +103,7 @@ def _read_fen(text: str, *, chess960: bool) -> tuple[str, chess.Board]:
     try:
         board = chess.Board(fen, chess960=chess960)
     except ValueError as error:
-        raise InputError(f"position: {quote(fen, 100)} is no FEN: {error}") from None
+        raise InputError(f"position: {quote(fen, 100)} is no FEN: {str(error)[:200]}") from None
     status = board.status()
     if status is not chess.STATUS_VALID:
         raise InputError(f"position: {fen} is illegal: {_status_words(status)}")
@@ -164,7 +171,8 @@ def split_openings(lines: Iterable[str]) -> Iterator[tuple[int, str]]:
     """Yield the openings of an EPD or text file (one per line), or the games of a PGN file."""
     game: list[str] = []
     begins = 1
-    is_pgn = has_moves = False
+    is_pgn = has_moves = is_comment = False
+    size = 0
     for number, line in enumerate(lines, 1):
         text = line.strip()
         if not is_pgn and not text.startswith("["):
@@ -172,22 +180,51 @@ def split_openings(lines: Iterable[str]) -> Iterator[tuple[int, str]]:
                 yield number, text.partition(" #")[0].strip()
             continue
         is_pgn = True
-        is_tag = text.startswith("[") and not text.startswith("[%")
-        if game and ((is_tag and has_moves) or len(game) == MAX_GAME_LINES):
+        is_tag = not is_comment and text.startswith("[") and not text.startswith("[%")
+        if game and is_tag and has_moves:
             yield begins, "\n".join(game)
-            game, has_moves = [], False
+            game, has_moves, size = [], False, 0
         if text:
             begins = begins if game else number
             game.append(text)
+            size += len(text)
             has_moves = has_moves or not is_tag
+            is_comment = not is_tag and _ends_in_comment(text, is_comment=is_comment)
+        if len(game) > MAX_GAME_LINES or size > MAX_GAME_CHARACTERS:
+            why = f"more than {MAX_GAME_LINES} lines or {MAX_GAME_CHARACTERS} characters"
+            raise InputError(f"line {begins}: the PGN game has {why}, or a comment has no }}; correct or remove it")
     if game:
         yield begins, "\n".join(game)
 
 
-def _read_pgn(text: str, *, chess960: bool) -> Start:
-    game = chess.pgn.read_game(io.StringIO(text))
+def read_game(stream: TextIO, source: str) -> chess.pgn.Game | None:
+    """Read the next game. Raises InputError where python-chess fails: brackets without a partner, endless numbers."""
+    try:
+        return chess.pgn.read_game(stream)
+    except (ValueError, IndexError) as error:
+        raise InputError(f"{source}: {quote(str(error), 150)}; remove the game or correct it") from error
+
+
+def _ends_in_comment(line: str, *, is_comment: bool) -> bool:
+    for mark in () if line.startswith("%") else _COMMENT.findall(line):
+        if is_comment:
+            is_comment = mark != "}"
+        elif mark == ";":
+            break
+        else:
+            is_comment = mark == "{"
+    return is_comment
+
+
+def _read_pgn(text: str, *, chess960: bool) -> tuple[Start, chess.Board]:
+    game = read_game(io.StringIO(text), "PGN")
     if game is None or game.errors:
         why = quote(str(game.errors[0]), 150) if game is not None else "no game"
         raise InputError(f"PGN: {why}; remove the game or correct the move")
-    board = game.end().board()
-    return Start(board.root().fen(), uci_moves(board), chess960)
+    if type(game.board()) is not chess.Board:
+        raise InputError(f"PGN: the variant {quote(game.headers['Variant'], 40)} is another game; remove the game")
+    fen, board = START, chess.Board(chess960=chess960)
+    if "FEN" in game.headers:
+        fen, board = _read_fen(" ".join(game.headers["FEN"].split()), chess960=chess960)
+    _played(board, (move.uci() for move in game.mainline_moves()))
+    return Start(fen, uci_moves(board), chess960), board

@@ -30,6 +30,8 @@ from judge.games.types import (
 from judge_chess.positions import START, STARTS, Start, read_start, uci_moves
 
 COLOURS = ("white", "black")
+MAX_MOVES = 1_000_000
+MAX_SCORE_CP = 100_000
 MAX_SENT_MOVES = 150
 """More moves are sent as a later position, without losing positions that can still repeat."""
 
@@ -92,11 +94,11 @@ class DrawAdjudication(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    after: StrictInt = Field(default=34, ge=1)
+    after: StrictInt = Field(default=34, ge=1, le=MAX_MOVES)
     """First move number at which it applies."""
-    moves: StrictInt = Field(default=8, ge=1)
+    moves: StrictInt = Field(default=8, ge=1, le=MAX_MOVES)
     """Consecutive moves of each side with a score of at most `score_cp`."""
-    score_cp: StrictInt = Field(default=10, ge=0)
+    score_cp: StrictInt = Field(default=10, ge=0, le=MAX_SCORE_CP)
 
 
 class WinAdjudication(BaseModel):
@@ -104,9 +106,9 @@ class WinAdjudication(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    moves: StrictInt = Field(default=4, ge=1)
+    moves: StrictInt = Field(default=4, ge=1, le=MAX_MOVES)
     """Consecutive moves of each side that agree."""
-    score_cp: StrictInt = Field(default=900, ge=1)
+    score_cp: StrictInt = Field(default=900, ge=1, le=MAX_SCORE_CP)
 
 
 class ChessOptions(BaseModel):
@@ -121,7 +123,7 @@ class ChessOptions(BaseModel):
     """Whether the third repetition is a draw. The fifth always is (FIDE 9.6.1)."""
     fifty_moves: StrictBool = True
     """Whether 50 moves without capture or pawn move are a draw. 75 always are (FIDE 9.6.2)."""
-    max_moves: StrictInt = Field(default=0, ge=0)
+    max_moves: StrictInt = Field(default=0, ge=0, le=MAX_MOVES)
     """The game is a draw after this number of moves of each side; 0: no limit."""
     draw_by_score: DrawAdjudication | None = None
     win_by_score: WinAdjudication | None = None

@@ -46,6 +46,8 @@ from judge_chess.engine import (
     MATE_CP,
     MAX_ABOUT_CHARACTERS,
     MAX_FIGURE_CHARACTERS,
+    MAX_MATE_MOVES,
+    MAX_SAID_CHARACTERS,
     MOVE,
     NUMBER,
     Engine,
@@ -229,11 +231,14 @@ class Uci(Engine):
         if values.get("multipv", "1") != "1":
             return
         figures |= {key: value for key, value in values.items() if key in _FIGURES}
+        is_bound = "lowerbound" in words or "upperbound" in words
         if "score" in words and ("cp" in values or "mate" in values):
             is_mate = "cp" not in values
-            value = max(-MATE_CP, min(MATE_CP, int(values["mate" if is_mate else "cp"])))
+            most = MAX_MATE_MOVES if is_mate else MATE_CP
+            value = max(-most, min(most, int(values["mate" if is_mate else "cp"])))
             figures["score"] = score_text(value, is_mate=is_mate)
-            self._score_cp = score_cp(value, is_mate=is_mate)
+            # A bound is no agreement with a result.
+            self._score_cp = self._score_cp if is_bound else score_cp(value, is_mate=is_mate)
         moves = " ".join(takewhile(MOVE.fullmatch, line.split()))
         if moves:
             figures["pv"] = moves[:MAX_FIGURE_CHARACTERS]
@@ -247,7 +252,7 @@ class Uci(Engine):
             self._expected = move, words[3].lower()
         if move in ("(none)", "0000") or MOVE.fullmatch(move):
             return Answer(decided(Move(move, self._score_cp), move))
-        return Answer(Reply(ReplyKind.UNREADABLE, text.strip()))
+        return Answer(Reply(ReplyKind.UNREADABLE, text.strip()[:MAX_SAID_CHARACTERS]))
 
 
 ENTRY = ProtocolEntry(

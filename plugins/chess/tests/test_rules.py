@@ -166,6 +166,24 @@ def test_requests_of_random_games_lead_to_the_same_position(variant: str) -> Non
             game.apply(decided(Move(game.board.uci(chance.choice(list(game.board.legal_moves))))))
 
 
+@settings(deadline=None, max_examples=50)
+@given(st.randoms(use_true_random=False), st.booleans(), st.booleans(), st.sampled_from([0, 80, 99]))
+def test_random_games_end_as_in_python_chess(chance: random.Random, threefold: bool, fifty: bool, clock: int) -> None:
+    fen = f"4k3/8/8/8/8/8/8/RR2K3 w - - {clock} 60"
+    game = Chess.from_options({"position": fen, "threefold": threefold, "fifty_moves": fifty})
+    board = chess.Board(fen)
+    while game.end is None:
+        before = [move.from_square for move in board.move_stack[-2:-1]]
+        back = [move for move in board.legal_moves if move.to_square in before]
+        move = chance.choice(back if back and chance.random() < 0.5 else list(board.legal_moves))
+        game.apply(decided(Move(move.uci()), move.uci()))
+        board.push(move)
+        outcome = board.outcome()
+        is_claimed = (fifty and board.halfmove_clock >= 100) or (threefold and board.is_repetition(3))
+        assert (game.end is not None) == (outcome is not None or is_claimed)
+    assert game.result(("", "")) == ("1/2-1/2" if outcome is None else outcome.result())
+
+
 def test_long_games_are_sent_from_a_later_position() -> None:
     game = game_of(threefold=False, fifty_moves=False)
     for _ in range(3):

@@ -12,10 +12,10 @@ from judge.games.types import Decision, Event, Game, Reply, Request, decided
 from judge.records.formats import FileFormat, FileFormats
 from judge.records.steps import Stepped
 from judge.records.views import BoardView, Mark, Surface, Token
-from judge_go.board import BLACK, COLOURS, LETTERS, MAX_SIZE, WHITE, Board, Point, read_vertex, vertex
-from judge_go.positions import EXAMPLE, Position, read_opening, split_openings
+from judge_go.board import BLACK, COLOURS, LETTERS, MAX_SIZE, WHITE, Board, read_vertex, vertex
+from judge_go.positions import EXAMPLE, Moved, Position, read_opening, split_openings
 from judge_go.rules import Go, Play, Played, PlayOrPass
-from judge_go.sgf import GoSgf, looks_like_go, read_sgf, sgf_of_record, steps_of_sgf, write_sgf
+from judge_go.sgf import GoSgf, Numbers, looks_like_go, read_sgf, sgf_of_record, steps_of_sgf, write_sgf
 
 
 class GoEntry(GameEntry):
@@ -34,7 +34,9 @@ class GoEntry(GameEntry):
         """Stones with the numbers of their moves."""
         if not isinstance(game, Go):
             raise TypeError(f"not a game of Go: {game!r}")
-        return board_view(game.board, game.moves)
+        moves = game.moves
+        numbers = {point: index for index, (_, point) in enumerate(moves, 1) if point is not None}
+        return board_view(game.board, numbers, len(moves), moves[-1] if moves else None)
 
     def public(self, game: Game) -> BoardView:
         """The whole board."""
@@ -87,15 +89,14 @@ QUESTIONS = (
 """Check, description, position, seat, turns."""
 
 
-def board_view(board: Board, moves: Sequence[tuple[int, Point | None]]) -> BoardView:
-    """Return the stones; those of moves have the number of the last move at their point."""
+def board_view(board: Board, numbers: Numbers, played: int, last: Moved | None) -> BoardView:
+    """Return the stones with the numbers of their moves, after `played` moves."""
     size = board.size
-    numbers = {point: index for index, (_, point) in enumerate(moves, 1)}
     tokens = {point: Token(colour, numbers.get(point, 0)) for point, colour in board.stones().items()}
     caption, marks = "", {}
-    if moves:
-        colour, point = moves[-1]
-        caption = f"{len(moves)}. {COLOURS[colour]} {vertex(point, size)}"
+    if last is not None:
+        colour, point = last
+        caption = f"{played}. {COLOURS[colour]} {vertex(point, size)}"
         marks = {} if point is None else {point: Mark.LAST}
     rows = tuple(str(size - row) for row in range(size))
     return BoardView(

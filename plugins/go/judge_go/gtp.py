@@ -46,6 +46,8 @@ MAX_ANSWER_LINES = 2000
 MAX_NOTES = 100
 """Notes per process; later ones are dropped."""
 MAX_ABOUT_CHARACTERS = 200
+MAX_SAID_CHARACTERS = 400
+"""Of a refusal; the rest is cut."""
 TURNS_IN_TIME = 5
 """The time sent is at most this number of turn limits, because GTP cannot express both limits."""
 
@@ -63,7 +65,7 @@ class GtpOptions(BaseModel):
 
     commands: tuple[str, ...] = ()
     """Sent after the opening commands. An engine that answers ? to one does not play."""
-    overhead_ms: int = Field(default=100, ge=0)
+    overhead_ms: int = Field(default=100, ge=0, le=UNLIMITED_MS)
     """Subtracted from the times that are sent; the rest is rounded down to seconds."""
     line_bytes: int = Field(default=4096, ge=256, le=65536)
     """Longer lines are truncated."""
@@ -271,7 +273,7 @@ class Gtp(ABC):
         self._known = [(-1, "")]  # the next request clears the board
         if kind is ReplyKind.UNREADABLE and not is_opening:
             return [Answer(Reply(kind, said))]
-        return [Answer(Reply(ReplyKind.REFUSED, f"{command.text}: {said}"))]
+        return [Answer(Reply(ReplyKind.REFUSED, f"{command.text}: {said}"[:MAX_SAID_CHARACTERS]))]
 
     def _moved(self, first: str, said: str) -> Sequence[Effect]:
         self._phase = GtpPhase.IDLE

@@ -113,20 +113,32 @@ def position_of_sgf(nodes: list[SgfNode], size: int, source: str) -> Position:
         if "SZ" in node and node.text("SZ") != str(size):
             raise InputError(f"{source}, line {node.line('SZ')}: SZ[{node.text('SZ')[:20]}]; the board has SZ[{size}]")
         if "PL" in node and not moves:
-            to_move = WHITE if node.text("PL").upper().startswith("W") else BLACK
+            to_move = _sgf_colour(node.text("PL"), f"{source}, line {node.line('PL')}")
         for name, colour in (("AB", BLACK), ("AW", WHITE), ("AE", None), ("B", BLACK), ("W", WHITE)):
             if name not in node:
                 continue
             where = f"{source}, line {node.line(name)}"
+            if name in ("B", "W") and (len(node.texts(name)) > 1 or {"B", "W"} <= node.keys()):
+                raise InputError(f"{where}: two moves in a node; write ; before each move")
             if name in ("B", "W"):
                 moves.append((BLACK if name == "B" else WHITE, _sgf_move(node.text(name), size, where)))
             elif moves or colour is None:
                 raise InputError(f"{where}: {name} changes stones during the game; keep only B and W")
             else:
-                stones += [(colour, point) for value in node.texts(name) for point in _sgf_points(value, size, where)]
+                for value in node.texts(name):
+                    stones += [(colour, point) for point in _sgf_points(value, size, where)]
+                    if len(stones) > size * size:
+                        raise InputError(f"{where}: {name} has more stones than the board has points")
     _check_stones(stones, size, source)
     first = moves[0][0] if moves else to_move if to_move is not None else _begins(stones)
     return Position(tuple(stones), first, tuple(moves))
+
+
+def _sgf_colour(text: str, where: str) -> int:
+    word = text.lower()
+    if word in ("b", "w", *COLOURS):
+        return "bw".index(word[0])
+    raise InputError(f"{where}: PL[{text[:20]}] is no colour; write B or W")
 
 
 def _sgf_move(text: str, size: int, where: str) -> Point | None:
@@ -138,9 +150,13 @@ def _sgf_move(text: str, size: int, where: str) -> Point | None:
 
 def _sgf_points(text: str, size: int, where: str) -> list[Point]:
     """One point, or a rectangle such as aa:cc."""
-    first, _, last = text.partition(":")
+    first, is_rectangle, last = text.partition(":")
     (left, top) = _sgf_point(first, size, where)
-    (right, bottom) = _sgf_point(last, size, where) if last else (left, top)
+    (right, bottom) = _sgf_point(last, size, where) if is_rectangle else (left, top)
+    if right < left or bottom < top:
+        raise InputError(
+            f"{where}: {quote(text, 20)} has its corners in another order; write top left and bottom right"
+        )
     return [(x, y) for y in range(top, bottom + 1) for x in range(left, right + 1)]
 
 

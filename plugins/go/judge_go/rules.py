@@ -19,6 +19,7 @@ from judge_go.positions import Placed, Position, read_position
 
 SIZES = (9, 13, 19)
 MAX_KOMI = 361
+MAX_MOVES = 1_000_000
 
 
 @dataclass(slots=True)
@@ -54,11 +55,11 @@ class GoOptions(BaseModel):
     size: StrictInt = 19
     komi: float = Field(default=7.5, strict=True, allow_inf_nan=False, ge=-MAX_KOMI, le=MAX_KOMI)
     """Added to white's area. A whole number allows draws."""
-    handicap: StrictInt = 0
+    handicap: StrictInt = Field(default=0, ge=0, le=MAX_KOMI)
     """Black stones on the fixed points of GTP 2; then white begins. White gets no points for them."""
     position: str = ""
     """An opening; empty: the empty board with the handicap. See `judge_go.positions`."""
-    max_moves: StrictInt = Field(default=0, ge=0)
+    max_moves: StrictInt = Field(default=0, ge=0, le=MAX_MOVES)
     """The board is scored after this number of moves of both sides; 0: no limit."""
 
     @field_validator("size")

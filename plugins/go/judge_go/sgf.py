@@ -5,12 +5,13 @@ GC the reason. RU is `Chinese`: area scoring, positional superko, no suicide.
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from judge.base.errors import InputError
 from judge.base.text import one_line
 from judge.games.types import Verdict
+from judge.protocols.time_control import TimeControl
 from judge.records.replays import replay_record
 from judge.records.sgf import SgfNode, escape, looks_like_sgf, read_collection, write_node
 from judge.records.steps import ReplayStep, Stepped
@@ -25,6 +26,9 @@ _SIZE = re.compile(r"[0-9]{1,2}", re.ASCII)
 _TIME = re.compile(r"([0-9]{1,9})ms", re.ASCII)
 _SECONDS = re.compile(r"[0-9]{1,9}(?:\.[0-9]{1,9})?", re.ASCII)
 _NAMES = ("B", "W")
+
+Numbers = Mapping[Point, int]
+"""The number of the last move at a point."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +58,7 @@ def sgf_of_record(file: RecordFile) -> GoSgf:
         "RU": "Chinese",
         "KM": f"{options.komi:g}",
         "HA": str(options.handicap) if options.handicap else "",
-        "TM": f"{clock.match_ms / 1000:g}" if clock.match_ms else "",
+        **_times(clock.controls),
         "PB": record.seats[0].name,
         "PW": record.seats[1].name,
         "EV": record.spec.policy.name,
@@ -70,6 +74,24 @@ def sgf_of_record(file: RecordFile) -> GoSgf:
         times.append(SgfTime(round(ply.charged_ns / 1e6), None if left_ms is None else max(0, left_ms)))
     to_move = game.moves[0][0] if game.moves else game.pending().seat
     return GoSgf(_filled(tags), game.size, Position(game.stones, to_move, tuple(game.moves)), tuple(times))
+
+
+def _times(controls: tuple[TimeControl, TimeControl]) -> dict[str, str]:
+    """The main time, and overtime in the words of other programs. SGF has one time for both players."""
+    control = controls[0]
+    if control != controls[1]:
+        return {"OT": f"black {controls[0]}, white {controls[1]}"}
+    period, bonus = TimeControl(main_ms=control.period_ms), control.increment_ms or control.delay_ms
+    overtime = ""
+    if control.period_moves:
+        overtime = f"{control.period_moves}/{period} Canadian"
+    elif control.periods:
+        overtime = f"{control.periods}x{period} byo-yomi"
+    elif control.moves:
+        overtime = f"{control} (moves/seconds)"
+    elif bonus:
+        overtime = f"{TimeControl(main_ms=bonus)} {'fischer' if control.increment_ms else 'delay'}"
+    return {"TM": "" if control.main_ms is None else str(TimeControl(main_ms=control.main_ms)), "OT": overtime}
 
 
 def _filled(tags: dict[str, str]) -> dict[str, str]:
@@ -138,14 +160,14 @@ def _time(node: SgfNode, name: str) -> SgfTime:
     return SgfTime(int(spent[1]) if spent else None, round(float(left) * 1000) if _SECONDS.fullmatch(left) else None)
 
 
-def steps_of_sgf(game: GoSgf, view: Callable[[Board, Sequence[Moved]], BoardView]) -> Stepped:
+def steps_of_sgf(game: GoSgf, view: Callable[[Board, Numbers, int, Moved | None], BoardView]) -> Stepped:
     """Return a game for `judge show`. Raises InputError for a stone on another one."""
     board = Board(game.size)
     for colour, stone in game.position.stones:
         board.play(stone, colour)
-    steps = [ReplayStep(view(board, ()))]
+    steps = [ReplayStep(view(board, {}, 0, None))]
     left: list[int | None] = [None, None]
-    moves: list[tuple[int, Point | None]] = []
+    numbers: dict[Point, int] = {}
     times = [*game.times, *[SgfTime()] * (len(game.position.moves) - len(game.times))]
     for number, ((colour, point), time) in enumerate(zip(game.position.moves, times, strict=True), 1):
         name = vertex(point, game.size)
@@ -153,8 +175,12 @@ def steps_of_sgf(game: GoSgf, view: Callable[[Board, Sequence[Moved]], BoardView
             raise InputError(f"move {number}, {COLOURS[colour]} {name}: there is a stone; correct the SGF")
         if point is not None:
             board.play(point, colour)
-        moves.append((colour, point))
+            numbers[point] = number
         left[colour] = time.left_ms if time.left_ms is not None else left[colour]
-        steps.append(ReplayStep(view(board, moves), colour, name, time.spent_ms, left_ms=(left[0], left[1])))
+        steps.append(
+            ReplayStep(
+                view(board, numbers, number, (colour, point)), colour, name, time.spent_ms, left_ms=(left[0], left[1])
+            )
+        )
     names = (game.tags.get("PB", "?"), game.tags.get("PW", "?"))
     return Stepped(game.tags.get("EV", "Go"), names, steps, game.tags.get("RE", "?"))
