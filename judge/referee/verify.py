@@ -46,7 +46,7 @@ def verify(file: RecordFile) -> Verified:
         problems.append("transcript_sha256 is not that of the transcript")
     for seat, (begun, ended) in enumerate(zip(record.spec.seats, record.seats, strict=True)):
         if begun.name != ended.name:
-            problems.append(f"seat {seat}: the record calls it {ended.name!r:.100}, the spec {begun.name!r:.100}")
+            problems.append(f"seats.{seat}.name: the record has {ended.name!r:.100}, the spec {begun.name!r:.100}")
     problems += _folder_problems(record)
     problems += build_problems(record)
     problems += _core_problems(record)
