@@ -111,6 +111,19 @@ OptionName = Annotated[str, AfterValidator(_option_name)]
 OptionValue = Annotated[StrictBool | StrictInt | StrictStr, BeforeValidator(_option_value)]
 
 
+def _refuse_misplaced(data: Any) -> None:
+    if not isinstance(data, dict):
+        return
+    if isinstance(command := data.get("command"), str):
+        words = json.dumps(command.split(), ensure_ascii=False)
+        raise ValueError(sentence(f"command: write a list with a text for each word: command = {words}"))
+    options = data.get("options")
+    if isinstance(options, dict):
+        for key in ("name", "command"):
+            if key in options and key not in data:
+                raise ValueError(sentence(f"options.{key}: write {key} above the line [options]"))
+
+
 class AgentManifest(BaseModel):
     """The content of an agent.toml."""
 
@@ -140,6 +153,7 @@ class AgentManifest(BaseModel):
     @classmethod
     def _use_last_command(cls, data: Any) -> Any:
         """Checks and pages use the command of the last build, which needs the least."""
+        _refuse_misplaced(data)
         builds = data.get("builds") if isinstance(data, dict) else None
         if not isinstance(builds, list | tuple) or not builds or not isinstance(builds[-1], dict):
             return data
@@ -306,6 +320,8 @@ def read_sent_manifest(path: Path) -> AgentManifest:
 def _document(path: Path) -> dict[str, Any]:
     if not path.exists():
         raise InputError(sentence(f"{path} is missing: an agent's directory needs an {MANIFEST}"))
+    if not is_file(path):
+        raise InputError(sentence(f"{path}: it is no file: an agent's directory needs an {MANIFEST}"))
     return parse_toml(path, manifest_text(path))
 
 
@@ -346,8 +362,34 @@ def _refuse_odd_words(manifest: AgentManifest, path: Path) -> None:
     ):
         if len(words) > MAX_WORDS:
             raise InputError(sentence(f"{path}: {field}: it has more than {MAX_WORDS} words"))
+    for field, words in (
+        ("command", manifest.command),
+        *((f"builds.{number}.command", build.command) for number, build in enumerate(manifest.builds)),
+    ):
+        if fault := _fault_of_first(words, path.parent):
+            raise InputError(sentence(f"{path}: {field}: {fault}"))
     if "\0" in manifest.description:
         raise InputError(sentence(f"{path}: description: it has the control character U+0000"))
+
+
+def _fault_of_first(words: tuple[str, ...], source: Path) -> str:
+    """No shell reads a command."""
+    first = next(iter(words), "./")
+    if is_file(source / first):
+        return ""
+    shown = quote(first, 80)
+    if not first.strip():
+        return sentence("its first word is empty: name the program")
+    if first[0] in "\"'`":
+        return sentence(f"{shown}: its quotes are part of the name: write it without the inner quotes")
+    if first.startswith(("~", "$", "%")) or re.match(r"[A-Za-z]:[\\/]", first):
+        return sentence(f"{shown} is a place on your computer: name the program relative to this directory: ./main")
+    if len(parts := first.split()) > 1:
+        fix = json.dumps([*parts, *words[1:]], ensure_ascii=False)
+        return sentence(
+            f"{shown} is one word, and no file of that name is there: write command = {quote(fix, 200)[1:-1]}"
+        )
+    return ""
 
 
 def _checked(manifest: AgentManifest, path: Path) -> AgentManifest:
@@ -443,6 +485,11 @@ def nothing_plays(source: Path) -> str:
     for path in files:
         if is_lfs_pointer(path):
             return f"{path} is a pointer of Git LFS, not the file itself: run git lfs pull, and send that"
+    inner = sorted([*source.glob(f"*/{MANIFEST}"), *source.glob(f"*/*/{MANIFEST}")])
+    if inner:
+        return sentence(
+            f"{source / MANIFEST} is missing: there is {inner[0]}: name its directory, or move its files up"
+        )
     if language := language_of(source):
         return f"{source}: {language}: {NOT_BUILT}"
     programs = playable(files)
@@ -454,6 +501,8 @@ def nothing_plays(source: Path) -> str:
             f"command = {json.dumps(command)} and runtime = {json.dumps(runtime)} "
             f"(programs in it: {', '.join(found[:5])})"
         )
+    if archive := next((path for path in files if path.suffix.lower() in ARCHIVES), None):
+        return sentence(f"{archive} is an archive: unpack it and name its directory, or give it to judge submit")
     return (
         f"{source / MANIFEST} is missing, and there is no program called {PREFIX}… that could be played: "
         f"no ELF binary, Windows program, Python program or .jar"
@@ -543,6 +592,8 @@ def _manifest_of_file(source: Path) -> AgentManifest:
         return AgentManifest(**fields)
     if language := language_of(source):
         raise InputError(sentence(f"{source}: {language}: {NOT_BUILT}"))
+    if source.name == MANIFEST:
+        raise InputError(sentence(f"{source} describes an agent: name its directory: {source.parent}"))
     if source.suffix.lower() in ARCHIVES:
         raise InputError(
             sentence(f"{source} is an archive: unpack it and name its directory, or give it to judge submit")

@@ -59,7 +59,7 @@ def parse_foreign(kind: type[T], data: bytes, what: str) -> T:
 
 def _validated(kind: type[T], data: bytes | str, what: str) -> T:
     try:
-        found: T = _reader(cast(Hashable, kind)).validate_json(data)
+        found: T = _reader(cast(Hashable, kind)).validate_json(data, strict=True)
     except ValidationError as error:
         raise InputError(f"{what}: {complaint(error, kind)}") from None
     return found
@@ -221,4 +221,4 @@ def _known_keys(kind: object, where: Sequence[str]) -> list[str]:
 def _models_in(annotation: object) -> list[type[BaseModel]]:
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return [annotation]
-    return [inner for part in get_args(annotation) for inner in _models_in(part)]
+    return list(dict.fromkeys(inner for part in get_args(annotation) for inner in _models_in(part)))

@@ -182,7 +182,7 @@ class _Collector:
     def collect(self) -> str:
         problem = ""
         try:
-            with replaying():
+            with replaying(self._wire):
                 self._referee.play()
         except InputError as error:
             problem = str(error)

@@ -126,6 +126,10 @@ def result_line_of(referee: Referee | None) -> str:
     return referee.game.result(referee.sides[0].opening.names)
 
 
+def public_notes(side: Side) -> tuple[str, ...]:
+    return tuple(printable(note.text, None) for note in side.notes if not note.private)
+
+
 def _seat_record(spec: GameSpec, seat: int, side: Side | None, played: RefereedGame) -> SeatRecord:
     fault = side.fault if side is not None else None
     readings, kept = played.readings[seat], spec.seats[seat].folders
@@ -140,7 +144,7 @@ def _seat_record(spec: GameSpec, seat: int, side: Side | None, played: RefereedG
         cpu_ms=None if readings.cpu_ns is None else readings.cpu_ns // 1_000_000,
         lingered_ms=round(played.lingered_s[seat] * 1000, 3),
         about={} if side is None else dict(side.about),
-        notes=() if side is None else tuple(printable(n.text, None) for n in side.notes if not n.private),
+        notes=() if side is None else public_notes(side),
         folders={
             kind: played.folders.get((seat, kind), FolderRecord(digest=start))
             for kind, start in (kept.digests if kept else {}).items()

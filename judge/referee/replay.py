@@ -9,14 +9,16 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from judge.base.errors import HostError, InputError
-from judge.games.types import SEATS, Event, Game, Request
+from judge.base.text import printable
+from judge.games.types import NATURE, SEATS, Event, Game, Request
 from judge.protocols.types import AgentProtocol, Ask, Clock, Effect, Note, Search, Stimulus, Tell
 from judge.referee.referee import Referee
 from judge.referee.setup import build_referee
 from judge.referee.side import Ply
 from judge.referee.spec import RECORD_FORMAT, GameSpec
-from judge.referee.transcript import Entry, EntryKind, decode_memory
+from judge.referee.transcript import Entry, EntryKind, decode_memory, decode_span
 from judge.referee.wire import Happening, Measured, RanOn, StoppedCpu
+from judge.sandbox.box import ProcessReport
 
 # Faster than the lookup in the class.
 _FAILED, _FROZEN, _LOOKED = EntryKind.FAILED, EntryKind.FROZEN, EntryKind.LOOKED
@@ -37,14 +39,47 @@ _SEEN = frozenset(
 
 
 @contextmanager
-def replaying() -> Iterator[None]:
+def replaying(wire: "ReplayWire | None" = None) -> Iterator[None]:
     """Any error that a forged transcript causes in the block becomes an InputError."""
     try:
         yield
-    except (LookupError, TypeError, ValueError, RuntimeError, struct.error) as error:
-        raise InputError(f"not a transcript written by judge: {error!r:.200}") from error
+    except (LookupError, TypeError, ValueError, RuntimeError, ArithmeticError, struct.error) as error:
+        where = "" if wire is None else f"entry {wire.position} "
+        raise InputError(
+            f"{_NOT_OURS}: {where}causes an error of the replay "
+            f"({type(error).__name__}: {printable(str(error), 150)})"
+        ) from error
     except HostError as error:
         raise InputError(f"the host failed before the game was over, which is a void: {error}") from error
+
+
+_NOT_OURS = "not a transcript written by judge"
+
+_SEATS_OF = {
+    **dict.fromkeys((EntryKind.READ, EntryKind.STDERR, EntryKind.REPORT, EntryKind.OOM), SEATS),
+    **dict.fromkeys((EntryKind.EXPIRED, EntryKind.PAUSED, EntryKind.OVERSLEPT), (NATURE, *SEATS)),
+}
+_DECODE: dict[EntryKind, Callable[[bytes], object]] = {
+    EntryKind.REPORT: ProcessReport.decode,
+    EntryKind.FROZEN: decode_memory,
+    EntryKind.PAUSED: decode_span,
+    EntryKind.OVERSLEPT: decode_span,
+    EntryKind.RAN_ON: RanOn.decode,
+    EntryKind.STOPPED_CPU: StoppedCpu.decode,
+    EntryKind.EVIDENCE: Measured.decode,
+}
+
+
+def _check_entries(entries: Sequence[Entry]) -> None:
+    for number, (_, seat, kind, data, _) in enumerate(entries):
+        if kind in _SEATS_OF and seat not in _SEATS_OF[kind]:
+            raise InputError(f"{_NOT_OURS}: entry {number} is {kind.name} of seat {seat}, which does not exist")
+        if kind in _DECODE:
+            try:
+                _DECODE[kind](data)
+            except (ValueError, TypeError, LookupError, RuntimeError, ArithmeticError):
+                shown = printable(repr(data), 100)
+                raise InputError(f"{_NOT_OURS}: entry {number} is {kind.name} with invalid data: {shown}") from None
 
 
 _FOLDER = re.compile(rb"^INFO folder [^\r\n]*", re.MULTILINE)
@@ -54,8 +89,13 @@ class ReplayWire:
     """A `Wire` on recorded entries. Raises InputError if the referee departs from them."""
 
     def __init__(self, entries: Sequence[Entry]) -> None:
+        _check_entries(entries)
         self._entries = rejoined(entries)
         self._next = 0
+
+    @property
+    def position(self) -> int:
+        return max(0, self._next - 1)
 
     @property
     def is_finished(self) -> bool:
@@ -76,7 +116,7 @@ class ReplayWire:
         """A folder's path depends on the box, and is not compared."""
         entry = self._expect(seat, _WROTE)
         if entry.data != data and _FOLDER.sub(b"", entry.data) != _FOLDER.sub(b"", data):
-            raise self._departs(f"the judge would write {data!r}, the record has {entry.data!r}")
+            raise self._departs(f"the judge would write {data!r:.100}, the record has {entry.data!r:.100}")
 
     def thaw(self, seat: int) -> int:
         return self._expect(seat, _THAWED).ns

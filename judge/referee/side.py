@@ -89,8 +89,12 @@ class Side:
     def renew(self) -> None:
         self.stdout_ended, self.report, self.is_ended = False, None, False
 
+    @property
+    def has_room_for_notes(self) -> bool:
+        return len(self.notes) < MAX_STORED_NOTES and self._room_for_notes > 0
+
     def keep(self, note: Note) -> None:
-        if len(self.notes) < MAX_STORED_NOTES and self._room_for_notes > 0:
+        if self.has_room_for_notes:
             self.notes.append(note)
             self._room_for_notes -= len(note.text)
 

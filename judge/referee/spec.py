@@ -12,7 +12,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstra
 
 from judge.base.durable_files import read_bounded, write_durably
 from judge.base.instruction_sets import check_instruction_set
-from judge.base.parsing import parse_json
+from judge.base.parsing import parse_foreign
 from judge.games.types import MAX_POSITION_CHARACTERS, Verdict, opening_options
 from judge.referee.blame import Evidence
 from judge.referee.bounds import MAX_RECORD_BYTES
@@ -288,4 +288,4 @@ def write_record(path: Path, file: RecordFile) -> None:
 def read_record(path: Path) -> RecordFile:
     """Raises InputError naming the file and the field."""
     data = read_bounded(path, MAX_RECORD_BYTES, links=True)
-    return parse_json(RecordFile, data, f"{path}: not a record of a game")
+    return parse_foreign(RecordFile, data, f"{path}: not a record of a game")

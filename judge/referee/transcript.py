@@ -239,7 +239,10 @@ def unseal(sealed: SealedTranscript) -> list[Entry]:
     for number, block in enumerate(sealed.blocks):
         if block.private is not None and _private_digest(block.private) != block.private_sha256:
             raise InputError(f"transcript block {number}: the private part does not match its digest")
-        digest, own = _digest_and_entries(block)
+        try:
+            digest, own = _digest_and_entries(block)
+        except ValueError as error:
+            raise InputError(f"not a transcript written by judge: block {number}: {error}") from None
         chain.update(digest + bytes.fromhex(block.private_sha256))
         entries += own
     if chain.hexdigest() != sealed.sha256:
@@ -365,6 +368,8 @@ def _digest_and_entries(block: Block) -> tuple[bytes, list[Entry]]:
             entries.append(new(Entry, (ns, seat, kind, data, False)))
             continue
         length, ends = _parts(text)
+        if len(ends) > length or ends.translate(None, b"\r\n"):
+            raise ValueError("the line ends of a private entry do not fit its length, or are other characters")
         tag, data = (b"p", b"") if isinstance(text, int) else (b"e", ends)
         parts += (pack(ns, seat, kind.encode(), length), data, tag)
         if block.private is None:
@@ -373,7 +378,12 @@ def _digest_and_entries(block: Block) -> tuple[bytes, list[Entry]]:
             own = next(private, None)
             if own is None:
                 raise ValueError("fewer private texts than private entries")
-            entries.append(Entry(ns, seat, kind, own.encode("latin-1"), True))
+            entry = Entry(ns, seat, kind, own.encode("latin-1"), True)
+            if _withheld(entry) != text:
+                raise ValueError("the length or the line ends of a private text are not those of its entry")
+            entries.append(entry)
+    if next(private, None) is not None:
+        raise ValueError("more private texts than private entries")
     return hashlib.sha256(b"".join(parts)).digest(), entries
 
 

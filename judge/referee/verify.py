@@ -1,17 +1,31 @@
 """`verify`: the same referee on the recorded reads must write the same bytes and reach the same end."""
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
+
+from pydantic import BaseModel
 
 from judge.base.errors import InputError
 from judge.games.types import SEATS, Verdict
 from judge.referee.former import REWORDED
-from judge.referee.make_record import clock_record_of, has_plies, plies_of, result_line_of, verdict_of, winner_of
+from judge.referee.make_record import (
+    clock_record_of,
+    has_plies,
+    plies_of,
+    public_notes,
+    result_line_of,
+    verdict_of,
+    winner_of,
+)
+from judge.referee.measurements import measurement_problems
 from judge.referee.replay import ReplayWire, replaying
 from judge.referee.setup import build_problems, build_replay
 from judge.referee.side import Side
-from judge.referee.spec import GameRecord, RecordFile, SeatRecord
-from judge.referee.transcript import unseal
+from judge.referee.spec import RECORD_FORMAT, GameRecord, RecordFile, SeatRecord
+from judge.referee.transcript import EntryKind, unseal
+from judge.referee.void_problems import void_problems
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,15 +41,16 @@ def verify(file: RecordFile) -> Verified:
     record = file.record
     problems = []
     if not record.spec.is_called(record.id):
-        problems.append(f"the id {record.id} is not that of the spec ({record.spec.id})")
+        problems.append(f"the id {record.id!r:.100} is not that of the spec ({record.spec.id})")
     if record.transcript_sha256 != file.transcript.sha256:
-        problems.append("the record names another transcript")
+        problems.append("transcript_sha256 is not that of the transcript")
     for seat, (begun, ended) in enumerate(zip(record.spec.seats, record.seats, strict=True)):
         if begun.name != ended.name:
-            problems.append(f"seat {seat}: the record calls it {ended.name!r:.100}, the spec {begun.name!r:.100}")
+            problems.append(f"seats.{seat}.name: the record has {ended.name!r:.100}, the spec {begun.name!r:.100}")
     problems += _folder_problems(record)
     problems += build_problems(record)
     problems += _core_problems(record)
+    problems += measurement_problems(file)
     try:
         with replaying():
             problems += _replay(file)
@@ -69,49 +84,61 @@ def _core_problems(record: GameRecord) -> list[str]:
 
 def _replay(file: RecordFile) -> list[str]:
     record = file.record
-    entries = unseal(file.transcript)
     if record.verdict is Verdict.VOID:
-        # A void has no ruling to repeat.
-        return [] if record.winner is None else ["a void game has no winner"]
-    wire = ReplayWire(entries)
+        return list(void_problems(file))
+    wire = ReplayWire(unseal(file.transcript))
     referee = build_replay(record, wire)
-    end = referee.play()
-    problems = []
-    for what, again, stands in (
-        ("verdict", verdict_of(end), record.verdict),
-        ("winner", winner_of(end), record.winner),
-        ("reason", _in_words_of_today(end.reason), _in_words_of_today(record.reason)),
-        ("result", result_line_of(referee), record.result),
-        ("unclosed", referee.unclosed, record.unclosed),
-    ):
-        if again != stands:
-            problems.append(f"{what}: the replay gives {again!r}, the record has {stands!r}")
+    with replaying(wire):
+        end = referee.play()
+    found = [
+        *_differ("verdict", verdict_of(end), record.verdict),
+        *_differ("winner", winner_of(end), record.winner),
+        *_differ("reason", _in_words_of_today(end.reason), _in_words_of_today(record.reason)),
+        *_differ("result", result_line_of(referee), record.result),
+        *_differ("unclosed", referee.unclosed, record.unclosed),
+    ]
     if not has_plies(record, referee):
-        problems.append(f"plies: the replay gives {plies_of(referee)!r}, the record has {record.plies!r}")
+        found += _differ("plies", _values(plies_of(referee)), _values(record.plies))
     for seat, side in enumerate(referee.sides):
-        stated = record.seats[seat]
-        fault = None if side.fault is None else side.fault.verdict
-        if fault != stated.fault:
-            problems.append(f"seat {seat}: the replay finds fault {fault}, the record {stated.fault}")
-        elif side.evidence != stated.evidence:
-            problems.append(f"seat {seat}: the replay finds other evidence of its fault: {_other(side, stated)}")
-        why = "" if side.fault is None else side.fault.reason
-        for what, made, written in (
-            ("why", _in_words_of_today(why), _in_words_of_today(stated.why)),
-            ("about", dict(side.about), stated.about),
-        ):
-            if made != written:
-                problems.append(f"seat {seat}: {what}: the replay gives {made!r:.200}, the record has {written!r:.200}")
-        if round(side.clock.charged_ns / 1e6, 3) != stated.charged_ms:
-            problems.append(f"seat {seat}: the replay charges another time than {stated.charged_ms} ms")
-        clock = None if record.spec.policy.clock.control is None else clock_record_of(side.clock)
-        if clock != stated.clock:
-            problems.append(
-                f"seat {seat}: clock: the replay gives {clock!r:.200}, the record has {stated.clock!r:.200}"
-            )
+        found += _seat_problems(record, seat, side, _has_private(file, seat))
     if not wire.is_finished:
-        problems.append("the record continues after the end of the game")
-    return problems
+        found.append("the record continues after the end of the game")
+    return found
+
+
+def _seat_problems(record: GameRecord, seat: int, side: Side, has_private: bool) -> Iterator[str]:
+    stated = record.seats[seat]
+    fault = None if side.fault is None else side.fault.verdict
+    where = f"seats.{seat}"
+    yield from _differ(f"{where}.fault", fault, stated.fault)
+    if fault == stated.fault:
+        yield from _differ(f"{where}.evidence", _values(side.evidence), _values(stated.evidence))
+    why = "" if side.fault is None else _in_words_of_today(side.fault.reason)
+    yield from _differ(f"{where}.why", why, _in_words_of_today(stated.why))
+    yield from _differ(f"{where}.about", dict(side.about), stated.about)
+    yield from _differ(f"{where}.charged_ms", round(side.clock.charged_ns / 1e6, 3), stated.charged_ms)
+    clock = None if record.spec.policy.clock.control is None else clock_record_of(side.clock)
+    yield from _differ(f"{where}.clock", _values(clock), _values(stated.clock))
+    if record.format_number == RECORD_FORMAT:
+        yield from _note_problems(f"{where}.notes", side, stated, has_private)
+
+
+def _note_problems(where: str, side: Side, stated: SeatRecord, has_private: bool) -> Iterator[str]:
+    notes = public_notes(side)
+    if not has_private:
+        yield from _differ(where, notes, stated.notes)
+    elif side.has_room_for_notes and stated.fault is not Verdict.OUTPUT:
+        # Private notes count toward the limit of a seat; they may be withheld, and their order in a read is lost.
+        for note in (Counter(stated.notes) - Counter(notes)).keys():
+            yield f"{where}: the replay does not give {note!r:.200}"
+
+
+def _has_private(file: RecordFile, seat: int) -> bool:
+    return any(
+        own == seat and kind is EntryKind.READ and not isinstance(text, str)
+        for block in file.transcript.blocks
+        for _, own, kind, text in block.entries
+    )
 
 
 def _in_words_of_today(reason: str) -> str:
@@ -120,9 +147,29 @@ def _in_words_of_today(reason: str) -> str:
     return reason
 
 
-def _other(side: Side, stated: SeatRecord) -> str:
-    if side.evidence is None or stated.evidence is None:
-        return "it is missing in the record" if stated.evidence is None else "the replay has no evidence"
-    made, written = side.evidence.model_dump(), stated.evidence.model_dump()
-    name = next(name for name in made if made[name] != written[name])
-    return f"{name} is {made[name]!r:.100}, not {written[name]!r:.100}"
+def _values(value: object) -> object:
+    if isinstance(value, BaseModel):
+        return value.model_dump()
+    return [_values(each) for each in value] if isinstance(value, tuple) else value
+
+
+def _differ(where: str, made: object, stated: object) -> Iterator[str]:
+    """The first difference, with its field."""
+    if made == stated:
+        return
+    if isinstance(made, dict) and isinstance(stated, dict) and made.keys() == stated.keys():
+        key = next(key for key in made if made[key] != stated[key])
+        yield from _differ(f"{where}.{key}", made[key], stated[key])
+    elif isinstance(made, list | tuple) and isinstance(stated, list | tuple) and made and stated:
+        pairs = zip(made, stated, strict=False)
+        number = next((number for number, (one, other) in enumerate(pairs) if one != other), None)
+        if number is None:
+            yield f"{where}: the replay gives {len(made)}, the record has {len(stated)}"
+        else:
+            yield from _differ(f"{where}.{number}", made[number], stated[number])
+    else:
+        yield f"{where}: the replay gives {_shown(made)}, the record has {_shown(stated)}"
+
+
+def _shown(value: object) -> str:
+    return repr(value.value if isinstance(value, StrEnum) else value)[:200]

@@ -9,11 +9,23 @@ from collections import deque
 from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
-from judge.games.types import SEATS
+from judge.games.types import NATURE, SEATS
 from judge.referee.transcript import EntryKind
 from judge.sandbox.box import Readings
 
 _FIRST_READINGS = ("memory_peak_bytes", "memory_cap_bytes", "oom_kills", "cpu_ns")
+
+
+_MAX_COUNT = 1 << 64
+
+
+def _count(value: object, is_share: bool = False) -> int:
+    """Raises ValueError or TypeError."""
+    if isinstance(value, bool) or not isinstance(value, int | float if is_share else int):
+        raise TypeError(f"not a number: {value!r:.40}")
+    if not 0 <= value < _MAX_COUNT:
+        raise ValueError(f"not a count: {value!r:.40}")
+    return int(value)
 
 
 class Happening(NamedTuple):
@@ -38,7 +50,7 @@ class RanOn(NamedTuple):
     def decode(cls, data: bytes) -> "RanOn":
         """Raises ValueError or TypeError."""
         ns, cpu_ns = json.loads(data)
-        return cls(int(ns), None if cpu_ns is None else int(cpu_ns))
+        return cls(_count(ns), None if cpu_ns is None else _count(cpu_ns))
 
 
 class StoppedCpu(NamedTuple):
@@ -55,9 +67,9 @@ class StoppedCpu(NamedTuple):
     def decode(cls, data: bytes) -> "StoppedCpu":
         """Raises ValueError or TypeError."""
         ns, asked = json.loads(data)
-        if ns < 0:
-            raise ValueError(f"negative CPU time: {ns}")
-        return cls(int(ns), int(asked))
+        if asked not in (NATURE, *SEATS):
+            raise ValueError(f"no seat: {asked}")
+        return cls(_count(ns), int(asked))
 
 
 class Measured(NamedTuple):
@@ -88,6 +100,12 @@ class Measured(NamedTuple):
         values = json.loads(data)
         first = len(_FIRST_READINGS)
         whole = first + len(cls._fields) - 1
+        if len(values) > whole + 1:
+            raise ValueError(f"{len(values)} readings, and at most {whole + 1} are known")
+        for number, value in enumerate(values):
+            if value is None or (isinstance(value, bool) and number in (first + 1, whole)):
+                continue
+            _count(value, first <= number < whole and number != first + 2)
         return cls(Readings(*values[:first], *values[whole:]), *values[first:whole])
 
 

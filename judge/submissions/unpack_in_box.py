@@ -352,9 +352,44 @@ def members_of(archive: BinaryIO, bounds: Bounds, most: int) -> Iterator[Member]
     """Members of at most `most` unpacked bytes."""
     kind, reader = open_archive(archive)
     if kind == "zip":
-        yield from members_of_zip(archive, bounds)
+        try:
+            yield from members_of_zip(archive, bounds)
+        except zipfile.BadZipFile as error:
+            if "not a zip file" not in str(error):
+                raise
+            raise RefusedError(sentence("it is a zip archive that was cut short: send it again")) from None
     else:
-        yield from members_of_tar(CountedStream(reader, most))  # type: ignore[arg-type]
+        stream: Any = CountedStream(reader, most)
+        head = beginning(stream)
+        if inside := kind_in_tar(head, kind):
+            raise RefusedError(inside)
+        yield from members_of_tar(Rewound(head, stream))  # type: ignore[arg-type]
+
+
+def beginning(stream: IO[bytes]) -> bytes:
+    """The first block of a tar file, or less."""
+    head = b""
+    while len(head) < tarfile.BLOCKSIZE and (data := stream.read(tarfile.BLOCKSIZE - len(head))):
+        head += data
+    return head
+
+
+PACKED = ((b"PK\3\4", "zip"), (b"\x1f\x8b", "gzip"), (b"\xfd7zXZ\0", "xz"), (b"\x28\xb5\x2f\xfd", "zstd"))
+
+
+def kind_in_tar(head: bytes, kind: str) -> str:
+    """Why `head` does not begin a tar file, or empty."""
+    if kind == "tar":
+        is_text = bool(head) and b"\0" not in head
+        what = sentence("it is text, or another file, and no archive")
+        fix = sentence("send a .zip, a .tar.gz, or one program under its own name")
+        return sentence(f"{what}: {fix}") if is_text else ""
+    inner = next((name for mark, name in PACKED if head.startswith(mark)), "")
+    if inner:
+        return sentence(f"it is a file of {inner} that is packed once more: send the inner file")
+    if b"\0" not in head:
+        return sentence("it is one packed file, and no archive: send that file, or pack the directory (tar czf)")
+    return ""
 
 
 class Rewound(io.RawIOBase):
@@ -449,6 +484,8 @@ class Extraction:
                 if member.content is not None:
                     files[path] = member.size
                 write_member(member, path, self._out)
+        if not files and not links:
+            raise RefusedError(sentence("it holds no files"))
         if links:
             self._copy(resolve_links(links, files))
 

@@ -35,7 +35,7 @@ from judge.transparency.log import LOG
 from judge.transparency.merkle import Tree
 from judge.transparency.receipt import Receipt
 from judge.transparency.tiles import CHECKPOINT, MAX_TILE_BYTES, read_leaves, tile_files
-from judge.verify.records import MAX_MEASURED_VALUE
+from judge.referee.measurements import MAX_MEASURED_VALUE
 
 Attempts = Mapping[tuple[int, int], str]
 """SHA-256 of published records, by game number and attempt."""

@@ -1,7 +1,6 @@
 """Verifies a published record: it is of the scheduled game, and its replay gives the claimed result."""
 
 import hashlib
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,12 +13,8 @@ from judge.contest_games import AttemptState, GameConditions, Outcome
 from judge.games.types import Opening, Verdict
 from judge.publish.conditions import conditions_of
 from judge.referee.bounds import MAX_RECORD_BYTES
-from judge.referee.make_record import verdict_of
-from judge.referee.replay import ReplayWire, replaying
 from judge.referee.seeds import Seed
-from judge.referee.setup import build_replay
 from judge.referee.spec import GameRecord, GameSpec, KeptFolders, RecordFile
-from judge.referee.transcript import EntryKind, unseal
 from judge.referee.verify import verify
 from judge.sandbox.archive import EMPTY
 from judge.sandbox.box import FolderKind
@@ -95,15 +90,12 @@ def _replayed(expected: VerifiedRecord, data: bytes) -> VerifiedRecord:
         folders = seat.folders or KeptFolders(name=called)
         if set(folders.digests) != kinds or folders.name != called:
             problems.append(f"{seat.name} had other folders than the policy requires")
-    problems += _measurement_problems(file)
     conditions = None
     try:
         conditions = conditions_of(record)
     except InputError as error:
         problems.append(str(error))
     problems += verify(file).problems
-    if expected.state == AttemptState.VOID:
-        problems += void_problems(file)
     return replace(
         expected,
         outcome=None if problems else outcome_of(file, ""),
@@ -123,84 +115,6 @@ def _attempt_problems(record: GameRecord, expected: VerifiedRecord) -> Iterator[
         yield "void, so it cannot count"
     if expected.state == AttemptState.VOID and record.verdict is not Verdict.VOID:
         yield f"its verdict is {record.verdict}; in the tables it is void"
-
-
-_TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{3}([0-9]{3})?)?\+00:00")
-
-MAX_MEASURED_VALUE = (1 << 53) - 1
-
-
-def _measurement_problems(file: RecordFile) -> Iterator[str]:
-    record = file.record
-    measured: list[tuple[str, float | None]] = [("seconds", record.seconds), ("judge_late_ms", record.judge_late_ms)]
-    for number, seat in enumerate(record.seats):
-        values = (seat.charged_ms, seat.lingered_ms, seat.cpu_ms, seat.memory_peak_bytes)
-        names = ("charged_ms", "lingered_ms", "cpu_ms", "memory_peak_bytes")
-        measured += [(f"{name} of seat {number}", value) for name, value in zip(names, values, strict=True)]
-        for kind, folder in seat.folders.items():
-            measured += [(f"{kind} folder", folder.used_bytes), (f"{kind} folder", folder.used_inodes)]
-    for place, ply in enumerate(record.plies):
-        if not _is_possible(ply.ms) or not _is_possible(ply.memory_bytes):
-            measured += [(f"ms of ply {place}", ply.ms), (f"memory_bytes of ply {place}", ply.memory_bytes)]
-    placement = record.placement
-    cores = (*placement.judge_cores, *placement.slot_cores, *sum(placement.seat_cores, ()))
-    measured += [("a core", core) for core in cores]
-    measured += [("a time", entry[0]) for block in file.transcript.blocks for entry in block.entries[-1:]]
-    for name, value in measured:
-        if not _is_possible(value):
-            yield f"impossible: {name} is {value}"
-    if not _TIME.fullmatch(record.started_at):
-        yield f"impossible: started_at {record.started_at!r:.40} is no time"
-
-
-def _is_possible(value: float | None) -> bool:
-    return value is None or 0 <= value <= MAX_MEASURED_VALUE
-
-
-class _VoidWire(ReplayWire):
-    """At the end of the record the last answer is still delivered to the rules."""
-
-    def freeze(self, seat: int) -> int | None:
-        return None if self.is_finished else super().freeze(seat)
-
-    def write(self, seat: int, data: bytes) -> None:
-        if not self.is_finished:
-            super().write(seat, data)
-
-    @property
-    def is_cut_off(self) -> bool:
-        """Whether no agent's input or output follows the last used entry."""
-        return not any(entry.kind in (EntryKind.WROTE, EntryKind.READ) and entry.data for entry in self.unused)
-
-
-def void_problems(file: RecordFile) -> Iterator[str]:
-    """Contradictions to a void: the transcript must be valid and stop before the game ends by the rules.
-
-    A void from the blame table is replayed.
-    """
-    record = file.record
-    try:
-        wire = _VoidWire(unseal(file.transcript))
-        referee = build_replay(record, wire)
-    except (InputError, ValueError, LookupError, TypeError):
-        return  # Reported by `verify`.
-    end = None
-    try:
-        with replaying():
-            end = referee.play()
-    except InputError as error:
-        if not wire.is_cut_off and referee.game.end is None:
-            yield f"void, but its transcript continues after the end: {error}"
-    # The last answer may have arrived when the host failed, and is not a ply then.
-    said, replayed = ([(ply.seat, ply.said) for ply in plies] for plies in (record.plies, referee.plies))
-    if said not in (replayed, replayed[:-1]):
-        yield "void, but its moves differ from those of its transcript"
-    if record.result or any(seat.fault is not None or seat.why for seat in record.seats):
-        yield "void, but it has a result or a fault"
-    if referee.game.end is not None:
-        yield "void, but the moves of its transcript end the game"
-    elif end is not None and verdict_of(end) is not Verdict.VOID:
-        yield f"void, but the replay gives {verdict_of(end)}"
 
 
 def chain_problems(

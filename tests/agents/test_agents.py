@@ -1,5 +1,7 @@
 """From what a person names to an agent that may play."""
 
+import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -340,3 +342,65 @@ def test_backslashes_between_directories_are_refused_with_the_word_to_write(tmp_
         (tmp_path / "agent.toml").write_text(f'name = "mine"\ncommand = ["python3", "{word}"]\nruntime = "python"\n')
         with pytest.raises(InputError, match=f"between directories write /: '?{shown}"):
             stage_agent(str(tmp_path), staging)
+
+
+@pytest.mark.parametrize(
+    ("command", "words"),
+    [
+        ('"python3 main.py"', 'command: write a list with a text for each word: command = ["python3", "main.py"]'),
+        ('["./run --fast"]', 'is one word, and no file of that name is there: write command = ["./run", "--fast"]'),
+        ('["~/bot/run"]', "is a place on your computer: name the program relative to this directory"),
+        ('["$HOME/run"]', "is a place on your computer"),
+        ("['C:\\bots\\run.exe']", "is a place on your computer"),
+        ("['\"./run\"']", "its quotes are part of the name"),
+        ('[""]', "its first word is empty"),
+    ],
+)
+def test_command_for_a_shell_is_refused_with_the_fix(
+    command: str, words: str, tmp_path: Path, staging: Path
+) -> None:
+    for section in ("", "[[builds]]\n"):
+        manifest = f'name = "mine"\n{section}command = {command}\n'
+        if section and not command.startswith("["):
+            continue
+        with pytest.raises(InputError) as caught:
+            stage_agent(str(directory(tmp_path / f"{len(section)}", manifest)), staging)
+        assert words in str(caught.value)
+
+
+def test_program_with_a_blank_in_its_name_is_taken(tmp_path: Path, staging: Path) -> None:
+    source = directory(tmp_path, 'name = "mine"\ncommand = ["./my run"]\n')
+    (source / "run").rename(source / "my run")
+    assert ("./my run",) == stage_agent(str(source), staging).manifest.command
+
+
+@pytest.mark.parametrize("key", ["name", "command"])
+def test_key_below_the_options_is_refused_with_its_place(key: str, tmp_path: Path, staging: Path) -> None:
+    lines = {"name": 'name = "mine"', "command": 'command = ["./run"]'}
+    below = lines.pop(key)
+    manifest = "\n".join([*lines.values(), "[options]", below, ""])
+    with pytest.raises(InputError, match=rf"options.{key}: write {key} above the line \[options\]"):
+        stage_agent(str(directory(tmp_path, manifest)), staging)
+
+
+@pytest.mark.parametrize("make", [os.mkfifo, os.mkdir], ids=["FIFO", "directory"])
+def test_manifest_that_is_no_file_is_refused_at_once(make: Callable[[Path], None], tmp_path: Path) -> None:
+    make(tmp_path / "agent.toml")
+    for read in (read_manifest, lambda path: stage_agent(str(path.parent), tmp_path)):
+        with pytest.raises(InputError, match=r"agent\.toml: it is no file"):
+            read(tmp_path / "agent.toml")
+
+
+def test_directory_above_the_agent_is_refused_with_the_place_of_its_manifest(tmp_path: Path, staging: Path) -> None:
+    inner = directory(tmp_path / "outer", GOOD)
+    with pytest.raises(InputError, match=r"there is .*/agent/agent\.toml: name its directory"):
+        stage_agent(str(inner.parent), staging)
+    with pytest.raises(InputError, match="describes an agent: name its directory"):
+        stage_agent(str(inner / "agent.toml"), staging)
+
+
+def test_directory_with_an_archive_alone_names_the_archive(tmp_path: Path, staging: Path) -> None:
+    (tmp_path / "outer").mkdir()
+    (tmp_path / "outer" / "bot.zip").write_bytes(b"PK")
+    with pytest.raises(InputError, match=r"bot\.zip is an archive: unpack it"):
+        stage_agent(str(tmp_path / "outer"), staging)

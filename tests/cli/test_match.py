@@ -376,7 +376,7 @@ def test_a_mistake_of_the_person_is_one_sentence(judge: Judge, arguments: tuple[
         (lambda d: d["record"].__setitem__("winner", 1), "winner"),
         (lambda d: d["record"].__setitem__("verdict", "turn-time"), "verdict"),
         (lambda d: d["record"]["plies"].pop(), "plies"),
-        (lambda d: d["record"]["seats"][0].__setitem__("charged_ms", 1.0), "charges another time"),
+        (lambda d: d["record"]["seats"][0].__setitem__("charged_ms", 1.0), "charged_ms: the replay gives"),
         (lambda d: d["record"]["spec"].__setitem__("seed", 99), "not that of the spec"),
         (lambda d: d["transcript"]["blocks"][0]["entries"].pop(), "digest"),
         (lambda d: d.pop("transcript"), "not a record"),

@@ -310,7 +310,7 @@ def test_the_record_has_the_clock_and_a_changed_one_is_found() -> None:
     changed = record.model_copy(update={"seats": (record.seats[0], forged)})
     problems = verify(RecordFile(record=changed, transcript=file.transcript)).problems
     assert 1 == len(problems)
-    assert "seat 1: clock: the replay gives" in problems[0]
+    assert "seats.1.clock.left_ms: the replay gives" in problems[0]
 
 
 def test_the_evidence_explains_the_control() -> None:

@@ -468,3 +468,25 @@ def test_bytes_that_were_changed_are_read_or_refused_and_nothing_else(tmp_path: 
         except (RefusedError, *MALFORMED):
             continue
         assert all(not name.startswith(("/", "..")) for name in files)
+
+
+ZIP = zipped({"bot/main.py": b"print()\n" * 20})
+
+
+@pytest.mark.parametrize(
+    ("data", "what"),
+    [
+        (ZIP[:-10], "a zip archive that was cut short: send it again"),
+        (ZIP[:60], "a zip archive that was cut short: send it again"),
+        (gzip.compress(ZIP), "a file of zip that is packed once more: send the inner file"),
+        (lzma.compress(gzip.compress(b"x")), "a file of gzip that is packed once more: send the inner file"),
+        (gzip.compress(b"print()\n" * 100), "one packed file, and no archive"),
+        (b"print()\n" * 100, "text, or another file, and no archive: send a .zip"),
+        (zipped({}), "it holds no files"),
+        (zipped({"bot/": b""}), "it holds no files"),
+        (bytes(10240), "it holds no files"),
+        (tarred(special("bot", tarfile.DIRTYPE)), "it holds no files"),
+    ],
+)
+def test_upload_without_an_archive_of_files_is_refused_by_its_kind(data: bytes, what: str, tmp_path: Path) -> None:
+    assert what in refusal(data, tmp_path)
