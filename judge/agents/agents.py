@@ -89,7 +89,8 @@ def _refuse_misplaced(data: Any) -> None:
         return
     if isinstance(command := data.get("command"), str):
         words = json.dumps(command.split(), ensure_ascii=False)
-        raise ValueError(sentence(f"command: write a list with a text for each word: command = {words}"))
+        fix = sentence(f"command: write a list with a text for each word: command = {words}")
+        raise ValueError(fix)  # noqa: TRY004 pydantic wants it
     options = data.get("options")
     if isinstance(options, dict):
         for key in ("name", "command"):
@@ -340,7 +341,7 @@ def _refuse_odd_words(manifest: AgentManifest, path: Path) -> None:
         *((f"builds.{number}.command", build.command) for number, build in enumerate(manifest.builds)),
     ):
         if fault := _fault_of_first(words, path.parent):
-            raise InputError(sentence(f"{path}: {field}: {fault}"))
+            raise InputError(f"{path}: {field}: {fault}")
     if "\0" in manifest.description:
         raise InputError(sentence(f"{path}: description: it has the control character U+0000"))
 
@@ -359,7 +360,9 @@ def _fault_of_first(words: tuple[str, ...], source: Path) -> str:
         return sentence(f"{shown} is a place on your computer: name the program relative to this directory: ./main")
     if len(parts := first.split()) > 1:
         fix = json.dumps([*parts, *words[1:]], ensure_ascii=False)
-        return sentence(f"{shown} is one word, and no file of that name is there: write command = {quote(fix, 200)[1:-1]}")
+        return sentence(
+            f"{shown} is one word, and no file of that name is there: write command = {quote(fix, 200)[1:-1]}"
+        )
     return ""
 
 
@@ -458,7 +461,9 @@ def nothing_plays(source: Path) -> str:
             return f"{path} is a pointer of Git LFS, not the file itself: run git lfs pull, and send that"
     inner = sorted([*source.glob(f"*/{MANIFEST}"), *source.glob(f"*/*/{MANIFEST}")])
     if inner:
-        return sentence(f"{source / MANIFEST} is missing: there is {inner[0]}: name its directory, or move its files up")
+        return sentence(
+            f"{source / MANIFEST} is missing: there is {inner[0]}: name its directory, or move its files up"
+        )
     if language := language_of(source):
         return f"{source}: {language}: {NOT_BUILT}"
     programs = playable(files)
