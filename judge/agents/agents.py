@@ -116,7 +116,8 @@ def _refuse_misplaced(data: Any) -> None:
         return
     if isinstance(command := data.get("command"), str):
         words = json.dumps(command.split(), ensure_ascii=False)
-        raise ValueError(sentence(f"command: write a list with a text for each word: command = {words}"))
+        fix = sentence(f"command: write a list with a text for each word: command = {words}")
+        raise ValueError(fix)  # noqa: TRY004 pydantic wants it
     options = data.get("options")
     if isinstance(options, dict):
         for key in ("name", "command"):
@@ -367,7 +368,7 @@ def _refuse_odd_words(manifest: AgentManifest, path: Path) -> None:
         *((f"builds.{number}.command", build.command) for number, build in enumerate(manifest.builds)),
     ):
         if fault := _fault_of_first(words, path.parent):
-            raise InputError(sentence(f"{path}: {field}: {fault}"))
+            raise InputError(f"{path}: {field}: {fault}")
     if "\0" in manifest.description:
         raise InputError(sentence(f"{path}: description: it has the control character U+0000"))
 

@@ -46,8 +46,7 @@ def replaying(wire: "ReplayWire | None" = None) -> Iterator[None]:
     except (LookupError, TypeError, ValueError, RuntimeError, ArithmeticError, struct.error) as error:
         where = "" if wire is None else f"entry {wire.position} "
         raise InputError(
-            f"{_NOT_OURS}: {where}causes an error of the replay "
-            f"({type(error).__name__}: {printable(str(error), 150)})"
+            f"{_NOT_OURS}: {where}causes an error of the replay ({type(error).__name__}: {printable(str(error), 150)})"
         ) from error
     except HostError as error:
         raise InputError(f"the host failed before the game was over, which is a void: {error}") from error

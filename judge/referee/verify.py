@@ -129,7 +129,7 @@ def _note_problems(where: str, side: Side, stated: SeatRecord, has_private: bool
         yield from _differ(where, notes, stated.notes)
     elif side.has_room_for_notes and stated.fault is not Verdict.OUTPUT:
         # Private notes count toward the limit of a seat; they may be withheld, and their order in a read is lost.
-        for note in (Counter(stated.notes) - Counter(notes)).keys():
+        for note in Counter(stated.notes) - Counter(notes):
             yield f"{where}: the replay does not give {note!r:.200}"
 
 

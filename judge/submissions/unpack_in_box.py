@@ -383,7 +383,7 @@ def kind_in_tar(head: bytes, kind: str) -> str:
         is_text = bool(head) and b"\0" not in head
         what = sentence("it is text, or another file, and no archive")
         fix = sentence("send a .zip, a .tar.gz, or one program under its own name")
-        return sentence(f"{what}: {fix}") if is_text else ""
+        return f"{what}: {fix}" if is_text else ""
     inner = next((name for mark, name in PACKED if head.startswith(mark)), "")
     if inner:
         return sentence(f"it is a file of {inner} that is packed once more: send the inner file")

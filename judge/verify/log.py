@@ -16,6 +16,7 @@ from judge.base.errors import InputError
 from judge.contest_games import AttemptState, GameState, PublishedGame, schedule_digest
 from judge.publish.load import DOCUMENT
 from judge.publish.model import PublishedContest
+from judge.referee.measurements import MAX_MEASURED_VALUE
 from judge.store.types import (
     ADMISSIONS_FROZEN,
     ADMISSIONS_REOPENED,
@@ -35,7 +36,6 @@ from judge.transparency.log import LOG
 from judge.transparency.merkle import Tree
 from judge.transparency.receipt import Receipt
 from judge.transparency.tiles import CHECKPOINT, MAX_TILE_BYTES, read_leaves, tile_files
-from judge.referee.measurements import MAX_MEASURED_VALUE
 
 Attempts = Mapping[tuple[int, int], str]
 """SHA-256 of published records, by game number and attempt."""

@@ -356,9 +356,7 @@ def test_backslashes_between_directories_are_refused_with_the_word_to_write(tmp_
         ('[""]', "its first word is empty"),
     ],
 )
-def test_command_for_a_shell_is_refused_with_the_fix(
-    command: str, words: str, tmp_path: Path, staging: Path
-) -> None:
+def test_command_for_a_shell_is_refused_with_the_fix(command: str, words: str, tmp_path: Path, staging: Path) -> None:
     for section in ("", "[[builds]]\n"):
         manifest = f'name = "mine"\n{section}command = {command}\n'
         if section and not command.startswith("["):

@@ -133,7 +133,9 @@ def is_measured(path: Path_, value: Any) -> bool:
     kind = MEASURED.get(field(path))
     if kind is str or kind is None or isinstance(value, bool):
         return isinstance(value, str) and kind is str
-    return isinstance(value, (int, kind)) and (0 < value < 1 << 53 or (value == 0 and "attempt" not in path))
+    if not isinstance(value, int | float) or (kind is int and isinstance(value, float)):
+        return False
+    return 0 < value < 1 << 53 or (value == 0 and "attempt" not in path)
 
 
 @pytest.mark.parametrize("game", GAMES)
