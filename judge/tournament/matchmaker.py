@@ -270,7 +270,7 @@ def next_pair(ratings: OnlineRatings, games: LadderGames, seed: Seed) -> Pairing
     others = can_play & ~games.anchors
     ready = others & games.has_share
     is_anchor_due = games.anchor_games < rules.anchor_share * (games.drawn + 1)
-    # An agent that may not play more now may be allowed to before the period ends.
+    # The share of an agent may return before the period ends.
     is_late = 0 < games.period_left <= games.owed.sum()
     late = others & (missing > 0)
     for agents, opponents in [*([(late, ready), (late, others)] if is_late else []), (ready, ready), (others, others)]:

@@ -28,7 +28,7 @@ def seats(pairing: Pairing, game: int) -> tuple[str, str]:
 def opening_number(pairing: Pairing, game: int, games: int) -> int:
     """The opening's number from 0, for `judge.tournament.openings.schedule`.
 
-    Two consecutive games share one, also across meetings. All pairings use the same openings, as at Gomocup.
+    Two consecutive games share one, also across meetings. All pairings use the same openings.
     """
     return (pairing.meeting * games + game) // 2
 
