@@ -15,7 +15,7 @@ import time
 import urllib.request
 import zipfile
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -346,11 +346,16 @@ def round_robin(folder: Path, cycles: int) -> Mapping[str, Any]:
     ladder = json.loads(judge(folder, "contest", "standings", "ladder", "--json"))["ladder"]
     table = json.loads(judge(folder, "contest", "standings", "round-robin", "--json"))["lines"]
     points = {line["agent"]: line["points"] for line in table}
-    both = [name for name in points if name in ladder]
+    both = sorted(points.keys() & ladder.keys() - out_of(folder, "ladder") - out_of(folder, "round-robin"))
     return {
         "agents": {name: [round(ladder[name]["elo"]), round(ladder[name]["reach"]), points[name]] for name in both},
         "pairs_in_the_same_order": agreement([ladder[name]["elo"] for name in both], [points[name] for name in both]),
     }
+
+
+def out_of(folder: Path, contest: str) -> Set[str]:
+    """Disqualified agents."""
+    return set(json.loads(judge(folder, "contest", "status", contest, "--json"))["disqualified"])
 
 
 def as_round_robin(plan: str, cycles: int) -> str:

@@ -53,12 +53,12 @@ def _rows(contest: PublishedContest) -> Iterator[Sequence[str | Text]]:
     places = {agent: place for stage in contest.certainty for agent, place in stage.places.items()}
     ranking = contest.table.ranking
     for line in contest.table.lines:
-        found, done = contest.ladder[line.agent], line.done
+        found, done, is_in = contest.ladder[line.agent], line.done, line.agent not in contest.out
         *rating, since = ladder_cells(found, now)
         yield (
-            "-" if line.agent in contest.out else places.get(line.agent, str(line.place)),
+            places.get(line.agent, str(line.place)) if is_in else "-",
             Text(printable(line.agent, 32)),
-            f"{line.values[ranking.index('rating')]:.0f}" if line.values and "rating" in ranking else "",
+            f"{line.values[ranking.index('rating')]:.0f}" if is_in and line.values and "rating" in ranking else "",
             *rating,
             *map(str, (len(found.history), done.wins, done.draws, done.losses, done.failures)),
             str(len(found.open_games) or ""),
