@@ -47,7 +47,7 @@ def read_text(path: Path, what: str, max_bytes: int = MAX_BYTES) -> str:
 
 
 def decode_text(path: Path, data: bytes, why: str) -> str:
-    """As `read_text`. The InputError ends with `why`."""
+    """Text without the byte order mark. Raises InputError, which ends with `why`."""
     encoding = next((name for mark, name in _OTHER_ENCODINGS if data.startswith(mark)), "")
     if not encoding and b"\0" in data[:4]:
         encoding = "UTF-16"

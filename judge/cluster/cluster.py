@@ -51,10 +51,10 @@ OVERDUE = 3
 """Timeouts after which an attempt is void."""
 
 SETUP_S = 300.0
-"""For images, containers, folders and the record."""
+"""In addition to a game's clocks: images, containers, folders and the record."""
 
 REQUESTS = 3
-"""Per file, worker and attempt."""
+"""Maximum requests of a worker for one file, per attempt."""
 
 PARCELS = ".parcels"
 
@@ -126,7 +126,7 @@ class Cluster:
         self._place = place
         self._attempts: dict[str, _Attempt] = {}
         self._failed: dict[str, set[str]] = {}
-        """By game."""
+        """Workers whose attempts had no result, by game."""
         self._news: SimpleQueue[Callable[[], list[EndedAttempt]]] = SimpleQueue()
         """Actions for the main thread; each returns the games that it ended."""
         self._looked = -POLL_INTERVAL_S
@@ -260,9 +260,8 @@ class Cluster:
     def _give_waiting(self) -> None:
         slots = self._free_slots()
         for attempt in self._all():
-            chosen = {address: slots[address] for address in self._preferred(attempt) if slots.get(address)}
-            if not attempt.worker and chosen:
-                address = attempt.sent_to if attempt.sent_to in chosen else max(chosen, key=chosen.__getitem__)
+            if not attempt.worker and (chosen := self._preferred(attempt, slots)):
+                address = attempt.sent_to if attempt.sent_to in chosen else max(chosen, key=slots.__getitem__)
                 if not self._give_to(address, attempt):
                     break
                 slots[address] -= 1
@@ -273,10 +272,14 @@ class Cluster:
                 attempt.placed_at = name
                 self._place(attempt.job.game, name)
 
-    def _preferred(self, attempt: _Attempt) -> Collection[str]:
+    def _preferred(self, attempt: _Attempt, slots: Mapping[str, int]) -> Collection[str]:
+        """Workers with a free slot; only others than the avoided ones, if there are others."""
+        free = [address for address, number in slots.items() if number > 0]
+        if not attempt.avoided:
+            return free
         usable = self._roster.usable
-        found = {address for address in usable if self._roster.workers[address].name not in attempt.avoided}
-        return sorted(found or usable)
+        others = {address for address in usable if self._roster.workers[address].name not in attempt.avoided}
+        return [address for address in free if address in (others or usable)]
 
     def _give_to(self, address: str, attempt: _Attempt) -> bool:
         name, order = self._connection.new_task(), attempt.order(self._parcels.images)

@@ -13,7 +13,7 @@ from judge.tournament.schedule import Tournament
 from judge.tournament.snapshot import Snapshot, SnapshotEntry
 
 RATED_DEVIATION = 75.0
-"""Standard error in Elo of a reported rating."""
+"""Standard error in Elo from which a rating is reported in the journal, once per agent."""
 
 
 class LadderScheduler:

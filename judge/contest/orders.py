@@ -75,7 +75,7 @@ def pause(contest: Contest, order: OrganiserOrder) -> DoneOrder:
 
 
 def resume(contest: Contest, order: OrganiserOrder) -> DoneOrder:
-    """Replays stopped games, and last those set aside before a pause."""
+    """Resume a contest and replay stopped games. Games set aside before a pause are tried last."""
     aside = _set_aside(contest)
 
     def do(store: Store) -> str:

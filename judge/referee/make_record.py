@@ -127,7 +127,7 @@ def result_line_of(referee: Referee | None) -> str:
 
 
 def public_notes(side: Side) -> tuple[str, ...]:
-    """Escaped."""
+    """The notes that are not private, escaped."""
     return tuple(printable(note.text, None) for note in side.notes if not note.private)
 
 

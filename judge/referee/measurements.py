@@ -12,7 +12,7 @@ MAX_MEASURED_VALUE = (1 << 53) - 1
 
 
 def measurement_problems(file: RecordFile) -> Iterator[str]:
-    """Impossible values."""
+    """Measurements of a record that are impossible, with their fields."""
     record = file.record
     measured: list[tuple[str, float | None]] = [("seconds", record.seconds), ("judge_late_ms", record.judge_late_ms)]
     for number, seat in enumerate(record.seats):

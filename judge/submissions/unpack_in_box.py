@@ -381,7 +381,7 @@ def kind_in_tar(head: bytes, kind: str) -> str:
     """Why `head` does not begin a tar file, or empty."""
     if kind == "tar":
         is_text = bool(head) and b"\0" not in head
-        what = sentence("it is text, or another file, and no archive")
+        what = sentence("it is no archive, but text or another file")
         fix = sentence("send a .zip, a .tar.gz, or one program under its own name")
         return f"{what}: {fix}" if is_text else ""
     inner = next((name for mark, name in PACKED if head.startswith(mark)), "")

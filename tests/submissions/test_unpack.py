@@ -57,7 +57,7 @@ def test_every_kind_of_archive_arrives(kind: str, task_host: TaskHost) -> None:
         (archives.zst_bomb(15 * MIB), "so do bombs"),  # H2
         (tarred(("run", b""), mode=0o4755), "has a setuid, setgid or sticky bit"),  # H3
         (tarred(("a", b""), ("A", b"")), "on a file system without case"),  # H3
-        (b"no archive at all", "it is text, or another file, and no archive"),
+        (b"no archive at all", "it is no archive, but text or another file"),
         (zipped({}), "it holds no files"),
     ],
 )

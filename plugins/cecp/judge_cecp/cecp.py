@@ -68,7 +68,7 @@ MAX_CLAIM_CHARACTERS = 60
 MAX_FEATURES = 100
 """Besides options; more features and options get no answer."""
 COMMANDS = {"Hash": ("memory", "memory"), "Threads": ("smp", "cores")}
-"""Feature and command of an option that is none of the engine's own."""
+"""Feature and command of an option that the engine does not define itself."""
 KINDS = {"check": "check", "spin": "spin", "slider": "spin", "button": "button", "save": "button", "reset": "button"}
 """Kinds of options that have rules, as in UCI."""
 
