@@ -481,7 +481,7 @@ ZIP = zipped({"bot/main.py": b"print()\n" * 20})
         (gzip.compress(ZIP), "a file of zip that is packed once more: send the inner file"),
         (lzma.compress(gzip.compress(b"x")), "a file of gzip that is packed once more: send the inner file"),
         (gzip.compress(b"print()\n" * 100), "one packed file, and no archive"),
-        (b"print()\n" * 100, "text, or another file, and no archive: send a .zip"),
+        (b"print()\n" * 100, "no archive, but text or another file: send a .zip"),
         (zipped({}), "it holds no files"),
         (zipped({"bot/": b""}), "it holds no files"),
         (bytes(10240), "it holds no files"),
