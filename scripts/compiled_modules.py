@@ -1,8 +1,8 @@
-"""The set-up of `./scripts/compile`: the modules that each move of a game goes through, compiled by mypyc.
+"""The set-up of `./scripts/compile`: the modules that each move uses, in a game or in a replay, compiled by mypyc.
 
-They are modules with types alone: what pydantic makes at run time mypyc cannot compile. `judge.games.gomoku.board` is
-left out because mypyc knows no sequence of a bytearray. A class that extends a compiled class is compiled too: mypyc
-refuses others when they are instantiated.
+mypyc cannot compile pydantic models. `judge.games.gomoku.board` is not compiled because mypyc does not support
+bytearrays as sequences. Types that plug-ins extend are not compiled. A class that extends a compiled class is compiled
+too: mypyc refuses others when they are instantiated.
 """
 
 from mypyc.build import mypycify  # with mypy, in the environment of the tests
@@ -10,17 +10,23 @@ from setuptools import setup
 
 MODULES = (
     "attacks/weak_judge",
+    "catalog/files",
     "games/gomoku/game",
+    "games/gomoku/rules",
     "protocols/gomocup",
     "protocols/gomocup_board",
     "protocols/lines",
+    "records/gomoku/view",
+    "records/views",
     "referee/clock",
     "referee/fault_finder",
     "referee/former",
     "referee/live_wire",
     "referee/referee",
+    "referee/replay",
     "referee/side",
     "referee/stopped_boxes",
+    "referee/void_problems",
     "referee/wait_meter",
     "referee/wire",
     "sandbox/docker/freezer",

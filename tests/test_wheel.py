@@ -186,6 +186,28 @@ def test_a_compiled_one_is_the_same_judge(compiled: Installed) -> None:
     assert "ok: win, house-strong wins" in _run(sys.executable, "-m", "judge.cli", "verify", str(record))
 
 
+def test_a_compiled_one_writes_the_same_export(compiled: Installed) -> None:
+    cup, here, there = (str(compiled.directory / name) for name in ("cup", "here", "there"))
+    agents = ("--agent", "house-instant", "--agent", "house-strong")
+    compiled.run("judge", "contest", "init", cup, "--policy", "gomocup-freestyle", *SHORT, *agents)
+    compiled.run("judge", "contest", "run", cup)
+    compiled.run("judge", "contest", "key", f"{cup}/organiser.key")
+
+    compiled.run("judge", "contest", "export", there, cup)
+    _run(sys.executable, "-m", "judge.cli", "contest", "export", here, cup)
+
+    assert "games replayed" in compiled.run("judge", "contest", "verify", here)
+    assert _run("diff", "--recursive", here, there) == ""
+
+
+def test_mypyc_translates_each_compiled_module(tmp_path: Path) -> None:
+    """To C; a C compiler then takes minutes."""
+    _copy_sources(tmp_path / "sources")
+    shutil.copy(ROOT / "scripts" / "compiled_modules.py", tmp_path / "sources" / "setup.py")
+
+    _run(sys.executable, "setup.py", "--quiet", "--name", cwd=tmp_path / "sources")
+
+
 def _digests(folder: Path, staging: Path) -> dict[str, str]:
     """The digest of each house agent as it was built into a folder."""
     staging.mkdir()
