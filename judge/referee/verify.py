@@ -23,7 +23,7 @@ from judge.referee.measurements import measurement_problems
 from judge.referee.replay import ReplayWire, replaying
 from judge.referee.setup import build_problems, build_replay
 from judge.referee.side import Side
-from judge.referee.spec import RECORD_FORMAT, GameRecord, RecordFile, SeatRecord
+from judge.referee.spec import RECORD_FORMAT, GameRecord, RecordFile
 from judge.referee.transcript import EntryKind, unseal
 from judge.referee.void_problems import void_problems
 
@@ -100,14 +100,14 @@ def _replay(file: RecordFile) -> list[str]:
     if not has_plies(record, referee):
         found += _differ("plies", _values(plies_of(referee)), _values(record.plies))
     for seat, side in enumerate(referee.sides):
-        found += _seat_problems(record, seat, side, _has_private(file, seat))
+        found += _seat_problems(file, seat, side)
     if not wire.is_finished:
         found.append("the record continues after the end of the game")
     return found
 
 
-def _seat_problems(record: GameRecord, seat: int, side: Side, has_private: bool) -> Iterator[str]:
-    stated = record.seats[seat]
+def _seat_problems(file: RecordFile, seat: int, side: Side) -> Iterator[str]:
+    record, stated = file.record, file.record.seats[seat]
     fault = None if side.fault is None else side.fault.verdict
     where = f"seats.{seat}"
     yield from _differ(f"{where}.fault", fault, stated.fault)
@@ -120,12 +120,14 @@ def _seat_problems(record: GameRecord, seat: int, side: Side, has_private: bool)
     clock = None if record.spec.policy.clock.control is None else clock_record_of(side.clock)
     yield from _differ(f"{where}.clock", _values(clock), _values(stated.clock))
     if record.format_number == RECORD_FORMAT:
-        yield from _note_problems(f"{where}.notes", side, stated, has_private)
+        yield from _note_problems(file, seat, side)
 
 
-def _note_problems(where: str, side: Side, stated: SeatRecord, has_private: bool) -> Iterator[str]:
-    notes = public_notes(side)
-    if not has_private:
+def _note_problems(file: RecordFile, seat: int, side: Side) -> Iterator[str]:
+    stated, notes, where = file.record.seats[seat], public_notes(side), f"seats.{seat}.notes"
+    if notes == stated.notes:
+        return
+    if not _has_private(file, seat):
         yield from _differ(where, notes, stated.notes)
     elif side.has_room_for_notes and stated.fault is not Verdict.OUTPUT:
         # Private notes count toward the limit of a seat; they may be withheld, and their order in a read is lost.
