@@ -1,7 +1,7 @@
 """Verifies a published record: it is of the scheduled game, and its replay gives the claimed result."""
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -29,7 +29,7 @@ class VerifiedRecord:
     """A record with its expected game (id, spec as JSON, attempt) and, after the replay, its results.
 
     `seed` is None before the secret is revealed. `openings`: possible ones. `outcome` is None after a problem. `begun`
-    and `left`: kept folders' states before and after the game, by seat.
+    and `left`: kept folders' states before and after the game, by seat; empty without kept folders.
     """
 
     number: int
@@ -100,10 +100,15 @@ def _replayed(expected: VerifiedRecord, data: bytes) -> VerifiedRecord:
         expected,
         outcome=None if problems else outcome_of(file, ""),
         problems=[f"{name}: {problem}" for problem in problems],
-        begun=tuple(seat.folders.digests if seat.folders else {} for seat in record.spec.seats),
-        left=tuple({kind: folder.digest for kind, folder in seat.folders.items()} for seat in record.seats),
+        begun=_states(seat.folders.digests if seat.folders else {} for seat in record.spec.seats),
+        left=_states({kind: folder.digest for kind, folder in seat.folders.items()} for seat in record.seats),
         conditions=conditions,
     )
+
+
+def _states(by_seat: Iterable[States]) -> tuple[States, ...]:
+    states = tuple(by_seat)
+    return states if any(states) else ()
 
 
 def _attempt_problems(record: GameRecord, expected: VerifiedRecord) -> Iterator[str]:

@@ -14,6 +14,8 @@ from cryptography.hazmat.primitives.serialization import (
     NoEncryption,
     PrivateFormat,
 )
+from hypothesis import given
+from hypothesis import strategies as st
 
 from judge.base.errors import InputError
 from judge.base.progress import untracked
@@ -161,6 +163,16 @@ def test_invalid_manifest_is_reported(signed: Signed, data: bytes, problem: str)
     signed.sign(data)
 
     assert problem in signed.problems()[0]
+
+
+@given(name=st.text(), size=st.integers(min_value=0))
+def test_encoded_manifest_is_sorted_ascii_json_without_spaces(name: str, size: int) -> None:
+    listed = {"path": name[:400], "sha256": "0" * 64, "size": size}
+    document = {"format": "judge-manifest-1", "contest": name, "files": [listed]}
+
+    text = json.dumps(document, sort_keys=True, separators=(",", ":"))
+
+    assert f"{text}\n".encode() == manifests.ExportManifest.model_validate(document).encoded()
 
 
 def test_a_file_that_is_listed_twice_is_found(signed: Signed) -> None:
