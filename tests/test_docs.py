@@ -1,5 +1,6 @@
 """Every command that the documentation tells a reader to type is typed here, in order, in an empty directory."""
 
+import ast
 import os
 import re
 import sys
@@ -175,6 +176,36 @@ def test_every_link_leads_to_an_existing_file_and_heading(page: str) -> None:
         target = (ROOT / page).parent / name if name else ROOT / page
         assert target.exists(), name
         assert not anchor or anchor in anchors(target), f"{name}#{anchor}"
+
+
+def test_architecture_page_names_existing_files_and_members() -> None:
+    text = (ROOT / "docs/architecture.md").read_text()
+    files = re.findall(r"`((?:[a-z_0-9]+/)+[a-z_0-9]+\.[a-z]+)`", text)
+    members = set(re.findall(r"`([A-Z]\w+\.\w+)`", text))
+
+    assert [] == [file for file in files if not (ROOT / file).exists() and not (ROOT / "judge" / file).exists()]
+    assert set() == members - members_of_classes()
+    assert len(files) > 40
+    assert len(members) > 10
+
+
+def members_of_classes() -> set[str]:
+    """`Class.member` of all classes of judge: methods, fields, constants."""
+    classes = [
+        node
+        for path in ROOT.glob("judge/**/*.py")
+        for node in ast.walk(ast.parse(path.read_bytes()))
+        if isinstance(node, ast.ClassDef)
+    ]
+    found = set()
+    for each in classes:
+        for node in each.body:
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                found.add(f"{each.name}.{node.name}")
+            elif isinstance(node, ast.AnnAssign | ast.Assign):
+                targets = [node.target] if isinstance(node, ast.AnnAssign) else node.targets
+                found |= {f"{each.name}.{ast.unparse(target)}" for target in targets}
+    return found
 
 
 def anchors(page: Path) -> set[str]:
