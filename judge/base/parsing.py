@@ -18,7 +18,7 @@ T = TypeVar("T")
 StrictDatetime = Annotated[datetime, Field(strict=True)]
 """A moment in TOML, or a text in JSON."""
 
-LONGEST = 1000
+MAX_ERROR_CHARACTERS = 1000
 """Characters of an error text, which may quote a whole document."""
 
 
@@ -145,7 +145,7 @@ def complaints(error: Refusal, kind: object = None) -> str:
     by_field: dict[object, Any] = {}
     for found in error.errors():
         by_field.setdefault(found["loc"][:1], found)
-    return printable("; ".join(_said(found, kind) for found in by_field.values()), LONGEST)
+    return printable("; ".join(_said(found, kind) for found in by_field.values()), MAX_ERROR_CHARACTERS)
 
 
 def first_of(error: Refusal) -> Any:
@@ -171,7 +171,7 @@ def _said(found: Any, kind: object, keys: Sequence[str] | None = None) -> str:
         said = f"the key {field!r} is missing"
     else:
         said = f"{field}: {message}"
-    return printable(said, LONGEST)
+    return printable(said, MAX_ERROR_CHARACTERS)
 
 
 _LISTS = frozenset({"list", "tuple", "set", "frozenset"})

@@ -31,10 +31,10 @@ Given = TypeVar("Given")
 P = ParamSpec("P")
 AnyWorker = TypeVar("AnyWorker", bound="Worker[Any]")
 
-FEW = 64
+MAX_SERIAL_TASKS = 64
 """Up to this number, short tasks run in this process."""
-CHUNK = 16
-AHEAD = 8
+TASKS_PER_CHUNK = 16
+CHUNKS_PER_PROCESS = 8
 """Chunks per process, including the running one."""
 MAX_PROCESSES = 32
 
@@ -266,14 +266,14 @@ def in_parallel(
     `given` is consumed only a few chunks ahead. While no result is ready, this process consumes `between`.
     """
     waiting = iter(given)
-    first = list(islice(waiting, FEW + 1))
-    if len(first) <= FEW:
+    first = list(islice(waiting, MAX_SERIAL_TASKS + 1))
+    if len(first) <= MAX_SERIAL_TASKS:
         yield from map(task, first)
         return
     processes = min(_processors(), MAX_PROCESSES)
     chunks, own = _chunks(chain(first, waiting)), iter(between)
     with ProcessPoolExecutor(processes, mp_context=_SPAWN, initializer=_begin_short_tasks) as pool:
-        running = deque(pool.submit(_do_each, task, chunk) for chunk in islice(chunks, AHEAD * processes))
+        running = deque(pool.submit(_do_each, task, chunk) for chunk in islice(chunks, CHUNKS_PER_PROCESS * processes))
         while running:
             while not running[0].done() and next(own, _END) is not _END:
                 pass
@@ -287,7 +287,7 @@ def _processors() -> int:
 
 
 def _chunks(given: Iterator[Given]) -> Iterator[list[Given]]:
-    while chunk := list(islice(given, CHUNK)):
+    while chunk := list(islice(given, TASKS_PER_CHUNK)):
         yield chunk
 
 

@@ -10,7 +10,7 @@ import typer
 from judge.base.errors import HostError, InputError
 from judge.base.text import printable
 from judge.cli.options import JsonOption
-from judge.cli.submit_remote import POLL_INTERVAL_S, TRIES, NoAnswerError, RemoteIntake
+from judge.cli.submit_remote import MAX_TRIES, POLL_INTERVAL_S, NoAnswerError, RemoteIntake
 from judge.contest_games import GameState
 from judge.records.outcome import outcome_sentence
 from judge.terminal.output import SENTENCE_CHARACTERS, note, print_json
@@ -69,7 +69,7 @@ def _ended(service: RemoteIntake, submission: int, game: PracticeInfo) -> Practi
             game, failures = service.challenge_state(submission, game.id), 0
         except NoAnswerError as error:
             failures += 1
-            if failures > TRIES:
+            if failures > MAX_TRIES:
                 raise HostError(f"{error}; challenge {game.id} was requested: see its result later") from None
             time.sleep(error.wait_s)
     return game

@@ -46,7 +46,7 @@ judge show records
 judge show lost/*.json --evidence
 """
 
-WHOLE = 10_000
+MAX_COLUMNS = 10_000
 
 
 def show(
@@ -127,7 +127,7 @@ def show_game(game: Stepped, ply: int | None = None) -> None:
             said = printable(said_with_square(step, game.steps[number - 1]), 60)
             console.print(Text(f"{number:4}. {name:<20} {said:<12} {ms}{search}".rstrip()))
     step = game.steps[at]
-    for line in board_lines(step.view, WHOLE, WHOLE, not console.encoding.startswith("utf")):
+    for line in board_lines(step.view, MAX_COLUMNS, MAX_COLUMNS, not console.encoding.startswith("utf")):
         console.print(line)
     console.print(Text(f"{at} of {len(game.steps) - 1}: {printable(step_words(step), 300)}"))
     if at == len(game.steps) - 1:
@@ -138,7 +138,7 @@ def _print_last_position(file: RecordFile) -> None:
     step = steps_of(file).steps[-1]
     console = Console(highlight=False, soft_wrap=True)
     console.print(f"\nThe last position: {printable(step_words(step), 300)}", markup=False)
-    for line in board_lines(step.view, WHOLE, WHOLE, not console.encoding.startswith("utf")):
+    for line in board_lines(step.view, MAX_COLUMNS, MAX_COLUMNS, not console.encoding.startswith("utf")):
         console.print(line)
 
 

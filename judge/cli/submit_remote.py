@@ -37,7 +37,7 @@ from judge.web.schemas import (
 
 POLL_INTERVAL_S = 1.0
 
-TRIES = 60
+MAX_TRIES = 60
 RETRY_INTERVAL_S = 5.0
 
 MAX_PAUSE_S = 300.0
@@ -48,7 +48,7 @@ MAX_BYTES = 32 << 20
 _AUTHOR_PAGE = re.compile(r"/author(?:/(?:[a-z_]+\.html)?)?$")
 
 NOT_ACCEPTED = range(400, 500)
-TOO_MUCH = 429
+TOO_MANY_REQUESTS = 429
 
 
 class NoAnswerError(HostError):
@@ -158,7 +158,7 @@ class RemoteIntake:
         except ValueError:
             said = f"HTTP status {status}; is this the address of judge serve?"
         wait = headers.get("retry-after", "")
-        if status in NOT_ACCEPTED and status != TOO_MUCH:
+        if status in NOT_ACCEPTED and status != TOO_MANY_REQUESTS:
             return InputError(f"{self.url}: {said}")
         wait_s = float(wait) if wait.isascii() and wait.isdigit() else RETRY_INTERVAL_S
         return NoAnswerError(f"{self.url}: {said}", min(wait_s, MAX_PAUSE_S))
@@ -250,7 +250,7 @@ def _followed(service: RemoteIntake, number: int, *, as_json: bool) -> tuple[dic
             data = service.ask(f"/submissions/{number}")
         except NoAnswerError as error:
             failures += 1
-            if failures > TRIES:
+            if failures > MAX_TRIES:
                 raise HostError(f"{error}; submission {number} was received: check its state later") from None
             time.sleep(error.wait_s)
             continue

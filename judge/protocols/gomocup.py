@@ -109,7 +109,7 @@ class GomocupPhase(StrEnum):
     ENDING = "ending"
 
 
-SUGGESTIONS = 2
+MAX_SUGGESTIONS = 2
 
 # Faster than the lookup in the class.
 _IDLE, _THINKING = GomocupPhase.IDLE, GomocupPhase.THINKING
@@ -126,7 +126,7 @@ class Gomocup:
         {PlaceStone, LayStones, AnswerSwap, StonePlaced, ColoursSettled}
     )
 
-    def __init__(self, options: GomocupOptions, suggestions: int = SUGGESTIONS) -> None:
+    def __init__(self, options: GomocupOptions, suggestions: int = MAX_SUGGESTIONS) -> None:
         self._options = options
         self._suggestions = suggestions
         self._suggested_count = 0

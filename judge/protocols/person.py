@@ -38,7 +38,7 @@ from judge.protocols.types import (
 
 LINE_BYTES = 1024
 
-COMPLAINTS = 1000
+MAX_COMPLAINTS = 1000
 """More than a person types, fewer than a program."""
 
 
@@ -62,7 +62,7 @@ class PersonPhase(StrEnum):
 class Person:
     """The judge's side."""
 
-    def __init__(self, options: PersonOptions, words: PersonWords, complaints: int = COMPLAINTS) -> None:
+    def __init__(self, options: PersonOptions, words: PersonWords, complaints: int = MAX_COMPLAINTS) -> None:
         self._words = words
         self._complaints = complaints
         self._complained = 0

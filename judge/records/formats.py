@@ -9,7 +9,7 @@ from judge.referee.spec import RecordFile
 
 MAX_FILE_BYTES = 32 << 20
 
-HEAD = 64 << 10
+HEAD_BYTES = 64 << 10
 
 FormatGame = TypeVar("FormatGame")
 
@@ -61,7 +61,7 @@ class FileFormats(Generic[FormatGame]):
     names_of: Callable[[FormatGame], Sequence[str]] = _nameless
 
     def recognise(self, data: bytes) -> FileFormat[FormatGame] | None:
-        return next((form for form in self.by_name.values() if form.looks_like(data[:HEAD])), None)
+        return next((form for form in self.by_name.values() if form.looks_like(data[:HEAD_BYTES])), None)
 
     def read(self, data: bytes, source: str) -> Sequence[FormatGame]:
         """Raises InputError if the format is unknown."""

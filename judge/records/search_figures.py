@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 MAX_LINE_CHARACTERS = 500
 
-MOST = 1e18
+MAX_FIGURE = 1e18
 
 _FIGURE = re.compile(
     r"(?<![\w/])(?P<key>depth|evaluation|eval|ev|score|nodes?|nps|n/ms|n|speed)[ :=]{1,3}(?:cp )?"
@@ -72,11 +72,11 @@ def _number(text: str) -> float:
     if "#" in text or digits.startswith("m"):
         return sign * math.inf
     factor = _FACTORS.get(digits[-1], 1.0)
-    return sign * min(float(digits.rstrip("kmgb")) * factor, MOST)
+    return sign * min(float(digits.rstrip("kmgb")) * factor, MAX_FIGURE)
 
 
 def _finite(value: float | None) -> float | None:
-    return None if value is None or not 0 <= value <= MOST else value
+    return None if value is None or not 0 <= value <= MAX_FIGURE else value
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,8 +16,8 @@ SAID_BYTES = 5120
 """Per answer; protocols cut longer lines."""
 READ_BYTES = 1 << 17
 """Size of one read, which may exceed an output limit."""
-JSON = 6
-ECHO = 12
+JSON_FACTOR = 6
+ECHO_FACTOR = 12
 ENTRY_BYTES = 48
 """A transcript entry in JSON, without text."""
 PLY_BYTES = 1024
@@ -50,8 +50,8 @@ def bounds(longest: int | None, game_bytes: int, stderr_bytes: int, least_bytes:
     said = min(2 * game_bytes, plies * SAID_BYTES)
     text = 2 * (game_bytes + stderr_bytes) + plies * PLY_BYTES
     record = (
-        2 * JSON * (game_bytes + stderr_bytes)
-        + (JSON + ECHO) * said
+        2 * JSON_FACTOR * (game_bytes + stderr_bytes)
+        + (JSON_FACTOR + ECHO_FACTOR) * said
         + ENTRY_BYTES * entries
         + PLY_BYTES * plies
         + REST_BYTES

@@ -14,10 +14,10 @@ try:
 except ImportError:
     raise InputError("pictures other than SVG need Pillow: pip install 'judge[pictures]'") from None
 
-FINE = 3
+OVERSAMPLING = 3
 """Oversampling factor for smooth edges."""
 
-PNG_FINE = 2
+PNG_OVERSAMPLING = 2
 """Lower: an export has a picture for each game."""
 
 STEP_MS, LAST_MS = 600, 4000
@@ -47,11 +47,13 @@ def write_gif(scenes: Sequence[Scene], step_ms: int = STEP_MS, last_ms: int = LA
 def write_png(scene: Scene) -> bytes:
     """Return a picture with a small palette: a tenth of the bytes."""
     file = BytesIO()
-    draw(scene, PNG_FINE).quantize(PNG_COLOURS, Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE).save(file, "PNG")
+    draw(scene, PNG_OVERSAMPLING).quantize(PNG_COLOURS, Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE).save(
+        file, "PNG"
+    )
     return file.getvalue()
 
 
-def draw(scene: Scene, fine: int = FINE) -> Image.Image:
+def draw(scene: Scene, fine: int = OVERSAMPLING) -> Image.Image:
     """Return a scene's pixels, oversampled by `fine`."""
     image = Image.new("RGB", (scene.width * fine, scene.height * fine), "#ffffff")
     pen = ImageDraw.Draw(image)

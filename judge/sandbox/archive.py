@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 from judge.base.text import quote
 
-PAGE = 4096
+PAGE_BYTES = 4096
 
 MAX_DEPTH = 32
 
@@ -71,8 +71,8 @@ def pack_folder(entries: Mapping[bytes, bytes | None]) -> Archive:
                 member.size, member.mode = len(content), 0o600
                 tar.addfile(member, io.BytesIO(content))
     data = buffer.getvalue()
-    pages = sum(-(-len(content) // PAGE) for content in entries.values() if content)
-    return Archive(data, hashlib.sha256(data).hexdigest(), pages * PAGE, len(entries))
+    pages = sum(-(-len(content) // PAGE_BYTES) for content in entries.values() if content)
+    return Archive(data, hashlib.sha256(data).hexdigest(), pages * PAGE_BYTES, len(entries))
 
 
 def parse_folder(data: bytes, room: Capacity) -> tuple[Archive, tuple[str, ...]]:
@@ -98,7 +98,7 @@ def parse_folder(data: bytes, room: Capacity) -> tuple[Archive, tuple[str, ...]]
 
 def measure_folder(data: bytes) -> Archive:
     """Measure the contents of a stored archive. Raises `UnkeptError` if it is not one."""
-    archive, notes = parse_folder(data, Capacity(len(data) + PAGE * len(data), len(data)))
+    archive, notes = parse_folder(data, Capacity(len(data) + PAGE_BYTES * len(data), len(data)))
     if notes:
         raise UnkeptError(notes[0])
     return replace(archive, data=data, digest=hashlib.sha256(data).hexdigest())

@@ -36,7 +36,7 @@ _DRAWN_PAIRS = 40_000_000
 
 _SEED = 14
 
-RIVALS = 5
+MAX_RIVALS = 5
 
 _TIED_ELO = 0.01
 """Ratings that differ by less share a place."""
@@ -340,7 +340,7 @@ class _League:
     def _reversals(self, order: Sequence[int], ratings: Vector) -> tuple[tuple[Reversal, ...], str | None]:
         best: list[Reversal] = []
         new_first, most = None, math.inf
-        for rival in order[1 : 1 + RIVALS]:
+        for rival in order[1 : 1 + MAX_RIVALS]:
             found = self._reverse(order[0], rival, ratings, most) if self.comparable[order[0], rival] else None
             if found is not None:
                 best, leader = found

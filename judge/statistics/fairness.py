@@ -45,7 +45,7 @@ Codes = npt.NDArray[np.intp]
 
 POWER = 0.9
 
-FEWEST = 10
+MIN_GAMES = 10
 """Levels with fewer games are joined as `others`; fewer residual degrees are not tested."""
 
 DIFFERENT = 30
@@ -152,7 +152,7 @@ def _levels(names: Sequence[str]) -> tuple[list[str], Codes]:
     counts: dict[str, int] = {}
     for name in names:
         counts[name] = counts.get(name, 0) + 1
-    kept = sorted(name for name, count in counts.items() if count >= FEWEST)
+    kept = sorted(name for name, count in counts.items() if count >= MIN_GAMES)
     levels = [*kept, OTHERS] if len(kept) < len(counts) else kept
     place = {name: at for at, name in enumerate(kept)}
     return levels, np.array([place.get(name, len(kept)) for name in names], dtype=np.intp)
@@ -201,7 +201,7 @@ class _OfAgents(_Sweep):
         return left
 
 
-_LEAST_LEFT, _LEAST_SHARE = 2 * FEWEST, 1 / 3
+_LEAST_LEFT, _LEAST_SHARE = 2 * MIN_GAMES, 1 / 3
 
 
 def _leaves_enough(unknowns: int, games: int) -> bool:
@@ -251,7 +251,7 @@ def _compare(without: _Fitted, fitted: _Fitted, games: int, spread: float) -> tu
     degrees, residual = fitted.rank - without.rank, games - fitted.rank
     if degrees < 1:
         return None, None, ALONE
-    if residual < FEWEST or fitted.squares <= 1e-12 * games:
+    if residual < MIN_GAMES or fitted.squares <= 1e-12 * games:
         return None, None, FEW
     variance = fitted.squares / residual
     p = variance_ratio_tail((without.squares - fitted.squares) / degrees / variance, degrees, residual)

@@ -13,7 +13,7 @@ DEVICES = frozenset(
 
 RENAME = sentence("rename it, or leave it out")
 LESS = sentence("leave out what the agent does not need")
-SHOWN = 80
+SHOWN_CHARACTERS = 80
 
 
 class RefusedError(Exception):
@@ -22,8 +22,8 @@ class RefusedError(Exception):
 
 def shown(name: str) -> str:
     """An untrusted name, quoted."""
-    text = quote(name, SHOWN)
-    return text if len(text) <= SHOWN else f"{text[: SHOWN - 4]}...'"
+    text = quote(name, SHOWN_CHARACTERS)
+    return text if len(text) <= SHOWN_CHARACTERS else f"{text[: SHOWN_CHARACTERS - 4]}...'"
 
 
 @dataclass(frozen=True)

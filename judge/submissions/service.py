@@ -35,11 +35,11 @@ from judge.submissions.intake import IntakePolicy
 from judge.submissions.pipeline import OnStep, Processor, UploadJob, UploadOutcome
 from judge.submissions.windows import Windows
 
-FILENAME_CHARACTERS = 255
-TITLE_CHARACTERS = 48
-MARKS = 4
+MAX_FILENAME_CHARACTERS = 255
+MAX_TITLE_CHARACTERS = 48
+MAX_COMBINING_CHARACTERS = 4
 """Combining characters in a row."""
-CHUNK = 1 << 20
+CHUNK_BYTES = 1 << 20
 FILENAME = r"^[^/\\\x00-\x1f\x7f-\x9f]*[^./\\\x00-\x1f\x7f-\x9f][^/\\\x00-\x1f\x7f-\x9f]*$"
 """Characters must also be printable."""
 AGENT_NAME = r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}"
@@ -112,9 +112,11 @@ class IntakeDirectory:
 
 def check_filename(filename: str) -> str:
     """Raises InputError for a path or an invalid name."""
-    fits = len(filename) <= FILENAME_CHARACTERS and is_printable(filename)
+    fits = len(filename) <= MAX_FILENAME_CHARACTERS and is_printable(filename)
     if not fits or not re.fullmatch(FILENAME, filename):
-        raise InputError(f"file name {filename[:80]!r}: 1 to {FILENAME_CHARACTERS} printable characters, and no path")
+        raise InputError(
+            f"file name {filename[:80]!r}: 1 to {MAX_FILENAME_CHARACTERS} printable characters, and no path"
+        )
     return filename
 
 
@@ -130,12 +132,14 @@ def check_name(name: str) -> str:
 def check_title(title: str) -> str:
     """A display name with single blanks, in NFC. Raises InputError."""
     title = unicodedata.normalize("NFC", re.sub(" +", " ", title.strip()))
-    if len(title) > TITLE_CHARACTERS or not is_printable(title):
-        raise InputError(f"display name {title[:80]!r}: at most {TITLE_CHARACTERS} printable characters")
+    if len(title) > MAX_TITLE_CHARACTERS or not is_printable(title):
+        raise InputError(f"display name {title[:80]!r}: at most {MAX_TITLE_CHARACTERS} printable characters")
     if title and not appearances(title):
         raise InputError(f"display name {title!a}: it shows nothing; use letters")
-    if any(len(list(run)) > MARKS for is_mark, run in groupby(title, _is_mark) if is_mark) or _is_mark(title[:1]):
-        raise InputError(f"display name {title!a}: 0 to {MARKS} marks follow a letter")
+    if any(
+        len(list(run)) > MAX_COMBINING_CHARACTERS for is_mark, run in groupby(title, _is_mark) if is_mark
+    ) or _is_mark(title[:1]):
+        raise InputError(f"display name {title!a}: 0 to {MAX_COMBINING_CHARACTERS} marks follow a letter")
     return title
 
 
@@ -154,7 +158,7 @@ def receive_file(
         raise InputError(f"{path}: a directory; pack it: tar czf {path.name}.tar.gz -C {path} .")
     try:
         with path.open("rb") as file, Incoming(directory.uploads) as incoming:
-            while chunk := file.read(CHUNK):
+            while chunk := file.read(CHUNK_BYTES):
                 incoming.write(chunk)
                 if incoming.size > directory.intake.upload_bytes:
                     raise InputError(

@@ -33,7 +33,7 @@ from judge.submissions.path_checks import LESS, Bounds, PathChecker, RefusedErro
 
 REFUSED = 3
 
-CHUNK = 1 << 16
+CHUNK_BYTES = 1 << 16
 SPECIAL_BITS = 0o7000
 SECRET = 0x1
 UTF8 = 0x800
@@ -102,8 +102,8 @@ class CountedStream(io.RawIOBase):
         return True
 
     def read(self, size: int = -1) -> bytes:
-        """At most `CHUNK` bytes. Raises RefusedError beyond the limit."""
-        data: bytes = self._source.read(CHUNK if size < 0 else min(size, CHUNK))
+        """At most `CHUNK_BYTES` bytes. Raises RefusedError beyond the limit."""
+        data: bytes = self._source.read(CHUNK_BYTES if size < 0 else min(size, CHUNK_BYTES))
         self._left -= len(data)
         if self._left < 0:
             raise RefusedError(sentence("it becomes too large when it is unpacked: so do bombs"))
@@ -112,7 +112,9 @@ class CountedStream(io.RawIOBase):
 
 def members_of_tar(stream: IO[bytes]) -> Iterator[Member]:
     """Members of a plain tar file, without seeking."""
-    with tarfile.open(fileobj=stream, mode="r|", encoding="utf-8", errors="surrogateescape", bufsize=CHUNK) as tar:
+    with tarfile.open(
+        fileobj=stream, mode="r|", encoding="utf-8", errors="surrogateescape", bufsize=CHUNK_BYTES
+    ) as tar:
         for member in tar:
             member.name = name_in_tar(member.name)
             if is_bookkeeping(member.name):
@@ -323,7 +325,7 @@ class XzReader:
     def read(self, size: int) -> bytes:
         """Empty at the end of the first stream."""
         while not self._unpacker.eof:
-            packed = self._source.read(CHUNK) if self._unpacker.needs_input else b""
+            packed = self._source.read(CHUNK_BYTES) if self._unpacker.needs_input else b""
             if self._unpacker.needs_input and not packed:
                 raise EOFError(sentence("it is cut short"))
             if data := self._unpacker.decompress(packed, size):

@@ -22,7 +22,7 @@ from judge.contest_games import AttemptState, GameState
 from judge.records.outcome import score_text
 from judge.tournament.results import FAILURES
 
-SHOWN = 8
+SHOWN_GAMES = 8
 
 
 class RunTally:
@@ -153,7 +153,7 @@ class Panel:
     def report(self, event: EndedAttempt) -> None:
         """Add a game to the recent games."""
         self._tally.add(event)
-        self._last = [*self._last[-(SHOWN - 1) :], event]
+        self._last = [*self._last[-(SHOWN_GAMES - 1) :], event]
 
     def notify(self, sentence: str) -> None:
         """Show a notice below the games."""

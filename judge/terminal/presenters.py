@@ -135,7 +135,7 @@ class Shown(Presenter):
             self._said.pop(0)()
 
 
-LEFT = 130
+LEAVE_EXIT_CODE = 130
 """Exit code when a person leaves; as for Ctrl-C."""
 
 _NO_FILES = hashlib.sha256().hexdigest()
@@ -239,4 +239,4 @@ def may_leave() -> Iterator[None]:
         yield
     except KeyboardInterrupt:
         note("judge: you left the game; it has no result and no record")
-        raise SystemExit(LEFT) from None
+        raise SystemExit(LEAVE_EXIT_CODE) from None

@@ -88,7 +88,7 @@ def clock_words(seconds: float) -> str:
     return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
 
 
-WIDE = 120
+WIDE_COLUMNS = 120
 
 _DIM, _BOLD = Style(dim=True), Style(bold=True)
 _GOOD, _WARN, _BAD = Style(color="green"), Style(color="yellow"), Style(color="red", bold=True)
@@ -160,7 +160,7 @@ def _layout(screen: Screen, width: int, height: int, ascii_only: bool) -> Layout
         Layout(_stack(lines), size=board + 1),
         Layout(_seats(screen, body_height, ascii_only), ratio=1, minimum_size=20),
     ]
-    if width >= WIDE:
+    if width >= WIDE_COLUMNS:
         moves = _moves(screen, body_height - 2, ascii_only)
         columns.append(Layout(moves, ratio=1))
     layout["body"].split_row(*columns)
@@ -176,14 +176,14 @@ def _line(text: str, style: Style | None = None) -> Text:
 
 
 def _series_line(series: SeriesScore, width: int, ascii_only: bool) -> Text:
-    done, room = len(series.results), 12 if width < WIDE else 40
+    done, room = len(series.results), 12 if width < WIDE_COLUMNS else 40
     filled = room * done // max(1, series.games)
     full, empty = ("#", ".") if ascii_only else ("█", "░")
     line = Text(no_wrap=True, overflow="crop")
     line.append(full * filled + empty * (room - filled), _GOOD)
     left = series.seconds_left
     line.append(f" {done}/{series.games}, to go {'?' if left is None else clock_words(left)}  ")
-    if width >= WIDE and (share := series.share()) is not None:
+    if width >= WIDE_COLUMNS and (share := series.share()) is not None:
         # `0 ····├──●──┤··· 1`: share and 95 % interval.
         bar_width = 30
         ground, bar, left_end, right_end, point = ".-||o" if ascii_only else "·─├┤●"

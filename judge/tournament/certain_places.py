@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from judge.base.text import sentence
 from judge.contest_games import GameResult
 from judge.statistics.certainty import (
-    RIVALS,
+    MAX_RIVALS,
     Certainty,
     Reversal,
     assess_places,
@@ -197,7 +197,7 @@ def _reversed_by_points(
     lines: Sequence[TableLine], games: Sequence[GameResult], points: PointsTable
 ) -> tuple[tuple[Reversal, ...], str | None]:
     first, best, new_first = lines[0], None, None
-    for rival in lines[1 : 1 + RIVALS]:
+    for rival in lines[1 : 1 + MAX_RIVALS]:
         gains = []
         for game in games:
             if game.winner is None or game.winner == rival.agent:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 SENTENCE = "sentence"
 
-LONGEST = 600
+MAX_SENTENCE_CHARACTERS = 600
 """Maximum number of characters of a sentence."""
 
 _NAME = re.compile(r"\{(\w+)\}")
@@ -33,7 +33,7 @@ class SentenceBook:
 
     def translated(self, text: str) -> str | None:
         """Return the translation of an English sentence, or None."""
-        found = self._found(text, _DEPTH) if len(text) <= LONGEST else None
+        found = self._found(text, _DEPTH) if len(text) <= MAX_SENTENCE_CHARACTERS else None
         return None if found is None else found.text
 
     def _find(self, text: str, depth: int) -> "_Found | None":

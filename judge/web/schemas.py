@@ -10,8 +10,8 @@ from judge.store.types import State
 from judge.submissions.service import (
     AGENT_NAME,
     FILENAME,
-    FILENAME_CHARACTERS,
-    TITLE_CHARACTERS,
+    MAX_FILENAME_CHARACTERS,
+    MAX_TITLE_CHARACTERS,
     check_filename,
     check_name,
     check_title,
@@ -29,7 +29,7 @@ class UploadQuery(BaseModel):
     """Parameters of an upload. Raises InputError."""
 
     filename: str = Field(
-        max_length=FILENAME_CHARACTERS,
+        max_length=MAX_FILENAME_CHARACTERS,
         pattern=FILENAME,
         description="The name of the file; its ending determines its type. Printable characters, no path.",
     )
@@ -38,7 +38,7 @@ class UploadQuery(BaseModel):
     )
     title: str = Field(
         "",
-        max_length=TITLE_CHARACTERS,
+        max_length=MAX_TITLE_CHARACTERS,
         pattern=r"^[^\x00-\x1f\x7f-\x9f]*$",
         description="The display name, of printable characters in any script; if empty, that of the last version.",
     )

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from pydantic import BaseModel, ConfigDict, model_validator
 
 from judge.base.errors import InputError
-from judge.base.parsing import LONGEST, parse, parse_json
+from judge.base.parsing import MAX_ERROR_CHARACTERS, parse, parse_json
 
 
 class Clock(BaseModel):
@@ -83,4 +83,4 @@ def test_whatever_the_keys_are_the_sentence_is_one_printable_line(data: dict[str
         parse(Table, {"name": "x"} | data, "table")
 
     assert str(refused.value).isprintable()
-    assert len(str(refused.value)) <= LONGEST + len("table: ")
+    assert len(str(refused.value)) <= MAX_ERROR_CHARACTERS + len("table: ")

@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 
 from judge.base.garbage import exempt, uncollected
-from judge.base.worker_processes import FEW, Crew, Worker, WorkerLostError, in_parallel, kill, wait
+from judge.base.worker_processes import MAX_SERIAL_TASKS, Crew, Worker, WorkerLostError, in_parallel, kill, wait
 from judge.sandbox.machine.procfs import started_ticks
 from tests.forked import start_anew
 from tests.patience import PATIENCE_S
@@ -369,7 +369,7 @@ print(worker.result(), flush=True)
         time.sleep(0.01)
 
 
-@pytest.mark.parametrize("tasks", [FEW, FEW + 1])
+@pytest.mark.parametrize("tasks", [MAX_SERIAL_TASKS, MAX_SERIAL_TASKS + 1])
 def test_short_tasks_are_done_in_order(tasks: int) -> None:
     assert [str(number) for number in range(tasks)] == list(in_parallel(str, range(tasks)))
 

@@ -41,7 +41,7 @@ from judge.games.stratego.types import (
 )
 from judge.games.types import Chance, Decision, Event, Game, ReplyKind, Request
 from judge.protocols import new_protocol
-from judge.protocols.person import COMPLAINTS, Person, PersonOptions
+from judge.protocols.person import MAX_COMPLAINTS, Person, PersonOptions
 from judge.protocols.types import Ask, Await, Bytes, Clock, Open, ToldLimits, Wait, Write
 from judge.referee.policy import load_policy, policy_names
 from judge.testing import Conversation
@@ -147,9 +147,9 @@ def test_a_program_that_types_gets_no_more_replies_than_a_person() -> None:
     protocol.feed(Open(0, {}, ("me", "it"), ToldLimits(1000, 0, 0)))
     protocol.feed(Ask(REQUESTS[0], Clock(1000, 1000)))
 
-    said = [effect for _ in range(3) for effect in protocol.feed(Bytes(b"x\n" * COMPLAINTS, Clock(1000, 1000)))]
+    said = [effect for _ in range(3) for effect in protocol.feed(Bytes(b"x\n" * MAX_COMPLAINTS, Clock(1000, 1000)))]
 
-    assert COMPLAINTS == sum(isinstance(effect, Write) for effect in said)
+    assert MAX_COMPLAINTS == sum(isinstance(effect, Write) for effect in said)
 
 
 def test_single_late_reading_loses_no_game() -> None:

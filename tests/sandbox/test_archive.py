@@ -11,7 +11,7 @@ from judge.sandbox.archive import (
     EMPTY,
     MAX_DEPTH,
     MAX_PATH,
-    PAGE,
+    PAGE_BYTES,
     Archive,
     Capacity,
     UnkeptError,
@@ -20,7 +20,7 @@ from judge.sandbox.archive import (
     parse_folder,
 )
 
-ROOM = Capacity(64 * PAGE, 100)
+ROOM = Capacity(64 * PAGE_BYTES, 100)
 
 names = st.binary(min_size=1, max_size=40).filter(
     lambda name: name not in (b".", b"..") and not {0, ord("/")} & set(name)
@@ -64,7 +64,7 @@ def test_equal_contents_pack_to_equal_bytes() -> None:
     assert {"a": b"y", "b": b"x"} == contents(first)
 
 
-@given(st.dictionaries(names, st.binary(max_size=3 * PAGE), max_size=5))
+@given(st.dictionaries(names, st.binary(max_size=3 * PAGE_BYTES), max_size=5))
 def test_a_state_survives_whatever_its_files_are_called(files: dict[bytes, bytes]) -> None:
     state = pack_folder(dict(files))
 
@@ -73,9 +73,9 @@ def test_a_state_survives_whatever_its_files_are_called(files: dict[bytes, bytes
 
 
 def test_a_file_takes_whole_pages_and_a_directory_none() -> None:
-    state = pack_folder({b"d": None, b"d/one": b"x", b"d/two": b"x" * (PAGE + 1), b"d/none": b""})
+    state = pack_folder({b"d": None, b"d/one": b"x", b"d/two": b"x" * (PAGE_BYTES + 1), b"d/none": b""})
 
-    assert (3 * PAGE, 4) == (state.size_bytes, state.inodes)
+    assert (3 * PAGE_BYTES, 4) == (state.size_bytes, state.inodes)
 
 
 def test_an_empty_folder_is_always_the_same_state() -> None:
@@ -152,8 +152,8 @@ def test_a_note_shows_no_byte_of_a_name_that_a_terminal_would_obey() -> None:
 @pytest.mark.parametrize(
     "data",
     [
-        tar(("big", b"\0" * (64 * PAGE + 1))),
-        tar(*((f"{n}", b"x" * (PAGE + 1)) for n in range(33))),
+        tar(("big", b"\0" * (64 * PAGE_BYTES + 1))),
+        tar(*((f"{n}", b"x" * (PAGE_BYTES + 1)) for n in range(33))),
         tar(*((f"{n}", b"") for n in range(101))),
         tar(("/".join(f"{n}" for n in range(30)), b""), *((f"{n}/a", b"") for n in range(100, 140))),
     ],

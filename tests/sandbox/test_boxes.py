@@ -17,7 +17,7 @@ from judge.sandbox.docker import docker_box
 from judge.sandbox.machine import cgroup
 from judge.sandbox.machine.cores import parse_processors
 from judge.sandbox.machine.owner import directories
-from judge.sandbox.machine.pipes import CHUNK, NamedPipes
+from judge.sandbox.machine.pipes import CHUNK_BYTES, NamedPipes
 from tests.sandbox.conftest import ATTACH, GROUP, PIPES, PROCESS, REMOTE, Lodge, Variant, of
 from tests.sandbox.guest import Guest, work_for
 
@@ -83,7 +83,7 @@ def fill_up(guest: Guest, data: bytes) -> int:
 def test_a_flood_arrives_whole_and_in_bounded_reads(guest: Guest) -> None:
     guest.ask("spout 3000000")
     assert guest.heard[Channel.OUT] == b"x" * 3_000_000 + b"\n"
-    assert guest.largest_read <= 4 * CHUNK  # the Engine's frames have a size of their own
+    assert guest.largest_read <= 4 * CHUNK_BYTES  # the Engine's frames have a size of their own
 
 
 @everywhere

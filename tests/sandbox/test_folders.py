@@ -17,7 +17,7 @@ import pytest
 from judge.base.errors import HostError
 from judge.host.build_images import build_images
 from judge.sandbox import BoxPolicy, Limits, open_keeper
-from judge.sandbox.archive import EMPTY, PAGE, Archive, pack_folder
+from judge.sandbox.archive import EMPTY, PAGE_BYTES, Archive, pack_folder
 from judge.sandbox.box import FolderKind
 from judge.sandbox.docker.reaper import reap
 from judge.sandbox.folders import CollectedFolder, Folder, Keeper
@@ -214,7 +214,7 @@ def test_a_kept_folder_ends_at_the_inode_and_still_fits_the_next_time(live: Live
 
 @in_containers
 def test_a_full_folder_is_full_again_the_next_time(live: Live) -> None:
-    full = pack_folder({b"big": b"x" * (SIZE - 2 * PAGE), b"small": b"x", b"tiny": b"y"})
+    full = pack_folder({b"big": b"x" * (SIZE - 2 * PAGE_BYTES), b"small": b"x", b"tiny": b"y"})
 
     left = live("! echo x > /persistent/more", persistent=full)
 

@@ -42,7 +42,7 @@ judge contest compare gomocup server/result/cup cup --all --json
 """,
 }
 
-SHOWN = 50
+SHOWN_DIFFERENCES = 50
 
 
 ManagerArgument = Annotated[
@@ -129,8 +129,8 @@ def compare(
         changing = sum(each.changes_result for each in of_kind)
         print(f"  {kind.value:<8} {len(of_kind):>6} differences, {changing} with another winner")
     listed = [each for each in compared.differences if everything or each.changes_result]
-    for each in listed if everything else listed[:SHOWN]:
+    for each in listed if everything else listed[:SHOWN_DIFFERENCES]:
         game = f"game {each.number}" if each.number else "our rules"
         print(f"{printable(each.game or '-', 60)}  {game}  {each.kind.value}: {printable(each.text, 400)}")
-    if len(listed) > SHOWN and not everything:
-        print(f"and {len(listed) - SHOWN} more with another winner; --all lists every difference")
+    if len(listed) > SHOWN_DIFFERENCES and not everything:
+        print(f"and {len(listed) - SHOWN_DIFFERENCES} more with another winner; --all lists every difference")

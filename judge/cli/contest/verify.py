@@ -34,7 +34,7 @@ judge contest verify public --key organiser.pem --sample 500
 The live site and the export of a contest have its log's checkpoint in log/checkpoint. Save a copy now and then.
 """
 
-SHOWN = 50
+SHOWN_PROBLEMS = 50
 
 SAMPLE_EXIT_CODE = 3
 """A sample had no problem. 0 would look like a complete verification."""
@@ -128,11 +128,11 @@ def chosen_sample(games: int | None, seed: str) -> Sample | None:
 
 
 def print_problems(problems: Sequence[str]) -> None:
-    """Print the first `SHOWN` problems, and the number of the others."""
-    for problem in problems[:SHOWN]:
+    """Print the first `SHOWN_PROBLEMS` problems, and the number of the others."""
+    for problem in problems[:SHOWN_PROBLEMS]:
         print(f"  {printable(problem, 500)}")
-    if len(problems) > SHOWN:
-        print(f"  and {len(problems) - SHOWN} more")
+    if len(problems) > SHOWN_PROBLEMS:
+        print(f"  and {len(problems) - SHOWN_PROBLEMS} more")
 
 
 def _sample_lines(sample: Sample, report: VerificationReport, all_games: int) -> Iterator[str]:

@@ -50,7 +50,7 @@ from judge.store.types import JournalLine
 TABLE_S, TABLE_SHARE = 0.5, 0.05
 """Minimum interval between updates of the standings, and their maximum share of time."""
 
-OVERLAP = 100
+OVERLAP_EVENTS = 100
 """Lines read again: one may become visible after its successor."""
 
 MAX_REASON_CHARACTERS = 300
@@ -146,7 +146,7 @@ class Recorder:
     def read_store(self) -> None:
         """Log new journal lines. Raises HostError."""
         store, name = self._contest.store, self._contest.name
-        for number, line in store.journal_since(name, max(0, self._last_line - OVERLAP)):
+        for number, line in store.journal_since(name, max(0, self._last_line - OVERLAP_EVENTS)):
             if number in self._lines:
                 continue
             self._lines.add(number)

@@ -38,7 +38,7 @@ from judge.records.managers import ContestComparison, ContestGame, Difference, D
 from judge.referee.policy import ClockPolicy
 
 MAX_GAMES = 100_000
-LARGEST_GAME, LARGEST_STATE = 1 << 20, 32 << 20
+MAX_GAME_BYTES, MAX_STATE_BYTES = 1 << 20, 32 << 20
 
 _NAME = re.compile(r"([0-9]{1,6})_([0-9]{1,6})_([0-9]{1,6})_([012])\.psq")
 _STATE = re.compile(
@@ -75,7 +75,7 @@ def read_played(directory: Path) -> Sequence[TheirGame]:
 
 
 def _read_game(path: Path, ends: Mapping[Place, int]) -> TheirGame:
-    data = read_bounded(path, LARGEST_GAME)
+    data = read_bounded(path, MAX_GAME_BYTES)
     record = read_psq(data, str(path))
     if record.names is None or not record.outcome:
         raise InputError(
@@ -106,7 +106,7 @@ def _read_state(path: Path) -> Mapping[Place, int]:
     if not path.is_symlink() and not path.exists():
         return {}
     ends: dict[Place, int] = {}
-    for number, line in enumerate(read_bounded(path, LARGEST_STATE).decode("latin-1").splitlines(), 1):
+    for number, line in enumerate(read_bounded(path, MAX_STATE_BYTES).decode("latin-1").splitlines(), 1):
         match = _STATE.fullmatch(line.strip())
         if match is None:
             raise InputError(

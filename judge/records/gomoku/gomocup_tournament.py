@@ -38,7 +38,7 @@ POLICIES: Mapping[int, tuple[str, Rule]] = {
     9: ("gomocup-caro", Rule.CARO),
 }
 
-FAILURES = 0.1
+MAX_FAILED_SHARE = 0.1
 
 _NUMBERS = {
     "time_turn": ("clock.turn_ms", 1, 7 * 86_400_000, "milliseconds"),
@@ -122,7 +122,7 @@ def read_tournament(path: Path) -> ImportedContest:
         format="round-robin" if everybody else "gauntlet",
         games=games,
         openings=openings,
-        failure_limit=FAILURES,
+        failure_limit=MAX_FAILED_SHARE,
         # An agent may have a single opponent if pairs are left out.
         failures_after=games * (len(agents) - 1 if everybody and not difference else 1),
         agents=agents,

@@ -24,7 +24,7 @@ Outcome = Literal["black", "white", "draw", ""]
 
 WINNERS: tuple[Outcome, Outcome] = ("black", "white")
 
-NEAR_FULL = 25
+NEAR_FULL_SQUARES = 25
 """Empty squares at which Piskvork draws any game, and Gomocup a renju game."""
 
 
@@ -111,7 +111,7 @@ def outcome_on_board(record: FiveRecord) -> Outcome:
         return ""
     row = winning_row(board.cells, board.stride, at, Rule.FREESTYLE)
     if row is None:
-        return "draw" if board.width * board.height - len(board.stones) <= NEAR_FULL else ""
+        return "draw" if board.width * board.height - len(board.stones) <= NEAR_FULL_SQUARES else ""
     exact = winning_row(board.cells, board.stride, at, Rule.STANDARD)
     return "" if exact is None else WINNERS[exact.colour]
 

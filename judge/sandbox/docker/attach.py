@@ -12,7 +12,7 @@ from contextlib import suppress
 
 from judge.base.errors import HostError
 from judge.sandbox.box import Channel, ProcessReport
-from judge.sandbox.machine.pipes import CHUNK, await_readable
+from judge.sandbox.machine.pipes import CHUNK_BYTES, await_readable
 
 STDOUT, STDERR = 1, 2
 
@@ -20,7 +20,7 @@ MAX_FRAME_BYTES = 4 << 20
 
 PATIENCE_S = 0.01
 
-TLS_RECORD = 1 << 14
+TLS_RECORD_BYTES = 1 << 14
 """Maximum size of a TLS record: of larger writes TLS does not report the bytes written."""
 
 
@@ -146,7 +146,7 @@ class AttachStream:
         if self.ended:
             return ()
         try:
-            data = self._socket.recv(CHUNK)
+            data = self._socket.recv(CHUNK_BYTES)
         except (BlockingIOError, ssl.SSLWantReadError):
             return ()
         except OSError:
@@ -164,7 +164,7 @@ class AttachStream:
         if self.ended:
             return -1
         try:
-            return self._socket.send(data[:TLS_RECORD] if self._is_tls else data)
+            return self._socket.send(data[:TLS_RECORD_BYTES] if self._is_tls else data)
         except (BlockingIOError, ssl.SSLWantWriteError):
             return 0
         except OSError:

@@ -27,7 +27,7 @@ from judge.sandbox.folders import (
     note_on_others,
 )
 from judge.sandbox.machine.owner import Owner
-from judge.sandbox.machine.pipes import CHUNK
+from judge.sandbox.machine.pipes import CHUNK_BYTES
 from judge.sandbox.machine.users import User, claim_user
 
 log = get_logger()
@@ -108,7 +108,7 @@ class VolumeKeeper(Keeper):
         for folder in self._folders:
             if folder.start.inodes:
                 data = folder.start.data
-                answer = self._ask("load", folder, len(data), data, room=CHUNK)
+                answer = self._ask("load", folder, len(data), data, room=CHUNK_BYTES)
                 if answer != b"loaded":
                     raise HostError(
                         f"The {folder.kind} folder of seat {folder.seat} could not be filled, game {self._game_id}: "
@@ -140,7 +140,7 @@ class VolumeKeeper(Keeper):
     def _collected(self, folder: Folder) -> CollectedFolder:
         size = folder.room.stream_bytes + 1
         try:
-            answer = self._ask("pack", folder, size, room=size + CHUNK)
+            answer = self._ask("pack", folder, size, room=size + CHUNK_BYTES)
         except HostError as error:
             log.warning("a folder is not kept", game=self._game_id, seat=folder.seat, why=str(error))
             return collect_archive(None, folder)
@@ -159,7 +159,7 @@ class VolumeKeeper(Keeper):
     def _answer(self, mark: bytes, room: int) -> bytes:
         frames, answer = Frames(8), bytearray()
         while not answer.endswith(mark):
-            data = self._attached.recv(CHUNK)
+            data = self._attached.recv(CHUNK_BYTES)
             if not data or len(answer) > room:
                 raise HostError("The keeper of the folders has ended, or does not end its answer")
             for stream, payload in frames.feed(data):

@@ -22,7 +22,7 @@ from judge.sandbox.docker.freezer import EnginePause
 from judge.sandbox.host_activity.interference import FirstProcess, is_ordered_frozen
 from judge.sandbox.layout import PROGRAM
 from judge.sandbox.machine.cgroup import UNIFIED, parse_mounts
-from judge.sandbox.machine.pipes import CHUNK, await_readable
+from judge.sandbox.machine.pipes import CHUNK_BYTES, await_readable
 from judge.sandbox.machine.procfs import stat_fields, status_fields
 
 CLEAN_TIMEOUT_S = 5.0
@@ -285,7 +285,7 @@ def _text(path: str) -> str:
     fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
         parts = []
-        while part := os.read(fd, CHUNK):
+        while part := os.read(fd, CHUNK_BYTES):
             parts.append(part)
     finally:
         os.close(fd)

@@ -26,7 +26,7 @@ STALL_NS = 50_000_000
 
 PAUSE_NS, LONGEST_PAUSE_NS = 20_000_000, 200_000_000
 """The first round starts after the minimum, so that quick games cost nothing."""
-PAUSES = 50
+SHORT_PAUSES = 50
 """Short pauses before they become longer."""
 
 TRANSFER_NS = 20_000_000
@@ -34,9 +34,9 @@ TRANSFER_NS = 20_000_000
 SECTOR_NS = 25_600
 """Allowed per sector of 512 bytes (20 MB/s)."""
 
-PAGES = 128
+PROBE_PAGES = 128
 """More than the kernel charges to a cgroup in advance."""
-PAGE = mmap.PAGESIZE
+PAGE_BYTES = mmap.PAGESIZE
 
 _LENGTH = struct.Struct("=I")
 _WANTED, _TAKEN, _SEQUENCE, _STALLED, _BEGAN, _WAITED, _SPENT = range(7)
@@ -64,7 +64,7 @@ class Doing(NamedTuple):
 class SharedPage:
     """Shared memory: the start of the wait for an agent, and the probe's state."""
 
-    SIZE = PAGE
+    SIZE = PAGE_BYTES
 
     def __init__(self, fd: int) -> None:
         self._memory = mmap.mmap(fd, self.SIZE)
@@ -108,7 +108,7 @@ class Disk:
 
     def __init__(self, path: str) -> None:
         self.path = path
-        self._block = mmap.mmap(-1, PAGE)
+        self._block = mmap.mmap(-1, PAGE_BYTES)
         fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
         device = os.fstat(fd).st_dev
         os.close(fd)
@@ -193,7 +193,7 @@ class Probe:
         self._stalled_ns = 0
         self._disks: list[Disk] = []
         # Without free memory a new mapping fails, but a page fault in an old one waits.
-        self._memory = mmap.mmap(-1, PAGES * PAGE, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+        self._memory = mmap.mmap(-1, PROBE_PAGES * PAGE_BYTES, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
 
     def run(self, pipe: int) -> None:
         poll = select.poll()
@@ -207,7 +207,7 @@ class Probe:
                 return
             since = self._page.wanted_since()
             span = time.monotonic_ns() - since if since else 0
-            pause = min(max(PAUSE_NS, span // PAUSES), LONGEST_PAUSE_NS)
+            pause = min(max(PAUSE_NS, span // SHORT_PAUSES), LONGEST_PAUSE_NS)
             if span >= PAUSE_NS:
                 self._time(self._take_memory)
                 self._time(_start_thread)
@@ -225,7 +225,7 @@ class Probe:
         return True
 
     def _take_memory(self) -> None:
-        self._memory[::PAGE] = bytes(PAGES)
+        self._memory[::PAGE_BYTES] = bytes(PROBE_PAGES)
         self._memory.madvise(mmap.MADV_DONTNEED)
 
     def _time(self, thing: Callable[[], None], disk: int = 0, sleep_ns: int = 0) -> None:

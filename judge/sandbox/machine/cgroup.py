@@ -292,7 +292,7 @@ class CgroupMeter(Meter):
         if self._ooms is not None:
             reached_cap = bool(self._ooms.read())
         elif self._is_v1 and peak is not None and cap is not None:
-            reached_cap = peak > cap - NEAR_CAP
+            reached_cap = peak > cap - NEAR_CAP_BYTES
         return Readings(peak, cap, kills, cpu, reached_cap)
 
     def close(self) -> None:
@@ -314,7 +314,7 @@ class CgroupMeter(Meter):
         return None
 
 
-NEAR_CAP = 1 << 20
+NEAR_CAP_BYTES = 1 << 20
 """A cgroup this near its limit is full: the kernel charges several pages at once."""
 
 
@@ -363,7 +363,7 @@ class OomSource:
             # memory.
             self.ended = not _is_there(self._kills.fd)
             peak, cap = (counter.read() or 0 for counter in self._use)
-            return ((Channel.OOM, b""),) if not self.ended and peak > cap - NEAR_CAP else ()
+            return ((Channel.OOM, b""),) if not self.ended and peak > cap - NEAR_CAP_BYTES else ()
         kills = self._kills.read() or 0  # arms the next event; not all are kills
         grown, self._seen = kills > self._seen, kills
         self.ended = not _is_there(self.fd)

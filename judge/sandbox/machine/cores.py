@@ -141,7 +141,7 @@ Tell = Callable[[str], None]
 
 COMMAND_CHARACTERS = 60
 
-ANCESTORS = 5
+MAX_ANCESTORS = 5
 
 
 class CoreLocks:
@@ -316,7 +316,7 @@ def _kernels_locks() -> Iterator[list[str]]:
 
 
 def _lineage(pid: int) -> Iterator[int]:
-    for _ in range(ANCESTORS):
+    for _ in range(MAX_ANCESTORS):
         yield pid
         parent = status_field(pid, "PPid")
         if not parent:

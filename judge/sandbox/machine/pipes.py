@@ -9,7 +9,7 @@ from typing import ClassVar
 
 from judge.sandbox.box import Channel
 
-CHUNK = 1 << 14
+CHUNK_BYTES = 1 << 14
 """Per read: each chunk is processed before other events."""
 
 
@@ -27,7 +27,7 @@ class PipeSource:
         if self.ended:
             return ()
         try:
-            data = os.read(self.fd, CHUNK)
+            data = os.read(self.fd, CHUNK_BYTES)
         except BlockingIOError:
             return ()
         self.ended = not data

@@ -33,7 +33,7 @@ _WRONGS = frozenset(
 
 _NO_COMMANDS = (b"DONE",)
 _LINE_CHARACTERS = 200
-STDERR_LINES = 12
+MAX_STDERR_LINES = 12
 """Maximum number of stderr lines in a report."""
 
 
@@ -215,7 +215,7 @@ class RecordedTalk:
         """Its last stderr lines, numbered."""
         data = self._joined(self._entries, EntryKind.STDERR).rstrip()
         lines = printable_lines(data, _LINE_CHARACTERS) if data else []
-        first = max(0, len(lines) - STDERR_LINES)
+        first = max(0, len(lines) - MAX_STDERR_LINES)
         return tuple(f"{number:>4}  {line}".rstrip() for number, line in enumerate(lines[first:], first + 1))
 
     @property

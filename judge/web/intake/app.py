@@ -48,7 +48,7 @@ Ask the organiser for a token, and send it as `Authorization: Bearer TOKEN`.
 """
 ACCEPTED = "an archive of an agent's files or sources, or one program; docs/authors.md describes the contents"
 PATHS = ("submissions", "contest", "health")
-PAGE = 50
+SUBMISSIONS_PER_PAGE = 50
 MAX_ID = (1 << 63) - 1
 
 
@@ -155,7 +155,7 @@ def submissions(
     state: State,
     author: Author,
     before: Annotated[int | None, Query(ge=1, le=MAX_ID)] = None,
-    limit: Annotated[int, Query(ge=1, le=PAGE)] = PAGE,
+    limit: Annotated[int, Query(ge=1, le=SUBMISSIONS_PER_PAGE)] = SUBMISSIONS_PER_PAGE,
 ) -> Page:
     """List your submissions, newest first."""
     page = state.register.submissions(author, before, limit)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from ipaddress import IPv6Address, ip_address
 from threading import Lock
 
-KEYS = 20_000
+MAX_KEYS = 20_000
 """The least recently used bucket is dropped."""
 
 _MINUTE = 60.0
@@ -29,7 +29,7 @@ class RateLimit:
             level = min(self._size, level + (now - then) * self._size / _MINUTE)
             has_one = level >= 1
             self._buckets[key] = (level - has_one, now)
-            if len(self._buckets) > KEYS:
+            if len(self._buckets) > MAX_KEYS:
                 self._buckets.popitem(last=False)
         return 0 if has_one else int((1 - level) * _MINUTE / self._size) + 1
 

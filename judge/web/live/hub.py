@@ -42,10 +42,10 @@ MAX_MISSED_BYTES = 256 << 10
 MAX_MISSED_EVENTS = 5000
 """A viewer that misses more events reloads the page."""
 
-STORED = 2 * MAX_MISSED_EVENTS
+STORED_EVENTS = 2 * MAX_MISSED_EVENTS
 """Latest events kept uncompressed."""
 
-BLOCK, OPEN_BLOCKS = 256, 16
+EVENTS_PER_BLOCK, MAX_OPEN_BLOCKS = 256, 16
 """Older events per compressed block, and number of expanded blocks."""
 
 
@@ -77,7 +77,7 @@ class PaintedEvents:
     """All encoded events by number, from 1."""
 
     def __init__(self) -> None:
-        self._last: deque[Sent] = deque(maxlen=STORED)
+        self._last: deque[Sent] = deque(maxlen=STORED_EVENTS)
         self._block: list[Sent] = []
         self._blocks: list[bytes] = []
         self._open: OrderedDict[int, Sequence[Sent]] = OrderedDict()
@@ -91,7 +91,7 @@ class PaintedEvents:
         """Store the next event."""
         self._last.append(sent)
         self._block.append(sent)
-        if len(self._block) == BLOCK:
+        if len(self._block) == EVENTS_PER_BLOCK:
             self._blocks.append(zlib.compress(b"\n".join(each.line for each in self._block), 1))
             self._block = []
 
@@ -102,7 +102,7 @@ class PaintedEvents:
             if seq + 1 >= first:
                 found: Iterable[Sent] = (self._last[at] for at in range(seq + 1 - first, len(self._last)))
             else:
-                found = self._expanded(seq // BLOCK)[seq % BLOCK :]
+                found = self._expanded(seq // EVENTS_PER_BLOCK)[seq % EVENTS_PER_BLOCK :]
             for sent in found:
                 yield sent
                 seq = sent.seq
@@ -112,7 +112,7 @@ class PaintedEvents:
         if found is None:
             found = [sent_of(line) for line in zlib.decompress(self._blocks[number]).split(b"\n")]
         self._open[number] = found
-        if len(self._open) > OPEN_BLOCKS:
+        if len(self._open) > MAX_OPEN_BLOCKS:
             self._open.popitem(last=False)
         return found
 

@@ -24,12 +24,12 @@ from judge.store.types import JournalLine, State
 from judge.web.authors.submissions import submission_values
 from judge.web.organisers.console import Console
 
-WAITING = 10
-LAST = 20
-GAMES = 200
-SUBMISSIONS = 200
-ORDERS = 500
-JOURNAL = 200
+SHOWN_WAITING = 10
+SHOWN_LAST = 20
+SHOWN_GAMES = 200
+SHOWN_SUBMISSIONS = 200
+SHOWN_ORDERS = 500
+SHOWN_JOURNAL_LINES = 200
 CHECK_S = 60.0
 
 
@@ -38,7 +38,7 @@ def overview(console: Console) -> Mapping[str, Any]:
     contest = console.contest()
     values: dict[str, Any] = {
         "room": free_space_of(console.planned.folder),
-        "orders": console.orders.latest(LAST),
+        "orders": console.orders.latest(SHOWN_LAST),
         "submissions": {state.value: count for state, count in console.state.register.counts().items() if count},
         "begun": contest is not None,
         "reason": "",
@@ -69,9 +69,9 @@ def overview(console: Console) -> Mapping[str, Any]:
         "stages": contest.stages_of_games(),
         "shares_slots": len(set(places)) < len(places),
         "hosts": contest_hosts(store, name),
-        "waiting": store.listed(name, GameState.PENDING, limit=WAITING),
-        "held": store.listed(name, GameState.HELD, limit=LAST),
-        "voids": _with_games(contest, store.last_lines(name, LAST, "void")),
+        "waiting": store.listed(name, GameState.PENDING, limit=SHOWN_WAITING),
+        "held": store.listed(name, GameState.HELD, limit=SHOWN_LAST),
+        "voids": _with_games(contest, store.last_lines(name, SHOWN_LAST, "void")),
         "lines": standing.table.lines,
         "out": standing.out,
         "withdrawn": standing.withdrawn,
@@ -83,7 +83,7 @@ def overview(console: Console) -> Mapping[str, Any]:
 def _before(console: Console) -> Mapping[str, Any]:
     register, plan = console.state.register, console.file.look()
     entries = register.entries()
-    newest = register.submissions(limit=SUBMISSIONS)
+    newest = register.submissions(limit=SHOWN_SUBMISSIONS)
     return {
         "listed": [agent.name or agent.path for agent in plan.agents],
         "entries": entries,
@@ -103,7 +103,7 @@ def games(console: Console, after: int, agent: str = "", show: str = "") -> Mapp
     contest.refresh()
     store, name = contest.store, contest.name
     state = GameState(show) if show in list(GameState) else None
-    found = store.listed(name, state, after, GAMES, agent, failed=show == "failed", repeated=show == "repeated")
+    found = store.listed(name, state, after, SHOWN_GAMES, agent, failed=show == "failed", repeated=show == "repeated")
     results = store.results_by_number(name, [game.number for game in found])
     return {
         **values,
@@ -111,7 +111,7 @@ def games(console: Console, after: int, agent: str = "", show: str = "") -> Mapp
         "games": [PublishedGame.of(game, results.get(game.number)) for game in found],
         "agents": sorted(contest.snapshot.by_name()),
         "stages": contest.stages_of_games(),
-        "next": found[-1].number if len(found) == GAMES else None,
+        "next": found[-1].number if len(found) == SHOWN_GAMES else None,
     }
 
 
@@ -131,8 +131,8 @@ def settings(console: Console) -> Settings:
 
 def submissions(console: Console, before: int | None) -> Mapping[str, Any]:
     """Newest first."""
-    found = console.state.register.submissions(before=before, limit=SUBMISSIONS)
-    return {"submissions": found, "next": found[-1].id if len(found) == SUBMISSIONS else None}
+    found = console.state.register.submissions(before=before, limit=SHOWN_SUBMISSIONS)
+    return {"submissions": found, "next": found[-1].id if len(found) == SHOWN_SUBMISSIONS else None}
 
 
 def authors(console: Console) -> Mapping[str, Any]:
@@ -153,10 +153,10 @@ def submission(console: Console, number: int) -> Mapping[str, Any]:
 def journal(console: Console, before: int | None) -> Mapping[str, Any]:
     """Newest first, with orders' senders."""
     contest = console.contest()
-    found = console.journal_before(before, JOURNAL)
+    found = console.journal_before(before, SHOWN_JOURNAL_LINES)
     told = [line for _, line in found]
     lines = [(line, None) for line in told] if contest is None else _with_games(contest, told)
-    page = {"lines": lines, "next": found[-1][0] if len(found) == JOURNAL else None, "before": before}
+    page = {"lines": lines, "next": found[-1][0] if len(found) == SHOWN_JOURNAL_LINES else None, "before": before}
     return {**page, **_before_start(console, contest)}
 
 
@@ -171,7 +171,7 @@ def _with_games(contest: Contest, lines: Sequence[JournalLine]) -> list[tuple[Jo
 
 def orders(console: Console) -> Mapping[str, Any]:
     """Newest first."""
-    return {"orders": console.orders.latest(ORDERS)}
+    return {"orders": console.orders.latest(SHOWN_ORDERS)}
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,7 +30,7 @@ def test_polling_an_empty_queue_costs_nothing() -> None:
 
 
 def test_no_more_is_remembered_than_fits(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rate_limit, "KEYS", 3)
+    monkeypatch.setattr(rate_limit, "MAX_KEYS", 3)
     rate = RateLimit(1, lambda: 0.0)
     assert [0] * 4 == [rate.spend(key) for key in "abcd"]
     assert [0, 61] == [rate.spend(key) for key in "ad"]

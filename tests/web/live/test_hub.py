@@ -10,7 +10,7 @@ from judge.broadcast.events import StateChanged
 from judge.broadcast.log import LOG_FILE, EventLog
 from judge.referee.policy import load_policy
 from judge.web.live import hub as hub_module
-from judge.web.live.hub import BLOCK, STORED, Hub, PaintedEvents, Topic, sent_of
+from judge.web.live.hub import EVENTS_PER_BLOCK, STORED_EVENTS, Hub, PaintedEvents, Topic, sent_of
 from tests.broadcast.logs import PAIR, accept, play_next, recorder
 from tests.publish.cups import Cup
 
@@ -123,11 +123,20 @@ def test_a_viewer_of_a_page_that_shows_more_than_was_sent_gets_no_event_twice(
 
 def test_events_of_every_age_are_found_by_their_number() -> None:
     events = PaintedEvents()
-    count = STORED + 3 * BLOCK + 7
+    count = STORED_EVENTS + 3 * EVENTS_PER_BLOCK + 7
     for number in range(1, count + 1):
         events.add(sent_of(b'{"seq":%d,"type":"state"}' % number))
     assert count == events.seq
-    for seq in (0, 1, BLOCK - 1, BLOCK, 2 * BLOCK + 5, 3 * BLOCK, STORED, count - 1):
+    for seq in (
+        0,
+        1,
+        EVENTS_PER_BLOCK - 1,
+        EVENTS_PER_BLOCK,
+        2 * EVENTS_PER_BLOCK + 5,
+        3 * EVENTS_PER_BLOCK,
+        STORED_EVENTS,
+        count - 1,
+    ):
         found = [sent.seq for _, sent in zip(range(600), events.since(seq), strict=False)]
         assert list(range(seq + 1, min(count, seq + 600) + 1)) == found
     assert [] == list(events.since(count))

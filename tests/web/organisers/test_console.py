@@ -275,7 +275,7 @@ def test_single_stopped_game_is_resumed_and_the_journal_names_the_organiser(own:
 
 
 def test_the_journal_has_pages(own: Office, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(views, "JOURNAL", 5)
+    monkeypatch.setattr(views, "SHOWN_JOURNAL_LINES", 5)
     lines = len(own.cup.store.journal(own.cup.contest.name))
     path, found = "journal.html", 0
     while True:
