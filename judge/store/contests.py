@@ -21,14 +21,13 @@ from sqlalchemy.dialects.postgresql import insert as upsert
 from judge.base.errors import InputError
 from judge.contest_games import AttemptState, GameState, Outcome, Pairing, ScheduledGame, schedule_digest
 from judge.games.types import Verdict
+from judge.store.contest_start import ContestStart
 from judge.store.database import columns_of, value_of
 from judge.store.lease import Lease
 from judge.store.orders import DoneOrder, OrganiserOrder, once
-from judge.store.queries import Reader, announced_row, contest_row
+from judge.store.queries import announced_row, contest_row
 from judge.store.tables import attempts, contests, entries, files, games, journal, pairings, results
 from judge.store.types import (
-    ANNOUNCED,
-    FROZEN,
     SEASON_ENDED,
     WITHDRAWN,
     EntryRow,
@@ -54,7 +53,7 @@ _PLACES = select(pairings.c.round, pairings.c.table).where(
 )
 
 
-class Store(Reader):
+class Store(ContestStart):
     """Safe to use from several processes."""
 
     _lease: Lease | None = None
@@ -94,61 +93,6 @@ class Store(Reader):
             connection.execute(upsert(files).values(**values).on_conflict_do_nothing())
 
     # --- a contest and its schedule ----------------------------------------------------------------------------------
-
-    def announce(self, name: str, secret: str | None, commitment: str | None, text: str = "") -> None:
-        """Start a contest's log with the commitment to its secret and a text, unless it has one. Secret and commitment
-        are None with a fixed seed.
-        """
-        with self._writing() as connection:
-            if announced_row(connection, name, locked=True) is not None:
-                return
-            values = {"document": "", "created_at": self._stamp(), "state": ANNOUNCED, "secret": secret}
-            connection.execute(insert(contests).values(name=name, **values))
-            self._tell(connection, name, ANNOUNCED, text, digest=commitment)
-
-    def announced_secret(self, name: str) -> str | None:
-        """None if the contest is not announced or its seed is fixed."""
-        with self._reading() as connection:
-            row = announced_row(connection, name)
-        return None if row is None else row.secret
-
-    def freeze(self, name: str, digest: str) -> int:
-        """Lock in the entries before the draw; return the leaf count.
-
-        Raises InputError if another digest is locked in: the organiser could choose the draw.
-        """
-        with self._writing() as connection:
-            if announced_row(connection, name, locked=True) is None:
-                raise InputError(f"contest {name!r} was not announced")
-            frozen = select(journal).where(journal.c.contest == name, journal.c.event == FROZEN)
-            row = connection.execute(frozen.limit(1)).first()
-            if row is None:
-                return (self._tell(connection, name, FROZEN, "", digest=digest) or 0) + 1
-            if row.digest != digest:
-                raise InputError(
-                    f"other entries of {name!r} are locked in ({row.at}); "
-                    "restore those entries, or begin a contest with another name"
-                )
-            return int(row.number) + 1
-
-    def create(self, name: str, document: str, entered: Sequence[EntryRow], secret: str | None = None) -> None:
-        """Create a contest with its final entries. Raises InputError if the name exists.
-
-        `secret`: if the document has only its commitment.
-        """
-        values = {"document": document, "created_at": self._stamp(), "state": "open", "secret": secret}
-        with self._writing() as connection:
-            announced = announced_row(connection, name, locked=True)
-            if announced is None:
-                connection.execute(insert(contests).values(name=name, **values))
-            elif announced.state == ANNOUNCED:
-                connection.execute(update(contests).where(contests.c.name == name).values(**values))
-            else:
-                raise InputError(f"contest {name!r} exists already; continue it, or choose another name")
-            for entry in entered:
-                connection.execute(insert(entries).values(contest=name, **asdict(entry)))
-            digest = hashlib.sha256(f"{document}\n".encode()).hexdigest()
-            self._tell(connection, name, "created", f"{len(entered)} entries", digest=digest)
 
     def set_state(self, contest: str, state: str, why: str) -> None:
         """Only an open contest issues games."""

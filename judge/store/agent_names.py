@@ -1,0 +1,117 @@
+"""Names of uploaded agents: which are taken, and by what."""
+
+import json
+import re
+from collections.abc import Callable, Collection
+from datetime import UTC, datetime
+from itertools import chain
+from typing import Any
+
+from sqlalchemy import Connection, Row, func, select
+
+from judge.base.text import appearances
+from judge.store.database import count
+from judge.store.submission_queries import RegisterReader
+from judge.store.tables import entries, submissions
+from judge.store.types import ENTERS, VERSIONED_CHARACTERS, State
+
+_VERSION = re.compile(r"(.+)\.[0-9]+(?:-[0-9]+)?")
+
+
+class AgentNames(RegisterReader):
+    """Names of the agents of a register."""
+
+    def __init__(
+        self,
+        url: str,
+        contest: str,
+        now: Callable[[], datetime] = lambda: datetime.now(UTC),
+        listed_names: Callable[[], Collection[str]] = tuple,
+        has_versions: bool = False,
+    ) -> None:
+        """`listed_names`: of agents in the contest's file. `has_versions`: versions are named such as `five.2`."""
+        super().__init__(url, contest, now)
+        self._listed_names = listed_names
+        self._has_versions = has_versions
+
+    def _why_taken(self, connection: Connection, author: str, name: str, title: str) -> str:
+        if name and self._is_listed(connection, name):
+            return f"the contest's file lists an agent called {name!r}: choose another name"
+        if name and self._is_anothers(connection, author, name):
+            return f"an agent of another author is called {name!r} already: choose another name"
+        if agent := self._version_of(connection, author, name):
+            return f"{name!r} looks like a version of the agent {agent!r}: choose another name"
+        taken = self._taken_names(connection, author, name)
+        for shown in (name, title):
+            if not taken.isdisjoint(appearances(shown)):
+                return f"another agent is called {shown!r}: choose another name"
+        return ""
+
+    def _version_of(self, connection: Connection, author: str, name: str) -> str:
+        found = _VERSION.fullmatch(name) if self._has_versions else None
+        own = self._of(author).where(
+            func.lower(submissions.c.name) == name.lower(), submissions.c.state.in_((*ENTERS, State.WITHDRAWN))
+        )
+        if found is None or count(connection, own):
+            return ""
+        inner = self._inside(connection)
+        names = [] if inner.has_begun() else [*self._listed_names()]
+        names += connection.scalars(select(entries.c.name).where(entries.c.contest == self._contest))
+        names += [each.name for each in inner.entries()]
+        return next((each for each in names if each[:VERSIONED_CHARACTERS].lower() == found[1].lower()), "")
+
+    def _taken_names(self, connection: Connection, author: str, name: str) -> frozenset[str]:
+        """Of all other agents; with an empty `name`, of other authors'."""
+        inner = self._inside(connection)
+        shown = {*inner.names_of_others(author, name), *(() if inner.has_begun() else self._listed_names())}
+        for each in inner.entries():
+            if each.author != author or name.lower() not in ("", each.name.lower()):
+                shown |= {each.name, each.title}
+        return frozenset(chain.from_iterable(map(appearances, shown)))
+
+    def _is_listed(self, connection: Connection, name: str) -> bool:
+        if not self._inside(connection).has_begun():
+            return name.casefold() in map(str.casefold, self._listed_names())
+        entry = self._entry_called(connection, name)
+        return entry is not None and json.loads(entry).get("submission") is None
+
+    def _entry_called(self, connection: Connection, name: str) -> str | None:
+        query = select(entries.c.entry).where(entries.c.contest == self._contest)
+        return connection.scalar(query.where(func.lower(entries.c.name) == name.lower()))
+
+    def _is_anothers(self, connection: Connection, author: str, name: str) -> bool:
+        query = self._all().where(
+            func.lower(submissions.c.name) == name.lower(),
+            submissions.c.author != author,
+            submissions.c.state.in_(ENTERS),
+        )
+        return count(connection, query) > 0 or self._is_anothers_entry(connection, author, name)
+
+    def _is_anothers_entry(self, connection: Connection, author: str, name: str) -> bool:
+        # An agent that left a ladder keeps its name: new versions start from its rating.
+        entry = self._entry_called(connection, name)
+        number = None if entry is None else json.loads(entry).get("submission")
+        return count(connection, self._all().where(submissions.c.id == number, submissions.c.author != author)) > 0
+
+    def _other_names(self, connection: Connection, row: Row[Any], name: str) -> list[str]:
+        query = self._of(row.author).where(
+            func.lower(submissions.c.name) != name.lower(),
+            submissions.c.id != row.id,
+            submissions.c.state.in_(ENTERS),
+        )
+        newest = {each.name.lower(): each for each in connection.execute(query.order_by(submissions.c.id))}
+        left = {
+            number for number, entry in self._inside(connection).own_entries(row.author).items() if not entry.is_active
+        }
+        return [each.name for each in newest.values() if each.id not in left]
+
+    def _last_title(self, connection: Connection, row: Row[Any], name: str) -> str:
+        """Newest one that is still free."""
+        query = self._of(row.author).where(
+            func.lower(submissions.c.name) == name.lower(),
+            submissions.c.id != row.id,
+            submissions.c.agent.is_not(None),
+        )
+        titles = [str(each.title) for each in connection.execute(query.order_by(submissions.c.id.desc()))]
+        taken = self._taken_names(connection, row.author, name) if any(titles) else ()
+        return next((title for title in titles if appearances(title).isdisjoint(taken)), "")

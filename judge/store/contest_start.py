@@ -1,0 +1,71 @@
+"""Start of a contest: announcement, locked entries, creation."""
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import asdict
+
+from sqlalchemy import insert, select, update
+
+from judge.base.errors import InputError
+from judge.store.queries import Reader, announced_row
+from judge.store.tables import contests, entries, journal
+from judge.store.types import ANNOUNCED, FROZEN, EntryRow
+
+
+class ContestStart(Reader):
+    """Transactions before a contest's first game."""
+
+    def announce(self, name: str, secret: str | None, commitment: str | None, text: str = "") -> None:
+        """Start a contest's log with the commitment to its secret and a text, unless it has one. Secret and commitment
+        are None with a fixed seed.
+        """
+        with self._writing() as connection:
+            if announced_row(connection, name, locked=True) is not None:
+                return
+            values = {"document": "", "created_at": self._stamp(), "state": ANNOUNCED, "secret": secret}
+            connection.execute(insert(contests).values(name=name, **values))
+            self._tell(connection, name, ANNOUNCED, text, digest=commitment)
+
+    def announced_secret(self, name: str) -> str | None:
+        """None if the contest is not announced or its seed is fixed."""
+        with self._reading() as connection:
+            row = announced_row(connection, name)
+        return None if row is None else row.secret
+
+    def freeze(self, name: str, digest: str) -> int:
+        """Lock in the entries before the draw; return the leaf count.
+
+        Raises InputError if another digest is locked in: the organiser could choose the draw.
+        """
+        with self._writing() as connection:
+            if announced_row(connection, name, locked=True) is None:
+                raise InputError(f"contest {name!r} was not announced")
+            frozen = select(journal).where(journal.c.contest == name, journal.c.event == FROZEN)
+            row = connection.execute(frozen.limit(1)).first()
+            if row is None:
+                return (self._tell(connection, name, FROZEN, "", digest=digest) or 0) + 1
+            if row.digest != digest:
+                raise InputError(
+                    f"other entries of {name!r} are locked in ({row.at}); "
+                    "restore those entries, or begin a contest with another name"
+                )
+            return int(row.number) + 1
+
+    def create(self, name: str, document: str, entered: Sequence[EntryRow], secret: str | None = None) -> None:
+        """Create a contest with its final entries. Raises InputError if the name exists.
+
+        `secret`: if the document has only its commitment.
+        """
+        values = {"document": document, "created_at": self._stamp(), "state": "open", "secret": secret}
+        with self._writing() as connection:
+            announced = announced_row(connection, name, locked=True)
+            if announced is None:
+                connection.execute(insert(contests).values(name=name, **values))
+            elif announced.state == ANNOUNCED:
+                connection.execute(update(contests).where(contests.c.name == name).values(**values))
+            else:
+                raise InputError(f"contest {name!r} exists already; continue it, or choose another name")
+            for entry in entered:
+                connection.execute(insert(entries).values(contest=name, **asdict(entry)))
+            digest = hashlib.sha256(f"{document}\n".encode()).hexdigest()
+            self._tell(connection, name, "created", f"{len(entered)} entries", digest=digest)
