@@ -11,6 +11,7 @@ from judge.agents.store import AgentStore
 from judge.base.errors import HostError
 from judge.contest.plan import load_plan
 from judge.contest.run_lock import alone
+from judge.host.house_agents import build_house_agents
 from tests.cli.contests import JUDGE, write_contest
 from tests.patience import PATIENCE_S
 
@@ -52,9 +53,11 @@ def test_the_lock_of_a_full_folder_is_a_sentence(small: Callable[[int], Path]) -
         pass
 
 
+@pytest.mark.docker
 @pytest.mark.parametrize("room", [0, 64 * KIB, 200 * KIB])
 def test_a_contest_on_a_full_disk_ends_with_a_sentence(small: Callable[[int], Path], tmp_path: Path, room: int) -> None:
     """Wherever the room ends."""
+    build_house_agents()
     place = small(64 * KIB + room)
     write_contest(place / "cup", ["house-instant", "house-instant"])
     if not room:
