@@ -135,7 +135,7 @@ class FileCheck:
         self._names: Sequence[str] = []
         self._steps: Iterator[str] = iter(())
         if manifest is not None:
-            # Tuples need 80 MB less than the models of a contest of 100,000 games.
+            # Tuples need less memory than models: a large contest has 200,000 files.
             listed = {file.path: (file.sha256, file.size) for file in manifest.files}
             self._names = _listed_names(directory, listed, parts, self._problems)
             self._steps = _differences(directory, listed, self._names, self._problems)
