@@ -1,8 +1,8 @@
 """The set-up of `./scripts/compile`: the modules that each move uses, in a game or in a replay, compiled by mypyc.
 
 mypyc cannot compile pydantic models. `judge.games.gomoku.board` is not compiled because mypyc does not support
-bytearrays as sequences. Types that plug-ins extend are not compiled. A class that extends a compiled class is compiled
-too: mypyc refuses others when they are instantiated.
+bytearrays as sequences. Types that plug-ins extend are not compiled. Classes that extend a compiled class are compiled:
+mypyc refuses to instantiate interpreted ones.
 """
 
 from mypyc.build import mypycify  # with mypy, in the environment of the tests

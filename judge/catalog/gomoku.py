@@ -162,7 +162,7 @@ def questions(rules: GameRules, options: Mapping[str, Any]) -> Questions:
     for position in positions(game["rule"], width, height):
         stones, answers = (squares_of(text, width, height) for text in (position.stones, position.answers))
         # One turn if the answer is forced, or in an opening, where many agents use all their time.
-        turns = 1 if answers or len(stones) <= MIN_OPENING_STONES else 2
+        turns = 1 if answers or len(stones) <= MAX_OPENING_STONES else 2
         wanted = tuple(Stone(*at) for at in answers)
         what = position.what or position.stones
         asked.append(Question(position.check, what, stones, turns=turns, answers=wanted))
@@ -225,7 +225,7 @@ def answer_harmlessly(request: Request) -> Reply:
             raise TypeError(f"the interviewer cannot answer {request!r}")
 
 
-MIN_OPENING_STONES = 5
+MAX_OPENING_STONES = 5
 """Stones after which every opening stage is over."""
 MIN_DISTANCE = 3
 """Distance of the opponent's later stones from all others, which avoids threats and fouls."""
@@ -235,7 +235,7 @@ def _free(request: StonesRequest) -> list[Square]:
     taken = {(x, y) for x, y, _ in request.stones}
     squares = [(x, y) for y in range(request.height) for x in range(request.width) if (x, y) not in taken]
     middle = request.width // 2, request.height // 2
-    is_late = len(taken) >= MIN_OPENING_STONES
+    is_late = len(taken) >= MAX_OPENING_STONES
 
     def badness(at: Square) -> tuple[bool, int]:
         return is_late and any(_distance(at, stone) < MIN_DISTANCE for stone in taken), _distance(at, middle)

@@ -206,13 +206,12 @@ def _is_listed(name: str, parts: Collection[str]) -> bool:
 
 
 def _listed_names(
-    directory: Path, listed: Collection[str], parts: Collection[str], problems: list[str]
+    directory: Path, listed: Mapping[str, tuple[str, int]], parts: Collection[str], problems: list[str]
 ) -> Sequence[str]:
-    known = set(listed)
     names = {name for name in file_names(directory, problems) if _is_listed(name, parts)} - _UNLISTED
-    problems += [f"{name}: missing" for name in sorted(known - names)]
-    problems += [f"{name}: not in the manifest" for name in sorted(names - known)]
-    return sorted(names & known)
+    problems += [f"{name}: missing" for name in sorted(listed.keys() - names)]
+    problems += [f"{name}: not in the manifest" for name in sorted(names - listed.keys())]
+    return sorted(names & listed.keys())
 
 
 def _differences(

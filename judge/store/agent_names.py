@@ -1,4 +1,4 @@
-"""Names of uploaded agents: which are taken, and by what."""
+"""Names of uploaded agents, and conflicts between them."""
 
 import json
 import re
@@ -19,7 +19,7 @@ _VERSION = re.compile(r"(.+)\.[0-9]+(?:-[0-9]+)?")
 
 
 class AgentNames(RegisterReader):
-    """Names of the agents of a register."""
+    """Queries of the names that agents have."""
 
     def __init__(
         self,

@@ -83,7 +83,7 @@ def fill_up(guest: Guest, data: bytes) -> int:
 def test_a_flood_arrives_whole_and_in_bounded_reads(guest: Guest) -> None:
     guest.ask("spout 3000000")
     assert guest.heard[Channel.OUT] == b"x" * 3_000_000 + b"\n"
-    assert guest.largest_read <= 4 * CHUNK_BYTES  # the Engine's frames have a size of their own
+    assert guest.largest_read <= 4 * CHUNK_BYTES  # the Engine's frames have another size
 
 
 @everywhere
