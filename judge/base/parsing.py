@@ -7,7 +7,7 @@ from datetime import datetime
 from functools import lru_cache
 from typing import Annotated, Any, Protocol, TypeVar, cast, get_args
 
-from pydantic import BaseModel, Field, TypeAdapter, ValidationError
+from pydantic import AfterValidator, BaseModel, Field, TypeAdapter, ValidationError
 from pydantic_core import SchemaValidator
 
 from judge.base.errors import InputError
@@ -15,7 +15,17 @@ from judge.base.text import printable, suggest
 
 T = TypeVar("T")
 
-StrictDatetime = Annotated[datetime, Field(strict=True)]
+FIRST_YEAR, LAST_YEAR = 1970, 9000
+"""Of moments: others may have no equivalent in UTC."""
+
+
+def _with_usual_year(moment: datetime) -> datetime:
+    if not FIRST_YEAR <= moment.year <= LAST_YEAR:
+        raise ValueError(f"the year {moment.year}: write a moment such as 2027-03-31T18:00:00")
+    return moment
+
+
+StrictDatetime = Annotated[datetime, Field(strict=True), AfterValidator(_with_usual_year)]
 """A moment in TOML, or a text in JSON."""
 
 MAX_ERROR_CHARACTERS = 1000

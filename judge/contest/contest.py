@@ -81,7 +81,7 @@ class Contest:
         if self.tournament.seed is None:
             raise InputError(f"the store lacks the secret of {self.name}; restore the store from a backup")
         self._programs: dict[str, Path] = {}
-        self.enter_passed: Callable[[Contest], None] = lambda _: None
+        self.enter_passed: Callable[[Contest], bool] = lambda _: False
         """Called in a ladder when a submission passed: `judge.contest.orders.enter_passed`."""
 
     def refresh(self) -> None:

@@ -1,6 +1,7 @@
 """Draws the pairs of a running ladder."""
 
 from collections.abc import Callable, Sequence
+from time import monotonic
 
 from judge.contest.attempts import outcome_of
 from judge.contest_games import GameResult, Pairing, ScheduledGame
@@ -15,6 +16,9 @@ from judge.tournament.snapshot import Snapshot, SnapshotEntry
 RATED_DEVIATION = 75.0
 """Standard error in Elo from which a rating is reported in the journal, once per agent."""
 
+ADMISSION_INTERVAL_S = 60.0
+"""Time between two attempts to enter submissions that have to wait."""
+
 
 class LadderScheduler:
     """Follows the journal of a contest and schedules one game at a time."""
@@ -25,9 +29,11 @@ class LadderScheduler:
         first: Snapshot,
         now: Callable[[], Tournament],
         record: Callable[[str], RecordFile],
-        enter_passed: Callable[[], None],
+        enter_passed: Callable[[], bool],
     ) -> None:
-        """`first` has the entries of the start, `now` returns all. `record` returns a record by digest."""
+        """`first` has the entries of the start, `now` returns all. `record` returns a record by digest. `enter_passed`
+        returns whether a submission waits for its time.
+        """
         self._now = now
         self._tournament = now()
         seed, name = self._tournament.seed, first.name
@@ -38,6 +44,7 @@ class LadderScheduler:
         self._name = name
         self._record = record
         self._enter_passed = enter_passed
+        self._enters_at: float | None = None
         self._last = 0
         self._rated: set[str] = set()
         self._pairings: list[Pairing] = store.pairings(name)
@@ -58,8 +65,8 @@ class LadderScheduler:
             is_new = any(line.event in (*ENTERS, WITHDRAWN, ADMISSIONS_REOPENED) for _, line in lines)
             follow(self._history, [line for _, line in lines], self._pairings, self._games)
             self._report_ratings([line for _, line in lines])
-            if is_new:
-                self._enter_passed()
+            if is_new or (self._enters_at is not None and monotonic() >= self._enters_at):
+                self._enters_at = monotonic() + ADMISSION_INTERVAL_S if self._enter_passed() else None
                 continue
             pairing = self._history.next()
             if pairing is None:

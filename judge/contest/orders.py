@@ -10,7 +10,7 @@ from judge.base.text import sentence
 from judge.contest.contest import Contest, find_game, why_frozen
 from judge.contest.entries import Entrant, first_author, intake_directory, late_entrants
 from judge.contest.folders.kept import share_files
-from judge.contest.runner import SET_ASIDE, STOPPED
+from judge.contest.runner import STOPPED
 from judge.contest.take_snapshot import entry_of
 from judge.contest_games import GameState, ScheduledGame
 from judge.store.contests import Store
@@ -20,7 +20,9 @@ from judge.store.types import (
     ADMISSIONS_FROZEN,
     ADMISSIONS_REOPENED,
     ENTERS,
+    NOT_ENTERED,
     SEASON_ENDED,
+    SET_ASIDE,
     EntryRow,
     NotNowError,
     Submission,
@@ -55,9 +57,6 @@ class Effect:
 
 NO_PLACE_CHANGES = sentence("No place changes.")
 BY_AUTHOR = sentence("withdrawn by its author")
-
-NOT_ENTERED = "not-entered"
-"""Event: why a passed submission cannot join a ladder."""
 
 
 # --- orders ----------------------------------------------------------------------------------------------------------
@@ -263,16 +262,34 @@ def enter(contest: Contest, order: OrganiserOrder) -> DoneOrder:
         return contest.store.carry_out(contest.name, order, do)
 
 
-def enter_passed(contest: Contest) -> None:
-    """Enter a ladder's passed submissions; the journal has the reasons of refusals."""
+def enter_passed(contest: Contest) -> bool:
+    """Enter a ladder's passed submissions; the journal has the reasons of refusals. True if a version has to wait."""
     if contest.frozen_admissions is not None:
-        return
+        return False
+    has_to_wait = False
     for agent, entrant in _late_entrants(contest).items():
         try:
+            if most := _reached_limit(contest, entrant):
+                has_to_wait = True
+                raise InputError(sentence(f"its author entered {most} new versions in 24 hours: the newest one waits"))
             _refuse_disqualified(contest, entrant)
             enter(contest, OrganiserOrder("judge", "enter", agent, "its check passed", f"passed-{entrant.submission}"))
         except InputError as error:
             contest.store.log_once(contest.name, NOT_ENTERED, f"{agent}: {error}", "judge", f"{agent}: ")
+    return has_to_wait
+
+
+def _reached_limit(contest: Contest, entrant: Entrant) -> int:
+    """The limit of new versions, if the author of a new version has reached it; else 0."""
+    entries, most = contest.snapshot.by_name(), intake_directory(contest.planned).intake.versions_per_day
+    author = entries[entrant.parent].author if entrant.parent else 0
+    if not author:
+        return 0
+    recent = (
+        entries.get(line.text.partition(": ")[0]) for line in contest.store.recent_lines(contest.name, "entered", 24)
+    )
+    entered = sum(each is not None and each.author == author and bool(each.parent) for each in recent)
+    return most if most and entered >= most else 0
 
 
 def _refuse_disqualified(contest: Contest, entrant: Entrant) -> None:

@@ -371,9 +371,9 @@ class Planned:
     def lacks_agents(self, count: int) -> str | None:
         """Why the format cannot have `count` agents; None if it can."""
         least, most = self.plan.format.agents
-        if count >= least and (most is None or count <= most):
+        if least <= count <= most:
             return None
-        wanted = f"{least}" if least == most else f"{least} or more"
+        wanted = f"{least}" if least == most else f"{least} to {most}"
         return (
             f"{self.path}: the format {self.plan.format.name} needs {wanted} agents, "
             f"in [[agents]] or submitted; there are {count}"

@@ -15,7 +15,7 @@ from judge.contest.attempts import EndedAttempt, Executor, Job, describe_loss
 from judge.contest_games import AttemptState, GameState, ScheduledGame
 from judge.store.contests import Store
 from judge.store.files import Files
-from judge.store.types import FileKind
+from judge.store.types import SET_ASIDE, FileKind
 
 POLL_INTERVAL_S = 1.0
 
@@ -24,10 +24,6 @@ PATIENCE_S = 600.0
 
 STOPPED = "stopped"
 """State and journal event of a contest that needs its organiser."""
-
-
-SET_ASIDE = "set-aside"
-"""Journal event of a void game that is retried after all others."""
 
 PAUSE_S = 300.0
 """Minimum time until the retry: load on the host is often over by then."""

@@ -29,7 +29,7 @@ from judge.tournament.snapshot import (
     SnapshotImage,
     SnapshotWitness,
     ranks_of,
-    refuse_many_pairings,
+    refuse_many_entries,
     terms_digest,
 )
 
@@ -115,7 +115,7 @@ def _agreed(planned: Planned, staging: Path) -> tuple[Sequence[Entrant], Sequenc
         raise InputError(why)
     agents = [(each.name, each.agent.digest) for each in entered]
     form = resolved_format(planned, agents)
-    refuse_many_pairings(form, len(agents), str(planned.path))
+    refuse_many_entries(form, len(agents), str(planned.path))
     return entered, agents, form
 
 

@@ -8,7 +8,6 @@ the parent folder. Verification replays every record and repeats every step of t
 
 import base64
 import binascii
-import hashlib
 import json
 from collections.abc import Sequence
 from pathlib import Path
@@ -23,7 +22,7 @@ from judge.base.parsing import parse_foreign, parse_json
 from judge.contest.attempts import outcome_of
 from judge.contest.evaluation import FROZEN_FILE, RECORDS, Evaluation, Pool, evaluate, evaluation_of
 from judge.contest_games import AttemptState, Outcome
-from judge.referee.spec import GameSpec, read_record
+from judge.referee.spec import GameSpec, RecordFile, read_hashed_record
 from judge.referee.verify import verify
 from judge.transparency.checkpoint import is_signed
 from judge.transparency.keys import fingerprint, public_pem, read_public_key
@@ -116,12 +115,13 @@ class _Reader:
         path = record_path(self._records, spec)
         if not path.is_file():
             raise _LackingError(f"{path}: the record is missing")
-        played = played_game(path, spec)
+        file, own_digest = _record_of(path, spec)
+        played = outcome_of(file, own_digest)
         if played.verdict == AttemptState.VOID:
             self.problems.append(f"{path}: void, so it cannot count; play the game again")
         if played.record != digest:
             self.problems.append(f"{path}: not the record of the evaluation")
-        self.problems += (f"{path}: {problem}" for problem in verify(read_record(path)).problems)
+        self.problems += (f"{path}: {problem}" for problem in verify(file).problems)
         return played
 
 
@@ -132,11 +132,14 @@ def record_path(records: Path, spec: GameSpec) -> Path:
 
 def played_game(path: Path, spec: GameSpec) -> Outcome:
     """Return the game in a record. Raises InputError for another game's record."""
-    file = read_record(path)
-    record = file.record
-    if record.spec != spec or record.id != spec.id:
+    return outcome_of(*_record_of(path, spec))
+
+
+def _record_of(path: Path, spec: GameSpec) -> tuple[RecordFile, str]:
+    file, digest = read_hashed_record(path)
+    if file.record.spec != spec or file.record.id != spec.id:
         raise InputError(f"{path}: the record of another game; remove it to play the game again")
-    return outcome_of(file, hashlib.sha256(path.read_bytes()).hexdigest())
+    return file, digest
 
 
 def _canonical(document: object) -> bytes:

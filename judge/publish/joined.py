@@ -16,6 +16,8 @@ MAX_JOINED_BYTES = 64 << 20
 
 MAX_CONTESTS = 100
 MAX_GAMES = 1_000_000
+MAX_PROGRAMS = 1500
+"""Different programs of all contests: the ratings take time in proportion to their cube."""
 
 _Count = Annotated[int, Field(ge=0)]
 _Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
@@ -97,6 +99,8 @@ class Joined(_Value):
     def _rates_only_who_plays(self) -> "Joined":
         if sum(contest.games for contest in self.contests) > MAX_GAMES:
             raise ValueError(f"more than {MAX_GAMES} games")
+        if len({digest for contest in self.contests for digest in contest.programs.values()}) > MAX_PROGRAMS:
+            raise ValueError(f"more than {MAX_PROGRAMS} different programs")
         for contest in self.contests:
             if not {name for pair in contest.results for name in (pair.first, pair.second)} <= contest.programs.keys():
                 raise ValueError(f"{contest.name}: an agent with results has no files")

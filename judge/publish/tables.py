@@ -18,6 +18,7 @@ from judge.base.text import plain_text
 from judge.contest_games import PublishedGame
 from judge.publish.model import PublishedContest
 from judge.statistics.ratings import Version
+from judge.tournament.crosstable import MAX_CROSSTABLE_AGENTS
 from judge.tournament.standings import TableLine
 
 if TYPE_CHECKING:
@@ -212,7 +213,8 @@ COLUMNS: Mapping[str, Mapping[str, str]] = {
         "the games of the last one that the agent reached; more is better",
     },
     "crosstable": {
-        "agent": "the row; rows and columns are in the order of the standings",
+        "agent": "the row; rows and columns are in the order of the standings; only with at most "
+        f"{MAX_CROSSTABLE_AGENTS} agents",
         "(a name)": "the row's points against that agent; empty if the two never met",
     },
     "pairs": _columns(PairRow),
@@ -273,11 +275,13 @@ def result_tables(contest: PublishedContest) -> Iterator[tuple[str, bytes]]:
         yield f"{name}.csv", write_csv(columns, values)
         yield f"{name}.json", write_json(values)
     agents = [line.agent for line in contest.table.lines]
-    points = [[None if cell is None else cell.points for cell in row] for row in contest.table.crosstable]
-    cross: list[Sequence[object]] = [["agent", *agents]]
-    cross += [[name, *row] for name, row in zip(agents, points, strict=True)]
-    yield "crosstable.csv", write_rows(cross)
-    yield "crosstable.json", write_json({"agents": agents, "points": points})
+    if len(agents) <= MAX_CROSSTABLE_AGENTS:
+        cells = contest.table.crosstable
+        points = [[cells[row][column].points if column in cells[row] else None for column in agents] for row in agents]
+        cross: list[Sequence[object]] = [["agent", *agents]]
+        cross += [[name, *row] for name, row in zip(agents, points, strict=True)]
+        yield "crosstable.csv", write_rows(cross)
+        yield "crosstable.json", write_json({"agents": agents, "points": points})
     parts = ["# Columns\n\nEach table is there as `.csv` and as `.json`. An empty cell is `null` in JSON.\n"]
     for name, texts in COLUMNS.items():
         lines = "\n".join(f"| `{column}` | {text} |" for column, text in texts.items())
@@ -365,12 +369,10 @@ def _history(agent: str, version: Version) -> HistoryRow:
 
 
 def _pairs(contest: PublishedContest) -> list[PairRow]:
-    agents = [line.agent for line in contest.table.lines]
     return [
         PairRow(agent, other, cell.points, cell.done.games, cell.done.wins, cell.done.draws, cell.done.losses)
-        for agent, row in zip(agents, contest.table.crosstable, strict=True)
-        for other, cell in zip(agents, row, strict=True)
-        if cell is not None
+        for agent, row in contest.table.crosstable.items()
+        for other, cell in row.items()
     ]
 
 

@@ -11,6 +11,7 @@ from judge.referee.clock import SeatClock
 from judge.referee.referee import Referee
 from judge.referee.side import Side
 from judge.referee.spec import ClockRecord, FolderRecord, GameRecord, GameSpec, Placement, PlyRecord, SeatRecord
+from judge.referee.transcript import SealedTranscript
 from judge.sandbox.box import Readings
 from judge.sandbox.folders import FolderKey
 
@@ -34,9 +35,8 @@ class Circumstances:
 
     attempt: int
     started_at: str
-    seconds: float
     placement: Placement
-    transcript_sha256: str
+    transcript: SealedTranscript
     judge_late_ms: float = 0.0
 
 
@@ -56,11 +56,11 @@ def record_of(spec: GameSpec, played: RefereedGame, circumstances: Circumstances
         seats=(_seat_record(spec, 0, sides[0], played), _seat_record(spec, 1, sides[1], played)),
         plies=plies_of(referee),
         started_at=circumstances.started_at,
-        seconds=circumstances.seconds,
+        seconds=circumstances.transcript.seconds,
         placement=circumstances.placement,
         unclosed="" if referee is None else referee.unclosed,
         judge_late_ms=circumstances.judge_late_ms,
-        transcript_sha256=circumstances.transcript_sha256,
+        transcript_sha256=circumstances.transcript.sha256,
     )
 
 

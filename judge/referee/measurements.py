@@ -14,7 +14,7 @@ MAX_MEASURED_VALUE = (1 << 53) - 1
 def measurement_problems(file: RecordFile) -> Iterator[str]:
     """Measurements of a record that are impossible, with their fields."""
     record = file.record
-    measured: list[tuple[str, float | None]] = [("seconds", record.seconds), ("judge_late_ms", record.judge_late_ms)]
+    measured: list[tuple[str, float | None]] = [("judge_late_ms", record.judge_late_ms)]
     for number, seat in enumerate(record.seats):
         values = (seat.charged_ms, seat.lingered_ms, seat.cpu_ms, seat.memory_peak_bytes)
         names = ("charged_ms", "lingered_ms", "cpu_ms", "memory_peak_bytes")

@@ -12,7 +12,6 @@ from contextlib import AbstractContextManager, ExitStack, closing, nullcontext, 
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from time import monotonic
 from typing import Protocol
 
 from judge.base.errors import HostError, InputError
@@ -177,7 +176,7 @@ def play(
     seat_cores, boxes_policy = slot.seat_cores(spec), spec.policy.game_box
     folders = folders_of(spec, shelf)
     transcript = Transcript(venue.follow)
-    time_at_slot = _Timer()
+    started_at = datetime.now(UTC)
     end: End | Void
     referee, readings, late_ns = None, NO_READINGS, 0
     lingered_s: list[float] = []
@@ -204,7 +203,8 @@ def play(
                 names = (_kind_of(boxes[0], spec), _kind_of(boxes[1], spec))
                 stalls = _stall_watch(boxes, at_end)
                 # A garbage collection during a turn would be charged to an agent.
-                with venue.turn(), exempt(), woken_at_once(), ExitStack() as at_slot, time_at_slot, pulse() as beats:
+                with venue.turn(), exempt(), woken_at_once(), ExitStack() as at_slot, pulse() as beats:
+                    started_at = datetime.now(UTC)
                     for box in boxes:
                         at_slot.callback(box.leave)
                         box.enter()
@@ -232,8 +232,7 @@ def play(
         RefereedGame(end, referee, readings, lingered_s or (0.0, 0.0), kept),
         Circumstances(
             attempt=attempt,
-            started_at=time_at_slot.started_at.isoformat(timespec="seconds"),
-            seconds=round(time_at_slot.seconds, 3),
+            started_at=started_at.isoformat(timespec="seconds"),
             judge_late_ms=round(late_ns / 1e6, 3),
             placement=Placement(
                 box=names,
@@ -243,7 +242,7 @@ def play(
                 host=slot.host,
                 builds=builds,
             ),
-            transcript_sha256=sealed.sha256,
+            transcript=sealed,
         ),
     )
     return RecordFile(record=record, transcript=sealed)
@@ -302,17 +301,6 @@ def _failed(spec: GameSpec, transcript: Transcript, error: Exception) -> Void:
         traceback="".join(traceback.format_exception(error)),
     )
     return judge_failure(Cause.JUDGE, f"{when}: {type(error).__name__}")
-
-
-class _Timer:
-    def __init__(self) -> None:
-        self.started_at, self.seconds = datetime.now(UTC), 0.0
-
-    def __enter__(self) -> None:
-        self.started_at, self._began = datetime.now(UTC), monotonic()
-
-    def __exit__(self, *_error: object) -> None:
-        self.seconds = monotonic() - self._began
 
 
 BESIDE_US = frozenset({"docker-pipes", "person"})

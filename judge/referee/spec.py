@@ -239,7 +239,7 @@ class GameRecord(_Value):
     started_at: str
     """When it got its slot (UTC); information only."""
     seconds: float
-    """How long the game used its slot."""
+    """Duration of the transcript: `SealedTranscript.seconds`."""
     placement: Placement
     unclosed: str = ""
     """Host failure after the game, which does not change the verdict."""
@@ -287,5 +287,10 @@ def write_record(path: Path, file: RecordFile) -> None:
 
 def read_record(path: Path) -> RecordFile:
     """Raises InputError naming the file and the field."""
+    return read_hashed_record(path)[0]
+
+
+def read_hashed_record(path: Path) -> tuple[RecordFile, str]:
+    """A record and the SHA-256 of its file. Raises InputError as `read_record`."""
     data = read_bounded(path, MAX_RECORD_BYTES, links=True)
-    return parse_foreign(RecordFile, data, f"{path}: not a record of a game")
+    return parse_foreign(RecordFile, data, f"{path}: not a record of a game"), hashlib.sha256(data).hexdigest()

@@ -124,6 +124,12 @@ class SealedTranscript(BaseModel):
     sha256: str
     blocks: list[Block]
 
+    @property
+    def seconds(self) -> float:
+        """From the first entry to the latest one of the last block, with three decimals."""
+        last = self.blocks[-1].entries if self.blocks else ()
+        return round(max((ns for ns, *_ in last), default=0) / 1e9, 3)
+
 
 class Transcript:
     """The transcript of a running game."""

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from judge.base.errors import InputError
 from judge.referee.blame import Void
-from judge.referee.make_record import verdict_of
+from judge.referee.make_record import plies_of, verdict_of
 from judge.referee.replay import ReplayWire, replaying
 from judge.referee.setup import build_replay
 from judge.referee.spec import RecordFile
@@ -46,11 +46,11 @@ def void_problems(file: RecordFile) -> Iterator[str]:
         if not wire.is_cut_off and referee.game.end is None:
             yield f"void, but its transcript continues after the end: {error}"
     # The last answer may have arrived when the host failed, and is not a ply then.
-    said, replayed = ([(ply.seat, ply.said) for ply in plies] for plies in (record.plies, referee.plies))
-    if said not in (replayed, replayed[:-1]):
+    replayed = plies_of(referee)
+    if record.plies not in (replayed, replayed[:-1]):
         yield "void, but its moves differ from those of its transcript"
-    if record.result or any(seat.fault is not None or seat.why for seat in record.seats):
-        yield "void, but it has a result or a fault"
+    if record.result or record.unclosed or any(seat.fault is not None or seat.why for seat in record.seats):
+        yield "void, but it has a result, a fault or an error after its end"
     if referee.game.end is not None:
         yield "void, but the moves of its transcript end the game"
     elif isinstance(end, Void):

@@ -36,6 +36,7 @@ from sqlalchemy.pool import NullPool
 from judge.base.errors import HostError, InputError, StoreBusyError, StoreLostError
 from judge.store.read_only import only_reads, reader_of
 from judge.store.tables import journal, metadata
+from judge.store.types import EVENTS
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -170,7 +171,9 @@ class Database:
         who: str | None = None,
         at: datetime | None = None,
     ) -> int | None:
-        """`announced_row` must lock the row."""
+        """`announced_row` must lock the row. Raises ValueError for an unknown event."""
+        if event not in EVENTS:
+            raise ValueError(f"{event!r} is no event of the journal")
         last = connection.execute(_LAST_LINE, {"of_contest": contest}).first()
         number = 0 if last is None else None if last.number is None else last.number + 1
         place = {"contest": contest, "game": game, "attempt": attempt, "number": number}

@@ -1,13 +1,14 @@
 """Read-only queries of a store, each in one snapshot."""
 
 from collections.abc import Collection, Mapping
+from datetime import timedelta
 from typing import Any, Self
 
 from sqlalchemy import ColumnElement, Connection, Row, Select, bindparam, func, literal, or_, select
 
 from judge.base.errors import InputError
 from judge.contest_games import Attempt, AttemptState, GameResult, GameState, Pairing, ScheduledGame, game_result
-from judge.store.database import Database, value_of
+from judge.store.database import Database, stamp, value_of
 from judge.store.tables import attempts, contests, entries, files, games, journal, pairings, results
 from judge.store.types import ANNOUNCED, EntryRow, FileKind, JournalLine
 
@@ -227,6 +228,13 @@ class Reader(Database):
         """Newest first; only `events`, if given."""
         chosen = (journal.c.event.in_(events),) if events else ()
         query = _lines(contest, *chosen).order_by(journal.c.id.desc()).limit(limit)
+        return [value_of(JournalLine, row) for row in self._rows(query)]
+
+    def recent_lines(self, contest: str, event: str, hours: float) -> list[JournalLine]:
+        """Lines of the last hours, oldest first. Lines of the future, before the clock was set back, are left out."""
+        now = self._now()
+        span = (journal.c.at > stamp(now - timedelta(hours=hours)), journal.c.at <= stamp(now))
+        query = _lines(contest, journal.c.event == event, *span).order_by(journal.c.id)
         return [value_of(JournalLine, row) for row in self._rows(query)]
 
     def journal_before(self, contest: str, before: int | None, limit: int) -> list[tuple[int, JournalLine]]:

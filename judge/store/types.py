@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from enum import StrEnum
 
 from judge.base.errors import InputError
+from judge.contest_games import AttemptState
 
 
 class FileKind(StrEnum):
@@ -107,6 +108,13 @@ UNWITNESSED = "unwitnessed"
 """Names a witness that did not sign the draw, with the reason."""
 
 
+NOT_ENTERED = "not-entered"
+"""Event: a passed submission could not enter a ladder."""
+
+SET_ASIDE = "set-aside"
+"""Event: a void game is retried after all others."""
+
+
 class State(StrEnum):
     """State of a submission. Passed and approved ones become entries."""
 
@@ -126,6 +134,18 @@ ORGANISER = "organiser"
 """Author of an organiser's submissions on the machine."""
 
 ENTERS = (State.PASSED, State.APPROVED)
+
+EVENTS = frozenset(
+    {
+        *("announced", "frozen", "created", "scheduled", "started", "released", "open", "paused", "stopped"),
+        *("disqualified", "entered", WITHDRAWN, NOT_ENTERED, SET_ASIDE, RATED, UNWITNESSED),
+        *(SEASON_ENDED, ADMISSIONS_FROZEN, ADMISSIONS_REOPENED, "late", "settings", "ratings", "folders", "images"),
+        *("worker", "opened", "closed", "begins", "window"),
+        *(state.value for state in State),
+        *(state.value for state in AttemptState if state is not AttemptState.RUNNING),
+    }
+)
+"""All events of the journal."""
 
 VERSIONED_CHARACTERS = 48
 """Of a name in those of new versions."""

@@ -162,6 +162,8 @@ class IntakePolicy(BaseModel):
     """Additional games that an author may request in 24 hours."""
     challenges_per_day: int = Field(default=10, ge=0, le=1000)
     """Unrated games in a ladder that an author may request in 24 hours against opponents of their choice."""
+    versions_per_day: int = Field(default=6, ge=0)
+    """New versions of an author's agents that enter a ladder in 24 hours. Others wait; only the newest one enters."""
     practice_s: float = Field(default=10, gt=0)
     """Game time of an agent in a practice game, if the policy limits it. Turn limits are not changed."""
 

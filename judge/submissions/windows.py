@@ -16,9 +16,6 @@ from judge.store.types import NotNowError
 OPENED, CLOSED, BEGINS, WINDOW = "opened", "closed", "begins", "window"
 """Journal events. `BEGINS`: started by schedule; `WINDOW`: changed schedule."""
 
-_FIRST_YEAR, _LAST_YEAR = 1970, 9000
-"""Others may have no equivalent in UTC."""
-
 
 @dataclass(frozen=True, slots=True)
 class Windows:
@@ -52,8 +49,6 @@ class Windows:
 
 def aware_moment(key: str, moment: datetime, zone: str) -> datetime:
     """Raises ValueError with `key` and the fix."""
-    if not _FIRST_YEAR <= moment.year <= _LAST_YEAR:
-        raise ValueError(f"{key} is in the year {moment.year}: write a moment such as 2027-03-31T18:00:00")
     if moment.tzinfo is not None:
         return moment
     if not zone:

@@ -11,7 +11,7 @@ from judge.base.text import printable
 from judge.contest.contest import Standing
 from judge.statistics.ratings import rate
 from judge.terminal.output import interval, make_table, print_table, width_of
-from judge.tournament.crosstable import Cell
+from judge.tournament.crosstable import Cell, Crosstable
 from judge.tournament.standings import TableLine
 
 if TYPE_CHECKING:
@@ -60,35 +60,33 @@ def bracket_signs(stage: "StageCertainty", has_boxes: bool) -> Iterator[tuple[st
         yield from zip(bracket.agents, (top, *[middle] * inner, bottom), strict=True)
 
 
-def print_crosstable(console: Console, names: Sequence[str], rows: Sequence[Sequence[Cell | None]]) -> None:
+def print_crosstable(console: Console, cells: Crosstable) -> None:
     """Print the crosstable. On a narrow terminal omit wins, draws and losses, or split it."""
-    every = range(len(names))
-    table = _crosstable(names, rows, every, _results)
+    every = list(cells)
+    table = _crosstable(cells, every, _results)
     if not console.is_terminal or width_of(console, table) <= console.width:
         print_table(table, console)
         return
-    of_names = width_of(console, _crosstable(names, rows, every[:0], _points))
-    widths = [width_of(console, _crosstable(names, rows, every[at : at + 1], _points)) - of_names for at in every]
+    of_names = width_of(console, _crosstable(cells, every[:0], _points))
+    widths = [width_of(console, _crosstable(cells, [agent], _points)) - of_names for agent in every]
     begin = 0
-    while begin < len(names):
+    while begin < len(every):
         end, left = begin + 1, console.width - of_names - widths[begin]
-        while end < len(names) and widths[end] <= left:
+        while end < len(every) and widths[end] <= left:
             left -= widths[end]
             end += 1
-        console.print(_crosstable(names, rows, every[begin:end], _points))
+        console.print(_crosstable(cells, every[begin:end], _points))
         begin = end
 
 
-def _crosstable(
-    names: Sequence[str], rows: Sequence[Sequence[Cell | None]], columns: range, words: Callable[[Cell], str]
-) -> Table:
+def _crosstable(cells: Crosstable, columns: Sequence[str], words: Callable[[Cell], str]) -> Table:
+    numbers = {agent: str(number) for number, agent in enumerate(cells, 1)}
     table = make_table(
-        ["", "agent", *(str(column + 1) for column in columns)], numbers=(0, *range(2, 2 + len(columns)))
+        ["", "agent", *(numbers[column] for column in columns)], numbers=(0, *range(2, 2 + len(columns)))
     )
-    for number, (name, row) in enumerate(zip(names, rows, strict=True)):
-        met = [(column, row[column]) for column in columns]
-        cells = ["·" if column == number else "" if cell is None else words(cell) for column, cell in met]
-        table.add_row(str(number + 1), Text(printable(name, 32)), *cells)
+    for agent, row in cells.items():
+        texts = ["·" if column == agent else words(row[column]) if column in row else "" for column in columns]
+        table.add_row(numbers[agent], Text(printable(agent, 32)), *texts)
     return table
 
 

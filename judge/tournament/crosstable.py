@@ -1,10 +1,13 @@
 """The crosstable: each agent's score against each other."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from judge.tournament.results import PlayedPairing, SideScore
 from judge.tournament.standings import Record
+
+MAX_CROSSTABLE_AGENTS = 500
+"""With more agents an export has no crosstable; the table of pairs has the same numbers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,17 +18,25 @@ class Cell:
     done: SideScore
 
 
-def crosstable(agents: Sequence[str], played: Iterable[PlayedPairing]) -> list[list[Cell | None]]:
-    """The table in the order of `agents`; None for pairs that never met."""
-    met: dict[frozenset[str], list[PlayedPairing]] = {}
+Crosstable = Mapping[str, Mapping[str, Cell]]
+"""Cells of the agents that met, by row and column, both in the order of the standings."""
+
+
+def crosstable(agents: Iterable[str], played: Iterable[PlayedPairing]) -> Crosstable:
+    """The table in the order of `agents`."""
+    places = {agent: place for place, agent in enumerate(agents)}
+    met: dict[str, dict[str, list[PlayedPairing]]] = {agent: {} for agent in places}
     for each in played:
-        if each.pairing.second is not None:
-            met.setdefault(each.pairing.agents, []).append(each)
-    return [[_cell(row, met.get(frozenset({row, column}))) for column in agents] for row in agents]
+        first, second = each.pairing.first, each.pairing.second
+        if second is not None and first in met and second in met:
+            met[first].setdefault(second, []).append(each)
+            met[second].setdefault(first, []).append(each)
+    return {
+        row: {column: _cell(row, of_row[column]) for column in sorted(of_row, key=places.__getitem__)}
+        for row, of_row in met.items()
+    }
 
 
-def _cell(row: str, met: list[PlayedPairing] | None) -> Cell | None:
-    if met is None:
-        return None
+def _cell(row: str, met: list[PlayedPairing]) -> Cell:
     record = Record(row, met)
     return Cell(record.points, record.done)

@@ -5,7 +5,7 @@ from enum import Enum, auto
 from statistics import fmean
 from typing import Protocol
 
-from judge.contest_games import GameResult, Pairing, ScheduledGame
+from judge.contest_games import GameResult, Pairing, ScheduledGame, scheduled_games
 from judge.referee.seeds import Seed
 from judge.statistics.online_ratings import OnlineRatings, Prior
 from judge.tournament.formats.ladder import Ladder
@@ -222,7 +222,7 @@ def follow(
     """
     for line in lines:
         if line.event == "scheduled":
-            count = int(line.text.partition(" ")[0])
+            count = scheduled_games(line.text)
             start = history.drawn
             for pairing, game in zip(pairings[start : start + count], games[start : start + count], strict=False):
                 scheduled(pairing)

@@ -11,7 +11,7 @@ from judge.contest_games import GameResult, Pairing, ScheduledGame
 from judge.games.types import Opening
 from judge.referee.seeds import Key, Seed
 from judge.referee.spec import GameSpec
-from judge.tournament.crosstable import Cell, crosstable
+from judge.tournament.crosstable import Crosstable, crosstable
 from judge.tournament.openings import schedule, turns_of
 from judge.tournament.pairings import Competitor, opening_number, seats
 from judge.tournament.points import Scoring, points_table, score
@@ -35,7 +35,7 @@ class Table:
 
     ranking: tuple[str, ...]
     lines: tuple[TableLine, ...]
-    crosstable: tuple[tuple[Cell | None, ...], ...]
+    crosstable: Crosstable
 
     @property
     def is_by_rating(self) -> bool:
@@ -176,8 +176,7 @@ class Tournament:
         counted = without(played, out)
         records = records_of([entry.id for entry in entries], counted)
         lines = standings(tiers, records, form.compared(entries, played))
-        cells = crosstable([line.agent for line in lines], counted)
-        return Table(tuple(form.ranking), tuple(lines), tuple(map(tuple, cells)))
+        return Table(tuple(form.ranking), tuple(lines), crosstable([line.agent for line in lines], counted))
 
     def failed(self, results: Sequence[GameResult], out: Collection[str] = ()) -> Mapping[str, float]:
         """Agents to disqualify, with their shares of failures."""

@@ -159,6 +159,7 @@ class Snapshot(_Value):
         """With entries after the start, as JSON in order. Raises InputError."""
         late = [parse_json(SnapshotEntry, text, "not an entry of a contest") for text in texts]
         found = self.model_copy(update={"entries": (*self.entries, *late)})
+        refuse_many_entries(self.format, len(found.entries), self.name)
         if [entry.rank for entry in late] != list(range(len(self.entries) + 1, len(found.entries) + 1)):
             raise InputError("ranks of late entries do not follow the others")
         if len(found.by_name()) < len(found.entries) or any(each.seat.runtime not in self.images for each in late):
@@ -196,8 +197,10 @@ def read_snapshot(document: str) -> Snapshot:
     snapshot = parse_json(Snapshot, document, "not a contest of this judge")
     if "freeze" not in snapshot.model_fields_set:
         raise InputError(WRITTEN_BY_FIRST_VERSION)
-    refuse_many_pairings(snapshot.format, len(snapshot.entries), "contest.json")
+    refuse_many_entries(snapshot.format, len(snapshot.entries), "contest.json")
     if isinstance(form := snapshot.format, Ladder):
+        if form.ends is not None and form.ends.tzinfo is None:
+            raise InputError("contest.json: format.ends has no offset")
         form = form.model_copy(update={"matchmaking": form.matchmaking.without_new_limits()})
         snapshot = snapshot.model_copy(update={"format": form})
     return snapshot
@@ -206,8 +209,10 @@ def read_snapshot(document: str) -> Snapshot:
 MAX_PAIRINGS = 1_000_000
 
 
-def refuse_many_pairings(form: AnyFormat, count: int, source: str) -> None:
-    """Raises InputError."""
+def refuse_many_entries(form: AnyFormat, count: int, source: str) -> None:
+    """Raises InputError if the format cannot have so many entries, or pairs them too often."""
+    if count > form.agents[1]:
+        raise InputError(f"{source}: {count} entries, but a contest of format {form.name} has at most {form.agents[1]}")
     sizes: Iterable[int] = ()
     if isinstance(form, RoundRobin | DoubleRoundRobin):
         sizes = (count,)

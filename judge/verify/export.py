@@ -53,7 +53,7 @@ from judge.verify.log import (
     uncounted_attempts,
     undecided,
 )
-from judge.verify.records import VerifiedRecord, chain_problems, check_record
+from judge.verify.records import CONTRADICTIONS, VerifiedRecord, chain_problems, check_record
 from judge.verify.sample import Sample
 from judge.verify.schedule import pairing_problems
 from judge.verify.witnesses import Witnessed, drawn_without, read_witness_keys, witness_problems
@@ -73,7 +73,7 @@ class VerificationReport:
     """`replayed` records, `uncounted` attempts among them, `unfinished` games.
 
     `is_over`: no game or round remains. `decisions` are the organiser's and cannot be verified. `chance`: source of
-    randomness, checked when revealed. `fairness`: recomputed tests; None without a certificate.
+    randomness, checked when revealed. `fairness`: recomputed tests; None with a sample.
     """
 
     manifest: ManifestCheck
@@ -166,7 +166,7 @@ def verify_export(
         problems += _stray_problems(directory, contest, computed, log)
         if given is not None:
             problems += ["the export has no log"] if log is None else receipt_problems(log, given, key)
-    except (InputError, ValueError, LookupError) as error:
+    except (*CONTRADICTIONS, MemoryError) as error:
         files.finish(track)
         manifest = files.checked
         return VerificationReport(manifest, [*manifest.problems, f"the export cannot be checked: {error}"])
@@ -192,7 +192,7 @@ def verify_export(
         ],
         chance=chance_words(contest.snapshot, contest.secret),
         joined=() if contest.joined is None else contest.joined.contests,
-        fairness=contest.fairness if sample is None and _has_certificate(directory) else None,
+        fairness=contest.fairness if sample is None else None,
         freeze=contest.snapshot.freeze,
         log=None if log is None else log.checkpoint,
         witnesses=witnesses,
@@ -217,7 +217,7 @@ def _jobs(directory: Path, contest: PublishedContest, chosen: Collection[int] | 
     entries = contest.snapshot.by_name()
     openings = contest.tournament.openings(contest.pairings)
 
-    def job(game: PublishedGame, attempt: int, path: str, state: str) -> VerifiedRecord:
+    def job(game: PublishedGame, attempt: int, path: str, state: str, why: str = "") -> VerifiedRecord:
         return VerifiedRecord(
             number=game.number,
             directory=directory,
@@ -226,6 +226,7 @@ def _jobs(directory: Path, contest: PublishedContest, chosen: Collection[int] | 
             spec=game.spec,
             attempt=attempt,
             state=state,
+            why=why,
             names=(entries[game.first].calls_itself, entries[game.second].calls_itself),
             seed=contest.tournament.seed_of(game, attempt),
             openings=openings[game.number],
@@ -237,7 +238,7 @@ def _jobs(directory: Path, contest: PublishedContest, chosen: Collection[int] | 
             yield job(game, game.attempt, game.record_path, AttemptState.ACCEPTED)
     for game in contest.games:
         for attempt in game.uncounted:
-            yield job(game, attempt.number, game.attempt_path(attempt.number), attempt.state)
+            yield job(game, attempt.number, game.attempt_path(attempt.number), attempt.state, attempt.why)
 
 
 def _chain_problems(contest: PublishedContest, records: Sequence[VerifiedRecord]) -> list[str]:
@@ -320,12 +321,13 @@ def _table_problems(
         if os.path.lexists(directory / "data" / name):
             yield f"data/{name}: {JOINED}, on which it depends, is missing"
     for name, expected in computed.items():
-        if name == README or (name in CERTIFICATE and not (has_all_conditions and _has_certificate(directory))):
-            continue
         try:
             table = read_bounded(directory / "data" / name, MAX_TABLE_BYTES)
         except InputError as error:
             yield str(error)
+            continue
+        # Another version may describe the columns in other words.
+        if name == README or (name in CERTIFICATE and not has_all_conditions):
             continue
         is_csv = name.endswith(".csv")
         right = _csv_of(directory, name.removesuffix(".csv"), computed) if is_csv else expected
@@ -346,10 +348,6 @@ def _csv_of(directory: Path, name: str, computed: Mapping[str, bytes]) -> bytes:
         return write_csv(next(csv.reader([expected.decode().partition("\r\n")[0]])), rows)
     except InputError:
         return expected  # the JSON file is reported separately
-
-
-def _has_certificate(directory: Path) -> bool:
-    return any(os.path.lexists(directory / "data" / name) for name in CERTIFICATE)
 
 
 def difference(name: str, table: bytes, expected: bytes) -> str:
@@ -405,7 +403,8 @@ def _json_values(data: bytes) -> Iterator[tuple[str, object]]:
 # --- files -----------------------------------------------------------------------------------------------------------
 
 _PAGE = re.compile(
-    r"([a-z]{2,3}(-[A-Za-z]{2,4})?/)?((games|agents|pairs|rounds)/[0-9][0-9-]*\.(html|png)|[a-z][a-z0-9_-]*\.html)"
+    r"([a-z]{2,3}(-[A-Za-z]{2,4})?/)?"
+    r"((?P<kind>games|agents|pairs|rounds)/(?P<numbers>[0-9]{1,9}(-[0-9]{1,9})?)\.(html|png)|[a-z][a-z0-9_-]*\.html)"
 )
 _TOP = re.compile(
     r"(manifest|contest|chance|joined)\.json|manifest\.sig|organiser\.pem|games\.pgn|[a-z]+\.(css|js|mjs)"
@@ -422,5 +421,18 @@ def _stray_problems(
     if log is not None:
         known |= {f"{LOG}{CHECKPOINT}", *(f"{LOG}{path}" for path in log.files)}
     for name in sorted(file_names(directory, [])):
-        if name not in known and not any(kind.fullmatch(name) for kind in (_PAGE, _TOP, _WITNESSED)):
+        is_fixed = any(kind.fullmatch(name) for kind in (_TOP, _WITNESSED))
+        if name not in known and not is_fixed and not _is_page(contest, name):
             yield f"{name}: unexpected file"
+
+
+def _is_page(contest: PublishedContest, name: str) -> bool:
+    found = _PAGE.fullmatch(name)
+    if found is None or found["kind"] is None:
+        return found is not None
+    most = {
+        "games": max((game.number for game in contest.games), default=0),
+        "rounds": max((pairing.round for pairing in contest.pairings), default=0),
+    }.get(found["kind"], len(contest.snapshot.entries))
+    numbers = found["numbers"].split("-")
+    return len(numbers) == 1 + (found["kind"] == "pairs") and all(1 <= int(number) <= most for number in numbers)

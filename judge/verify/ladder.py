@@ -11,7 +11,7 @@ from judge.publish.model import PublishedContest
 from judge.store.types import ADMISSIONS_FROZEN, ADMISSIONS_REOPENED, ENTERS, JournalLine, State
 from judge.tournament.snapshot import SnapshotEntry, is_new_version, newest_versions, start_rating
 from judge.verify.log import ReadLog
-from judge.verify.records import VerifiedRecord
+from judge.verify.records import CONTRADICTIONS, VerifiedRecord
 
 
 def ladder_problems(contest: PublishedContest, log: ReadLog, records: Sequence[VerifiedRecord]) -> Iterator[str]:
@@ -55,7 +55,7 @@ def ladder_problems(contest: PublishedContest, log: ReadLog, records: Sequence[V
     problem = ""
     try:
         follow(history, log.lines, pairings, contest.games, compare)
-    except (InputError, ValueError, LookupError) as error:
+    except CONTRADICTIONS as error:
         problem = f"the choice of the pairs cannot be verified after game {history.drawn}: {error}"
     yield from found
     if problem:

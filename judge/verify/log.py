@@ -13,7 +13,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 from judge.base.durable_files import read_bounded
 from judge.base.errors import InputError
-from judge.contest_games import AttemptState, GameState, PublishedGame, schedule_digest
+from judge.contest_games import AttemptState, GameState, PublishedGame, schedule_digest, scheduled_games
 from judge.publish.load import DOCUMENT
 from judge.publish.model import PublishedContest
 from judge.referee.measurements import MAX_MEASURED_VALUE
@@ -22,6 +22,7 @@ from judge.store.types import (
     ADMISSIONS_REOPENED,
     ANNOUNCED,
     ENTERS,
+    EVENTS,
     FROZEN,
     SEASON_ENDED,
     WITHDRAWN,
@@ -193,7 +194,6 @@ _OF_CONTEST = _OF_SEASON | {
 
 ATTEMPT_EVENTS = frozenset({"started", "accepted", "void", "abandoned", "superseded", "annulled"})
 
-_DIGITS = 10
 
 _TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{3}\+00:00")
 
@@ -283,6 +283,8 @@ class _SubmissionHistory:
     def take(self, line: JournalLine) -> Iterator[str]:
         if not _is_time(line.at):
             yield f"{line.at!r:.40} is not a time"
+        if line.event not in EVENTS:
+            yield "judge writes no such event"
         if not 0 <= (line.attempt or 0) <= MAX_MEASURED_VALUE:
             yield "impossible number of an attempt"
         if line.event in _OF_CONTEST and not self._created:
@@ -300,10 +302,9 @@ class _SubmissionHistory:
                     yield "it is of another contest.json"
                 self._created = True
             case "scheduled":
-                count = line.text.partition(" ")[0]
-                number = int(count) if count.isascii() and count.isdecimal() and len(count) < _DIGITS else 0
+                number = scheduled_games(line.text)
                 new = self._schedule[len(self._scheduled) :][:number]
-                if schedule_digest(new) != line.digest:
+                if not number or schedule_digest(new) != line.digest:
                     yield "the games of the schedule differ"
                 self._scheduled |= {game.id for game in new}
                 gone = {agent for game in new for agent in (game.first, game.second) if agent in self._withdrawn}

@@ -20,6 +20,9 @@ from judge.sandbox.archive import EMPTY
 from judge.sandbox.box import FolderKind
 from judge.tournament.schedule import bare
 
+CONTRADICTIONS = (InputError, ValueError, LookupError, ArithmeticError, TypeError, AttributeError, RecursionError)
+"""Errors of a computation with values that contradict each other."""
+
 States = Mapping[FolderKind, str]
 """Digests of an agent's folders."""
 
@@ -39,6 +42,8 @@ class VerifiedRecord:
     spec: str
     attempt: int
     state: str
+    why: str
+    """Reason of an uncounted attempt."""
     names: tuple[str, str]
     """What each agent calls itself, by seat; names the temporary folder."""
     seed: Seed | None
@@ -120,6 +125,8 @@ def _attempt_problems(record: GameRecord, expected: VerifiedRecord) -> Iterator[
         yield "void, so it cannot count"
     if expected.state == AttemptState.VOID and record.verdict is not Verdict.VOID:
         yield f"its verdict is {record.verdict}; in the tables it is void"
+    elif expected.state == AttemptState.VOID and record.reason != expected.why:
+        yield f"its reason is {record.reason!r:.100}, in the tables it is {expected.why!r:.100}"
 
 
 def chain_problems(

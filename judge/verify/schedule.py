@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 
-from judge.contest_games import AttemptState, GameResult, Pairing
+from judge.contest_games import AttemptState, GameResult, Pairing, scheduled_games
 from judge.publish.model import CHANGES, PublishedContest
 from judge.store.types import JournalLine
 from judge.tournament.formats.sequential import Sequential
@@ -89,7 +89,7 @@ def _draws_of_log(
         game = by_id.get(line.game or "")
         changes += line.event in CHANGES
         if line.event == "scheduled":
-            yield int(line.text.partition(" ")[0]) // contest.snapshot.format.games, results, changed, changes
+            yield scheduled_games(line.text) // contest.snapshot.format.games, results, changed, changes
             changed = {}
         elif game is None:
             continue
@@ -140,9 +140,10 @@ def _changes_at(
     for count in possible:
         for lots in _LOTS if tournament.seed is None else (None,):
             following = tournament.next(paired, results.values(), contest.absent(count), lots)
-            # Earlier versions drew the rounds of a league one by one.
-            is_whole = not following[len(drawn) :] or following[len(drawn)].round != drawn[-1].round
-            if drawn and following[: len(drawn)] == drawn and is_whole:
+            if not drawn or following[: len(drawn)] != drawn:
+                continue
+            # Without a log a draw of several rounds is compared by round.
+            if not following[len(drawn) :] or following[len(drawn)].round != drawn[-1].round:
                 return count
     return None
 

@@ -14,8 +14,7 @@ from judge.records.gomoku.formats import GOMOKU_FORMATS
 from judge.referee.spec import write_record
 from tests.records import recorded
 from tests.records.gomoku.test_formats import GAME
-from tests.records.kept import record_file
-from tests.referee.games import BLACK_ROW, WHITE_ROW, brain, play
+from tests.referee.games import BLACK_ROW, WHITE_ROW, a_file, brain, play
 
 FORMATS = GOMOKU_FORMATS.by_name
 
@@ -39,7 +38,7 @@ def game(tmp_path: Path) -> Path:
 def record(tmp_path: Path) -> Path:
     """A record of this judge."""
     path = tmp_path / "record-1.json"
-    write_record(path, record_file(play(brain(*BLACK_ROW), brain(*WHITE_ROW))))
+    write_record(path, a_file(play(brain(*BLACK_ROW), brain(*WHITE_ROW))))
     return path
 
 

@@ -6,9 +6,10 @@ import pytest
 
 from judge.contest.contest import Contest
 from judge.contest.orders import effect_of_resume, resume
-from judge.contest.runner import SET_ASIDE, STOPPED
+from judge.contest.runner import STOPPED
 from judge.contest_games import GameState
 from judge.store.orders import OrganiserOrder
+from judge.store.types import SET_ASIDE
 from judge.tournament.formats.round_robin import RoundRobin
 from tests.contest.cups import cup
 

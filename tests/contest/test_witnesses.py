@@ -222,7 +222,7 @@ def test_witness_is_asked_again_and_signs_the_continuation(
     for size in (1, 2, 3):
         cosign(folder)
         assert f"{WITNESS}: signed {size} leaves\n" == capsys.readouterr().out
-        store.log_once("spring-cup", "note", str(size), "")
+        store.log_once("spring-cup", "images", str(size), "")
     # A store that was begun anew has another first leaf; the witness has signed the former one.
     (folder / "contest.db").unlink()
     with closing(Store(load_plan(folder).store_url)) as again:
@@ -231,7 +231,7 @@ def test_witness_is_asked_again_and_signs_the_continuation(
             cosign(folder)
         assert "it has signed 3 leaves of a log of this name, but this log has 1" in capsys.readouterr().out
         for number in range(3):
-            again.log_once("spring-cup", "note", f"other {number}", "")
+            again.log_once("spring-cup", "images", f"other {number}", "")
         with pytest.raises(HostError, match="1 of the witnesses did not sign"):
             cosign(folder)
         assert "answered 422: the proof does not show that the checkpoint continues" in capsys.readouterr().out
@@ -336,7 +336,7 @@ def test_witness_server_signs_over_http_and_continues_after_a_kill(
                     urlopen(f"{address}add-checkpoint", b"x" * 100_000, timeout=30)  # noqa: S310
             finally:
                 server.kill()
-        store.log_once("spring-cup", "note", "power cut", "")
+        store.log_once("spring-cup", "images", "power cut", "")
 
 
 def test_two_witness_services_on_one_folder_never_sign_two_histories(service: Service) -> None:

@@ -30,7 +30,7 @@ from judge.testing import Act, Agent, Do, Say, World, dies, exits
 from judge.tournament.seeds import commitment_to
 from judge.tournament.snapshot import Snapshot, SnapshotEntry, SnapshotImage, SnapshotWitness, terms_digest
 from tests.contest.cups import CHANCE
-from tests.referee.games import a_record
+from tests.referee.games import a_record, resealed
 
 SECRET = "my-evaluation-of-the-corner"
 """A text that no author wants to publish: agents write it in DEBUG lines and to stderr."""
@@ -208,15 +208,14 @@ def referee(spec: GameSpec, agents: Sequence[Agent]) -> RecordFile:
     end = done.play()
     tests = [protocol_entry(seat.protocol).is_private for seat in spec.seats]
     sealed = seal(mark_private(world.entries, lambda seat, line: tests[seat](line)))
-    record = a_record(spec, end, done).model_copy(update={"transcript_sha256": sealed.sha256})
-    return RecordFile(record=record, transcript=sealed)
+    return RecordFile(record=a_record(spec, end, done, sealed), transcript=sealed)
 
 
 def voided(file: RecordFile) -> RecordFile:
     """The record of a game that the host ended in the middle of its turns."""
     entries = unseal(file.transcript)
-    sealed = seal(entries[: len(entries) // 2])
-    referee = build_replay(file.record, ReplayWire(unseal(sealed)))
+    entries = entries[: len(entries) // 2]
+    referee = build_replay(file.record, ReplayWire(entries))
     with suppress(InputError):
         referee.play()
     seats = []
@@ -232,8 +231,7 @@ def voided(file: RecordFile) -> RecordFile:
         "seats": tuple(seats),
         "plies": plies_of(referee),
     }
-    record = file.record.model_copy(update={**values, "unclosed": "", "transcript_sha256": sealed.sha256})
-    return RecordFile(record=record, transcript=sealed)
+    return resealed(file, entries, **values, unclosed="")
 
 
 VOID_REASON = "the Engine was gone"

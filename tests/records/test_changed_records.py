@@ -12,10 +12,10 @@ from judge.base.errors import InputError
 from judge.games.types import Verdict
 from judge.protocols.gomocup_words import is_private
 from judge.referee.spec import RecordFile, SeatRecord, public_part
-from judge.referee.transcript import EntryKind, SealedTranscript, _private_digest, mark_private, seal, unseal, withhold
+from judge.referee.transcript import EntryKind, SealedTranscript, _private_digest, mark_private, unseal, withhold
 from judge.testing import Act, Say, exits
 from tests.records.recorded import named, recorded, talker
-from tests.referee.games import BLACK_ROW, WHITE_ROW, brain, spec
+from tests.referee.games import BLACK_ROW, WHITE_ROW, brain, resealed, spec
 from tests.verify.forger import _digest_of
 
 Path_ = tuple[str | int, ...]
@@ -47,9 +47,7 @@ def crashed() -> RecordFile:
         return [*white(line)]
 
     file = recorded(talker(*BLACK_ROW, messages=("depth 3",)), hear, named(spec(), "anna", "bert"))
-    sealed = seal(mark_private(unseal(file.transcript), lambda _, line: is_private(line)))
-    record = file.record.model_copy(update={"transcript_sha256": sealed.sha256})
-    return RecordFile(record=record, transcript=sealed)
+    return resealed(file, mark_private(unseal(file.transcript), lambda _, line: is_private(line)))
 
 
 def timed() -> RecordFile:
@@ -227,8 +225,7 @@ def test_entry_of_a_missing_seat_is_refused(seat: int, kind: EntryKind, tmp_path
     """Python's negative indices would find a seat."""
     file = timed()
     entries = [entry._replace(seat=seat) if entry.kind is kind else entry for entry in unseal(file.transcript)]
-    sealed = seal(entries)
-    forged = RecordFile(record=file.record.model_copy(update={"transcript_sha256": sealed.sha256}), transcript=sealed)
+    forged = resealed(file, entries)
     (tmp_path / "game.json").write_bytes(forged.to_json())
     assert any(f"{kind.name} of seat {seat}" in each for each in found(tmp_path / "game.json"))
 

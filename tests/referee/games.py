@@ -1,6 +1,6 @@
 """Games of gomoku between scripted brains, and what came of them."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from judge.games.types import End
@@ -10,7 +10,7 @@ from judge.referee.make_record import RefereedGame as RecordedGame
 from judge.referee.policy import Policy
 from judge.referee.referee import Referee
 from judge.referee.spec import GameRecord, GameSpec, Placement, RecordFile
-from judge.referee.transcript import seal
+from judge.referee.transcript import Entry, SealedTranscript, seal
 from judge.testing import Act, Agent, Say, ScriptedGame, World, exits, scripted_seats
 
 
@@ -38,6 +38,8 @@ def brain(*moves: str, ms: float = 1.0, **lines: Sequence[Act]) -> Agent:
     return hear
 
 
+NO_TRANSCRIPT = seal(())
+
 BLACK_ROW = ("0,0", "1,0", "2,0", "3,0", "4,0")
 WHITE_ROW = ("0,1", "1,1", "2,1", "3,1", "4,1")
 
@@ -63,20 +65,27 @@ def play(black: Agent, white: Agent, game_spec: GameSpec | None = None, **world:
 def a_file(played: ScriptedGame, game_spec: GameSpec) -> RecordFile:
     """The record of a game that was played in a world, with its transcript: it verifies."""
     sealed = seal(played.world.entries)
-    record = a_record(game_spec, played.end, played.referee)
-    return RecordFile(record=record.model_copy(update={"transcript_sha256": sealed.sha256}), transcript=sealed)
+    return RecordFile(record=a_record(game_spec, played.end, played.referee, sealed), transcript=sealed)
 
 
-def a_record(game_spec: GameSpec, end: End | Void, referee: Referee) -> GameRecord:
-    """The record of a game, without a transcript."""
+def resealed(file: RecordFile, entries: Iterable[Entry], **values: Any) -> RecordFile:
+    """The record with another transcript, and with what it says of it; `values` are other fields."""
+    sealed = seal(entries)
+    fitted = {"transcript_sha256": sealed.sha256, "seconds": sealed.seconds, **values}
+    return RecordFile(record=file.record.model_copy(update=fitted), transcript=sealed)
+
+
+def a_record(
+    game_spec: GameSpec, end: End | Void, referee: Referee, transcript: SealedTranscript = NO_TRANSCRIPT
+) -> GameRecord:
+    """The record of a game."""
     return record_of(
         game_spec,
         RecordedGame(end, referee),
         Circumstances(
             attempt=1,
             started_at="2013-03-01T20:00:00+00:00",
-            seconds=1.0,
             placement=Placement(box=("world", "world"), judge_cores=(), slot_cores=()),
-            transcript_sha256="",
+            transcript=transcript,
         ),
     )

@@ -123,8 +123,7 @@ def flooder(moves: Sequence[str], turns: Sequence[Sequence[Act]]) -> Agent:
 def written(world: World, played: ScriptedGame, chosen: GameSpec) -> RecordFile:
     tests = [protocol_entry(seat.protocol).is_private for seat in chosen.seats]
     sealed = seal(mark_private(world.transcript, lambda seat, line: tests[seat](line)))
-    written = a_record(chosen, played.end, played.referee)
-    return RecordFile(record=written.model_copy(update={"transcript_sha256": sealed.sha256}), transcript=sealed)
+    return RecordFile(record=a_record(chosen, played.end, played.referee, sealed), transcript=sealed)
 
 
 def record(chosen: GameSpec, *agents: Agent) -> tuple[RecordFile, int]:

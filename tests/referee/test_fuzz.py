@@ -383,11 +383,10 @@ def recorded(spec: GameSpec, wills: Sequence[Will]) -> RecordFile:
         Circumstances(
             attempt=1,
             started_at="2013-03-01T20:00:00+00:00",
-            seconds=1.0,
             placement=Placement(
                 box=("world", "world"), judge_cores=(), slot_cores=(1, 2), seat_cores=((1,), (2,)) if ponders else ()
             ),
-            transcript_sha256=sealed.sha256,
+            transcript=sealed,
         ),
     )
     return RecordFile(record=record, transcript=sealed)

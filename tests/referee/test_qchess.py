@@ -14,8 +14,7 @@ from judge.referee.transcript import EntryKind
 from judge.referee.verify import verify
 from judge.sandbox.box import ProcessReport
 from judge.testing import Act, Agent, Do, Say, ScriptedGame, World, exits
-from tests.records.kept import record_file
-from tests.referee.games import a_record
+from tests.referee.games import a_file, a_record
 
 
 def player(*answers: str, ms: float = 1.0, **lines: Sequence[Act]) -> Agent:
@@ -93,7 +92,7 @@ def test_a_key_hides_other_types_than_another_and_its_record_verifies() -> None:
         game_spec = spec("qchess-2013").model_copy(update={"seed": f"{number}" * 64})
         played = play(player("0 6", "0 5", "3 7"), player("3 0"), game_spec)
         shown.append(played.world.bodies[1].heard[1])
-        assert [] == verify(record_file(played, game_spec)).problems
+        assert [] == verify(a_file(played, game_spec)).problems
 
     assert 1 < len(set(shown))
 

@@ -42,13 +42,13 @@ def write_all(url: str) -> None:
         notices.derive()
         register.carry_out(OrganiserOrder("Olga", "x", "", "why"), lambda _: "done")
         store.set_state(NAME, "open", "why")
-        store.remark(NAME, "word", "text")
+        store.remark(NAME, "images", "text")
 
 
 def take_lease(store: Store) -> None:
     with store.lease(NAME, "judge on one") as lease:
         lease.check()
-        store.remark(NAME, "word", "with the lease")
+        store.remark(NAME, "images", "with the lease")
 
 
 @contextmanager
@@ -76,7 +76,7 @@ on_postgresql = pytest.mark.parametrize(
 def test_a_contest_that_runs_keeps_no_write_of_the_service_waiting(cup: str) -> None:
     with closing(Store(cup)) as store, store.lease(NAME, "judge on one"):
         write_all(cup)
-        store.remark(NAME, "word", "with the lease")
+        store.remark(NAME, "images", "with the lease")
 
 
 @on_postgresql
@@ -113,7 +113,7 @@ WAITS: dict[str, tuple[str, Callable[[str], object]]] = {
     ),
     "row": (
         "SELECT * FROM contests FOR UPDATE",
-        lambda url: closed(Store(url), lambda it: it.remark(NAME, "word", "text")),
+        lambda url: closed(Store(url), lambda it: it.remark(NAME, "images", "text")),
     ),
     "row in a lease": (
         "SELECT * FROM contests FOR UPDATE",

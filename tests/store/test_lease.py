@@ -99,21 +99,21 @@ def test_process_without_the_lease_writes_nothing(postgresql: str, stores: tuple
     one, two = stores
     one.create("fenced", "{}", [EntryRow("a", 1, "{}")])
     with one.lease("fenced", "judge on one") as lease:
-        one.remark("fenced", "word", "in time")
+        one.remark("fenced", "images", "in time")
         with pytest.raises(StoreLostError):
             write_and_lose(one, postgresql)
         with two.lease("fenced", "judge on two"):
             for _ in range(2):  # no new connection is made in silence
                 with pytest.raises(StoreLostError):
-                    one.remark("fenced", "word", "late")
-            two.remark("fenced", "word", "the next one's")
+                    one.remark("fenced", "images", "late")
+            two.remark("fenced", "images", "the next one's")
             with pytest.raises(HostError, match="judge on two has taken over fenced"):
                 lease.check()
         lease.check()
-        one.remark("fenced", "word", "with the lease again")
+        one.remark("fenced", "images", "with the lease again")
 
     assert "open" == two.state("fenced")
-    words = [line.text for line in two.journal("fenced") if line.event == "word"]
+    words = [line.text for line in two.journal("fenced") if line.event == "images"]
     assert ["in time", "the next one's", "with the lease again"] == words
 
 

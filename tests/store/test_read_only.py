@@ -66,7 +66,7 @@ def test_a_store_that_cannot_be_written_is_read(place: Path) -> None:
         with store.moment() as moment:
             assert ["one"] == [entry.name for entry in moment.entries("cup")]
         with pytest.raises(OperationalError, match="readonly database"):
-            store.remark("cup", "x", "y")
+            store.remark("cup", "images", "y")
 
     assert before == sorted(path.name for path in place.iterdir())
 
@@ -89,7 +89,7 @@ def test_appended_data_is_seen(tmp_path: Path, mounts: ExitStack) -> None:
     with closing(Store(url(mounted(folder, mounts)))) as reader:
         for text in ("first", "second"):
             with closing(Store(url(folder))) as writer:
-                writer.remark("cup", "x", text)
+                writer.remark("cup", "images", text)
                 assert text == reader.journal("cup")[-1].text
             assert text == reader.journal("cup")[-1].text
 

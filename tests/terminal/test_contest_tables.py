@@ -7,21 +7,29 @@ import pytest
 from rich.console import Console
 
 from judge.terminal.contest_tables import print_crosstable, standings_table
-from judge.tournament.crosstable import Cell
+from judge.tournament.crosstable import Cell, Crosstable
 from judge.tournament.results import SideScore
 from tests.publish.cups import STRONG_TO_WEAK, Cup
 
 AGENTS = 16
 NAMES = [f"agent-{number}" for number in range(1, AGENTS + 1)]
-ROWS = [
-    [None if row == column else Cell(row + column / 2, SideScore(wins=row, draws=column)) for column in range(AGENTS)]
-    for row in range(AGENTS)
-]
+
+
+def table(agents: int) -> Crosstable:
+    every = range(agents)
+    return {
+        NAMES[row]: {
+            NAMES[column]: Cell(row + column / 2, SideScore(wins=row, draws=column))
+            for column in every
+            if row != column
+        }
+        for row in every
+    }
 
 
 def printed(width: int, agents: int = AGENTS, *, is_terminal: bool = True) -> list[str]:
     console = Console(file=StringIO(), width=width, force_terminal=is_terminal, color_system=None)
-    print_crosstable(console, NAMES[:agents], [row[:agents] for row in ROWS[:agents]])
+    print_crosstable(console, table(agents))
     assert isinstance(console.file, StringIO)
     return [line.rstrip() for line in console.file.getvalue().splitlines()]
 

@@ -285,11 +285,11 @@ def test_a_shared_place_leaves_the_next_ones_out() -> None:
 def test_a_crosstable_shows_games_from_the_row_s_side() -> None:
     table = crosstable("abc", played("a>b b=a a>b\nb>c", due=3))
 
-    assert [
-        [None, Cell(2.5, SideScore(wins=2, draws=1)), None],
-        [Cell(0.5, SideScore(draws=1, losses=2)), None, Cell(1, SideScore(wins=1))],
-        [None, Cell(0, SideScore(losses=1)), None],
-    ] == table
+    assert {
+        "a": {"b": Cell(2.5, SideScore(wins=2, draws=1))},
+        "b": {"a": Cell(0.5, SideScore(draws=1, losses=2)), "c": Cell(1, SideScore(wins=1))},
+        "c": {"b": Cell(0, SideScore(losses=1))},
+    } == table
 
 
 def test_an_unknown_criterion_is_named() -> None:

@@ -113,7 +113,7 @@ def hold(
         Cup(folder / "cup", cast or form.cast, form.plan, form.more, drawn=between, secret=secret) as cup,
     ):
         cup.play(3, [VOID])
-        cup.store.remark("spring-cup", "note", "a power cut")
+        cup.store.remark("spring-cup", "images", "a power cut")
         cup.play()
         publish(cup.contest, public.directory, public.private, key, PageOptions(languages=("en",)))
     return public

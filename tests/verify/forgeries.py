@@ -18,16 +18,17 @@ from judge.publish.load import load_export
 from judge.publish.manifest import write_manifest
 from judge.publish.tables import write_csv, write_json
 from judge.referee.spec import RecordFile, public_part, read_record
-from judge.referee.transcript import Entry, EntryKind, seal, unseal
+from judge.referee.transcript import EntryKind, unseal
 from judge.store.types import JournalLine
 from judge.transparency.checkpoint import Checkpoint, read_checkpoint
 from judge.transparency.keys import make_key
 from judge.transparency.merkle import EMPTY_ROOT
 from tests.publish.cups import Player, voided
+from tests.referee.games import resealed
 from tests.verify.forger import CRASHER, VOID, Forger, Form, Row
 from tests.verify.log_forgeries import write_log
 
-NOTE = "note"
+NOTE = "images"
 """A remark of the organiser in the log."""
 
 
@@ -624,12 +625,6 @@ def as_void(file: RecordFile) -> RecordFile:
     return RecordFile(record=file.record.model_copy(update=values), transcript=file.transcript)
 
 
-def resealed(file: RecordFile, entries: Iterable[Entry]) -> RecordFile:
-    sealed = seal(entries)
-    record = file.record.model_copy(update={"transcript_sha256": sealed.sha256})
-    return public_part(RecordFile(record=record, transcript=sealed))
-
-
 def cut_off(count: int | None = None) -> Callable[[RecordFile], RecordFile]:
     """As `as_void`, without the last entries of the transcript; None: up to the answer that ended the game."""
 
@@ -638,7 +633,7 @@ def cut_off(count: int | None = None) -> Callable[[RecordFile], RecordFile]:
         answers = [
             at for at, e in enumerate(entries) if e.kind is EntryKind.READ and re.match(rb"[0-9]+,[0-9]", e.data)
         ]
-        return resealed(as_void(file), entries[: answers[-1] + 1] if count is None else entries[:-count])
+        return public_part(resealed(as_void(file), entries[: answers[-1] + 1] if count is None else entries[:-count]))
 
     return cut
 
@@ -648,7 +643,7 @@ def departing(file: RecordFile) -> RecordFile:
     entries = unseal(file.transcript)
     at = next(number for number, entry in enumerate(entries) if entry.kind is EntryKind.WROTE)
     entries[at] = entries[at]._replace(data=entries[at].data + b" ")
-    return resealed(as_void(file), entries)
+    return public_part(resealed(as_void(file), entries))
 
 
 def really_void(file: RecordFile) -> RecordFile:

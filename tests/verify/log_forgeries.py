@@ -45,7 +45,7 @@ def held(
     public = Public(folder, key)
     with Cup(folder / "cup", PAIR, drawn=between, secret=secret) as cup:
         cup.play(1, [1])
-        cup.store.remark("spring-cup", "note", "a power cut")
+        cup.store.remark("spring-cup", "images", "a power cut")
         cup.play()
         publish(cup.contest, public.directory, public.private, key, PageOptions(languages=("en",)))
     return public

@@ -70,7 +70,7 @@ def happens(cup: Cup) -> None:
     """Voids, a note, results that are withdrawn, and an agent that leaves."""
     store, name = cup.store, cup.contest.name
     cup.play(7, [2, 5])
-    store.remark(name, "note", "a power cut")
+    store.remark(name, "images", "a power cut")
     for number in (1, 4):
         store.annul(store.games(name)[number - 1].id, "a power cut")
         cup.play(3)

@@ -469,7 +469,7 @@ def delays_admission(played: Played, patch: pytest.MonkeyPatch) -> None:
 
     played.cup.contest.enter_passed = enter_late
     events = played._events
-    events[since + 6] = lambda: played.cup.store.remark(played.cup.contest.name, "note", "now")
+    events[since + 6] = lambda: played.cup.store.remark(played.cup.contest.name, "images", "now")
     # The judge looks for submissions when one passes.
     events[since + 7] = lambda: submit(played.cup, "xaver", "ute")
 

@@ -16,8 +16,9 @@ from judge.referee.void_problems import void_problems
 from judge.verify.export import verify_export
 from tests.publish.cups import voided
 from tests.publish.public import Public, sign_again
+from tests.referee.games import resealed
 from tests.verify.forger import Forger, Form, Row, kept_checkpoint
-from tests.verify.forgeries import as_void, cut_off, departing, resealed
+from tests.verify.forgeries import as_void, cut_off, departing
 from tests.verify.log_forgeries import found
 from tests.verify.test_second_verifier import verify
 

@@ -329,14 +329,14 @@ def crosstable(contest: ContestArgument = HERE, as_json: JsonOption = False) -> 
     """Print the crosstable: the points of the row's agent, and its wins, draws and losses."""
     with opened(contest) as found:
         standing = found.standing()
-    names = [line.agent for line in standing.table.lines]
+    cells = standing.table.crosstable
     if as_json:
         rows = [
-            [None if cell is None else dataclasses.asdict(cell) for cell in row] for row in standing.table.crosstable
+            [dataclasses.asdict(row[column]) if column in row else None for column in cells] for row in cells.values()
         ]
-        print(json.dumps({"agents": names, "rows": rows}))
+        print(json.dumps({"agents": list(cells), "rows": rows}))
         return
-    print_crosstable(Console(highlight=False), names, standing.table.crosstable)
+    print_crosstable(Console(highlight=False), cells)
 
 
 def log(contest: ContestArgument = HERE, as_json: JsonOption = False) -> None:

@@ -94,8 +94,6 @@ def verify(
     if report.fairness is not None:
         for line in fairness_lines(report.fairness):
             print(f"fairness {line}")
-    elif report.contest and report.sampled_of is None:
-        print("fairness the export has no certificate")
     print(f"log      {_log_words(report, since)}")
     if (found := report.receipt) is not None:
         proved = "see the problems" if report.problems else f"is leaf {found.number} of the log"

@@ -25,8 +25,8 @@ class TournamentFormat(BaseModel, ABC):
     has_rounds: ClassVar[bool] = True
     """False: agents join and leave at any time (`judge.tournament.ladder`)."""
 
-    agents: ClassVar[tuple[int, int | None]] = (2, None)
-    """Minimum and maximum."""
+    agents: ClassVar[tuple[int, int]] = (2, 1000)
+    """Minimum and maximum, late entries included. Ratings and tables take time in proportion to its square and cube."""
 
     orders_by_strength: ClassVar[bool] = True
     """Whether places estimate an order of strength, so that their certainty is shown."""

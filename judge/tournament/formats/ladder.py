@@ -89,6 +89,7 @@ class Ladder(TournamentFormat):
     """Ratings by agent, also for later entries; those of `[ratings] from` are added."""
     matchmaking: Matchmaking = Matchmaking()
 
+    agents: ClassVar[tuple[int, int]] = (2, 2500)
     waits: ClassVar[bool] = False
     has_rounds: ClassVar[bool] = False
 

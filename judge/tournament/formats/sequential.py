@@ -36,7 +36,7 @@ class Sequential(TournamentFormat):
     """See the module."""
 
     waits: ClassVar[bool] = False
-    agents: ClassVar[tuple[int, int | None]] = (2, 2)
+    agents: ClassVar[tuple[int, int]] = (2, 2)
     orders_by_strength: ClassVar[bool] = False
 
     name: Literal["sprt"] = "sprt"

@@ -35,6 +35,7 @@ _LEAN = 2
 class Swiss(TournamentFormat):
     """With an odd number of agents one has a bye, which scores like all wins."""
 
+    agents: ClassVar[tuple[int, int]] = (2, 500)
     withdrawal: ClassVar[Literal["refused", "annuls", "keeps"]] = "keeps"
 
     name: Literal["swiss"] = "swiss"

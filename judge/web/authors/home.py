@@ -7,10 +7,10 @@ from typing import Any, Literal
 
 from judge.contest.contest import why_frozen
 from judge.contest.entries import current_intake
-from judge.contest.orders import NOT_ENTERED, season_is_over
+from judge.contest.orders import season_is_over
 from judge.site.rules import game_facts, limit_facts
 from judge.store.queries import Reader
-from judge.store.types import ENTERS, VERSIONED_CHARACTERS, EntryRow, NotNowError, State, Submission
+from judge.store.types import ENTERS, NOT_ENTERED, VERSIONED_CHARACTERS, EntryRow, NotNowError, State, Submission
 from judge.submissions.service import has_other_clock
 from judge.submissions.starters import starters_of
 from judge.tournament.formats.ladder import Ladder

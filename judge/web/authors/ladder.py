@@ -10,6 +10,7 @@ from judge.records.outcome import outcome_for
 from judge.site.ladder import signed, since
 from judge.store.practice_games import PracticeGame
 from judge.store.types import ENTERS, Submission
+from judge.tournament.snapshot import newest_versions
 from judge.translations.language import Language
 from judge.web.authors.games import seat_names
 from judge.web.intake.answers import practice_reason
@@ -29,7 +30,12 @@ def ladder_values(
     """None for other formats, and without an agent that takes part."""
     passed = {each.id for each in submissions if each.state in ENTERS}
     ids = {each.id for each in submissions}
-    own = [each for each in contest.participants if each.entry.submission in ids and each.name in contest.ladder]
+    newest = {entry.name for entry in newest_versions(contest.snapshot.entries).values()}
+    own = [
+        each
+        for each in contest.participants
+        if each.entry.submission in ids and each.name in contest.ladder and each.name in newest
+    ]
     if not own:
         return None
     active = {each.name for each in contest.participants if not each.out and not each.withdrawn}

@@ -27,15 +27,14 @@ from judge.referee.transcript import (
 from judge.referee.verify import verify
 from judge.testing import Say, ScriptedGame, World
 from tests.examples import examples
-from tests.records.kept import record_file
-from tests.referee.games import BLACK_ROW, WHITE_ROW, brain, play, spec
+from tests.referee.games import BLACK_ROW, WHITE_ROW, a_file, brain, play, spec
 from tests.referee.test_agi import engine, laid
 from tests.referee.test_agi import play as play_agi
 from tests.referee.test_agi import spec as agi_spec
 
 
 def five_of_played(played: ScriptedGame, game_spec: GameSpec | None = None) -> FiveRecord:
-    file = record_file(played, game_spec)
+    file = a_file(played, game_spec)
     found = five_of(file)
     assert write_pgn(found) == write_pgn(five_of_steps(file.record, steps_of(file)))
     return found
@@ -67,7 +66,7 @@ def test_game_is_broadcast_with_opening_and_times() -> None:
 def test_an_illegal_stone_is_not_on_the_board() -> None:
     """It is the last answer, and laid nothing."""
     played = play(brain("7,7", "7,7"), brain("8,8"))
-    game, plies = replay_gomoku(record_file(played))
+    game, plies = replay_gomoku(a_file(played))
     record = five_of_played(played)
 
     assert [[0], [1], []] == [list(ply.stones) for ply in plies]
@@ -117,7 +116,7 @@ def test_fifths_that_were_offered_are_not_on_the_board() -> None:
     """Black offers two, white keeps one: the fifth stone is the one, in the time white took to choose."""
     game_spec = agi_spec("agi-renju:rif")
     played = play_agi(laid("67", "59", "99"), engine("5A", "59", "5A"), game_spec)
-    game, plies = replay_gomoku(record_file(played, game_spec))
+    game, plies = replay_gomoku(a_file(played, game_spec))
     fifth = five_of_played(played, game_spec).moves[4]
 
     assert [0, 0, 1] == [len(ply.stones) for ply in plies][4:7]
@@ -142,7 +141,7 @@ def test_void_game_is_broadcast_as_far_as_played() -> None:
     """Starved in its second turn; and one that broke off because the host failed."""
     world = World(brain("7,7"), brain("8,8"))
     world.others_share = 0.5
-    file = record_file(ScriptedGame(world, spec()))
+    file = a_file(ScriptedGame(world, spec()))
     entries = [(block, len(block.entries)) for block in file.transcript.blocks]
     cut = SealedTranscript(
         sha256="",
@@ -164,7 +163,7 @@ def test_void_game_is_broadcast_as_far_as_played() -> None:
 
 def test_record_with_withheld_lines_is_still_replayed() -> None:
     played = play(brain("7,7", BEGIN=[Say(b"DEBUG secret\r\n7,7\r\n")]), brain("8,8"))
-    file = record_file(played)
+    file = a_file(played)
     entries = mark_private(played.world.entries, lambda _seat, line: line.startswith(b"DEBUG"))
     withheld = RecordFile(record=file.record, transcript=withhold(seal(entries)))
 
@@ -173,7 +172,7 @@ def test_record_with_withheld_lines_is_still_replayed() -> None:
 
 def test_deviation_from_the_rules_is_refused() -> None:
     """A record of a game that ended in another way than its reads say."""
-    file = record_file(play(brain("7,7", "7,7"), brain("8,8")))
+    file = a_file(play(brain("7,7", "7,7"), brain("8,8")))
     entries = play(brain("7,7"), brain("8,9", "1,1")).world.entries
     with pytest.raises(InputError, match="departs from the rules"):
         five_of(RecordFile(record=file.record, transcript=seal(entries[: len(entries) // 2])))
@@ -198,7 +197,7 @@ def test_forged_transcript_is_refused_or_reported(changes: list[tuple[int, int, 
     entries = list(played.world.entries)
     for at, cut, entry in changes:
         entries[at : at + cut] = [entry]
-    file = record_file(played).model_copy(update={"transcript": seal(entries)})
+    file = a_file(played).model_copy(update={"transcript": seal(entries)})
 
     with suppress(InputError):
         five_of(file)
@@ -210,7 +209,7 @@ def test_forged_transcript_is_refused_or_reported(changes: list[tuple[int, int, 
 )
 def test_a_forged_entry_is_an_input_error(entry: tuple[int, int, str, str | int]) -> None:
     """No such kind, no byte, no length, fewer private lines than there should be, no time."""
-    file = record_file(play(brain("7,7", "7,7"), brain("8,8")))
+    file = a_file(play(brain("7,7", "7,7"), brain("8,8")))
     (block,) = file.transcript.blocks
     forged_block = block.model_copy(update={"entries": [entry]})
     transcript = SealedTranscript(sha256="", blocks=[forged_block])
@@ -222,7 +221,7 @@ def test_a_forged_entry_is_an_input_error(entry: tuple[int, int, str, str | int]
 def test_a_record_of_another_game_is_refused() -> None:
     seat = {"digest": "0" * 64, "command": ("./a",), "runtime": "native", "protocol": "stratego"}
     seats = (SeatSpec(name="a", **seat), SeatSpec(name="b", **seat))  # type: ignore[arg-type]
-    file = record_file(play(brain("7,7", "7,7"), brain("8,8")))
+    file = a_file(play(brain("7,7", "7,7"), brain("8,8")))
     other = spec(game={"name": "stratego", "options": {}}).model_copy(update={"seats": seats})
     record = file.record.model_copy(update={"spec": other})
     with pytest.raises(InputError, match="a record of stratego, not of five in a row"):
@@ -232,7 +231,7 @@ def test_a_record_of_another_game_is_refused() -> None:
 def test_psq_is_written_next_to_a_record(tmp_path: Path) -> None:
     game_spec = spec(opening=[(7, 7)])
     played = play(brain(*WHITE_ROW), brain(*BLACK_ROW), game_spec)
-    file = record_file(played, game_spec)
+    file = a_file(played, game_spec)
 
     write_exports(file, tmp_path / "game.json")
 
