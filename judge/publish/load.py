@@ -31,7 +31,7 @@ from judge.store.types import WITHDRAWN, JournalLine
 from judge.tournament.comparable import policy_difference
 from judge.tournament.schedule import Tournament
 from judge.tournament.seeds import commitment_to
-from judge.tournament.snapshot import Snapshot, read_snapshot
+from judge.tournament.snapshot import Snapshot, read_snapshot, refuse_missing_pairings
 
 DOCUMENT, CHANCE = "contest.json", "chance.json"
 
@@ -136,6 +136,8 @@ def load_export(directory: Path) -> tuple[PublishedContest, list[str]]:
     known = {*snapshot.by_name(), None}
     if unknown := [name for pairing in pairings for name in (pairing.first, pairing.second) if name not in known]:
         raise InputError(f"{directory / 'data/pairings.json'}: {quote(unknown[0] or '')} is not an entry of {DOCUMENT}")
+    count = len(snapshot.entries) - len(entered)
+    refuse_missing_pairings(snapshot.format, count, len(pairings), f"{DOCUMENT} and pairings.json")
     rows = {row.number: row for row in _read_table(directory, "games", GameRow)}
     expected = sum(pairing.second is not None for pairing in pairings) * snapshot.format.games
     # Check first: contest.json, which is untrusted, determines the schedule's length.

@@ -176,13 +176,19 @@ def _open_ends(games: Sequence[GameResult], pools: Sequence[set[str]]) -> tuple[
         members: dict[int, set[str]] = {group: groups.nodes[group]["members"] for group in groups}
         largest = max(map(len, members.values()), default=0)
         cores = [group for group, agents in members.items() if len(agents) == largest]
-        # Or all groups if several are the largest.
-        references = frozenset(cores if len(cores) == 1 else members)
+        if len(cores) == 1:
+            # Everybody is compared with the largest group.
+            below, above = nx.descendants(groups, cores[0]), nx.ancestors(groups, cores[0])
+        else:
+            # Or with all other groups: only one that all others lead to, or that leads to all others, has an end.
+            below = {group for group in groups if not groups.out_degree(group)}
+            above = {group for group in groups if not groups.in_degree(group)}
+            below, above = (ends if len(ends) == 1 else set() for ends in (below, above))
+            cores = []
         for group in groups:
-            seen_from = references - {group}
-            if seen_from - nx.ancestors(groups, group):
+            if group not in below and group not in cores:
                 low_open |= members[group]
-            if seen_from - nx.descendants(groups, group):
+            if group not in above and group not in cores:
                 high_open |= members[group]
     return low_open, high_open
 

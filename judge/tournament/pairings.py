@@ -1,6 +1,6 @@
 """Entries, tables of a round, seats and openings of games, with agents' ids."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from judge.contest_games import Pairing
@@ -43,19 +43,25 @@ def next_number(pairings: Iterable[Pairing]) -> int:
     return max((pairing.round for pairing in pairings), default=0) + 1
 
 
-def set_tables(
-    pairs: Iterable[tuple[str, str | None, str]], round_number: int, earlier: Sequence[Pairing]
-) -> list[Pairing]:
-    """Pairings of (first, second, group) on tables from 1; repeated pairings change seats."""
-    last: dict[frozenset[str], Pairing] = {}
-    for pairing in sorted(earlier, key=lambda pairing: pairing.round):
-        last[pairing.agents] = pairing
-    tables: list[Pairing] = []
-    for table, (first, second, group) in enumerate(pairs, 1):
-        pairing = Pairing(first, second, round_number, table, group=group)
-        before = last.get(pairing.agents)
-        if before is not None and second is not None:
-            seats = (second, first) if before.first == first else (first, second)
-            pairing = replace(pairing, first=seats[0], second=seats[1], meeting=before.meeting + 1)
-        tables.append(pairing)
-    return tables
+class Rounds:
+    """Pairings of rounds, to which rounds are added."""
+
+    def __init__(self, earlier: Iterable[Pairing]) -> None:
+        self.pairings = list(earlier)
+        self.next_number = next_number(self.pairings)
+        self._last = {each.agents: each for each in sorted(self.pairings, key=lambda pairing: pairing.round)}
+
+    def add(self, pairs: Iterable[tuple[str, str | None, str]]) -> list[Pairing]:
+        """A round of (first, second, group) on tables from 1; repeated pairings change seats."""
+        tables: list[Pairing] = []
+        for table, (first, second, group) in enumerate(pairs, 1):
+            pairing = Pairing(first, second, self.next_number, table, group=group)
+            before = self._last.get(pairing.agents)
+            if before is not None and second is not None:
+                seats = (second, first) if before.first == first else (first, second)
+                pairing = replace(pairing, first=seats[0], second=seats[1], meeting=before.meeting + 1)
+            tables.append(pairing)
+        self._last |= {pairing.agents: pairing for pairing in tables}
+        self.pairings += tables
+        self.next_number += 1
+        return tables

@@ -14,6 +14,7 @@ from judge.referee.policy import Policy
 from judge.referee.seeds import Key, Seed, numbers
 from judge.referee.spec import WRITTEN_BY_FIRST_VERSION, BoxKind, OpeningField, SeatSpec
 from judge.tournament.formats import AnyFormat
+from judge.tournament.formats.base import skip_of
 from judge.tournament.formats.groups import Groups, Leagues
 from judge.tournament.formats.ladder import Ladder, StartRating
 from judge.tournament.formats.round_robin import DoubleRoundRobin, RoundRobin
@@ -228,6 +229,25 @@ def refuse_many_entries(form: AnyFormat, count: int, source: str) -> None:
             f"{source}: format: more groups than the {count} agents, or more than {MAX_PAIRINGS} pairings; "
             "use fewer groups and cycles"
         )
+
+
+_MAX_MISSING_PAIRINGS = 10_000
+_MAX_SKIPPED = 20
+"""Pairings that are drawn for each one that `skip` does not leave out."""
+
+
+def refuse_missing_pairings(form: AnyFormat, count: int, found: int, source: str) -> None:
+    """Raises InputError if the first draw of `count` entries has many more pairings than were `found`."""
+    sizes: Iterable[int] = ()
+    if isinstance(form, RoundRobin | DoubleRoundRobin):
+        sizes = (count,)
+    elif isinstance(form, Groups):
+        sizes = (count // form.groups,) * form.groups
+    elif isinstance(form, Leagues):
+        sizes = (max(0, count - sum(form.sizes)),)
+    drawn = getattr(form, "cycles", 1) * sum(size * (size - 1) // 2 for size in sizes)
+    if drawn > found * (1 if skip_of(form) is None else _MAX_SKIPPED) + _MAX_MISSING_PAIRINGS:
+        raise InputError(f"{source}: the format draws {drawn} pairings at the start, but there are {found}")
 
 
 def terms_digest(document: str) -> str:

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judge.contest_games import Pairing
-from judge.tournament.pairings import opening_number, seats, set_tables
+from judge.tournament.pairings import Rounds, opening_number, seats
 
 
 def games_of(pairing: Pairing, games: int) -> list[tuple[str, str, int]]:
@@ -28,11 +28,10 @@ def test_a_bye_is_no_game() -> None:
 @given(st.integers(1, 9), st.integers(1, 4))
 def test_over_all_meetings_each_opening_is_played_from_both_sides(games: int, meetings: int) -> None:
     """With an odd number of games too, where an opening's second half comes in the next meeting."""
-    earlier: list[Pairing] = []
+    rounds = Rounds([])
     seated: dict[int, list[str]] = {}
-    for number in range(1, meetings + 1):
-        [pairing] = set_tables([("a", "b", "")], number, earlier)
-        earlier.append(pairing)
+    for _ in range(meetings):
+        [pairing] = rounds.add([("a", "b", "")])
         for first, _, opening in games_of(pairing, games):
             seated.setdefault(opening, []).append(first)
 
@@ -44,7 +43,7 @@ def test_over_all_meetings_each_opening_is_played_from_both_sides(games: int, me
 
 def test_repeated_pairing_changes_seats() -> None:
     earlier = [Pairing("a", "b", 1, 1), Pairing("c", "d", 1, 2)]
-    tables = set_tables([("a", "b", ""), ("d", "c", ""), ("e", None, "")], 2, earlier)
+    tables = Rounds(earlier).add([("a", "b", ""), ("d", "c", ""), ("e", None, "")])
 
     assert [("b", "a", 1), ("d", "c", 1), ("e", None, 0)] == [
         (pairing.first, pairing.second, pairing.meeting) for pairing in tables

@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from judge.contest_games import Pairing
 from judge.referee.seeds import Seed
-from judge.tournament.pairings import Competitor, next_number, set_tables
+from judge.tournament.pairings import Competitor, Rounds
 from judge.tournament.results import PlayedPairing, without
 from judge.tournament.skipped_pairs import Skip
 from judge.tournament.standings import BY_POINTS, Ranking, Tiers, Values, compared, records_of, tiers_of
@@ -131,8 +131,7 @@ def skip_of(form: TournamentFormat) -> Skip | None:
 
 def remaining(rounds: Sequence[Sequence[Pair]], played: Sequence[PlayedPairing]) -> list[Pairing]:
     """The pairings of all later rounds, without withdrawn agents."""
-    pairings = [each.pairing for each in played]
-    for number in range(next_number(pairings), len(rounds) + 1):
-        pairs = [(first.id, second.id, "") for first, second in rounds[number - 1] if first.active and second.active]
-        pairings += set_tables(pairs, number, pairings)
-    return pairings[len(played) :]
+    drawn = Rounds(each.pairing for each in played)
+    for pairs in rounds[drawn.next_number - 1 :]:
+        drawn.add((first.id, second.id, "") for first, second in pairs if first.active and second.active)
+    return drawn.pairings[len(played) :]

@@ -18,7 +18,7 @@ from judge.contest_games import Pairing
 from judge.referee.seeds import Seed
 from judge.tournament.formats.base import Pair, SkippingFormat, ranked, ranked_by
 from judge.tournament.formats.round_robin import berger
-from judge.tournament.pairings import Competitor, by_seed, next_number, set_tables
+from judge.tournament.pairings import Competitor, Rounds, by_seed
 from judge.tournament.promotion import Seats, promoted_count
 from judge.tournament.results import PlayedPairing
 from judge.tournament.standings import Ranking, Tiers, Values
@@ -91,11 +91,11 @@ class _Staged(SkippingFormat):
         played: Sequence[PlayedPairing],
         seed: Seed,  # noqa: ARG002
     ) -> list[Pairing]:
-        pairings = [each.pairing for each in played]
+        drawn = Rounds(each.pairing for each in played)
         for stage in self.stages(entries, played)[-1:]:
             for pairs in self._remaining_pairs(stage, played):
-                pairings += set_tables(pairs, next_number(pairings), pairings)
-        return pairings[len(played) :]
+                drawn.add(pairs)
+        return drawn.pairings[len(played) :]
 
     @property
     @abstractmethod

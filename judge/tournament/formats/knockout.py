@@ -10,7 +10,7 @@ from judge.base.text import sentence
 from judge.contest_games import Pairing
 from judge.referee.seeds import Seed
 from judge.tournament.formats.base import TournamentFormat
-from judge.tournament.pairings import Competitor, by_seed, next_number, set_tables
+from judge.tournament.pairings import Competitor, Rounds, by_seed
 from judge.tournament.results import PlayedPairing
 from judge.tournament.standings import Tiers
 
@@ -62,7 +62,7 @@ class Knockout(TournamentFormat):
                     better, worse = by_seed([tie.top, tie.bottom])
                     pairs.append((better.id, worse.id, "") if table % 2 == 0 else (worse.id, better.id, ""))
             if pairs:
-                return set_tables(pairs, next_number(earlier), earlier)
+                return Rounds(earlier).add(pairs)
         return []
 
     def to_come(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing]) -> int:

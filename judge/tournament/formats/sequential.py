@@ -15,7 +15,7 @@ from judge.referee.seeds import Seed
 from judge.statistics.match_estimate import MatchCounts
 from judge.statistics.sprt import Sprt, SprtDecision, SprtState
 from judge.tournament.formats.base import TournamentFormat
-from judge.tournament.pairings import Competitor, by_seed, set_tables
+from judge.tournament.pairings import Competitor, Rounds, by_seed
 from judge.tournament.results import PlayedPairing
 
 
@@ -71,8 +71,7 @@ class Sequential(TournamentFormat):
     def pairing_after(self, entries: Sequence[Competitor], last: Pairing | None) -> Pairing:
         """The pairing after `last`."""
         first, second = by_seed(entries)
-        number = 1 if last is None else last.round + 1
-        (pairing,) = set_tables([(first.id, second.id, "")], number, [] if last is None else [last])
+        (pairing,) = Rounds([] if last is None else [last]).add([(first.id, second.id, "")])
         return pairing
 
     def to_come(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing]) -> int:  # noqa: ARG002

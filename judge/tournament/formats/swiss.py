@@ -21,7 +21,7 @@ from pydantic import Field
 from judge.contest_games import Pairing
 from judge.referee.seeds import Seed, numbers
 from judge.tournament.formats.base import TournamentFormat
-from judge.tournament.pairings import Competitor, by_seed, next_number, set_tables
+from judge.tournament.pairings import Competitor, Rounds, by_seed, next_number
 from judge.tournament.points import DECIMALS
 from judge.tournament.results import PlayedPairing
 from judge.tournament.standings import BY_SWISS_POINTS, Ranking
@@ -52,7 +52,7 @@ class Swiss(TournamentFormat):
         field = _Field(active, played, has_seats=self.games % 2 == 1)
         lot = numbers(seed, "swiss").randrange(2)
         pairs = [(*field.seats(one, other, lot), "") for one, other in field.pair()]
-        return set_tables(pairs, number, earlier)
+        return Rounds(earlier).add(pairs)
 
     def to_come(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing]) -> int:
         """See the base class."""
