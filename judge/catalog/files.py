@@ -202,7 +202,7 @@ class _Collector:
         if self._ply is None:
             self.steps.append(ReplayStep(view, left_ms=self._left_ms))
             return
-        seat, said, charged_ns, search, memory_bytes = self._ply
+        seat, said, charged_ns, search, memory_bytes, _ = self._ply
         ms, at_ns = charged_ns / 1e6, self._at_ns
         step = ReplayStep(view, seat, said, ms, search, self._messages, self._left_ms, memory_bytes, at_ns)
         self.steps.append(step)

@@ -110,7 +110,7 @@ class QuantumChessEntry(GameEntry):
             lambda data: _LOG.match(data) is not None,
             is_export=True,
         )
-        return FileFormats(lambda file: qchess_log(file.record), {"log": log}, lambda game: game.result is not None)
+        return FileFormats(qchess_log, {"log": log}, lambda game: game.result is not None)
 
     def read_log(self, data: bytes, source: str) -> Stepped:
         """Random results are in the log."""

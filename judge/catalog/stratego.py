@@ -168,7 +168,7 @@ class StrategoEntry(GameEntry):
             return (data,)
 
         log = FileFormat(".log", bytes, read, lambda data: _LOG.match(data) is not None, is_export=True)
-        return FileFormats(lambda file: log_of_record(file.record), {"log": log})
+        return FileFormats(log_of_record, {"log": log})
 
     def read_log(self, data: bytes, source: str) -> Stepped:
         from judge.records.stratego.log import read_log

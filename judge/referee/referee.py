@@ -163,7 +163,7 @@ class Referee:
             raise TypeError(f"{type(side.protocol).__name__} ended a request with {end!r}")
         side.clock.answered()
         side.turn_bytes = 0
-        ply = Ply(seat, end.reply.said, talk.charged_ns, talk.search, talk.memory_bytes)
+        ply = Ply(seat, end.reply.said, talk.charged_ns, talk.search, talk.memory_bytes, end.reply)
         self.plies.append(ply)
         if self._watch is not None:
             self._watch(ply)

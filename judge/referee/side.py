@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from judge.games.types import AgentFault
+from judge.games.types import AgentFault, Reply
 from judge.protocols.types import AgentProtocol, Clock, Note, Open, Wait
 from judge.referee.blame import Evidence, Void
 from judge.referee.clock import Deadline, SeatClock
@@ -38,7 +38,8 @@ class Ply(NamedTuple):
     said: str
     charged_ns: int
     search: Mapping[str, str]
-    memory_bytes: int | None = None
+    memory_bytes: int | None
+    reply: Reply
 
 
 @dataclass(slots=True)

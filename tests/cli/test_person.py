@@ -411,3 +411,30 @@ def test_a_person_plays_an_agent_in_its_container(tmp_path: Path) -> None:
     assert "person" == record["placement"]["box"][0]
     assert {} == record["seats"][0]["folders"]
     the_record(tmp_path)
+
+
+@pytest.mark.parametrize("seat", [0, 1])
+@pytest.mark.parametrize(
+    ("policy", "house", "typed"),
+    [
+        ("stratego-seed", "house-stratego-instant", "auto\nresign\n"),
+        ("stratego-2011", "house-stratego-instant", "auto\nresign\n"),
+        ("stratego-2012", "house-stratego-instant", "auto\nresign\n"),
+        ("qchess-seed", "house-qchess-instant", "resign\n"),
+        ("qchess-2013", "house-qchess-instant", "resign\n"),
+    ],
+)
+def test_log_has_the_result_of_its_record_when_a_person_resigns(
+    policy: str, house: str, typed: str, seat: int, tmp_path: Path
+) -> None:
+    """The words of a person are not those of the protocol."""
+    agents = ("me", house) if seat == 0 else (house, "me")
+    ran = play(tmp_path, typed, *agents, "--policy", policy, *PATIENT)
+    assert 0 == ran.code, ran.err
+
+    record = the_record(tmp_path).record
+    (log,) = (path.read_text() for path in (tmp_path / "records").glob("*.log"))
+    assert ("resigned", 1 - seat) == (record.verdict, record.winner)
+    assert record.result in log
+    assert "GIBBERISH" not in log
+    assert "Unintelligible" not in log

@@ -14,7 +14,7 @@ from judge.referee.transcript import EntryKind
 from judge.referee.verify import verify
 from judge.sandbox.box import ProcessReport
 from judge.testing import Act, Agent, Do, Say, ScriptedGame, World, exits
-from tests.referee.games import a_file, a_record
+from tests.referee.games import a_file
 
 
 def player(*answers: str, ms: float = 1.0, **lines: Sequence[Act]) -> Agent:
@@ -230,7 +230,7 @@ def test_log_of_a_record_shows_both_conversations(white: Agent, policy: str) -> 
     """Nature's answers come from the seed again; the log stands for itself when it is replayed."""
     game_spec = spec(policy)
     played = play(white, player(*PAWN), game_spec)
-    log = qchess_log(a_record(game_spec, played.end, played.referee))
+    log = qchess_log(a_file(played, game_spec))
 
     questions = ("SELECTION?", "MOVE?", "QUIT", "black")
     told = [line for line in played.world.bodies[1].heard if line.split()[0] not in questions]
@@ -247,7 +247,7 @@ def test_a_void_game_has_a_log_without_a_result() -> None:
     lost: list[Act] = [Say(b""), Do(EntryKind.REPORT, ProcessReport("lost").encode())]
     game_spec = spec()
     played = play(player("4 6", MOVE=lost), player(), game_spec)
-    log = qchess_log(a_record(game_spec, played.end, played.referee))
+    log = qchess_log(a_file(played, game_spec))
 
     assert Verdict.VOID is played.verdict
     assert ["4 6 0 pawn"] == [said.text for said in log.events]

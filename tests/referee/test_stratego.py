@@ -8,13 +8,15 @@ import pytest
 from judge.games.stratego import Stratego
 from judge.games.types import BothAtFault, RuleResult, Verdict
 from judge.records.stratego.log import read_log, write_log
-from judge.records.stratego.replay import game_of_record, log_of_record, replay_stratego_log
+from judge.records.stratego.replay import log_of_record, replay_stratego_log
 from judge.referee.policy import Policy, load_policy
-from judge.referee.spec import GameRecord, GameSpec, SeatSpec
-from judge.referee.transcript import EntryKind
+from judge.referee.spec import GameSpec, RecordFile, SeatSpec
+from judge.referee.transcript import EntryKind, seal
+from judge.referee.verify import verify
 from judge.sandbox.box import Readings
 from judge.testing import Act, Agent, Say, ScriptedGame, World, dies, exits
 from tests.games.stratego_positions import FULL_BLUE, FULL_RED, blue, red
+from tests.publish.cups import voided
 from tests.referee.games import a_record
 
 NAMES = ("./red", "./blue")
@@ -80,9 +82,10 @@ class Game(ScriptedGame):
         """The lines of a seat, without the boards."""
         return [line for line in self.world.bodies[seat].heard if " " in line or line == "START"]
 
-    def record(self) -> GameRecord:
+    def file(self) -> RecordFile:
         """As a played game is recorded."""
-        return a_record(self.spec, self.end, self.referee)
+        sealed = seal(self.world.entries)
+        return RecordFile(record=a_record(self.spec, self.end, self.referee, sealed), transcript=sealed)
 
 
 def test_a_whole_game() -> None:
@@ -266,26 +269,20 @@ def test_game_log_is_made_from_its_record(policy: str) -> None:
     ]
     for red_agent, blue_agent in fighters:
         played = Game(red_agent, blue_agent, spec(policy))
-        record = GameRecord.model_validate_json(played.record().model_dump_json())
-        data = log_of_record(record)
+        data = log_of_record(RecordFile.model_validate_json(played.file().to_json()))
         assert write_log(played.rules, NAMES) == data
-        assert played.rules.half_moves == game_of_record(record).half_moves
         if None not in (log := read_log(data)).setups:
             assert played.result == replay_stratego_log(log, played.rules.options).result(NAMES)
 
 
 def test_a_void_game_has_a_log_without_an_end() -> None:
     played = Game(agent("0 3 DOWN"), agent("SURRENDER", rows=FULL_BLUE))
-    record = played.record()
-    void = record.model_copy(
-        update={
-            "verdict": Verdict.VOID,
-            "plies": record.plies[:-1],
-            "seats": tuple(seat.model_copy(update={"fault": None}) for seat in record.seats),
-        }
-    )
+    void = voided(played.file())
 
-    assert log_of_record(void).endswith(b"\n1 RED: 0 3 DOWN OK\n")
+    assert [] == verify(void).problems
+    log = log_of_record(void)
+    assert b"RED SETUP" in log
+    assert b"SURRENDER" not in log
 
 
 @pytest.mark.parametrize(

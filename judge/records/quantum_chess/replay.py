@@ -36,10 +36,11 @@ from judge.games.quantum_chess.words import (
 )
 from judge.games.types import NATURE, AgentFault, Chance, Drawn, Event, Reply, ReplyKind, Request, Verdict, decided
 from judge.records.quantum_chess.log import Logged, QchessLog
+from judge.records.replays import replay_record
 from judge.records.steps import LogSteps, Stepped
 from judge.records.views import BoardView, Face, Surface, Token
 from judge.referee.setup import chance_from_seed
-from judge.referee.spec import GameRecord
+from judge.referee.spec import RecordFile
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,17 +227,17 @@ class Moments:
     ended: datetime
 
 
-def qchess_log(record: GameRecord) -> QchessLog:
-    """Times are the start plus all time charged until then."""
+def qchess_log(file: RecordFile) -> QchessLog:
+    """Times are the start plus all time charged until then. Raises InputError if the record contradicts the rules."""
+    record = file.record
+    _, plies = replay_record(file, QuantumChess, "Quantum Chess")
     started = datetime.fromisoformat(record.started_at)
     charged, moments = 0.0, []
-    for ply in record.plies:
-        charged += ply.ms
+    for each in plies:
+        charged += each.ply.charged_ns / 1e6
         moments.append(started + timedelta(milliseconds=charged))
     ended = max([*moments, started + timedelta(seconds=record.seconds)])
-    replies = [read_square(ply.said) for ply in record.plies]
-    if replies and record.reason.startswith("ILLEGAL unasked"):
-        replies[-1] = Reply(ReplyKind.UNASKED, record.plies[-1].said)
+    replies = [each.ply.reply for each in plies]
     faults = [
         AgentFault(seat.fault, number, seat.why) for number, seat in enumerate(record.seats) if seat.fault is not None
     ]

@@ -10,11 +10,11 @@ from judge.games.stratego import RULES, Stratego, StrategoOptions
 from judge.games.stratego.game import SURRENDERED, UNINTELLIGIBLE
 from judge.games.stratego.types import COLOURS, SIZE, Move, NoMove, SetUpRow, SetupRow, read_reply
 from judge.games.types import NATURE, SEATS, AgentFault, Drawn, Reply, ReplyKind, Verdict, decided
+from judge.records.replays import replay_record
 from judge.records.steps import LogSteps, Stepped
 from judge.records.stratego.log import SHORT, HalfMoveLine, StrategoLog, one_printable_line, read_result, write_log
 from judge.records.views import BoardView, Face, Square, Surface, Token
-from judge.referee.setup import chance_from_seed
-from judge.referee.spec import GameRecord
+from judge.referee.spec import RecordFile
 
 _OUTCOME = re.compile(r"(.*) (OK|ILLEGAL|FLAG|VICTORY_FLAG|VICTORY_ATTRITION|(?:KILLS|DIES|BOTHDIE) \S \S)", re.DOTALL)
 
@@ -126,36 +126,12 @@ def _check_end(log: StrategoLog, game: Stratego) -> None:
         )
 
 
-def log_of_record(record: GameRecord) -> bytes:
-    """A record's log."""
-    names, clock = (record.seats[0].name, record.seats[1].name), record.spec.policy.clock
-    return write_log(
-        game_of_record(record), names, (clock.turn_ms if clock.control is None else clock.answer_ms) / 1000
-    )
-
-
-def game_of_record(record: GameRecord) -> Stratego:
-    """A void game has no end."""
-    game = Stratego.from_options(record.spec.game_options())
-    chance = chance_from_seed(record.spec.seed)
-    plies = list(reversed(record.plies))
-    while game.end is None:
-        request = game.pending()
-        seat = request.seat
-        if seat == NATURE:
-            game.apply(chance(request))
-        elif plies and plies[-1].seat == seat:
-            said = plies.pop().said
-            if isinstance(request, SetupRow):
-                game.apply(decided(SetUpRow(said), said))
-            else:
-                options = record.spec.policy.protocol.get("stratego", {}) | record.spec.seats[seat].protocol_options
-                game.apply(read_reply(said, options.get("line_bytes", 1024)))
-        elif (fault := record.seats[seat].fault) is not None:
-            game.forfeit(AgentFault(fault, seat, record.seats[seat].why))
-        else:
-            break
-    return game
+def log_of_record(file: RecordFile) -> bytes:
+    """A record's log. A void game has no end. Raises InputError if the record contradicts the rules."""
+    record, clock = file.record, file.record.spec.policy.clock
+    game, _ = replay_record(file, Stratego, "Stratego")
+    names = (record.seats[0].name, record.seats[1].name)
+    return write_log(game, names, (clock.turn_ms if clock.control is None else clock.answer_ms) / 1000)
 
 
 _EMPTY, _LAKE, _ENEMY = ".", "+", "#"
