@@ -60,6 +60,7 @@ class ClockPolicy(_Section):
     tolerance_ms: int = Field(default=1000, ge=0, le=UNLIMITED_MS)
     """Maximum overrun of a turn; it is charged to the game."""
     asap_ms: int = Field(default=1000, ge=1, le=UNLIMITED_MS)
+    """Limit of a turn if `turn_ms` is 0."""
     start_ms: int = Field(default=10000, ge=1, le=UNLIMITED_MS)
     """From the first instruction until ready; charged to the game, not to a turn."""
     sync_ms: int = Field(default=10000, ge=1, le=UNLIMITED_MS)
@@ -194,7 +195,8 @@ class LimitsPolicy(_Section):
     """Kernel limits in bytes and counts; see `judge.sandbox.box.Limits`."""
 
     memory_bytes: int = Field(default=367001600, ge=0)
-    """Memory limit sent to the agent; its cap without writable directories. 0: none is sent."""
+    """Memory limit sent to the agent; its cap without writable directories. 0: 0 is sent, which
+    means no limit, and the cap is `ceiling_bytes`."""
     ceiling_bytes: int = Field(default=1 << 30, ge=16 << 20)
     """The cap if `memory_bytes` is 0."""
     threads: int = Field(default=1, ge=1, le=1024, exclude_if=lambda threads: threads == 1)

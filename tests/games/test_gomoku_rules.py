@@ -189,6 +189,15 @@ def test_a_continuous_game_is_won_by_the_most_rows() -> None:
     assert game.end.reason.startswith("rows: black")
 
 
+def test_a_continuous_game_with_equal_points_names_them() -> None:
+    turns = [(0, 0), (0, 4), (2, 0), (2, 4), (4, 0), (4, 4)]
+    others = [(x, y) for y in range(5) for x in range(5) if (x, y) not in turns]
+    apart = sorted(others, key=lambda square: (square[0] + 2 * square[1]) % 5)
+    game = play(board(5, 5, continuous=True), [*turns, *apart])
+
+    assert RuleResult(Verdict.DRAW, None, "rows: black 0, white 0") == game.end
+
+
 def test_a_foul_of_a_continuous_game_is_a_point_for_white() -> None:
     """The forbidden stone is dead and play goes on (Gomoku AI protocol, BOARD: field 3)."""
     black = [(7, 7), (8, 7), (6, 9), (6, 8)]

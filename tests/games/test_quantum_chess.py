@@ -689,3 +689,10 @@ def test_random_games_keep_the_rules_and_can_be_followed(seed: int, variant: str
     assert game.result(NAMES) == again.result(NAMES)
     assert game.result(NAMES) in {*COLOURS, *(f"{colour} DRAW" for colour in COLOURS)}
     assert game.board.placed() == again.board.placed()
+
+
+def test_a_hidden_type_shows_after_a_promotion_in_a_classical_game() -> None:
+    game = position(stands("black", 1, 6, "pawn ?rook", "pawn"), turn="black", variant="classical")
+    turn(game, 1, 6, 1, 7)
+
+    assert [True, True] == at(game, 1, 7).shown

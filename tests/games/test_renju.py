@@ -293,10 +293,47 @@ def test_question_extends_as_far_as_the_stones() -> None:
     assert [Foul.DOUBLE_THREE, None] * 19 + [Foul.DOUBLE_THREE] == verdicts
 
 
+DEEP = """
+O . X . . . . O X . X . . . .
+X O X X . X . . X O . . X . .
+O X O X X . X X . X O O . X .
+O . . X . X . . O O O O . . .
+X O . X X . O X . . . O . . O
+. X . X . . . . X . . . . . X
+. X X O . . . . . . X X . . .
+. X X O . . X * . . . X X . .
+. . . . X X X X X X X . X X O
+. X . X . X X . . X . X . . O
+. X . X . . O O . . . X . X .
+X X . . . O X X . . . . . X .
+. X . . X . . X . . O . . . .
+. . X X O . . . O X . X . X O
+. . . . X . . O . X O X . O .
+"""
+"""The verdict on `*` follows from 113 squares."""
+
+
+def test_verdict_that_follows_from_many_squares() -> None:
+    rows = [row.split() for row in DEEP.strip().splitlines()]
+    stones = {
+        letter: frozenset((x, y) for y, row in enumerate(rows) for x, cell in enumerate(row) if cell == letter)
+        for letter in "XO*"
+    }
+    (middle,) = stones["*"]
+
+    assert Foul.DOUBLE_THREE is foul_on(Position(15, 15, stones["X"], stones["O"]), middle)
+
+
+def test_question_deeper_than_the_bound_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(renju, "MAX_DEPTH", 10)
+
+    assert 1 == len({foul_on(staircase(steps, 60), (3, 6)) for steps in range(12, 30)})
+
+
 def test_endless_question_uses_the_remaining_time(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(renju, "_LOOKS", 5)
+    monkeypatch.setattr(renju, "MAX_EXAMINED_SQUARES", 5)
 
     verdicts = {foul_on(staircase(steps, 60), (3, 6)) for steps in range(10, 20)}
 

@@ -333,6 +333,8 @@ class Gomoku:
         if black != white:
             winner = self._seat(BLACK if black > white else WHITE)
             self._end = RuleResult(Verdict.WIN, winner, sentence(f"rows: black {black}, white {white}"))
+        elif self.options.continuous:
+            self._end = RuleResult(Verdict.DRAW, None, sentence(f"rows: black {black}, white {white}"))
         elif self._board.is_full:
             self._end = RuleResult(Verdict.DRAW, None, sentence("the board is full"))
         else:

@@ -25,8 +25,11 @@ from judge.base.text import sentence
 _REACH = 5
 """On each side: a five, and the square next to it."""
 
-_LOOKS = 200
-"""Squares examined per call; further threes count as real. The hardest known 15x15 boards need about 30."""
+MAX_EXAMINED_SQUARES = 2000
+"""Per call; further threes count as real. Hill climbing found boards that need 113 (15x15) and 135 (20x20)."""
+
+MAX_DEPTH = 200
+"""Of squares that depend on each other. Recursion in Python is bounded."""
 
 _BLACK, _FREE, _BLOCKED = b"X", b"_", b"#"
 _AS_TEXT = (_FREE + _BLACK).ljust(256, _BLOCKED)
@@ -55,7 +58,7 @@ def foul(cells: bytes | bytearray, stride: int, at: int) -> Foul | None:
     # Keeps the texts inside the array.
     margin = _BLOCKED * (_REACH * (stride + 1))
     board = bytearray(margin + cells.translate(_AS_TEXT) + margin)
-    found = _Enquiry(board, stride).look(at + len(margin))
+    found = _Enquiry(board, stride).examine(at + len(margin))
     return found if isinstance(found, Foul) else None
 
 
@@ -63,12 +66,12 @@ class _Enquiry:
     def __init__(self, board: bytearray, stride: int) -> None:
         self._board = board
         self._steps = (1, stride, stride + 1, stride - 1)
-        self._looks = _LOOKS
+        self._left = MAX_EXAMINED_SQUARES
 
-    def look(self, at: int) -> Foul | Literal["five"] | None:
-        if not self._looks:
+    def examine(self, at: int, depth: int = 0) -> Foul | Literal["five"] | None:
+        if not self._left or depth == MAX_DEPTH:
             return None
-        self._looks -= 1
+        self._left -= 1
         self._board[at] = ord(_BLACK)
         lines = self._lines(at)
         found: Foul | Literal["five"] | None = None
@@ -76,7 +79,7 @@ class _Enquiry:
             found = "five"
         elif sum(line.fours for _, line in lines) >= 2:
             found = Foul.DOUBLE_FOUR
-        elif self._are_two_real([_keys(at, step, line) for step, line in lines if line.keys]):
+        elif self._are_two_real([_keys(at, step, line) for step, line in lines if line.keys], depth + 1):
             found = Foul.DOUBLE_THREE
         elif any(line.overline for _, line in lines):
             found = Foul.OVERLINE
@@ -91,11 +94,11 @@ class _Enquiry:
                 lines.append((step, _read(bytes(text))))
         return lines
 
-    def _are_two_real(self, threes: list[list[int]]) -> bool:
+    def _are_two_real(self, threes: list[list[int]], depth: int) -> bool:
         real, left = 0, len(threes)
         while real < 2 <= real + left:
             left -= 1
-            real += None in map(self.look, threes[left])
+            real += None in (self.examine(key, depth) for key in threes[left])
         return real == 2
 
 

@@ -214,6 +214,7 @@ class ChessBoard:
         if piece.current is PieceType.PAWN and y == FAR_ROW[piece.colour] and piece.index is not None:
             for index in (0, 1) if promotes_both else (piece.index,):
                 piece.types[index] = PieceType.QUEEN
+                piece.shown[index] = True
             piece.current = PieceType.QUEEN
         piece.release()
         return taken
