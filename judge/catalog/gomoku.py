@@ -313,7 +313,8 @@ class GomokuEntry(GameEntry):
         return first_game(data, source)
 
     def openings(self, options: Mapping[str, Any]) -> Openings:
-        """Offsets or squares."""
+        """Offsets or squares, or the games of a file."""
+        from judge.catalog.gomoku_openings import split_openings
         from judge.games.gomoku.positions import EXAMPLE, parse_opening, symmetries
 
         board = self.new(options).describe()
@@ -322,6 +323,7 @@ class GomokuEntry(GameEntry):
             lambda text: parse_opening(text, width, height, rule, continuous=board["continuous"]),
             EXAMPLE,
             symmetries(width, height),
+            split_openings,
         )
 
     def person(self) -> PersonWords:

@@ -13,11 +13,12 @@ from urllib.error import HTTPError, URLError
 from urllib.parse import quote, urlencode, urlsplit
 from urllib.request import HTTPRedirectHandler, Request, build_opener
 
-from judge.base.durable_files import write_durably
+from judge.base.durable_files import read_bounded, write_durably
 from judge.base.errors import HostError, InputError
 from judge.base.parsing import parse_json
 from judge.base.text import printable, suggest
 from judge.cli.submission_output import print_findings, print_state, received_line, step_line
+from judge.records.text_files import decode_file
 from judge.store.types import ENTERS, State, UploadStep
 from judge.submissions.check import CheckReport
 from judge.submissions.windows import moment_text
@@ -44,6 +45,7 @@ MAX_PAUSE_S = 300.0
 
 TIMEOUT_S = 60.0
 MAX_BYTES = 32 << 20
+MAX_TOKEN_FILE_BYTES = 8192
 
 _AUTHOR_PAGE = re.compile(r"/author(?:/(?:[a-z_]+\.html)?)?$")
 
@@ -287,12 +289,8 @@ def _checked_url(url: str) -> str:
 
 
 def _read_token(path: Path) -> str:
-    try:
-        with path.open() as file:
-            text = file.read(2000).strip().rpartition("#")[2]
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{path}: {getattr(error, 'strerror', None) or 'not a text file'}") from None
-    return _checked_token(text, str(path))
+    text = decode_file(read_bounded(path, MAX_TOKEN_FILE_BYTES, links=True), str(path))
+    return _checked_token(text.strip().strip("\"'").rpartition("#")[2], str(path))
 
 
 def _checked_token(text: str, place: str) -> str:

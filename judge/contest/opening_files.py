@@ -26,6 +26,12 @@ MAX_WHOLE_BYTES = 64 << 20
 
 _HEAD_BYTES = 4096
 _GZIP, _ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
+_UNREAD = {
+    b"\xfd7zXZ\x00": "compressed with xz: compress it with gzip",
+    b"BZh": "compressed with bzip2: compress it with gzip",
+    b"PK\x03\x04": "a zip archive: unpack it",
+    b"\xffRenLib\xff": "a library of Renlib: save it as text, one opening per line, or as SGF",
+}
 
 
 def read_openings(path: Path, openings: Openings, most: int = MAX_OPENINGS) -> list[Opening]:
@@ -62,6 +68,9 @@ def _split(path: Path, openings: Openings) -> Generator[tuple[int, str]]:
         with path.open("rb") as file:
             head = file.read(_HEAD_BYTES)
             file.seek(0)
+            for mark, words in _UNREAD.items():
+                if head.startswith(mark):
+                    raise InputError(f"{path} is {words}")
             with _decompressed(file, head, path) as stream:
                 try:
                     yield from openings.split(_lines(stream, str(path)))

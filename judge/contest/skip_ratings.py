@@ -77,22 +77,26 @@ def _read_ratings(planned: Planned, source: str, above: str, agents: Agents) -> 
 
 
 def read_ratings_csv(path: Path, agents: Sequence[str]) -> Mapping[str, SourcedRating]:
-    """Read the columns agent and rating. Agents without a line have 0. Raises InputError with the line."""
+    """Read the columns agent and rating, separated by commas, semicolons or tabs. Agents without a line have 0.
+
+    Raises InputError with the line.
+    """
     fix = "give a CSV file with the columns agent,rating"
     data = read_lines_bounded(path, MAX_CSV_BYTES, MAX_CSV_LINES, "a file of ratings", fix)
     lines = decode_file(data, str(path)).split("\n")
-    header = [column.strip() for column in _cells(path, 1, lines[0])]
+    start, separator = _separator(lines)
+    header = [column.strip().lower() for column in _cells(path, start + 1, lines[start], separator)]
     for column in ("agent", "rating"):
         if header.count(column) != 1:
-            raise InputError(f"{path}, line 1: no column {column!r}; write agent,rating in the first line")
+            raise InputError(f"{path}, line {start + 1}: no column {column!r}; write agent,rating in the first line")
     found: dict[str, SourcedRating] = {}
     first: dict[str, int] = {}
-    for number, line in enumerate(lines[1:], 2):
+    for number, line in enumerate(lines[start + 1 :], start + 2):
         if number > MAX_CSV_LINES:
             raise InputError(f"{path}, line {number}: a file of ratings has at most {MAX_CSV_LINES} lines")
-        if not line.strip():
+        if not line.strip(f"{separator} \t"):
             continue
-        cells = [cell.strip() for cell in _cells(path, number, line)]
+        cells = [cell.strip() for cell in _cells(path, number, line, separator)]
         if len(cells) != len(header):
             raise InputError(f"{path}, line {number}: {len(cells)} values; the first line has {len(header)} columns")
         name, text = cells[header.index("agent")], cells[header.index("rating")]
@@ -103,6 +107,7 @@ def read_ratings_csv(path: Path, agents: Sequence[str]) -> Mapping[str, SourcedR
             )
         if name in found:
             raise InputError(f"{where}: agent {name} is already in line {first[name]}; remove one of the two")
+        text = text.replace(",", ".") if separator != "," else text
         if not re.fullmatch(r"[0-9]{1,6}(\.[0-9]{1,9})?", text) or float(text) > MAX_RATING:
             raise InputError(
                 f"{where}: rating {quote(text, 30)}: write a number from 0 to {MAX_RATING}, 0 for an agent without a "
@@ -114,8 +119,15 @@ def read_ratings_csv(path: Path, agents: Sequence[str]) -> Mapping[str, SourcedR
     return {name: found.get(name, missing) for name in agents}
 
 
-def _cells(path: Path, number: int, line: str) -> list[str]:
+def _separator(lines: Sequence[str]) -> tuple[int, str]:
+    """Number of lines before the header, and its separator. Where decimals have a comma, Excel writes semicolons."""
+    if (named := re.fullmatch(r"sep=([,;\t])", lines[0].strip("\r "))) is not None and len(lines) > 1:
+        return 1, named[1]
+    return 0, next((each for each in ";\t" if each in lines[0] and "," not in lines[0]), ",")
+
+
+def _cells(path: Path, number: int, line: str, separator: str) -> list[str]:
     try:
-        return next(csv.reader([line], strict=True), [])
+        return next(csv.reader([line], strict=True, delimiter=separator), [])
     except csv.Error as error:
         raise InputError(f"{path}, line {number}: not CSV: {error}") from None

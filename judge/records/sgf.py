@@ -35,13 +35,20 @@ class SgfNode(dict[str, SgfValues]):
 
 
 _TREE = re.compile(r"\(\s*;")
+_ROOT = re.compile(r"\(\s*;\s*[A-Za-z]+\s*\[")
 _WORD = re.compile(r"\s+|[();]|[A-Za-z]+|\[[^\\\]]*(?:\\.[^\\\]]*)*\]", re.DOTALL)
 _ENCODING = re.compile(r"\bCA\s*\[([^\]\\]{1,40})\]")
 
 
 def looks_like_sgf(data: bytes) -> bool:
-    """It begins with a game."""
-    return _TREE.match(head_of(data).lstrip()) is not None
+    """It has a game, perhaps after other text."""
+    head = head_of(data)
+    return _TREE.match(head.lstrip()) is not None or _ROOT.search(head) is not None
+
+
+def game_number(root: SgfNode) -> str:
+    """GM, or "1" (Go) without it if the root has properties of Go; else empty."""
+    return root.text("GM") or ("1" if {"KM", "HA", "TB", "TW"} & root.keys() else "")
 
 
 def read_collection(data: bytes, source: str) -> list[list[SgfNode]]:

@@ -67,7 +67,7 @@ def test_csv_is_read_by_its_columns(text: str, tmp_path: Path) -> None:
         (b"", "line 1: no column 'agent'"),
         (b"agent,elo\nA,1", "line 1: no column 'rating'"),
         (b"agent,agent,rating\nA,A,1", "line 1: no column 'agent'"),
-        (b"agent\trating\nA\t1", "line 1: no column 'agent'"),
+        (b"agent|rating\nA|1", "line 1: no column 'agent'"),
         (b"agent,rating\nA,1\n\nX,1", "line 4: agent 'X' does not take part"),
         ("agent,rating\nÄ,1".encode("latin-1"), "line 2: agent .* does not take part"),
         (b"agent,rating\nA,1\nA,1", "line 3: agent A is already in line 2"),

@@ -62,10 +62,10 @@ def play(black: Agent, white: Agent, game_spec: GameSpec | None = None, **world:
     return ScriptedGame(World(black, white, **world), game_spec or spec())
 
 
-def a_file(played: ScriptedGame, game_spec: GameSpec) -> RecordFile:
+def a_file(played: ScriptedGame, game_spec: GameSpec | None = None) -> RecordFile:
     """The record of a game that was played in a world, with its transcript: it verifies."""
     sealed = seal(played.world.entries)
-    return RecordFile(record=a_record(game_spec, played.end, played.referee, sealed), transcript=sealed)
+    return RecordFile(record=a_record(game_spec or spec(), played.end, played.referee, sealed), transcript=sealed)
 
 
 def resealed(file: RecordFile, entries: Iterable[Entry], **values: Any) -> RecordFile:

@@ -17,8 +17,9 @@
 Rating programs take White as the first mover. So, as in GomocupJudge, the tag White names the player of the *black*
 stones.
 
-Lost: move times. Without the tag Board only the result is read, because GomocupJudge writes `1. d4 d5` in every game.
-Comments, annotations and variations are skipped. The value `?` means unknown.
+Lost: move times. Of a game with the moves `1. d4 d5` and without the tag Board only the result is read: GomocupJudge
+writes each game so. `[Size "15"]` is read as a board. Text before the first tag, comments, annotations and variations
+are skipped. The value `?` means unknown.
 """
 
 import re
@@ -103,13 +104,17 @@ _TOKEN = re.compile(
     """,
     re.VERBOSE | re.MULTILINE,
 )
-_TAG = re.compile(r'\s*(?:%[^\n]*\n\s*|\{[^}]*\}\s*)?\[\s*[A-Za-z0-9_+#=:.-]+\s*"')
+_TAG = re.compile(r'^[ \t]*\[[ \t]*[A-Za-z0-9_+#=:.-]+[ \t]*"', re.MULTILINE)
+_PLAYED = re.compile(r"(?:^|\s)(?:1-0|0-1|1/2-1/2|\*)(?:\s|$)")
 _BOARD = re.compile(r"([1-9][0-9]{0,2})x([1-9][0-9]?)")
+_SIZE = re.compile(r"[1-9][0-9]?")
+_RESULT_ONLY = ("d4", "d5")
+"""Moves of each game that GomocupJudge writes."""
 
 
 def looks_like_pgn(data: bytes) -> bool:
-    """It begins with a tag."""
-    return _TAG.match(head_of(data)) is not None
+    """It has a tag, perhaps after other text."""
+    return _TAG.search(head_of(data)) is not None
 
 
 def read_pgn(data: bytes, source: str = "pgn") -> tuple[FiveRecord, ...]:
@@ -117,7 +122,11 @@ def read_pgn(data: bytes, source: str = "pgn") -> tuple[FiveRecord, ...]:
 
     Raises InputError for text outside the format, missing tags, an unknown result, or an impossible stone.
     """
-    games = tuple(_record(game, source) for game in _games(decode_file(data, source), source))
+    text = decode_file(data, source)
+    first = _TAG.search(text)
+    if first is not None and not _PLAYED.search(preface := text[: first.start()]):
+        text = "\n" * preface.count("\n") + text[first.start() :]
+    games = tuple(_record(game, source) for game in _games(text, source))
     if not games:
         raise InputError(f'{source}, line 1: no game; one begins such as [Event "cup"]')
     return games
@@ -173,6 +182,11 @@ def _record(game: _Game, source: str) -> FiveRecord:
     if not game.tags:
         raise InputError(f'{source}, line {game.line}: no tag before it; write such as [White "a"]')
     width, height = _board(game, source)
+    if not width and game.moves and tuple(text for _, text in game.moves) != _RESULT_ONLY:
+        raise InputError(
+            f"{source}, line {game.moves[0][0]}: without the tag Board the moves cannot be read; "
+            'write such as [Board "15x15"] before them'
+        )
     laying = Laying(width, height, source, square_name)
     if width:
         for line, text in game.moves:
@@ -200,7 +214,8 @@ def _record(game: _Game, source: str) -> FiveRecord:
 
 def _board(game: _Game, source: str) -> tuple[int, int]:
     if "Board" not in game.tags:
-        return 0, 0
+        side = int(game.tag("Size")) if _SIZE.fullmatch(game.tag("Size")) else 0
+        return side, side
     match = _BOARD.fullmatch(game.tag("Board"))
     if match is None:
         line, text = game.tags["Board"]
@@ -213,6 +228,8 @@ def _outcome(game: _Game, source: str) -> Outcome:
     result = _plain_result(text)
     if result not in RESULTS:
         raise InputError(f"{source}, line {line}: {quote(text, 20)} is no result; it is one of {', '.join(RESULTS)}")
+    if game.end in RESULTS and "*" not in (result, game.end) and result != game.end:
+        raise InputError(f"{source}, line {line}: the tag Result is {result}, but the game ends with {game.end}")
     return RESULTS[result]
 
 

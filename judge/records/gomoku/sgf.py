@@ -29,7 +29,7 @@ from judge.records.gomoku.record import (
     rule_word,
     verdict_word,
 )
-from judge.records.sgf import SgfNode, SgfValues, escape, read_collection, root_of, write_node
+from judge.records.sgf import SgfNode, SgfValues, escape, game_number, read_collection, root_of, write_node
 
 LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 LARGEST = len(LETTERS)
@@ -98,7 +98,14 @@ def _result(record: FiveRecord) -> str:
 
 _SIZE = re.compile(r"([0-9]{1,3})(?:\s*:\s*([0-9]{1,3}))?")
 _TIME = re.compile(r"([0-9]{1,12})\s*ms\b")
-_WON = re.compile(r"([BW])\s*\+\s*(.?)", re.IGNORECASE)
+_WON = re.compile(
+    r"""(?P<winner>b|w)(?:lack|hite)?\s*(?:\+|\bwins?\b)\s*(?P<how>[a-z]?).*
+    |(?P<colour>[黑白])方?中?[盘盤]?[胜勝].*""",
+    re.IGNORECASE | re.DOTALL | re.VERBOSE,
+)
+_DRAWN = frozenset({"0", "draw", "jigo", "1/2-1/2", "½-½", "0.5-0.5", "和", "和棋", "平", "平局", "平手"})
+_UNKNOWN = frozenset({"", "?", "*", "unknown"})
+_POINTS = {"1-0": 0, "0-1": 1}
 
 
 def read_sgf(data: bytes, source: str = "sgf") -> tuple[FiveRecord, ...]:
@@ -117,7 +124,7 @@ def _record(nodes: Sequence[SgfNode], source: str) -> FiveRecord:
     width, height = _read_size(root, source)
     laying = Laying(width, height, source, _point)
     opening = _read_moves(nodes, laying, source)
-    outcome, verdict = _read_result(root.text("RE"), root.text("GC"))
+    outcome, verdict = _read_result(root, source)
     return FiveRecord(
         width=width,
         height=height,
@@ -134,11 +141,10 @@ def _record(nodes: Sequence[SgfNode], source: str) -> FiveRecord:
 
 
 def _read_size(root: SgfNode, source: str) -> tuple[int, int]:
-    game, size = root.text("GM"), root.text("SZ")
+    game, size = game_number(root), root.text("SZ")
     if game not in ("", "4"):
-        raise InputError(
-            f"{source}, line {root['GM'].line}: GM[{one_line(game, 20)}] is another game; five in a row is GM[4]"
-        )
+        named = f"GM[{one_line(game, 20)}] is another game" if "GM" in root else "without GM, KM or HA means Go"
+        raise InputError(f"{source}, line {root.line('GM')}: {named}; five in a row is GM[4]")
     match = _SIZE.fullmatch(size)
     width, height = (int(match[1]), int(match[2] or match[1])) if match else (0, 0)
     if not (1 <= width <= LARGEST and 1 <= height <= LARGEST):
@@ -192,13 +198,20 @@ def _lay(laying: Laying, line: int, text: str, ms: int, source: str) -> None:
     laying.add(LETTERS.index(point[0]), LETTERS.index(point[1]), ms, line, point)
 
 
-def _read_result(result: str, comment: str) -> tuple[Outcome, str]:
-    verdict = verdict_word(comment)
-    won = _WON.match(result)
+def _read_result(root: SgfNode, source: str) -> tuple[Outcome, str]:
+    result, verdict = " ".join(root.text("RE").split()), verdict_word(root.text("GC"))
     if result.lower() == "void" or verdict == Verdict.VOID:
         return "", Verdict.VOID.value
-    if won is not None:
-        letter = won[2].upper()
-        found = _VERDICTS[letter].value if letter in _VERDICTS else ""
-        return WINNERS["BW".index(won[1].upper())], verdict or found
-    return ("draw", verdict) if result.lower() in ("0", "draw") else ("", "")
+    if result.lower() in _UNKNOWN:
+        return "", ""
+    if result.lower() in _DRAWN:
+        return "draw", verdict
+    if result in _POINTS:
+        return WINNERS[_POINTS[result]], verdict
+    won = _WON.fullmatch(result)
+    if won is None:
+        said = f"RE[{one_line(result, 30)}] is no result"
+        raise InputError(f"{source}, line {root.line('RE')}: {said}; write RE[B+], RE[W+], RE[0] or RE[?]")
+    letter = (won["how"] or "").upper()
+    found = _VERDICTS[letter].value if letter in _VERDICTS else ""
+    return WINNERS["bw黑白".index((won["winner"] or won["colour"]).lower()) % 2], verdict or found

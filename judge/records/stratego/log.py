@@ -139,7 +139,9 @@ def read_log(data: bytes, source: str = "log") -> StrategoLog:
 
 class _Reader:
     def __init__(self, data: bytes, source: str) -> None:
-        text = data.decode("latin-1")
+        text = data.decode("latin-1").removeprefix("ï»¿")
+        if "\r" in text and text.count("\r\n") == text.count("\n"):
+            text = text.replace("\r\n", "\n")  # copied by another system; other carriage returns are an agent's
         self._lines = text.removesuffix("\n").split("\n")
         self._source = source
         self._next = 0

@@ -22,6 +22,8 @@ from judge_go.positions import Moved, Position, position_of_sgf, sgf_point
 from judge_go.rules import Go
 
 _GO = re.compile(rb"GM\s*\[\s*1\s*\]")
+_GAME = re.compile(rb"\bGM\s*\[")
+_KOMI = re.compile(rb"\b(?:KM|HA)\s*\[")
 _SIZE = re.compile(r"[0-9]{1,2}", re.ASCII)
 _TIME = re.compile(r"([0-9]{1,9})ms", re.ASCII)
 _SECONDS = re.compile(r"[0-9]{1,9}(?:\.[0-9]{1,9})?", re.ASCII)
@@ -124,8 +126,9 @@ def write_sgf(game: GoSgf) -> bytes:
 
 
 def looks_like_go(data: bytes) -> bool:
-    """Whether the text begins with a game that names Go. Files without GM are read as five in a row."""
-    return looks_like_sgf(data) and _GO.search(data) is not None
+    """Whether the text has a game of Go: one that names it, or that has a komi or a handicap and names no game."""
+    names_go = _GO.search(data) or (_KOMI.search(data) and not _GAME.search(data))
+    return looks_like_sgf(data) and names_go is not None
 
 
 def read_sgf(data: bytes, source: str) -> Sequence[GoSgf]:

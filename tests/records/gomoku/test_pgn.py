@@ -110,7 +110,7 @@ def test_odd_files_are_read() -> None:
     "draw", ["1/2-1/2", "\u00bd-\u00bd", "\u00bd\u2013\u00bd", "1/2\u20131/2", "1/2", "\u00bd", "0.5-0.5", "0,5-0,5"]
 )
 def test_draws_of_other_programs_are_read(draw: str) -> None:
-    tagged = f'[White "a"]\n[Result "{draw}"]\n\n1. h8 {draw}\n\n'
+    tagged = f'[White "a"]\n[Result "{draw}"]\n[Board "15x15"]\n\n1. h8 {draw}\n\n'
     games = read_pgn(f'{tagged}[White "b"]\n\n{draw}\n\n{tagged}'.encode(), "cup.pgn")
     assert ["draw"] * 3 == [game.outcome for game in games]
 

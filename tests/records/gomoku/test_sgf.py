@@ -97,7 +97,6 @@ def test_of_variations_the_main_line_is_read() -> None:
         ("Draw", "draw", ""),
         ("Void", "", "void"),
         ("?", "", ""),
-        ("nonsense", "", ""),
     ],
 )
 def test_results_of_others_are_read(result: str, outcome: Outcome, verdict: str) -> None:

@@ -308,3 +308,10 @@ def test_any_finished_game_is_written_read_and_replayed(rules: str, said: list[s
 def tolerant(rules: str) -> Stratego:
     verbatim = RULES[rules].echo == "verbatim"
     return new(rules, tolerate_illegal=True, tolerate_unreadable=verbatim)
+
+
+@pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"])
+def test_log_with_line_ends_of_another_system_is_read(mark: bytes) -> None:
+    data = log("1 RED: 0 3 DOWN OK", "1 BLU: 1 6 UP OK", "2 RED: 0 4 DOWN 2 BOTHDIE 9 9")
+
+    assert read_log(data).half_moves == read_log(mark + data.replace(b"\n", b"\r\n")).half_moves

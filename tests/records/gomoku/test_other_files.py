@@ -1,0 +1,187 @@
+"""Files of other programs and systems: read, or refused with the line and the fix. Nothing is dropped in silence."""
+
+from pathlib import Path
+
+import pytest
+
+from judge.base.errors import InputError
+from judge.cli.submit_remote import _read_token
+from judge.contest.opening_files import read_openings
+from judge.contest.skip_ratings import read_ratings_csv
+from judge.games.gomoku.requests import square_at
+from judge.records.gomoku.formats import GOMOKU_FORMATS
+from judge.records.gomoku.record import FiveRecord
+from judge.referee.policy import load_policy
+from judge.referee.setup import GAMES
+
+MOVES = "1. h8 i9 2. j7 1-0"
+TAGS = '[White "a"]\n[Black "b"]\n[Result "1-0"]\n[Board "15x15"]\n'
+
+
+def read(text: str) -> FiveRecord:
+    (game,) = GOMOKU_FORMATS.read(text.encode(), "it")
+    return game
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        "; a comment\n",
+        "{ a comment }\n",
+        "Games of the club\n\n",
+        "% escaped\n; and a comment\n",
+        "\ufeff\n",
+        "Round 1:\n",
+    ],
+)
+def test_pgn_after_other_text_is_read(before: str) -> None:
+    game = read(f"{before}{TAGS}\n{MOVES}\n")
+
+    assert (3, "black", ("a", "b")) == (len(game.moves), game.outcome, game.names)
+
+
+def test_moves_before_the_first_tag_are_not_dropped() -> None:
+    with pytest.raises(InputError, match="it, line 1"):
+        read(f"{MOVES}\n\n{TAGS}\n{MOVES}\n")
+
+
+def test_pgn_with_moves_and_without_a_board_is_refused() -> None:
+    with pytest.raises(InputError, match=r'it, line 3: without the tag Board .*; write such as \[Board "15x15"\]'):
+        read(f'[White "a"]\n\n{MOVES}\n')
+
+
+def test_size_is_a_board() -> None:
+    game = read(f'[White "a"]\n[Size "15"]\n\n{MOVES}\n')
+
+    assert (15, 15, 3) == (game.width, game.height, len(game.moves))
+
+
+def test_result_of_gomocupjudge_has_no_moves() -> None:
+    game = read('[White "a"]\n[Black "b"]\n[Result "0-1"]\n\n1. d4 d5 0-1\n')
+
+    assert ((), "white") == (game.moves, game.outcome)
+
+
+def test_contradicting_results_are_refused() -> None:
+    with pytest.raises(InputError, match="it, line 3: the tag Result is 1-0, but the game ends with 0-1"):
+        read(f"{TAGS}\n1. h8 i9 0-1\n")
+
+
+@pytest.mark.parametrize(
+    ("result", "outcome"),
+    [
+        *((text, "black") for text in ("B+", "B+R", "Black+R", "black wins", "1-0", "黑胜", "黑方胜", "黑中盘胜")),
+        *((text, "white") for text in ("W+T", "White+3.5", "0-1", "白胜43.5目", "白勝")),
+        *((text, "draw") for text in ("0", "Draw", "Jigo", "1/2-1/2", "和棋", "平局")),
+        *((text, "") for text in ("?", "")),
+    ],
+)
+def test_result_of_an_sgf_in_other_words(result: str, outcome: str) -> None:
+    assert outcome == read(f"(;GM[4]SZ[15]RE[{result}];B[hh])").outcome
+
+
+@pytest.mark.parametrize("result", ["who knows", "B", "黑", "Blackbird", "1:0", "+"])
+def test_unknown_result_of_an_sgf_is_named(result: str) -> None:
+    with pytest.raises(InputError, match=r"it, line 2: RE\[.*\] is no result; write RE\[B\+\]"):
+        read(f"(;GM[4]SZ[15]\nRE[{result}];B[hh])")
+
+
+def test_sgf_after_other_text_is_read() -> None:
+    assert 1 == len(read("A file of a web site\n(c) somebody\n(;GM[4]SZ[15];B[hh])").moves)
+
+
+@pytest.mark.parametrize("go", ["KM[6.5]", "HA[2]", "KM[0]RU[Chinese]"])
+def test_sgf_of_go_without_gm_is_refused(go: str) -> None:
+    with pytest.raises(InputError, match=r"it, line 1: without GM, KM or HA means Go; five in a row is GM\[4\]"):
+        read(f"(;SZ[15]{go};B[hh])")
+
+
+# --- openings --------------------------------------------------------------------------------------------------------
+
+EXPECTED = [(square_at("h8"), square_at("i9"), square_at("j7")), (square_at("h8"), square_at("h9"))]
+
+OPENING_FILES = {
+    "lines": b"h8i9j7\n\nh8h9 # direct\n",
+    "lines with carriage returns": b"\xef\xbb\xbfh8i9j7\r\nh8h9\r\n",
+    "pgn": f"; openings\n{TAGS}\n1. h8 i9 2. j7 1-0\n\n{TAGS}\n1. h8 h9 1-0\n".encode(),
+    "sgf": b"(;GM[4]SZ[15];B[hh];W[ii];B[jg])\n(;GM[4]SZ[15];B[hh];W[hi])",
+}
+
+
+def openings(path: Path) -> object:
+    policy = load_policy("gomocup-freestyle-15")
+    written = GAMES.entry("gomoku").openings(policy.game.options)
+    assert written is not None
+    return read_openings(path, written)
+
+
+@pytest.mark.parametrize("name", OPENING_FILES)
+def test_openings_of_every_form_are_read(name: str, tmp_path: Path) -> None:
+    (tmp_path / "openings").write_bytes(OPENING_FILES[name])
+
+    assert EXPECTED == openings(tmp_path / "openings")
+
+
+def test_opening_of_a_psq_is_its_marked_stones(tmp_path: Path) -> None:
+    (tmp_path / "a.psq").write_bytes(
+        b"Piskvorky 15x15, 11:11, 1\r\n8,8,0\r\n9,9,0\r\n7,7,100\r\na.zip\r\nb.zip\r\n0\r\n"
+    )
+
+    assert [(square_at("h8"), square_at("i9"))] == openings(tmp_path / "a.psq")
+
+
+@pytest.mark.parametrize(
+    ("data", "fix"),
+    [
+        (b"\xffRenLib\xff\x03\x00", "a library of Renlib: save it as text, one opening per line, or as SGF"),
+        (b"\xfd7zXZ\x00", "compressed with xz: compress it with gzip"),
+        (b"BZh91AY", "compressed with bzip2: compress it with gzip"),
+        (b"PK\x03\x04", "a zip archive: unpack it"),
+    ],
+)
+def test_opening_file_of_another_kind_is_named(data: bytes, fix: str, tmp_path: Path) -> None:
+    (tmp_path / "openings").write_bytes(data)
+    with pytest.raises(InputError, match=fix):
+        openings(tmp_path / "openings")
+
+
+# --- tables and tokens of other systems ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "agent,rating\nanna,1500.5\nbert,1400\n",
+        "Agent;Rating\r\nanna;1500,5\r\nbert;1400\r\n",
+        "sep=;\r\nagent;rating\r\nanna;1500,5\r\nbert;1400\r\n;\r\n",
+        "agent\trating\nanna\t1500.5\nbert\t1400\n\t\n",
+        '"agent","rating"\n"anna","1500.5"\nbert,1400\n,\n',
+    ],
+)
+def test_ratings_of_a_spreadsheet_are_read(text: str, tmp_path: Path) -> None:
+    for encoding in ("utf-8", "utf-8-sig", "utf-16"):
+        (tmp_path / "ratings.csv").write_bytes(text.encode(encoding))
+        found = read_ratings_csv(tmp_path / "ratings.csv", ["anna", "bert", "carl"])
+
+        assert [1500.5, 1400, 0] == [found[name].rating for name in ("anna", "bert", "carl")]
+
+
+def test_wrong_rating_is_named_with_its_line(tmp_path: Path) -> None:
+    (tmp_path / "ratings.csv").write_text("sep=;\nagent;rating\nanna;1,500,5\n")
+    with pytest.raises(InputError, match=r"line 3: rating '1\.500\.5'"):
+        read_ratings_csv(tmp_path / "ratings.csv", ["anna"])
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le"])
+@pytest.mark.parametrize("text", ["{}", "{}\r\n", '"{}"\r\n', " '{}' ", "https://example.org/cup/author/#{}\r\n"])
+def test_token_file_of_other_systems_is_read(text: str, encoding: str, tmp_path: Path) -> None:
+    (tmp_path / "token").write_bytes(text.format("judge-0123456789abcdef").encode(encoding))
+
+    assert "judge-0123456789abcdef" == _read_token(tmp_path / "token")
+
+
+@pytest.mark.parametrize("data", [b"", b"two words", b"\xff\xfe\x00\xd8", b"a" * 9000, b"\x00" * 40])
+def test_other_token_file_is_refused(data: bytes, tmp_path: Path) -> None:
+    (tmp_path / "token").write_bytes(data)
+    with pytest.raises(InputError, match="token"):
+        _read_token(tmp_path / "token")
