@@ -138,7 +138,7 @@ def certain(text: str, ranking: tuple[str, ...] = ("points",)) -> StageCertainty
         played.append(PlayedPairing(Pairing(*pair, number, 1), its_own, (score[0], score[1])))
     records = records_of("abc", played)
     lines = standings(tiers_of(compared("abc", records, ("points",))), records, dict.fromkeys("abc", ()))
-    table = Table(ranking, tuple(lines), ())
+    table = Table(ranking, tuple(lines), {})
     (found,) = certain_places(table, {}, played, {}, points=POINTS, is_running=False)
     return found
 

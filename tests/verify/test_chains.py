@@ -22,6 +22,7 @@ def game(number: int, begun: str, left: str, seat: int) -> VerifiedRecord:
         game_id="",
         spec="",
         attempt=1,
+        why="",
         state="accepted",
         names=("one", "two"),
         seed=0,

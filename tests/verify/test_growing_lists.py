@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -62,7 +63,8 @@ def renumbered(value: Any, number: int) -> Any:
     return number if isinstance(value, int) and not isinstance(value, bool) else value
 
 
-def grow(file: Path, path: Path_, count: int) -> None:
+def grow(name: str, path: Path_, folder: Path, count: int) -> None:
+    file = folder / name
     document = json.loads(file.read_bytes())
     found = document
     for key in path:
@@ -78,7 +80,7 @@ def is_in_proportion(public: Public, folder: Path, change: Callable[[Path, int],
         change(copy.directory, count)
         write_manifest(copy.directory, "spring-cup", copy.key)
         verify_export(copy.directory, copy.public_key)  # imports modules and fills caches
-        costs.append(cost(lambda copy=copy: verify_export(copy.directory, copy.public_key)))
+        costs.append(cost(partial(verify_export, copy.directory, copy.public_key)))
     (lines, memory), (more_lines, more_memory) = costs
     most = LARGE / SMALL * EXCESS
     is_bounded = more_lines <= most * lines + FIXED_LINES and more_memory <= most * memory + FIXED_BYTES
@@ -100,9 +102,7 @@ def test_every_list_of_an_export_costs_no_more_than_in_proportion(
     }
     wrong = {}
     for number, (name, path) in enumerate(places):
-        is_bounded, words = is_in_proportion(
-            logged, tmp_path / str(number), lambda folder, count, name=name, path=path: grow(folder / name, path, count)
-        )
+        is_bounded, words = is_in_proportion(logged, tmp_path / str(number), partial(grow, name, path))
         if not is_bounded:
             wrong[name, path] = words
     assert {} == wrong
@@ -198,7 +198,7 @@ def test_joined_contests_of_too_many_programs_are_refused(logged_copy: Public) -
 
 
 def test_ratings_of_a_joined_contest_take_no_interpreted_work_in_n_squared() -> None:
-    costs = [cost(lambda count=count: join_contests([former(count).rated], {})) for count in (SMALL, LARGE)]
+    costs = [cost(partial(join_contests, [former(count).rated], {})) for count in (SMALL, LARGE)]
     assert costs[1][0] <= LARGE / SMALL * EXCESS * costs[0][0] + FIXED_LINES
 
 

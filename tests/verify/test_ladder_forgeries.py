@@ -462,10 +462,11 @@ def delays_admission(played: Played, patch: pytest.MonkeyPatch) -> None:
     del patch
     since = played.chance.randrange(4, 9)
 
-    def enter_late(contest: Contest) -> None:
-        if len(contest.store.results(contest.name)) >= since + 6:
-            Forged.forgeries += 1
-            enter_passed(contest)
+    def enter_late(contest: Contest) -> bool:
+        if len(contest.store.results(contest.name)) < since + 6:
+            return False
+        Forged.forgeries += 1
+        return enter_passed(contest)
 
     played.cup.contest.enter_passed = enter_late
     events = played._events

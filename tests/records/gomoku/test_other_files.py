@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from judge.base.errors import InputError
+from judge.catalog import game_entry
 from judge.cli.submit_remote import _read_token
 from judge.contest.opening_files import read_openings
 from judge.contest.skip_ratings import read_ratings_csv
@@ -12,7 +13,6 @@ from judge.games.gomoku.requests import square_at
 from judge.records.gomoku.formats import GOMOKU_FORMATS
 from judge.records.gomoku.record import FiveRecord
 from judge.referee.policy import load_policy
-from judge.referee.setup import GAMES
 
 MOVES = "1. h8 i9 2. j7 1-0"
 TAGS = '[White "a"]\n[Black "b"]\n[Result "1-0"]\n[Board "15x15"]\n'
@@ -110,7 +110,7 @@ OPENING_FILES = {
 
 def openings(path: Path) -> object:
     policy = load_policy("gomocup-freestyle-15")
-    written = GAMES.entry("gomoku").openings(policy.game.options)
+    written = game_entry("gomoku").openings(policy.game.options)
     assert written is not None
     return read_openings(path, written)
 

@@ -12,7 +12,6 @@ from typer.testing import CliRunner
 from judge.cli import app
 from judge.contest.entries import intake_directory
 from judge.contest.orders import (
-    NOT_ENTERED,
     disqualify,
     end_season,
     enter_passed,
@@ -23,7 +22,7 @@ from judge.contest.orders import (
 from judge.contest.plan import load_plan
 from judge.export.export import PageOptions, publish
 from judge.store.orders import OrganiserOrder
-from judge.store.types import WITHDRAWN, NameTakenError, State, Upload
+from judge.store.types import NOT_ENTERED, WITHDRAWN, NameTakenError, State, Upload
 from judge.transparency.keys import make_key
 from judge.verify.export import verify_export
 from tests.broadcast.test_recorder import until
@@ -137,7 +136,7 @@ def test_delayed_return_is_found_by_both_verifiers(desk: Desk, tmp_path: Path) -
     public = Public(tmp_path, make_key(tmp_path / "organiser.key"))
     assert 303 == leave(desk)[0]
     submit(desk.cup, "zoe", "eve")
-    desk.cup.contest.enter_passed = lambda _: None
+    desk.cup.contest.enter_passed = lambda _: False
     desk.cup.play()
     publish(desk.cup.contest, public.directory, public.private, public.key, PageOptions(languages=("en",)))
     problem = "submission 2, zoe, had passed, but had not entered"
