@@ -12,6 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
+from enum import Enum, auto
 from pathlib import Path
 
 from judge.base.errors import HostError
@@ -34,12 +35,25 @@ POLL_INTERVAL_S = 0.05
 
 LOG_INTERVAL_S = 10.0
 
-SIGKILLED = 137
+SIGKILLED, JUDGE_GONE = 137, 0
+"""Exit codes of PID 1. It ends itself with the second one if its stdin ends, which no agent can cause."""
 
 EVENT_DELAY_S = 0.5
 """Delay until the Engine has recorded who killed an ended container."""
 
 OOM_TIMEOUT_S = 10.0
+"""Delay until the Engine has recorded that the kernel killed PID 1 for memory, if the cgroup cannot be read."""
+
+
+class UnreportedEnd(Enum):
+    """How PID 1 ended if it reported nothing and the judge did not kill it."""
+
+    MEMORY = auto()
+    """Killed by the kernel."""
+    OTHERS = auto()
+    """Killed or removed by another client of the Engine."""
+    UNKNOWN = auto()
+
 
 OnEnd = Callable[[], Sequence[tuple[Channel, bytes]]]
 
@@ -110,6 +124,11 @@ class Container:
         self.is_reused = False
         self.is_killed = False
         self._is_thawed = True
+
+    @property
+    def uid(self) -> int | None:
+        """The agent's user."""
+        return self.tenant.uid if self.user is None else self.user.uid
 
     def __str__(self) -> str:
         where = f"container {self.id[:12]}" if self.id else "no container yet"
@@ -233,23 +252,28 @@ class Container:
             else:
                 time.sleep(POLL_INTERVAL_S)
 
-    def died_of_memory(self) -> bool:
-        """Whether the kernel killed PID 1 for memory; False if unknown.
+    def find_end(self, engine: Engine) -> UnreportedEnd:
+        """Why PID 1 has ended without a report. Raises HostError if the Engine does not answer.
 
-        An agent that is smaller than PID 1 can cause this with memory that no process owns.
+        The kernel can kill it for memory that no process owns, if every process of the agent is smaller.
         """
-        deadline = time.monotonic() + OOM_TIMEOUT_S
-        with suppress(HostError):
-            if self.engine:
-                self.engine.wait(self.id)
-                while not (state := self.engine.state(self.id)).get("OOMKilled"):
-                    recorded = datetime.fromisoformat(state["FinishedAt"]).timestamp() + EVENT_DELAY_S
-                    if state["ExitCode"] != SIGKILLED or self.engine.count_events(self.id, "kill", recorded):
-                        return False
-                    if time.monotonic() > deadline:
-                        return False
-                return True
-        return False
+        is_counted = self.first is not None and not self.first.is_running() and self.meter.is_live()
+        if self.meter.readings().oom_kills:
+            return UnreportedEnd.MEMORY
+        deadline = time.monotonic() + (0.0 if is_counted else OOM_TIMEOUT_S)
+        try:
+            engine.wait(self.id)
+            while not (state := engine.state(self.id)).get("OOMKilled"):
+                recorded = datetime.fromisoformat(state["FinishedAt"]).timestamp() + EVENT_DELAY_S
+                if engine.count_events(self.id, "kill", recorded):
+                    return UnreportedEnd.OTHERS
+                if state["ExitCode"] == JUDGE_GONE:
+                    raise HostError(f"The Engine closed the stream of PID 1: see whether it was restarted ({self})")
+                if state["ExitCode"] != SIGKILLED or time.monotonic() > deadline:
+                    return UnreportedEnd.UNKNOWN
+        except EngineRefusalError:
+            return UnreportedEnd.OTHERS  # another client has removed it
+        return UnreportedEnd.MEMORY
 
     def close(self) -> None:
         with suppress(HostError):

@@ -248,7 +248,7 @@ class Renewal:
         yield "mounts", "\n".join(sorted(mounts))
         sockets = _text(f"{process}/net/unix").splitlines()[1:]
         yield "sockets", "\n".join(sockets)
-        yield "keys", "\n".join(_keys_of(status["Uid"].split()[0]))
+        yield "keys", "\n".join(_keys_of(str(self.container.uid)))
         yield from ((f"limit {name}", _text(path)) for name, path in self._limits.items())
 
     def _shown(self) -> Mapping[str, str]:
