@@ -389,9 +389,9 @@ TABLE: tuple[BlameRow, ...] = (
         lambda _: sentence(
             "its container ended while it ran, and neither the Engine nor the kernel was asked to end it"
         ),
-        "its container ended while it ran, without a report of PID 1. The judge did not end it, the Engine shows no kill "
-        "and the kernel counted none for memory. A void would be a void on demand for an agent that "
-        "finds a way to end its container",
+        "its container ended while it ran, without a report of PID 1. The judge did not end it, the Engine shows no "
+        "kill, and the kernel counted none for memory. Otherwise an agent that finds a way to end its container could "
+        "make a game void",
         Evidence(report="lost 0"),
     ),
     BlameRow(
