@@ -163,11 +163,6 @@ def with_new_privileges(config: Config, _names: Names) -> None:
     unfiltered(config, _names)
 
 
-def with_more_groups(config: Config, _names: Names) -> None:
-    """Add a group."""
-    config["HostConfig"]["GroupAdd"] = ["54321"]
-
-
 def as_the_hoarder(config: Config, names: Names) -> None:
     """Run as the user of the scene's agent."""
     _as_user(config, names["hoarder"])
