@@ -56,6 +56,9 @@ SHOWN = {
 
 EPOLL = "anon_inode:[eventpoll]"
 
+RUN_QUEUE = "game"
+"""Cgroup of version 1 below the container's, for one game."""
+
 LAST_PID = 1
 """The agent is the first process after PID 1 in each game."""
 
@@ -152,6 +155,7 @@ class Renewal:
             if _namespace(self._first.pid, name) == _namespace("self", name):
                 raise UncleanError(f"it has no separate {name} namespace")
         made = self._file_systems()
+        self._renew_run_queue()
         self._renew(self._shown())
         if (now := self._file_systems()) != made:
             raise UncleanError(f"file systems of the same options are other ones: {made} and {now}")
@@ -163,6 +167,7 @@ class Renewal:
         """Undo a game's effects and verify the result. Raises UncleanError and HostError."""
         self._clean()
         self.prove_alone()
+        self._renew_run_queue()
         if self.program is not None:
             self.program.make()
         self._renew(None)
@@ -205,6 +210,20 @@ class Renewal:
     def _request(self, hide: Mapping[str, str] | None) -> dict[str, Any]:
         program = None if self.program is None else [str(self.program.path), PROGRAM]
         return {"hide": hide, "renew": dict(self.tmpfs), "program": program, "last_pid": LAST_PID}
+
+    def _renew_run_queue(self) -> None:
+        """Move PID 1 to a new cgroup of the scheduler.
+
+        `se.vruntime` in /proc/self/sched grows with the processor time of all processes that were in the cgroup. With
+        cgroup v2 this is impossible without other limits, and the number remains.
+        """
+        if (group := self.container.groups.get("cpu")) is not None:
+            queue = group / RUN_QUEUE
+            (group / "cgroup.procs").write_text(str(self._first.pid), encoding="ascii")
+            if queue.exists():
+                queue.rmdir()
+            queue.mkdir()
+            (queue / "cgroup.procs").write_text(str(self._first.pid), encoding="ascii")
 
     def prove_alone(self) -> None:
         """Verify that PID 1 runs, alone, with one thread, and is not stopped."""
