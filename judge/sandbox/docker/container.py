@@ -146,7 +146,10 @@ class Container:
         engine.start(self.id)
         state = engine.state(self.id)
         if not state["Running"]:
-            raise HostError(f"PID 1 ended at once, with code {state['ExitCode']}: rebuild the image ({self})")
+            raise HostError(
+                f"PID 1 ended at once, with code {state['ExitCode']}: rebuild the image, or allow PID 1 to change "
+                f"users in the profiles of seccomp and AppArmor ({self})"
+            )
         pid = int(state["Pid"])
         with suppress(OSError, ValueError):
             self.first = FirstProcess(pid, on_first_end)
@@ -199,7 +202,7 @@ class Container:
         return None
 
     def kill(self) -> None:
-        """PID 1 is not asked: the agent can send it the same signal."""
+        """The kernel ends all processes of the container with PID 1."""
         if self.is_killed or not self.id:
             return
         self.thaw()
