@@ -259,10 +259,6 @@ class Meter:
         """
         return None
 
-    def is_live(self) -> bool:
-        """Whether kills for memory can still be counted, because the cgroup exists."""
-        return False
-
     def restart(self) -> None:
         """Raises OSError if this is impossible."""
         raise OSError("its counters cannot be restarted")

@@ -24,6 +24,7 @@ from judge.sandbox.docker.freezer import EnginePause, Freezer, choose_freezer
 from judge.sandbox.host_activity.interference import FirstProcess, is_ordered_frozen, release
 from judge.sandbox.machine import cgroup
 from judge.sandbox.machine.owner import remove_directory
+from judge.sandbox.machine.procfs import count_oom_kills
 from judge.sandbox.machine.users import User
 
 log = get_logger()
@@ -42,7 +43,7 @@ EVENT_DELAY_S = 0.5
 """Delay until the Engine has recorded who killed an ended container."""
 
 OOM_TIMEOUT_S = 10.0
-"""Delay until the Engine has recorded that the kernel killed PID 1 for memory, if the cgroup cannot be read."""
+"""Delay until the Engine has recorded that the kernel killed PID 1 for memory, if the kernel killed any process."""
 
 
 class UnreportedEnd(Enum):
@@ -124,6 +125,8 @@ class Container:
         self.is_reused = False
         self.is_killed = False
         self._is_thawed = True
+        self._oom_kills: int | None = None
+        """On the whole host, when this container began. None if it runs on another kernel."""
 
     @property
     def uid(self) -> int | None:
@@ -164,6 +167,7 @@ class Container:
         if groups:
             self.meter = cgroup.CgroupMeter(groups)
             self.oom = cgroup.OomSource.open(groups)
+            self._oom_kills = count_oom_kills()
         else:
             self.meter = EngineMeter(engine, self.id)
             if groups is not None:
@@ -260,9 +264,9 @@ class Container:
 
         The kernel can kill it for memory that no process owns, if every process of the agent is smaller.
         """
-        is_counted = self.first is not None and not self.first.is_running() and self.meter.is_live()
         if self.meter.readings().oom_kills:
             return UnreportedEnd.MEMORY
+        is_counted = self._oom_kills is not None and self._oom_kills == count_oom_kills()
         deadline = time.monotonic() + (0.0 if is_counted else OOM_TIMEOUT_S)
         try:
             engine.wait(self.id)

@@ -277,9 +277,6 @@ class CgroupMeter(Meter):
     def waited_ns(self) -> int | None:
         return self._waited.read() if self._waited else None
 
-    def is_live(self) -> bool:
-        return self._kills is not None and self._kills.read() is not None and _is_there(self._kills.fd)
-
     def is_busy(self) -> bool | None:
         return self._threads.are_busy() if self._threads else None
 
