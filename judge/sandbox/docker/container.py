@@ -274,8 +274,8 @@ class Container:
                 recorded = datetime.fromisoformat(state["FinishedAt"]).timestamp() + EVENT_DELAY_S
                 if engine.count_events(self.id, "kill", recorded):
                     return UnreportedEnd.OTHERS
-                if state["ExitCode"] == JUDGE_GONE:
-                    raise HostError(f"The Engine closed the stream of PID 1: see whether it was restarted ({self})")
+                if state["ExitCode"] == JUDGE_GONE or engine.has_forgotten(self.id, recorded):
+                    raise HostError(f"The Engine was restarted, which ended the container; play again ({self})")
                 if state["ExitCode"] != SIGKILLED or time.monotonic() > deadline:
                     return UnreportedEnd.UNKNOWN
         except EngineRefusalError:
