@@ -48,8 +48,8 @@ ReportKind = Literal["started", "exec-failed", "exited", "signalled", "removed",
 class ProcessReport:
     """State from PID 1, which the agent cannot influence.
 
-    `exec-failed` has the errno, `exited` the code, `signalled` the signal number. The judge itself reports a container
-    that ended without a report: `removed` if another client of the Engine ended it, `lost` if the reason is unknown.
+    `exec-failed` has the errno, `exited` the code, `signalled` the signal number. Without a report: `removed` by
+    another client of the Engine, or `lost`.
     """
 
     kind: ReportKind

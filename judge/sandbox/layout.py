@@ -63,7 +63,7 @@ def _listed(part: str, staged: Path) -> PurePosixPath | None:
 def _inside(word: str, staged: Path, *, takes_folders: bool) -> PurePosixPath | None:
     if not word or word.startswith("/") or "\0" in word:
         return None
-    file = Path(os.path.realpath(staged / word))  # Path.resolve raises for a link to itself
+    file = Path(os.path.realpath(staged / word))  # Path.resolve raises for loops
     if not file.is_relative_to(staged) or not (is_file(file) or (takes_folders and is_directory(file))):
         return None
     return PurePosixPath(file.relative_to(staged))

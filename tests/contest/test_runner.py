@@ -347,5 +347,5 @@ def test_agent_whose_games_stop_a_contest_again_is_named(cup: Cup) -> None:
     assert StopReason.PAUSED is loop.run(lambda _: None)
 
     first, second = [line.text for line in cup.store.journal("cup") if line.event == "stopped"]
-    assert "before" not in first
+    assert "stopped this contest before" not in first
     assert "games of one have stopped this contest before (1)" in second

@@ -37,22 +37,19 @@ POLL_INTERVAL_S = 0.05
 LOG_INTERVAL_S = 10.0
 
 SIGKILLED, JUDGE_GONE = 137, 0
-"""Exit codes of PID 1. It ends itself with the second one if its stdin ends, which no agent can cause."""
+"""Exit codes of PID 1."""
 
 EVENT_DELAY_S = 0.5
 """Delay until the Engine has recorded who killed an ended container."""
 
 OOM_TIMEOUT_S = 10.0
-"""Delay until the Engine has recorded that the kernel killed PID 1 for memory, if the kernel killed any process."""
 
 
 class UnreportedEnd(Enum):
-    """How PID 1 ended if it reported nothing and the judge did not kill it."""
+    """See decision 0002."""
 
     MEMORY = auto()
-    """Killed by the kernel."""
     OTHERS = auto()
-    """Killed or removed by another client of the Engine."""
     UNKNOWN = auto()
 
 
@@ -126,11 +123,10 @@ class Container:
         self.is_killed = False
         self._is_thawed = True
         self._oom_kills: int | None = None
-        """On the whole host, when this container began. None if it runs on another kernel."""
+        """Of the host, at the start; None on another kernel."""
 
     @property
     def uid(self) -> int | None:
-        """The agent's user."""
         return self.tenant.uid if self.user is None else self.user.uid
 
     def __str__(self) -> str:
@@ -206,7 +202,6 @@ class Container:
         return None
 
     def kill(self) -> None:
-        """The kernel ends all processes of the container with PID 1."""
         if self.is_killed or not self.id:
             return
         self.thaw()
@@ -260,10 +255,7 @@ class Container:
                 time.sleep(POLL_INTERVAL_S)
 
     def find_end(self, engine: Engine) -> UnreportedEnd:
-        """Why PID 1 has ended without a report. Raises HostError if the Engine does not answer.
-
-        The kernel can kill it for memory that no process owns, if every process of the agent is smaller.
-        """
+        """Why PID 1 ended without a report. Raises HostError if the Engine failed."""
         if self.meter.readings().oom_kills:
             return UnreportedEnd.MEMORY
         is_counted = self._oom_kills is not None and self._oom_kills == count_oom_kills()
@@ -279,7 +271,7 @@ class Container:
                 if state["ExitCode"] != SIGKILLED or time.monotonic() > deadline:
                     return UnreportedEnd.UNKNOWN
         except EngineRefusalError:
-            return UnreportedEnd.OTHERS  # another client has removed it
+            return UnreportedEnd.OTHERS
         return UnreportedEnd.MEMORY
 
     def close(self) -> None:

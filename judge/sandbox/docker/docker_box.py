@@ -56,7 +56,6 @@ class DockerBox(Box):
         self._pipes: NamedPipes | None = None
         self._uses_pipes = False
         self._started = False
-        """PID 1 has reported that it ran, or could not run, the agent."""
         self._over = False
         """PID 1 runs no agent any more, or has ended."""
         self._ended = False

@@ -42,7 +42,6 @@ class EngineRefusalError(HostError):
 
 
 HISTORY_EVENTS = 256
-"""Events that the Engine remembers."""
 
 
 class Engine:
@@ -95,10 +94,7 @@ class Engine:
             return sum(1 for _ in events)
 
     def has_forgotten(self, container: str, until_s: float) -> bool:
-        """Whether the Engine was restarted since it started a container.
-
-        An event can also be missing because there were too many others since then.
-        """
+        """Whether the Engine was restarted since it started a container."""
         with doing(f"list the events of container {container[:12]}"):
             events = list(self._client.events(since=1, until=until_s, decode=True))  # type: ignore[call-overload]
         is_known = any((event.get("id"), event.get("Action")) == (container, "start") for event in events)

@@ -10,9 +10,9 @@ from judge.sandbox.layout import ACCOUNT_FILES, FOLDERS, HOME, PERSISTENT, PROGR
 
 INIT = "/judge/init"
 INIT_USER = 1
-"""User of PID 1 after its start, as in images/init/init.c. Never an agent's."""
+"""User of PID 1, as in images/init/init.c."""
 INIT_RIGHTS = ("KILL", "SETGID", "SETPCAP", "SETUID")
-"""Capabilities that PID 1 starts with. It gives up the one to change capabilities, and agents have none."""
+"""Capabilities of PID 1 at its start; see decision 0002."""
 INIT_FILES = 300
 """Open files of PID 1, which uses up the epoll watches that an agent must not have."""
 PIPES = "/io"
@@ -143,9 +143,8 @@ def container_config(
 ) -> dict[str, Any]:
     """Body of the Engine's `POST /containers/create` (API 1.41 or newer).
 
-    `uid` is the agent's user and group; PID 1 starts as root and becomes `INIT_USER`. `program` replaces the tenant's.
-    `pipes` is mounted at /io. `accounts` contains the `ACCOUNT_FILES`. `seccomp` is a profile's text; None: the
-    Engine's own.
+    `uid` is also the agent's group. `program` replaces the tenant's. `pipes` is mounted at /io. `accounts` contains the
+    `ACCOUNT_FILES`. `seccomp` is a profile's text; None: the Engine's own.
     """
     return {
         "Image": image,

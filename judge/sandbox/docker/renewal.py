@@ -57,7 +57,6 @@ SHOWN = {
 EPOLL = "anon_inode:[eventpoll]"
 
 RUN_QUEUE = "game"
-"""Cgroup of version 1 below the container's, for one game."""
 
 LAST_PID = 1
 """The agent is the first process after PID 1 in each game."""
@@ -212,11 +211,7 @@ class Renewal:
         return {"hide": hide, "renew": dict(self.tmpfs), "program": program, "last_pid": LAST_PID}
 
     def _renew_run_queue(self) -> None:
-        """Move PID 1 to a new cgroup of the scheduler.
-
-        `se.vruntime` in /proc/self/sched grows with the processor time of all processes that were in the cgroup. With
-        cgroup v2 this is impossible without other limits, and the number remains.
-        """
+        """Restart `se.vruntime` of /proc/self/sched, which contains the work of former games."""
         if (group := self.container.groups.get("cpu")) is not None:
             queue = group / RUN_QUEUE
             (group / "cgroup.procs").write_text(str(self._first.pid), encoding="ascii")

@@ -32,7 +32,6 @@ class CommandEnd(StrEnum):
     OUTPUT = "output"
     STDERR = "stderr"
     LOST = "lost"
-    """Something in the box ended it."""
 
 
 @dataclass(frozen=True, slots=True)

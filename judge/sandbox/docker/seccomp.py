@@ -35,16 +35,14 @@ class Bits(_Part):
     value: int
 
     def others(self) -> Iterator[dict[str, Any]]:
-        """Conditions of which each other number meets at least one: a rule cannot say "not"."""
+        """Each other number meets one of these conditions."""
         for bit in (1 << place for place in range(self.mask.bit_length())):
             if self.mask & bit:
                 yield {"value": bit, "valueTwo": ~self.value & bit, "op": "SCMP_CMP_MASKED_EQ"}
 
 
 class CallRule(_Part):
-    """Calls with one of `values` in an argument, without the bits of `without`, or with no number of `but`; without
-    these three any call.
-    """
+    """Calls with one of `values` in an argument, without the bits of `without`, or outside `but`; else any call."""
 
     calls: tuple[str, ...]
     argument: int = Field(default=0, ge=0, le=5)

@@ -49,7 +49,7 @@ def status_fields(pid: int) -> dict[str, str]:
 
 
 def count_oom_kills() -> int | None:
-    """Processes of the host that the kernel has killed for memory; None if unknown."""
+    """Of the whole host; None if unknown."""
     with suppress(OSError, ValueError):
         for line in (PROC / "vmstat").read_text(encoding="ascii").splitlines():
             if line.startswith("oom_kill "):
