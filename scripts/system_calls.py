@@ -57,6 +57,15 @@ def page() -> str:
         "## Limits of the whole host\n\n`judge doctor` shows their numbers.\n\n" + _table(("limit", "", "why"), rows)
     )
     rows = [(one["path"], one["reason"]) for one in reasons["files"]]
+    rows = [
+        (_code(one["calls"]), one["answer"].replace("0", "done"), one["by"], one["why"]) for one in reasons["first"]
+    ]
+    parts.append(
+        "## Calls that name another process\n\n"
+        "The answer when an agent names PID 1 of its box. A suffix is a variant.\n"
+        "*User*: the kernel refuses it because PID 1 is another user with more rights. *Filter*: the profile.\n\n"
+        + _table(("calls", "answer", "by", "why"), rows)
+    )
     parts.append("## Files of the kernel\n\nReadable:\n\n" + _table(("path", "why"), rows))
     rows = [(_code(paths), why) for why, paths in MASKED_WHY.items()]
     rows.append(
@@ -85,6 +94,8 @@ def _arguments(rule: CallRule) -> str:
     conditions = [f"argument {number} is {value:#x}" for number, value in rule.where.items()]
     if rule.without is not None:
         conditions.append(f"argument {rule.argument} without {rule.without:#x}")
+    if rule.but is not None:
+        conditions.append(f"argument {rule.argument} but with {rule.but.value:#x} in the bits {rule.but.mask:#x}")
     if rule.values:
         values = ", ".join(f"{name} ({value:#x})" for name, value in rule.values.items())
         conditions.append(f"argument {rule.argument}: {values}")

@@ -11,6 +11,17 @@ import pytest
 from judge.attacks.table import ATTACKS
 from judge.sandbox.docker import seccomp
 
+NAME_A_PROCESS = {
+    "capget", "clock_getres", "clock_gettime", "clock_nanosleep", "get_robust_list", "getpgid", "getpriority", "getsid",
+    "ioprio_get", "ioprio_set", "kcmp", "kill", "migrate_pages", "move_pages", "perf_event_open", "pidfd_getfd",
+    "pidfd_open", "pidfd_send_signal", "prlimit64", "process_madvise", "process_mrelease", "process_vm_readv",
+    "process_vm_writev", "ptrace", "rt_sigqueueinfo", "rt_tgsigqueueinfo", "sched_getaffinity", "sched_getattr",
+    "sched_getparam", "sched_getscheduler", "sched_rr_get_interval", "sched_setaffinity", "sched_setattr",
+    "sched_setparam", "sched_setscheduler", "setpgid", "setpriority", "tgkill", "timer_create", "tkill", "wait4",
+    "waitid",
+}  # fmt: skip
+"""The kernel's calls with a process id, or with a clock that contains one, among their arguments."""
+
 SCRIPT = Path(__file__).parents[1] / "scripts" / "system_calls.py"
 
 
@@ -63,6 +74,12 @@ def test_each_call_and_value_that_a_profile_admits_is_on_the_page(name: str, scr
     for rule in profile.only.values():
         for label, value in rule.values.items():
             assert f"{label} ({value:#x})" in page
+
+
+def test_each_permitted_call_that_names_a_process_is_listed(reasons: dict[str, Any]) -> None:
+    listed = {call.partition("-")[0] for row in reasons["first"] for call in row["calls"]}
+    permitted = {call for name in seccomp.profile_names() for call in seccomp.load_profile(name).calls}
+    assert NAME_A_PROCESS & permitted <= listed
 
 
 def test_each_attack_that_is_named_exists(reasons: dict[str, Any]) -> None:

@@ -6,6 +6,7 @@
 #define _GNU_SOURCE
 #include "brain.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -234,11 +235,49 @@ static void doze_meanwhile(void) {
 /* V3  Kills itself, as an outsider would. Expected: crash by signal 9. */
 static void kill_itself(void) { kill(getpid(), SIGKILL); }
 
-/* V4  Kills, limits and blinds PID 1, then exits. Expected: crash: whoever meddles with PID 1 is ended by it. */
+/* V4  Has the kernel kill PID 1, then exits with 7: it takes away PID 1's processor time, which the kernel checks at a tick,
+ * and leaves work for several ticks. Who reaps a process drops each name below /proc/PID that was looked up; so the
+ * children have many open files, and everything of them is looked up. Expected: crash with `exited with code 7`: PID 1
+ * is another user. (As the same user it ends without a report: the control.) */
+enum { LEFT_TO_REAP = 6 };
+
+static void look_up_all(const char *directory) {
+    char path[512];
+    struct stat seen;
+    DIR *names = opendir(directory);
+    for (struct dirent *entry; names && (entry = readdir(names));) {
+        snprintf(path, sizeof path, "%s/%s", directory, entry->d_name);
+        lstat(path, &seen);
+    }
+    if (names)
+        closedir(names);
+}
+
+static void leave_work_to_reap(void) {
+    static const char *const places[] = {"fd", "fdinfo", "task/%1$d/fd", "task/%1$d/fdinfo", "", "net"};
+    char format[64], directory[64];
+    for (int n = 0; n < LEFT_TO_REAP; n++) {
+        pid_t child = fork();
+        if (child == 0) {
+            while (dup(STDOUT_FILENO) >= 0)
+                ;
+            for (;;)
+                pause();
+        }
+        sleep_ms(20);
+        for (size_t place = 0; place < sizeof places / sizeof *places; place++) {
+            snprintf(format, sizeof format, "/proc/%%1$d/%s", places[place]);
+            snprintf(directory, sizeof directory, format, child);
+            look_up_all(directory);
+        }
+    }
+}
+
 static void meddle_with_its_parent(void) {
     const int what[] = {RLIMIT_STACK, RLIMIT_AS, RLIMIT_DATA, RLIMIT_NOFILE, RLIMIT_FSIZE, RLIMIT_NPROC,
                         RLIMIT_SIGPENDING, RLIMIT_CPU};
     struct rlimit none = {0, 0};
+    leave_work_to_reap();
     for (size_t n = 0; n < sizeof what / sizeof *what; n++)
         prlimit(1, (enum __rlimit_resource)what[n], &none, NULL);
     for (int n = 1; n < NSIG; n++)

@@ -1,4 +1,4 @@
-/* What the former game left: R1 to R27, R30.
+/* What the former game left: R1 to R27, R30, R31.
  *
  * Two games of the same agent in a box that is kept for it. In each the agent first looks for what it may have left in
  * the game before, then leaves it. What must stay true in all of them: in its second game it finds nothing, `denied
@@ -204,12 +204,7 @@ static void stopped_first(void) {
 
 /* R14  Signals that wait for PID 1. */
 static void signalled_first(void) {
-    int count = 0;
-    found("signal", 0);
-    for (int number = 1; number < NSIG; number++)
-        for (int n = 0; n < 4; n++)
-            count += kill(1, number) == 0;
-    did("signals", count);
+    tried("signal", kill(1, SIGUSR1));
 }
 
 static void try_to_open(const char *what, const char *path) {
@@ -222,6 +217,9 @@ static void try_to_open(const char *what, const char *path) {
 static void numbers_of_first(void) {
     try_to_open("stat", "/proc/1/stat");
 }
+
+/* R31  The clock of PID 1's processor time, whose number is ~1 * 8 | 2: a game could leave a number in it. */
+static void clock_of_first(void) { tried("clock", clock_gettime(-14, &(struct timespec){0, 0})); }
 
 /* --- R16, R17: counters of the box --------------------------------------------------------------- */
 
@@ -376,6 +374,7 @@ const struct attack attacks[] = {
     {.name = "stop-first", .before = stopped_first},
     {.name = "signal-first", .before = signalled_first},
     {.name = "first", .before = numbers_of_first},
+    {.name = "first-clock", .before = clock_of_first},
     {.name = "counters", .before = counters},
     {.name = "work", .before = work},
     {.name = "device-time", .before = device_time},

@@ -1,4 +1,4 @@
-/* Attacks by processes and on processes: A7, A8, C1, C2, C4 to C9.
+/* Attacks by processes and on processes: A7, A8, C1, C2, C4 to C10.
  *
  * What must stay true in all of them: no process of the agent's is left, the judge and others on the host are not
  * reached, and the opponent plays as if it were alone.
@@ -145,7 +145,7 @@ static void kill_all(void) {
 
 /* --- C5: looking into others ---------------------------------------------------------------------
  *
- * PID 1 is the same user; the first word is its number, or `child` for one of the agent's own (the control). Expected:
+ * The first word is the number of PID 1, or `child` for one of the agent's own (the control). Expected:
  * plays on, everything denied.
  */
 static pid_t target;
@@ -199,6 +199,21 @@ static void look_into(void) {
         kill(target, SIGKILL);
         waitpid(target, NULL, 0);
     }
+}
+
+/* --- C10: acting on PID 1 ------------------------------------------------------------------------
+ *
+ * Signals it, limits it, and reads its processor time. Expected: plays on, everything denied: PID 1 is another user, and
+ * the filter knows its clock. docs/system-calls.md has all calls.
+ */
+static long signal_first(void) { return kill(1, SIGUSR1); }
+static long limit_first(void) { return prlimit(1, RLIMIT_CORE, &(struct rlimit){0, 0}, NULL); }
+static long time_first(void) { return clock_gettime(-14, &(struct timespec){0, 0}); } /* ~1 * 8 | 2 */
+
+static void reach_first(void) {
+    try_apart("signal", signal_first);
+    try_apart("limit", limit_first);
+    try_apart("clock", time_first);
 }
 
 /* --- C6, C7, C8: rights --------------------------------------------------------------------------
@@ -344,6 +359,7 @@ const struct attack attacks[] = {
     {.name = "threads", .before = start_many_threads},
     {.name = "kill", .before = kill_all},
     {.name = "look-into", .before = look_into},
+    {.name = "reach", .before = reach_first},
     {.name = "setuid", .before = look_for_setuid},
     {.name = "groups", .before = look_at_groups},
     {.name = "core", .before = dump_core},

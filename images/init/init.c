@@ -1,9 +1,10 @@
 /* PID 1 of a box: starts one agent when the judge says so and tells what became of it, where the agent cannot reach.
  *
- *     init BYTES FILES COMMAND [WORD...]
+ *     init BYTES FILES USER COMMAND [WORD...]
  *
  * BYTES   How much address space each of the agent's processes may lay out; 0: no limit.
  * FILES   How many open files each of them may have. Our own limit is higher.
+ * USER    The agent's user and group.
  * stdin   The judge's words. 'P': the agent gets the named pipes /io/in, /io/out and /io/err. 'A' and 16 more bytes, the
  *         mark: the agent gets our own stdin and stdout, and the mark follows its last byte on stdout; no word comes
  *         after it. 'C', while no agent runs: leave nothing of the former one, then say so; the next agent starts in
@@ -16,13 +17,16 @@
  * When the agent's first process ends, everything else in the container is killed and reaped before the report, so
  * the pipes are at their end when it arrives. Then we wait: the container's counters last as long as we do.
  *
- * The agent is the same user as we are. It cannot kill or trace us, but it may send us signals, so none of them means
- * anything, and change our resource limits, so we look after those that could end or blind us.
+ * We are started as root with the rights to change users, and become a user that no agent is. So the kernel refuses an agent
+ * that tries to signal, limit, trace or schedule us. We keep the rights to start a process as the agent's user and to
+ * kill it; the agent has no rights and can get none.
  */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <grp.h>
 #include <limits.h>
+#include <linux/capability.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdint.h>
@@ -32,11 +36,21 @@
 #include <sys/epoll.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 enum { CHUNK = 4096, MARK = 16, WATCHES = 256, ROW = 130, JUDGE_GONE = 0, HOST_FAULT = 71 };
+
+/* Our own user. Agents' begin at 1000 (`box.uid`). */
+enum { OWN_USER = 1 };
+
+enum { HOST_FAILED = -1 }; /* instead of an errno */
+
+#define RIGHT(number) (1U << (number))
+enum { NO_RIGHTS = 0, OWN_RIGHTS = RIGHT(CAP_KILL) | RIGHT(CAP_SETGID) | RIGHT(CAP_SETUID) };
 
 static const char WATCHED[] = "/proc/sys/kernel/ostype";
 
@@ -102,7 +116,7 @@ static int open_pipe(const char *path, int mode) {
     return fd;
 }
 
-/* Takes the epoll watches that the kernel allows this user (fs.epoll.max_user_watches), but for WATCHES. The kernel visits all
+/* Takes the epoll watches that the kernel allows the agent's user, which our real user is meanwhile (fs.epoll.max_user_watches), but for WATCHES. The kernel visits all
  * watches of a file at each event, with interrupts off, and an epoll may watch another one: n watches can be n * n / 4
  * visits. The limit is one number for all users, and a server of another user needs thousands of watches, so the
  * number cannot be small. We hold what the agent does not need. Where the limit is more than ROW * ROW, nothing is taken;
@@ -132,17 +146,27 @@ static void take_watches(void) {
         close(files[n]);
 }
 
-/* What each process of the agent may have at most: the hard limits, which nothing in here can raise. Reserved addresses are no
+/* Becomes another user in every respect, with these rights and no other ones. */
+static int become(uid_t user, uint32_t rights) {
+    struct __user_cap_header_struct head = {_LINUX_CAPABILITY_VERSION_3, 0};
+    struct __user_cap_data_struct sets[_LINUX_CAPABILITY_U32S_3] = {{.effective = rights, .permitted = rights}};
+    return setgroups(0, NULL) == 0 && setresgid(user, user, user) == 0 && setresuid(user, user, user) == 0 &&
+           syscall(SYS_capset, &head, sets) == 0;
+}
+
+/* What the agent is and may have at most: the hard limits, which nothing in here can raise. Reserved addresses are no
  * memory, but one call that walks through terabytes of them lasts for seconds, and nothing stops it meanwhile. The
  * Engine has no word for that limit. */
 struct bounds {
     rlim_t addresses, files;
+    uid_t user;
 };
 
-static void bound(int resource, rlim_t value) {
+static int bound(int resource, rlim_t value) {
     struct rlimit limit;
     if (value && getrlimit(resource, &limit) == 0 && value < limit.rlim_max)
-        must(setrlimit(resource, &(struct rlimit){value, value}) == 0);
+        return setrlimit(resource, &(struct rlimit){value, value}) == 0;
+    return 1;
 }
 
 static void become_agent(struct streams streams, struct bounds bounds, char **command, int failure) {
@@ -151,21 +175,23 @@ static void become_agent(struct streams streams, struct bounds bounds, char **co
     for (int number = 1; number < NSIG; number++)
         signal(number, SIG_DFL);
     setsid();
-    bound(RLIMIT_AS, bounds.addresses);
-    bound(RLIMIT_NOFILE, bounds.files);
+    int ready = bound(RLIMIT_AS, bounds.addresses) && bound(RLIMIT_NOFILE, bounds.files);
     dup2(streams.in, STDIN_FILENO);
     dup2(streams.out, STDOUT_FILENO);
     dup2(streams.err, STDERR_FILENO);
     close_range(STDERR_FILENO + 1, ~0U, CLOSE_RANGE_CLOEXEC); /* nothing else; an error needs `failure` until then */
     sigprocmask(SIG_SETMASK, &none, NULL);
-    if (*home && chdir(home))
+    if (!ready || !become(bounds.user, NO_RIGHTS) || (*home && chdir(home))) {
+        put(failure, &(int){HOST_FAILED}, sizeof(int));
         _exit(HOST_FAULT);
+    }
     (strchr(command[0], '/') ? execv : execvp)(command[0], command); /* execvp would give anything to /bin/sh */
     put(failure, &errno, sizeof errno);
     _exit(127);
 }
 
-/* Starts the agent and returns its process id, or 0 and the errno if it cannot be executed. */
+/* Starts the agent and returns its process id, or 0 and the errno if it cannot be executed. What fails before that is not the
+ * agent's fault. */
 static pid_t start(struct streams streams, struct bounds bounds, char **command, int *error) {
     int failure[2];
     must(pipe2(failure, O_CLOEXEC) == 0);
@@ -175,6 +201,7 @@ static pid_t start(struct streams streams, struct bounds bounds, char **command,
         become_agent(streams, bounds, command, failure[1]);
     close(failure[1]);
     int failed = read(failure[0], error, sizeof *error) == sizeof *error;
+    must(!failed || *error != HOST_FAILED);
     close(failure[0]);
     return failed ? 0 : agent;
 }
@@ -190,21 +217,13 @@ static int has_ended(pid_t agent, int *status) {
     return ended;
 }
 
-/* Whether the agent has limited our CPU time, at whose end the kernel would kill us. */
-static int is_limited(void) {
-    struct rlimit cpu;
-    return getrlimit(RLIMIT_CPU, &cpu) != 0 || cpu.rlim_max != RLIM_INFINITY;
-}
-
-/* Watches until the agent has ended and returns its wait status; one that meddles with us is ended. */
+/* Watches until the agent has ended and returns its wait status. */
 static int watch(pid_t agent, int err) {
     sigset_t none;
     sigemptyset(&none);
     for (int status;;) {
         struct pollfd on[] = {{.fd = STDIN_FILENO}, {.fd = err, .events = POLLIN}};
-        int blinded = ppoll(on, 2, NULL, &none) < 0 && errno != EINTR; /* the only place where SIGCHLD arrives */
-        if (blinded || is_limited())
-            kill(-1, SIGKILL);
+        must(ppoll(on, 2, NULL, &none) >= 0 || errno == EINTR); /* the only place where SIGCHLD arrives */
         if (on[0].revents)
             _exit(JUDGE_GONE);
         if (on[1].revents && !relay(err))
@@ -246,6 +265,19 @@ static void wait_for_the_judge(void) {
 
 static void interrupt(int number) { (void)number; }
 
+/* Leaves root for ever. The agent may open our stdin and stdout by name when it gets them, so every user may. */
+static void become_ourselves(uid_t agent) {
+    fchmod(STDIN_FILENO, 0666);
+    fchmod(STDOUT_FILENO, 0666);
+    must(setresuid(agent, -1, -1) == 0);
+    take_watches();
+    int right = 0;
+    while (prctl(PR_CAPBSET_DROP, right, 0, 0, 0) == 0)
+        right++;
+    must(errno == EINVAL && right > CAP_SETPCAP); /* the kernel has no more */
+    must(prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0) == 0 && become(OWN_USER, OWN_RIGHTS));
+}
+
 /* Closes /proc/1 to the agent and lets SIGCHLD interrupt `ppoll` in `watch`; no other signal has an effect. A signalfd
  * would need a system call that agents are denied, and they have the same filter. */
 static void set_up_process(void) {
@@ -265,6 +297,7 @@ static struct streams streams_of(char word, int *err) {
         return (struct streams){open_pipe("/io/in", O_RDONLY), open_pipe("/io/out", O_WRONLY),
                                 open_pipe("/io/err", O_WRONLY)};
     must(word == 'A' && pipe2(ends, O_CLOEXEC) == 0 && fcntl(ends[0], F_SETFL, O_NONBLOCK) == 0);
+    must(fchmod(ends[1], 0666) == 0);
     *err = ends[0];
     return (struct streams){STDIN_FILENO, STDOUT_FILENO, ends[1]};
 }
@@ -310,10 +343,10 @@ static void clean(void) {
 int main(int argc, char **argv) {
     char word, mark[MARK];
 
-    must(argc > 3);
-    struct bounds bounds = {strtoull(argv[1], NULL, 10), strtoull(argv[2], NULL, 10)};
+    must(argc > 4);
+    struct bounds bounds = {strtoull(argv[1], NULL, 10), strtoull(argv[2], NULL, 10), (uid_t)strtoul(argv[3], NULL, 10)};
+    become_ourselves(bounds.user);
     set_up_process();
-    take_watches();
     for (;;) {
         take(&word, 1);
         if (word == 'A')
@@ -321,10 +354,10 @@ int main(int argc, char **argv) {
         if (word == 'C')
             clean();
         else
-            play(word, bounds, argv + 3);
+            play(word, bounds, argv + 4);
     }
     take(mark, sizeof mark);
-    play(word, bounds, argv + 3);
+    play(word, bounds, argv + 4);
     make_blocking(STDOUT_FILENO);
     put(STDOUT_FILENO, mark, sizeof mark);
     wait_for_the_judge();

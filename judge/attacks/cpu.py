@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from judge.attacks.attack import BY_ITSELF, Attack, Control, Expected, Observed, Opponent
+from judge.attacks.weak_box import allowing, as_pid_1, both
 from judge.games.types import Verdict
 
 TURN = {"clock": {"turn_ms": 500}}
@@ -109,9 +110,12 @@ AFTER_A_VOID = (
         control=BY_ITSELF + "PID 1 reports how the agent ended",
     ),
     Attack(
-        id="V4", title="kills, limits and blinds PID 1", program="cpu", words=("meddle",),
-        danger=FARMED, earns_void=True, expected=Expected(verdict=Verdict.CRASH),
-        control=BY_ITSELF + "PID 1 looks after its own limits",
+        id="V4", title="has the kernel kill PID 1 for its limit of processor time", program="cpu", words=("meddle",),
+        danger=FARMED, earns_void=True, expected=Expected(verdict=Verdict.CRASH, because="exited with code 7"),
+        control=Control(
+            off="a separate user for PID 1, and the filter of limits", weaken=both(as_pid_1, allowing("prlimit64")),
+            expected=Expected(verdict=Verdict.CRASH, because="its container ended while it ran"),
+        ),
     ),
     Attack(
         id="V5", title="fills files, descriptors, processes and memory, and is late", program="cpu",

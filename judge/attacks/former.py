@@ -7,8 +7,17 @@ from collections.abc import Mapping
 from typing import Any
 
 from judge.attacks.attack import BY_ITSELF, NOT_PERMITTED, Attack, Control, Expected, Observed
-from judge.attacks.weak_box import FilesStay, NothingIsHidden, NothingIsProved, NumbersGoOn, allowing, unfiltered
-from judge.sandbox.docker.renewal import UncleanError, helper
+from judge.attacks.weak_box import (
+    FilesStay,
+    NothingIsHidden,
+    NothingIsProved,
+    NumbersGoOn,
+    allowing,
+    as_pid_1,
+    both,
+    unfiltered,
+)
+from judge.sandbox.docker.renewal import Renewal, UncleanError, helper
 
 KEPT: Mapping[str, Mapping[str, Any]] = {
     "box": {"reuse": "agent", "seccomp": "native", "transport": "auto"},
@@ -38,10 +47,6 @@ def _is_possible() -> bool:
 def _was_kept(seen: Observed) -> str:
     is_reused = seen.record.placement.box[0].endswith("reused")
     return "" if is_reused or not _is_possible() else "its box was not reused"
-
-
-def _was_thrown_away(seen: Observed) -> str:
-    return "its box was reused" if seen.record.placement.box[0].endswith("reused") else ""
 
 
 def _is_counted_anew(seen: Observed) -> str:
@@ -80,8 +85,10 @@ def _not_hidden(*what: str) -> Control:
     return Control(off="hiding the counters", renewal=NothingIsHidden, expected=_finds(*what))
 
 
-def _not_proved(*what: str) -> Control:
-    return Control(off="comparing PID 1 with its former state", renewal=NothingIsProved, expected=_finds(*what))
+def _same_user(renewal: type[Renewal], what: str) -> Control:
+    off = "a separate user for PID 1, the filter of limits, and comparing PID 1 with its former state"
+    weaken = both(as_pid_1, allowing("prlimit64"))
+    return Control(off=off, weaken=weaken, renewal=renewal, expected=_finds(what))
 
 
 def _unfiltered(call: str) -> Control:
@@ -108,15 +115,16 @@ BY_THE_FORMER_GAME = (
     _of(10, "many", "leaves the maximum number of processes", LIVED_ON,
         _finds_nothing("many-processes", processes=20), ENDED),
     _of(11, "lower", "lowers a limit of PID 1, which starts the next agent", TAKEN,
-        Expected(denied=("lowered-limit",), by=NONE, proof=_was_thrown_away), _not_proved("lowered-limit")),
+        _finds_nothing("lowered-limit"), _same_user(NothingIsProved, "lowered-limit")),
     _of(12, "raise", "raises a limit of PID 1, which starts the next agent", TAKEN,
-        Expected(denied=("raised-limit",), by=NONE, proof=_was_thrown_away), _not_proved("raised-limit")),
+        _finds_nothing("raised-limit"), _same_user(NothingIsProved, "raised-limit")),
     _of(13, "stop-first", "stops PID 1", "a slot would wait forever", _finds_nothing("stop"),
         BY_ITSELF + "the kernel delivers no stop signals to PID 1"),
     _of(14, "signal-first", "leaves pending signals for PID 1", "PID 1 would attribute them to the next game",
-        _finds_nothing("signal", signals=100), BY_ITSELF + "PID 1 reads them before it reports that it is clean"),
+        _denied("signal"), _same_user(Renewal, "signal")),
     _of(15, "first", "reads /proc of PID 1, which counts all children", TOLD, _finds_nothing("stat"),
         _not_hidden("stat")),
+    _of(31, "first-clock", "reads the processor time of PID 1", TOLD, _denied("clock"), _unfiltered("clock")),
     _of(16, "counters", "reads the counters of its cgroups", TOLD, _finds_nothing("counter"), _not_hidden("counter")),
     _of(17, "work", "uses CPU time and memory in each game", "a game would be charged for the previous one",
         Expected(proof=_is_counted_anew), BY_ITSELF + "a game's counters begin with the game"),

@@ -12,11 +12,11 @@ from judge.attacks.cpu import FARMED, LATE, SPAN, TURN, patient
 from judge.attacks.fixtures import bystanders, hoarder
 from judge.attacks.weak_box import (
     allowing,
+    as_pid_1,
     as_the_hoarder,
     both,
     unfiltered,
     with_core_dumps,
-    with_more_groups,
     with_new_privileges,
     with_writable_proc,
 )
@@ -78,6 +78,16 @@ BY_PROCESSES = (
         ),
     ),
     Attack(
+        id="C10", title="signals and limits PID 1, and reads its processor time", program="processes", words=("reach",),
+        danger="an agent could have PID 1 killed, and pass numbers to its next game",
+        expected=Expected(denied=("signal", "limit", "clock"), by=NOT_PERMITTED),
+        control=Control(
+            off="a separate user for PID 1, and the filter of limits and clocks",
+            weaken=both(as_pid_1, allowing("prlimit64", "clock_gettime")),
+            expected=Expected(got=("signal", "limit", "clock")),
+        ),
+    ),
+    Attack(
         id="C6", title="runs a program as another user", program="processes", words=("setuid",),
         danger="an agent could become root in its box, a step towards escape",
         expected=Expected(denied=("setuid-file", "setuid", "new-privileges"), by=NOT_PERMITTED | NONE),
@@ -90,10 +100,7 @@ BY_PROCESSES = (
         id="C7", title="has leftover groups of the judge", program="processes", words=("groups",),
         danger="an agent could read files of a host group",
         expected=Expected(denied=("group", "setgroups"), by=NOT_PERMITTED | NONE),
-        control=Control(
-            off="the empty list of groups", weaken=with_more_groups,
-            expected=Expected(got=("group",), denied=("setgroups",)),
-        ),
+        control=BY_ITSELF + "PID 1 leaves all groups, whatever the box has",
     ),
     Attack(
         id="C8", title="leaves core dumps", program="processes", words=("core",),

@@ -12,6 +12,7 @@ from judge.attacks.attack import Weakening
 from judge.sandbox import BoxKind, open_box
 from judge.sandbox.box import Box, BoxPolicy, Limits, Tenant
 from judge.sandbox.docker.docker_box import DockerBox
+from judge.sandbox.docker.hardening import INIT_USER
 from judge.sandbox.docker.images import RuntimeImage
 from judge.sandbox.docker.kept import Reuse
 from judge.sandbox.docker.renewal import Renewal
@@ -162,15 +163,19 @@ def with_new_privileges(config: Config, _names: Names) -> None:
     unfiltered(config, _names)
 
 
-def with_more_groups(config: Config, _names: Names) -> None:
-    """Add a group."""
-    config["HostConfig"]["GroupAdd"] = ["54321"]
-
-
 def as_the_hoarder(config: Config, names: Names) -> None:
-    """Run as the user of the scene's agent, which also owns the folders."""
-    uid = names["hoarder"]
-    config["User"] = f"{uid}:{uid}"
+    """Run as the user of the scene's agent."""
+    _as_user(config, names["hoarder"])
+
+
+def as_pid_1(config: Config, _names: Names) -> None:
+    """Run as the user of PID 1."""
+    _as_user(config, str(INIT_USER))
+
+
+def _as_user(config: Config, uid: str) -> None:
+    """The agent and the owner of the folders."""
+    config["Entrypoint"][-1] = uid
     tmpfs = config["HostConfig"]["Tmpfs"]
     for path, options in tmpfs.items():
         tmpfs[path] = re.sub(r"\b([ug]id)=\d+", rf"\g<1>={uid}", options)

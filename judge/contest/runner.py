@@ -82,8 +82,9 @@ class ContestRunner:
         `check_failures` is called after each result. `priorities` returns values by agent: the game with the lowest sum
         is next. None: schedule order.
 
-        After `attempts` voids in a row, a game is set aside if another was played since the last set-aside or, the
-        first time, if others are left. It is retried after all others, at least `pause_s` after the last set-aside.
+        After `attempts` voids in a row, a game is set aside if another was played since the last set-aside, if others
+        are left the first time, or if one agent played in all games that were set aside since the last result, and
+        games without it are left. It is retried after all others, at least `pause_s` after the last set-aside.
         Otherwise, or if it is void again, the contest stops.
 
         Agents that `alone` returns play one game at a time. `check`, called in each round, raises HostError if another
@@ -108,6 +109,8 @@ class ContestRunner:
         self._has_played = False
         """Whether a result came since start or last set-aside."""
         self._is_first = True
+        self._suspects: frozenset[str] = frozenset()
+        """Agents of each game that was set aside since the last result."""
         self._set_aside_at: float | None = None
         self._patience_s = patience_s
         self._played: set[tuple[str, int]] = set()
@@ -198,8 +201,7 @@ class ContestRunner:
         if self._store.state(self._contest) != "open":
             return StopReason.PAUSED
         counts = self._store.counts(self._contest)
-        # No game runs: pending games wait for a held one.
-        if counts[GameState.PENDING] and not (counts[GameState.HELD] and self._executor.free):
+        if counts[GameState.PENDING]:
             return None
         if counts[GameState.HELD]:
             return None if self._try_again() else StopReason.HELD
@@ -233,7 +235,10 @@ class ContestRunner:
         if state is GameState.HELD:
             counts = self._store.counts(self._contest)
             has_others = self._is_first and bool(counts[GameState.PENDING] or counts[GameState.RUNNING])
-            if (self._has_played or has_others) and game.id not in self._set_aside():
+            pair = frozenset({game.first, game.second})
+            self._suspects = pair if self._has_played or self._is_first else pair & self._suspects
+            is_host_well = self._has_played or has_others or self._has_games_without(self._suspects)
+            if is_host_well and game.id not in self._set_aside():
                 text = sentence(f"void {self._attempts} times in a row: {why}")
                 self._store.remark(self._contest, SET_ASIDE, text, game.id)
                 self._has_played = self._is_first = False
@@ -242,6 +247,11 @@ class ContestRunner:
             else:
                 self._stop(game, why, record)
         return why
+
+    def _has_games_without(self, agents: frozenset[str]) -> bool:
+        games = self._store.games(self._contest) if agents else ()
+        open_states = (GameState.PENDING, GameState.RUNNING)
+        return any(game.state in open_states and not {game.first, game.second} & agents for game in games)
 
     def _set_aside(self) -> set[str | None]:
         return {line.game for line in self._store.journal(self._contest) if line.event == SET_ASIDE}

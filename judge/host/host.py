@@ -128,7 +128,8 @@ def _found_inside(tenant: Tenant, policy: BoxPolicy) -> int:
         owner=Owner.me().encode(),
         uid=user.uid,
     )
-    config["Entrypoint"] = ["/bin/sh"]
+    # In place of PID 1, with the rights of an agent.
+    config["Entrypoint"], config["User"], config["HostConfig"]["CapAdd"] = ["/bin/sh"], f"{user.uid}:{user.uid}", []
     options = {"type": "tmpfs", "device": "tmpfs", "o": f"size={FOLDER_BYTES},nr_inodes=16,mode=0777"}
     driver = {"Name": "local", "Options": options}
     volume = {"Type": "volume", "Target": "/probe", "VolumeOptions": {"DriverConfig": driver}}

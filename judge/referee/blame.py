@@ -342,11 +342,11 @@ TABLE: tuple[BlameRow, ...] = (
     ),
     BlameRow(
         frozenset({Cause.RAN_ON, Cause.DEATH}),
-        _reported("lost"),
+        _reported("removed"),
         Verdict.VOID,
-        lambda _: sentence("the container ended without a report of its PID 1: another process ended it; play again"),
-        "another process ended its container, so that the judge's process in it could not report",
-        Evidence(report="lost 0"),
+        lambda _: sentence("another client of the Engine ended its container; do not touch it, and play again"),
+        "another client of the Engine killed, stopped or removed its container, which the Engine's events show",
+        Evidence(report="removed 0"),
     ),
     BlameRow(
         _one(Cause.RAN_ON),
@@ -381,6 +381,18 @@ TABLE: tuple[BlameRow, ...] = (
         lambda evidence: sentence(f"was ended by signal {_signal_words(_number_of(evidence))}"),
         "a signal ended its process, including a SIGKILL that it sent itself",
         Evidence(report="signalled 11"),
+    ),
+    BlameRow(
+        _one(Cause.DEATH),
+        _reported("lost"),
+        Verdict.CRASH,
+        lambda _: sentence(
+            "its container ended while it ran, and neither the Engine nor the kernel was asked to end it"
+        ),
+        "its container ended while it ran, without a report of PID 1. The judge did not end it, the Engine shows no "
+        "kill, and the kernel counted none for memory. Otherwise an agent that finds a way to end its container could "
+        "make a game void",
+        Evidence(report="lost 0"),
     ),
     BlameRow(
         _one(Cause.DEATH),

@@ -221,6 +221,14 @@ def play(
                 kept = store_states(folders, keeper.collect(), shelf)
         except HostError as error:
             end = judge_failure(Cause.HOST, str(error))
+        except (InputError, BrokenPipeError):
+            raise
+        except OSError as error:
+            end = judge_failure(
+                Cause.HOST, f"A box could not be made or closed: {error}: see `judge doctor` and TMPDIR"
+            )
+        except Exception as error:  # noqa: BLE001 as in _end_of, for the boxes
+            end = _failed(spec, transcript, error)
     transcript.tell()
     if isinstance(end, Void):
         log.warning("void", game=spec.id, attempt=attempt, why=end.reason)

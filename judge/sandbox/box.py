@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import Literal, Protocol, get_args
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -41,15 +41,18 @@ class Channel(StrEnum):
     """Only a hint to take readings: some users cannot watch it (v1 cgroups need root)."""
 
 
+ReportKind = Literal["started", "exec-failed", "exited", "signalled", "removed", "lost"]
+
+
 @dataclass(frozen=True, slots=True)
 class ProcessReport:
     """State from PID 1, which the agent cannot influence.
 
-    `exec-failed` has the errno, `exited` the code, `signalled` the signal number; `lost`: the container disappeared
-    without a report.
+    `exec-failed` has the errno, `exited` the code, `signalled` the signal number. Without a report: `removed` by
+    another client of the Engine, or `lost`.
     """
 
-    kind: Literal["started", "exec-failed", "exited", "signalled", "lost"]
+    kind: ReportKind
     number: int = 0
 
     def encode(self) -> bytes:
@@ -59,7 +62,7 @@ class ProcessReport:
     def decode(cls, data: bytes) -> "ProcessReport":
         """Raises ValueError."""
         kind, _, number = data.decode("ascii").partition(" ")
-        if kind not in ("started", "exec-failed", "exited", "signalled", "lost"):
+        if kind not in get_args(ReportKind):
             raise ValueError(f"not a report: {data!r}")
         return cls(kind, int(number))  # type: ignore[arg-type]
 

@@ -1,8 +1,10 @@
 """An agent's environment: paths, variables, user and command."""
 
+import os
 from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
 
+from judge.base.durable_files import is_directory, is_file
 from judge.sandbox.box import FolderKind, Tenant
 from judge.sandbox.runtimes import path_for
 
@@ -61,7 +63,7 @@ def _listed(part: str, staged: Path) -> PurePosixPath | None:
 def _inside(word: str, staged: Path, *, takes_folders: bool) -> PurePosixPath | None:
     if not word or word.startswith("/") or "\0" in word:
         return None
-    file = (staged / word).resolve()
-    if not file.is_relative_to(staged) or not (file.is_file() or (takes_folders and file.is_dir())):
+    file = Path(os.path.realpath(staged / word))  # Path.resolve raises for loops
+    if not file.is_relative_to(staged) or not (is_file(file) or (takes_folders and is_directory(file))):
         return None
     return PurePosixPath(file.relative_to(staged))

@@ -5,14 +5,12 @@ when it returns.
 """
 
 import hashlib
-import heapq
 import math
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import asdict, replace
 from datetime import datetime
 from itertools import takewhile
-from operator import attrgetter
 from typing import Any
 
 from sqlalchemy import Connection, Row, bindparam, insert, select, update
@@ -212,7 +210,7 @@ class Store(ContestStart):
     ) -> ScheduledGame | None:
         """Issue the next game as a new attempt.
 
-        Agents in `alone` play one game at a time in schedule order, also after held games.
+        Agents in `alone` play one game at a time, in schedule order but for held games.
         """
         with self._writing() as connection:
             if contest_row(connection, contest, locked=True).state != "open":
@@ -220,8 +218,7 @@ class Store(ContestStart):
             of = games.c
             playing = select(of.first, of.second).where(of.contest == contest, of.state == GameState.RUNNING)
             busy = {agent for row in connection.execute(playing) for agent in row} & alone if alone else set()
-            # Each query can use the index in its order.
-            pending, held = ({"of_contest": contest, "of_state": each} for each in (GameState.PENDING, GameState.HELD))
+            pending = {"of_contest": contest, "of_state": GameState.PENDING}
             if ranks is not None and not alone:
                 by_need = min(
                     connection.execute(_IN_STATE, pending),
@@ -231,12 +228,8 @@ class Store(ContestStart):
                 if by_need is None:
                     return None
                 return self._start(connection, contest, by_need.id, host, slot)
-            if alone:
-                waiting = [connection.execute(_IN_STATE, each) for each in (pending, held)]
-            else:
-                waiting = [connection.execute(_FIRST_IN_STATE, pending)]
-            for row in heapq.merge(*waiting, key=attrgetter("number")):
-                if row.state == GameState.PENDING and not busy & {row.first, row.second}:
+            for row in connection.execute(_IN_STATE if alone else _FIRST_IN_STATE, pending):
+                if not busy & {row.first, row.second}:
                     return self._start(connection, contest, row.id, host, slot)
                 busy |= {row.first, row.second} & set(alone)
             return None

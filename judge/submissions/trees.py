@@ -197,6 +197,8 @@ def _unpack_failure(result: CommandResult, limits: IntakeLimits) -> str:
             return sentence(f"it takes more than {limits.unpack.memory_bytes} bytes of memory to unpack")
         case CommandEnd.OUTPUT:
             return sentence(f"it becomes more than {limits.tree.total_bytes} bytes")
+        case CommandEnd.LOST:
+            return sentence("the box that unpacked it was ended from inside")
     refusal = decode(result.stderr.first).strip()
     if result.report.number == REFUSED and result.report.kind == "exited" and refusal:
         return printable(refusal, SENTENCE_CHARACTERS)
@@ -275,6 +277,8 @@ def _build_failure(result: CommandResult, log: str, limits: BuildLimits, tree: P
             return sentence("the build left more than an agent may have")
         case CommandEnd.STDERR:
             return sentence(f"the build printed more than {limits.log_bytes} bytes")
+        case CommandEnd.LOST:
+            return sentence("the build ended its box")
     report = result.report
     log = log.rpartition(AGAIN)[2]
     last = printable(log.rpartition("\n")[2], SENTENCE_CHARACTERS) or f"{report.kind} {report.number}"

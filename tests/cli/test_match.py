@@ -247,7 +247,7 @@ def test_a_container_killed_from_outside_is_void_and_exits_1(tmp_path: Path) -> 
 
     game = json.loads(out)["games"][0]
     assert (1, "void", None) == (process.returncode, game["verdict"], game["winner"])
-    assert "another process ended it" in game["reason"]
+    assert "another client of the Engine ended its container" in game["reason"]
 
 
 @pytest.mark.alone

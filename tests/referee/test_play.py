@@ -1,5 +1,6 @@
 """A whole game in real processes in which the judge itself fails: what it makes of that, and what it keeps."""
 
+import errno
 import platform
 import subprocess
 from collections.abc import Sequence
@@ -13,12 +14,15 @@ from judge.games.gomoku import Gomoku
 from judge.games.gomoku.options import GomokuOptions
 from judge.games.types import Event, Reply, Verdict
 from judge.host.house_agents import build_house_agents
-from judge.referee.play import play, play_until_scored
+from judge.referee.play import Venue, play, play_until_scored
 from judge.referee.policy import load_policy
 from judge.referee.referee import Referee
 from judge.referee.spec import GameSpec, RecordFile
 from judge.referee.transcript import EntryKind, unseal
 from judge.referee.verify import verify
+from judge.sandbox import BoxKind, BoxPolicy, Limits, Tenant
+from judge.sandbox.box import Box
+from judge.sandbox.process.process_box import ProcessBox
 
 
 class Stumbling(Gomoku):
@@ -28,6 +32,19 @@ class Stumbling(Gomoku):
         if len(self.stones) == 2:
             raise TypeError(f"what is {reply!r}?")
         return super().apply(reply)
+
+
+class Unmakeable(ProcessBox):
+    """A box that cannot be made, for a reason that nobody thought of."""
+
+    error: Exception = OSError(errno.ENAMETOOLONG, "File name too long")
+
+    def prepare(self) -> None:
+        raise self.error
+
+
+class Unforeseen(Unmakeable):
+    error = RuntimeError("Symlink loop")
 
 
 @pytest.fixture
@@ -61,6 +78,26 @@ def test_a_mistake_of_the_judge_is_a_void_with_all_that_led_to_it(
     assert spec.id == failed["game"]
     assert repr(last.data) == failed["input"]
     assert "what is Reply(" in failed["traceback"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "reason"),
+    [(Unmakeable, "File name too long"), (Unforeseen, "the judge failed before any output of an agent: RuntimeError")],
+)
+def test_any_error_while_boxes_are_made_is_a_void_with_a_record(
+    spec_and_program: tuple[GameSpec, dict[str, Path]], kind: type[Unmakeable], reason: str
+) -> None:
+    spec, programs = spec_and_program
+
+    def build(_kind: BoxKind, tenant: Tenant, limits: Limits, policy: BoxPolicy) -> Box:
+        return (kind if tenant.seat else ProcessBox)(tenant, limits, policy)
+
+    file = play(spec, programs, venue=Venue(build=build))
+
+    again = RecordFile.model_validate_json(file.model_dump_json())
+    assert Verdict.VOID is again.record.verdict
+    assert reason in again.record.reason
+    assert [] == list(verify(again).problems)
 
 
 def test_a_mistake_of_the_judge_after_the_end_changes_no_result(

@@ -12,6 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
+from enum import Enum, auto
 from pathlib import Path
 
 from judge.base.errors import HostError
@@ -23,6 +24,7 @@ from judge.sandbox.docker.freezer import EnginePause, Freezer, choose_freezer
 from judge.sandbox.host_activity.interference import FirstProcess, is_ordered_frozen, release
 from judge.sandbox.machine import cgroup
 from judge.sandbox.machine.owner import remove_directory
+from judge.sandbox.machine.procfs import count_oom_kills
 from judge.sandbox.machine.users import User
 
 log = get_logger()
@@ -34,12 +36,22 @@ POLL_INTERVAL_S = 0.05
 
 LOG_INTERVAL_S = 10.0
 
-SIGKILLED = 137
+SIGKILLED, JUDGE_GONE = 137, 0
+"""Exit codes of PID 1."""
 
 EVENT_DELAY_S = 0.5
 """Delay until the Engine has recorded who killed an ended container."""
 
 OOM_TIMEOUT_S = 10.0
+
+
+class UnreportedEnd(Enum):
+    """See decision 0002."""
+
+    MEMORY = auto()
+    OTHERS = auto()
+    UNKNOWN = auto()
+
 
 OnEnd = Callable[[], Sequence[tuple[Channel, bytes]]]
 
@@ -110,6 +122,12 @@ class Container:
         self.is_reused = False
         self.is_killed = False
         self._is_thawed = True
+        self._oom_kills: int | None = None
+        """Of the host, at the start; None on another kernel."""
+
+    @property
+    def uid(self) -> int | None:
+        return self.tenant.uid if self.user is None else self.user.uid
 
     def __str__(self) -> str:
         where = f"container {self.id[:12]}" if self.id else "no container yet"
@@ -127,7 +145,10 @@ class Container:
         engine.start(self.id)
         state = engine.state(self.id)
         if not state["Running"]:
-            raise HostError(f"PID 1 ended at once, with code {state['ExitCode']}: rebuild the image ({self})")
+            raise HostError(
+                f"PID 1 ended at once, with code {state['ExitCode']}: rebuild the image, or allow PID 1 to change "
+                f"users in the profiles of seccomp and AppArmor ({self})"
+            )
         pid = int(state["Pid"])
         with suppress(OSError, ValueError):
             self.first = FirstProcess(pid, on_first_end)
@@ -142,6 +163,7 @@ class Container:
         if groups:
             self.meter = cgroup.CgroupMeter(groups)
             self.oom = cgroup.OomSource.open(groups)
+            self._oom_kills = count_oom_kills()
         else:
             self.meter = EngineMeter(engine, self.id)
             if groups is not None:
@@ -180,7 +202,6 @@ class Container:
         return None
 
     def kill(self) -> None:
-        """PID 1 is not asked: the agent can send it the same signal."""
         if self.is_killed or not self.id:
             return
         self.thaw()
@@ -233,23 +254,25 @@ class Container:
             else:
                 time.sleep(POLL_INTERVAL_S)
 
-    def died_of_memory(self) -> bool:
-        """Whether the kernel killed PID 1 for memory; False if unknown.
-
-        An agent that is smaller than PID 1 can cause this with memory that no process owns.
-        """
-        deadline = time.monotonic() + OOM_TIMEOUT_S
-        with suppress(HostError):
-            if self.engine:
-                self.engine.wait(self.id)
-                while not (state := self.engine.state(self.id)).get("OOMKilled"):
-                    recorded = datetime.fromisoformat(state["FinishedAt"]).timestamp() + EVENT_DELAY_S
-                    if state["ExitCode"] != SIGKILLED or self.engine.count_events(self.id, "kill", recorded):
-                        return False
-                    if time.monotonic() > deadline:
-                        return False
-                return True
-        return False
+    def find_end(self, engine: Engine) -> UnreportedEnd:
+        """Why PID 1 ended without a report. Raises HostError if the Engine failed."""
+        if self.meter.readings().oom_kills:
+            return UnreportedEnd.MEMORY
+        is_counted = self._oom_kills is not None and self._oom_kills == count_oom_kills()
+        deadline = time.monotonic() + (0.0 if is_counted else OOM_TIMEOUT_S)
+        try:
+            engine.wait(self.id)
+            while not (state := engine.state(self.id)).get("OOMKilled"):
+                recorded = datetime.fromisoformat(state["FinishedAt"]).timestamp() + EVENT_DELAY_S
+                if engine.count_events(self.id, "kill", recorded):
+                    return UnreportedEnd.OTHERS
+                if state["ExitCode"] == JUDGE_GONE or engine.has_forgotten(self.id, recorded):
+                    raise HostError(f"The Engine was restarted, which ended the container; play again ({self})")
+                if state["ExitCode"] != SIGKILLED or time.monotonic() > deadline:
+                    return UnreportedEnd.UNKNOWN
+        except EngineRefusalError:
+            return UnreportedEnd.OTHERS
+        return UnreportedEnd.MEMORY
 
     def close(self) -> None:
         with suppress(HostError):

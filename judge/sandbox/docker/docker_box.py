@@ -9,10 +9,21 @@ from pathlib import Path
 from judge.base.errors import HostError
 from judge.base.logs import get_logger
 from judge.sandbox import layout
-from judge.sandbox.box import Box, BoxPolicy, Channel, EventSource, Limits, Meter, Nearby, ProcessReport, Tenant
+from judge.sandbox.box import (
+    Box,
+    BoxPolicy,
+    Channel,
+    EventSource,
+    Limits,
+    Meter,
+    Nearby,
+    ProcessReport,
+    ReportKind,
+    Tenant,
+)
 from judge.sandbox.docker import hardening, seccomp
 from judge.sandbox.docker.attach import AttachStream
-from judge.sandbox.docker.container import Container, ProgramCopy
+from judge.sandbox.docker.container import Container, ProgramCopy, UnreportedEnd
 from judge.sandbox.docker.engine import Engine, EngineRefusalError
 from judge.sandbox.docker.images import RuntimeImage, find_runtime, load_image
 from judge.sandbox.docker.kept import Reuse
@@ -44,6 +55,7 @@ class DockerBox(Box):
         self._tmpfs: Mapping[str, str] = {}
         self._pipes: NamedPipes | None = None
         self._uses_pipes = False
+        self._started = False
         self._over = False
         """PID 1 runs no agent any more, or has ended."""
         self._ended = False
@@ -153,10 +165,11 @@ class DockerBox(Box):
         )
 
     def _uid(self) -> int:
-        if self._tenant.uid is not None:
-            return self._tenant.uid
-        self._container.user = self._container.user or claim_user(self._policy)
-        return self._container.user.uid
+        container = self._container
+        if container.uid is None:
+            container.user = claim_user(self._policy)
+            return container.user.uid
+        return container.uid
 
     def _on_first_end(self) -> Sequence[tuple[Channel, bytes]]:
         if self._over or not self._container.stream:
@@ -277,6 +290,7 @@ class DockerBox(Box):
             raise HostError(f"PID 1 sent an invalid report, {said!r}: rebuild the image ({self})") from error
         if report.kind == "started" and self._container.first:
             refuse_stack(apparmor_label(self._container.first.pid))
+        self._started = True
         self._over = self._over or report.kind != "started"
         self._ended = self._ended or report.kind in ("exited", "signalled")
         return report
@@ -289,10 +303,15 @@ class DockerBox(Box):
         self._over = True
         if self._container.is_killed:
             return ((Channel.REPORT, KILLED.encode()),)
-        if self.meter.readings().oom_kills or self._container.died_of_memory():
+        engine = self._container.engine
+        end = self._container.find_end(engine) if engine else UnreportedEnd.UNKNOWN
+        if end is UnreportedEnd.MEMORY:
             self.meter.exhausted_cap = self._limits.cap_bytes
             return ((Channel.OOM, b""), (Channel.REPORT, KILLED.encode()))
-        return ((Channel.REPORT, ProcessReport("lost").encode()),)
+        if end is UnreportedEnd.UNKNOWN and not self._started:
+            raise HostError(f"PID 1 ended before the agent ran, for an unknown reason: run `judge doctor` ({self})")
+        kind: ReportKind = "removed" if end is UnreportedEnd.OTHERS else "lost"
+        return ((Channel.REPORT, ProcessReport(kind).encode()),)
 
 
 @cache

@@ -41,6 +41,9 @@ class EngineRefusalError(HostError):
         self.status = status
 
 
+HISTORY_EVENTS = 256
+
+
 class Engine:
     """Not thread-safe: each box has its own."""
 
@@ -89,6 +92,13 @@ class Engine:
                 decode=True,
             )
             return sum(1 for _ in events)
+
+    def has_forgotten(self, container: str, until_s: float) -> bool:
+        """Whether the Engine was restarted since it started a container."""
+        with doing(f"list the events of container {container[:12]}"):
+            events = list(self._client.events(since=1, until=until_s, decode=True))  # type: ignore[call-overload]
+        is_known = any((event.get("id"), event.get("Action")) == (container, "start") for event in events)
+        return not is_known and len(events) < HISTORY_EVENTS
 
     def history(self, label: str, since_s: float, until_s: float) -> list[tuple[str, str]]:
         """(id, action) between two times of the Engine's clock.

@@ -9,6 +9,10 @@ from judge.sandbox.box import BoxPolicy, Limits, Tenant
 from judge.sandbox.layout import ACCOUNT_FILES, FOLDERS, HOME, PERSISTENT, PROGRAM, SCRATCH, environment
 
 INIT = "/judge/init"
+INIT_USER = 1
+"""User of PID 1, as in images/init/init.c."""
+INIT_RIGHTS = ("KILL", "SETGID", "SETPCAP", "SETUID")
+"""Capabilities of PID 1 at its start; see decision 0002."""
 INIT_FILES = 300
 """Open files of PID 1, which uses up the epoll watches that an agent must not have."""
 PIPES = "/io"
@@ -139,14 +143,14 @@ def container_config(
 ) -> dict[str, Any]:
     """Body of the Engine's `POST /containers/create` (API 1.41 or newer).
 
-    `uid` is also the group. `program` replaces the tenant's. `pipes` is mounted at /io. `accounts` contains the
+    `uid` is also the agent's group. `program` replaces the tenant's. `pipes` is mounted at /io. `accounts` contains the
     `ACCOUNT_FILES`. `seccomp` is a profile's text; None: the Engine's own.
     """
     return {
         "Image": image,
-        "Entrypoint": [INIT, str(limits.address_bytes), str(limits.open_files)],
+        "Entrypoint": [INIT, str(limits.address_bytes), str(limits.open_files), str(uid)],
         "Cmd": list(command),
-        "User": f"{uid}:{uid}",
+        "User": "0:0",
         "WorkingDir": HOME,
         "Hostname": "box",
         "Env": [f"{name}={value}" for name, value in environment(HOME, SCRATCH, tenant).items()],
@@ -177,6 +181,7 @@ def _isolation(policy: BoxPolicy, seccomp: str | None) -> dict[str, Any]:
         security.append(f"apparmor={policy.apparmor}")
     return {
         "CapDrop": ["ALL"],
+        "CapAdd": list(INIT_RIGHTS),
         "Privileged": False,
         "SecurityOpt": security,
         "ReadonlyRootfs": True,

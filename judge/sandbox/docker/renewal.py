@@ -56,6 +56,8 @@ SHOWN = {
 
 EPOLL = "anon_inode:[eventpoll]"
 
+RUN_QUEUE = "game"
+
 LAST_PID = 1
 """The agent is the first process after PID 1 in each game."""
 
@@ -152,6 +154,7 @@ class Renewal:
             if _namespace(self._first.pid, name) == _namespace("self", name):
                 raise UncleanError(f"it has no separate {name} namespace")
         made = self._file_systems()
+        self._renew_run_queue()
         self._renew(self._shown())
         if (now := self._file_systems()) != made:
             raise UncleanError(f"file systems of the same options are other ones: {made} and {now}")
@@ -163,6 +166,7 @@ class Renewal:
         """Undo a game's effects and verify the result. Raises UncleanError and HostError."""
         self._clean()
         self.prove_alone()
+        self._renew_run_queue()
         if self.program is not None:
             self.program.make()
         self._renew(None)
@@ -206,6 +210,16 @@ class Renewal:
         program = None if self.program is None else [str(self.program.path), PROGRAM]
         return {"hide": hide, "renew": dict(self.tmpfs), "program": program, "last_pid": LAST_PID}
 
+    def _renew_run_queue(self) -> None:
+        """Restart `se.vruntime` of /proc/self/sched, which contains the work of former games."""
+        if (group := self.container.groups.get("cpu")) is not None:
+            queue = group / RUN_QUEUE
+            (group / "cgroup.procs").write_text(str(self._first.pid), encoding="ascii")
+            if queue.exists():
+                queue.rmdir()
+            queue.mkdir()
+            (queue / "cgroup.procs").write_text(str(self._first.pid), encoding="ascii")
+
     def prove_alone(self) -> None:
         """Verify that PID 1 runs, alone, with one thread, and is not stopped."""
         if await_readable(self._first.fd, 0):
@@ -248,7 +262,7 @@ class Renewal:
         yield "mounts", "\n".join(sorted(mounts))
         sockets = _text(f"{process}/net/unix").splitlines()[1:]
         yield "sockets", "\n".join(sockets)
-        yield "keys", "\n".join(_keys_of(status["Uid"].split()[0]))
+        yield "keys", "\n".join(_keys_of(str(self.container.uid)))
         yield from ((f"limit {name}", _text(path)) for name, path in self._limits.items())
 
     def _shown(self) -> Mapping[str, str]:

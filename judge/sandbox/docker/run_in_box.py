@@ -31,6 +31,7 @@ class CommandEnd(StrEnum):
     MEMORY = "memory"
     OUTPUT = "output"
     STDERR = "stderr"
+    LOST = "lost"
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,8 +149,10 @@ class _Run:
                 f"{self._command.command[0]} cannot be started in the image {self._command.image}: "
                 f"{os.strerror(report.number)}; run: judge images build {self._command.image}"
             )
+        if report.kind == "removed" and end is CommandEnd.FINISHED:
+            raise HostError(f"The box of {self._command.name} was ended by another client of the Engine: try again")
         if report.kind == "lost" and end is CommandEnd.FINISHED:
-            raise HostError(f"The box of {self._command.name} is gone for an unknown reason")
+            end = CommandEnd.LOST
         return CommandResult(end, report, self._stderr, time.monotonic() - began)
 
     def _read_all(self, deadline: float) -> CommandEnd:

@@ -28,13 +28,27 @@ class _Part(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
+class Bits(_Part):
+    """Numbers whose bits of `mask` equal those of `value`."""
+
+    mask: int = Field(gt=0)
+    value: int
+
+    def others(self) -> Iterator[dict[str, Any]]:
+        """Each other number meets one of these conditions."""
+        for bit in (1 << place for place in range(self.mask.bit_length())):
+            if self.mask & bit:
+                yield {"value": bit, "valueTwo": ~self.value & bit, "op": "SCMP_CMP_MASKED_EQ"}
+
+
 class CallRule(_Part):
-    """Calls with one of `values` in an argument, or without the bits of `without`; else any call."""
+    """Calls with one of `values` in an argument, without the bits of `without`, or outside `but`; else any call."""
 
     calls: tuple[str, ...]
     argument: int = Field(default=0, ge=0, le=5)
     values: dict[str, int] = Field(default_factory=dict)
     without: int | None = None
+    but: Bits | None = None
     where: dict[int, int] = Field(default_factory=dict)
 
     def rules(self, action: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
@@ -46,9 +60,11 @@ class CallRule(_Part):
     def _conditions(self) -> Iterator[dict[str, Any]]:
         if self.without is not None:
             yield {"value": self.without, "valueTwo": 0, "op": "SCMP_CMP_MASKED_EQ"}
+        if self.but is not None:
+            yield from self.but.others()
         for value in self.values.values():
             yield {"value": value, "op": "SCMP_CMP_EQ"}
-        if self.without is None and not self.values:
+        if self.without is None and self.but is None and not self.values:
             yield {}
 
 

@@ -5,7 +5,7 @@ import os
 import re
 import select
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -342,14 +342,21 @@ class OomSource:
 
     @classmethod
     def _of_v1(cls, directory: Path) -> "OomSource":
-        control = os.open(directory / "memory.oom_control", os.O_RDONLY)
-        fd = os.eventfd(0, os.EFD_NONBLOCK | os.EFD_CLOEXEC)
-        (directory / "cgroup.event_control").write_text(f"{fd} {control}", encoding="ascii")
-        use = [
-            Counter(os.open(directory / name, os.O_RDONLY))
-            for name in ("memory.max_usage_in_bytes", "memory.limit_in_bytes")
-        ]
-        return cls(fd, select.EPOLLIN, Counter(control, "oom_kill"), use)
+        with ExitStack() as opened:
+
+            def open_file(name: str) -> int:
+                fd = os.open(directory / name, os.O_RDONLY)
+                opened.callback(os.close, fd)
+                return fd
+
+            control = open_file("memory.oom_control")
+            fd = os.eventfd(0, os.EFD_NONBLOCK | os.EFD_CLOEXEC)
+            opened.callback(os.close, fd)
+            (directory / "cgroup.event_control").write_text(f"{fd} {control}", encoding="ascii")
+            use = [Counter(open_file(name)) for name in ("memory.max_usage_in_bytes", "memory.limit_in_bytes")]
+            source = cls(fd, select.EPOLLIN, Counter(control, "oom_kill"), use)
+            opened.pop_all()
+        return source
 
     def read(self) -> Sequence[tuple[Channel, bytes]]:
         if self.ended:

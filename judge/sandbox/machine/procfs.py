@@ -48,6 +48,15 @@ def status_fields(pid: int) -> dict[str, str]:
     return {name: value.strip() for name, _, value in (line.partition(":") for line in text.splitlines())}
 
 
+def count_oom_kills() -> int | None:
+    """Of the whole host; None if unknown."""
+    with suppress(OSError, ValueError):
+        for line in (PROC / "vmstat").read_text(encoding="ascii").splitlines():
+            if line.startswith("oom_kill "):
+                return int(line.split()[1])
+    return None
+
+
 def apparmor_label(pid: int) -> str:
     """A process's AppArmor label, such as `docker-default (enforce)`; empty if unconfined."""
     with suppress(OSError):

@@ -23,6 +23,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/random.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -187,9 +188,6 @@ static const struct call denied[] = {
     CALL_AS("prctl-core-scheduling", prctl, 62, 1, 0, 0, 0),
     CALL_AS("prctl-ptracer", prctl, PR_SET_PTRACER, -1, 0, 0, 0),
     CALL(setuid, 0), /* the user that it is */
-    CALL(setresgid, -1, -1, -1),
-    CALL(setgroups, 0, 0),
-    CALL(capset, P(page), P(page)),
 #ifdef __x86_64__
     CALL(mknod, P("/home/agent/fifo"), S_IFIFO | 0600, 0),
     CALL(chown, P(file), -1, -1),
@@ -249,6 +247,78 @@ static const struct call skipped[] = {
     CALL_AS("fadvise-willneed", fadvise64, -1, 0, 0, POSIX_FADV_WILLNEED),
 };
 
+/* What names another process, here PID 1; the clock of its processor time is ~1 * 8 | 2. */
+#define FIRST_CLOCK (-16L | 2)
+static struct { long fields[6]; } attributes_of_48_bytes = {{48}};
+static struct { uint32_t version, pid; } rights_of_first = {0x20080522, 1};
+static const struct call on_first[] = {
+    CALL(kill, 1, SIGKILL),
+    CALL_AS("kill-nothing", kill, 1, 0),
+    CALL(tkill, 1, SIGKILL),
+    CALL(tgkill, 1, 1, SIGKILL),
+    CALL(rt_sigqueueinfo, 1, SIGUSR1, P(page)),
+    CALL(rt_tgsigqueueinfo, 1, 1, SIGUSR1, P(page)),
+    CALL(pidfd_open, 1, 0),
+    CALL(pidfd_send_signal, FILE_FD, SIGKILL, 0, 0),
+    CALL(pidfd_getfd, FILE_FD, 0, 0),
+    CALL_AS("prlimit64-get", prlimit64, 1, RLIMIT_CPU, 0, P(page)),
+    CALL_AS("prlimit64-set", prlimit64, 1, RLIMIT_CORE, P(page), 0),
+    CALL(sched_setscheduler, 1, SCHED_OTHER, P(page)),
+    CALL(sched_setparam, 1, P(page)),
+    CALL(sched_setattr, 1, P(&attributes_of_48_bytes), 0),
+    CALL(sched_setaffinity, 1, sizeof all_cores, P(&all_cores)),
+    CALL(setpriority, 0, 1, 1),
+    CALL(ioprio_set, 1, 1, 2 << 13),
+    CALL(ioprio_get, 1, 1),
+    CALL(sched_getscheduler, 1),
+    CALL(sched_getparam, 1, P(page)),
+    CALL(sched_getattr, 1, P(page), 48, 0),
+    CALL(sched_getaffinity, 1, 128, P(page)),
+    CALL(sched_rr_get_interval, 1, P(page)),
+    CALL(getpriority, 0, 1),
+    CALL(getpgid, 1),
+    CALL(getsid, 1),
+    CALL(setpgid, 1, 1),
+    CALL(get_robust_list, 1, P(page), P(page + 8)),
+    CALL(clock_gettime, FIRST_CLOCK, P(page)),
+    CALL_AS("clock_gettime-32", clock_gettime, FIRST_CLOCK & 0xFFFFFFFF, P(page)),
+    CALL_AS("clock_gettime-user", clock_gettime, FIRST_CLOCK - 1, P(page)),
+    CALL_AS("clock_gettime-all", clock_gettime, FIRST_CLOCK - 2, P(page)),
+    CALL_AS("clock_gettime-thread", clock_gettime, FIRST_CLOCK | 4, P(page)),
+    CALL(clock_getres, FIRST_CLOCK, P(page)),
+    CALL(clock_nanosleep, FIRST_CLOCK, 1, P(page), 0),
+    CALL(timer_create, FIRST_CLOCK, P(&silent), P(page)),
+    CALL(ptrace, 0x4206, 1, 0, 0), /* PTRACE_SEIZE */
+    CALL(process_vm_readv, 1, P(&vector), 1, P(&vector), 1, 0),
+    CALL(process_vm_writev, 1, P(&vector), 1, P(&vector), 1, 0),
+    CALL(process_madvise, FILE_FD, P(&vector), 1, MADV_COLD, 0),
+    CALL(process_mrelease, FILE_FD, 0),
+    CALL(kcmp, 1, 1, 0, 0, 0),
+    CALL(move_pages, 1, 1, P(&vector), 0, P(page), 0),
+    CALL(migrate_pages, 1, 64, P(page), P(page)),
+    CALL(perf_event_open, P(page), 1, -1, -1, 0),
+    CALL(capget, P(&rights_of_first), P(page)),
+    CALL(wait4, 1, 0, WNOHANG, 0),
+    CALL(waitid, P_PID, 1, P(page), WNOHANG | WEXITED, 0),
+    CALL_AS("fcntl-owner", fcntl, SOCKET_FD, F_SETOWN, 1),
+    CALL_AS("ioctl-owner", ioctl, SOCKET_FD, 0x8901, P(page)), /* FIOSETOWN */
+    CALL_AS("prctl-core", prctl, 62, 0, 1, 0, P(page)), /* PR_SCHED_CORE_GET */
+};
+
+/* What PID 1 does with its rights, and an agent without rights can not. */
+static struct { uint32_t version, pid; } rights_of_self = {0x20080522, 0};
+static uint32_t all_rights[6] = {~0U, ~0U, ~0U, ~0U, ~0U, ~0U}, one_right_to_inherit[6] = {0, 0, 1 << 5, 0, 0, 0};
+static const struct call of_rights[] = {
+    CALL(setgroups, 0, 0),
+    CALL_AS("setresuid-root", setresuid, 0, 0, 0),
+    CALL_AS("setresuid-first", setresuid, 1, 1, 1),
+    CALL_AS("setresgid-root", setresgid, 0, 0, 0),
+    CALL_AS("capset-all", capset, P(&rights_of_self), P(all_rights)),
+    CALL_AS("capset-inherit", capset, P(&rights_of_self), P(one_right_to_inherit)),
+    CALL_AS("capset-first", capset, P(&rights_of_first), P(page)),
+    CALL_AS("prctl-drop", prctl, PR_CAPBSET_DROP, 5, 0, 0, 0),
+};
+
 static const struct call reading_segments[] = {
 #ifdef __x86_64__
     CALL(modify_ldt, 0, P(page), 16),
@@ -283,6 +353,17 @@ static int make(const void *what) {
         return syscall(number, self, self, 0, 0, 0) == -1 ? errno : 0;
     long done = syscall(number, first, with[1], with[2], with[3], with[4], with[5]);
     return done == -1 ? errno : 0;
+}
+
+static int make_exactly(const void *what) {
+    const struct call *call = what;
+    const long *with = call->arguments;
+    return syscall(call->number, with[0], with[1], with[2], with[3], with[4], with[5]) == -1 ? errno : 0;
+}
+
+static void make_all_exactly(const struct call *calls, size_t count) {
+    for (size_t n = 0; n < count; n++)
+        tell(calls[n].name, make_exactly, &calls[n]);
 }
 
 /* Sets and gets each option of a socket, at the socket's level and at others. */
@@ -513,6 +594,10 @@ int main(void) {
             make_all(reading_segments, sizeof reading_segments / sizeof *reading_segments);
         else if (!strcmp(line, "sockets"))
             open_sockets();
+        else if (!strcmp(line, "first"))
+            make_all_exactly(on_first, sizeof on_first / sizeof *on_first);
+        else if (!strcmp(line, "rights"))
+            make_all_exactly(of_rights, sizeof of_rights / sizeof *of_rights);
         else if (!strcmp(line, "doors"))
             try_doors();
         else if (!strcmp(line, "needed"))

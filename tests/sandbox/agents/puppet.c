@@ -49,33 +49,6 @@ static void send(const char *words) {
     answer("kill", kill(pid ? pid : getpid(), number) ? errno : 0);
 }
 
-/* Limits the CPU time of PID 1, then has it work: orphans to reap. */
-static void wear_out(const char *unused) {
-    (void)unused;
-    struct rlimit second = {1, 1};
-    if (prlimit(1, RLIMIT_CPU, &second, NULL))
-        answer("prlimit", errno);
-    for (;;) {
-        pid_t child = fork();
-        if (child == 0) {
-            if (fork() == 0)
-                _exit(0);
-            _exit(0);
-        }
-        waitpid(child, NULL, 0);
-    }
-}
-
-/* Takes from PID 1 the right to poll, then has it try. */
-static void blind(const char *unused) {
-    (void)unused;
-    struct rlimit none = {0, 0};
-    if (prlimit(1, RLIMIT_NOFILE, &none, NULL))
-        answer("prlimit", errno);
-    kill(1, SIGCHLD);
-    pause();
-}
-
 /* A grandchild in a session of its own, which keeps all streams open and never ends. */
 static void daemonise(const char *unused) {
     (void)unused;
@@ -316,8 +289,6 @@ static const struct {
     {"leave", leave},
     {"fail", fail},
     {"kill", send},
-    {"wear-out", wear_out},
-    {"blind", blind},
     {"daemonise", daemonise},
     {"burn", burn},
     {"burn-alone", burn_alone},

@@ -43,17 +43,19 @@ def host(**options: Any) -> dict[str, Any]:
 
 def test_pid_1_is_ours_and_runs_the_agent() -> None:
     body = config()
-    assert body["Entrypoint"] == ["/judge/init", str(16 << 30), "256"]
+    assert body["Entrypoint"] == ["/judge/init", str(16 << 30), "256", "20002"]
     assert body["Cmd"] == ["/agent/brain", "-v"]
     assert host()["Init"] is False
 
 
-def test_an_agent_is_the_user_that_its_box_has_claimed() -> None:
-    assert config()["User"] == "20002:20002"
+def test_pid_1_starts_as_root_and_makes_the_agent_the_user_that_its_box_has_claimed() -> None:
+    assert config()["User"] == "0:0"
+    assert config()["Entrypoint"][-1] == "20002"
 
 
-def test_an_agent_has_no_rights() -> None:
+def test_pid_1_has_the_rights_to_change_users_and_to_kill() -> None:
     assert host()["CapDrop"] == ["ALL"]
+    assert host()["CapAdd"] == ["KILL", "SETGID", "SETPCAP", "SETUID"]
     assert host()["SecurityOpt"] == ["no-new-privileges"]
     assert host()["Privileged"] is False
     assert host()["ReadonlyRootfs"] is True
@@ -149,7 +151,7 @@ def test_processes_are_the_agent_s_own_and_pid_1() -> None:
 def test_pid_1_gets_the_limits_of_address_space_and_open_files() -> None:
     limits = Limits(address_bytes=0, open_files=20)
     body = config(limits=limits)
-    assert body["Entrypoint"] == ["/judge/init", "0", "20"]
+    assert body["Entrypoint"][:3] == ["/judge/init", "0", "20"]
 
 
 def test_resource_limits_name_no_processes_and_none_that_the_engine_does_not_know() -> None:

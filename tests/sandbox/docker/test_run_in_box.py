@@ -1,10 +1,13 @@
 """One command in a box of its own: whatever it does, it ends, and nothing of it is left."""
 
 import io
+import os
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
+from subprocess import Popen
 
 import docker
 import pytest
@@ -133,3 +136,25 @@ def test_the_middle_of_a_long_talk_is_let_go() -> None:
         talk.add(piece)
 
     assert (b"1234", b"defg", 8) == (bytes(talk.first), bytes(talk.last), talk.omitted_bytes)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may kill PID 1 of a container from the host")
+def test_box_that_ends_for_an_unknown_reason_is_not_the_hosts_fault(do: Do) -> None:
+    with Popen([sys.executable, "-c", KILLER, str(Owner.me().encode())]) as killer:
+        done, _ = do("import time\ntime.sleep(60)", seconds=60)
+    assert 0 == killer.returncode
+    assert (CommandEnd.LOST, False) == (done.end, done.is_success)
+
+
+KILLER = """
+import os, signal, sys, docker
+client = docker.from_env()
+while True:
+    for each in client.containers.list(filters={"label": f"judge.owner={sys.argv[1]}"}, ignore_removed=True):
+        found = client.api.inspect_container(each.id)["State"]["Pid"]
+        with open(f"/proc/{found}/task/{found}/children") as file:
+            if file.read():
+                os.kill(found, signal.SIGKILL)
+                sys.exit()
+"""
+"""Kills PID 1 without the Engine, once its agent runs."""

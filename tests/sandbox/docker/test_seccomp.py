@@ -2,6 +2,7 @@
 
 import errno
 import json
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -12,18 +13,20 @@ from judge.host.build_images import build_images
 from judge.sandbox import BoxPolicy
 from judge.sandbox.box import ProcessReport
 from judge.sandbox.docker import seccomp
+from judge.sandbox.docker.hardening import INIT_USER
 from tests.sandbox.conftest import Lodge
 from tests.sandbox.guest import Guest
 
+ROOT = Path(__file__).parents[3]
 AF_UNIX = 1
 SOL_SOCKET = 1
 SO_ATTACH_FILTER = 26
 SIGSYS = 31
 OURS = seccomp.profile_names()
 
-OPENED = {"toolchain": ("setresgid", "flock"), "wine32": ("sendmsg",)}
-"""Of the calls that are denied, those that a profile allows: to set the group that one has, as `make` does; to lock
-files, as Cargo does; to hand descriptors on, as Wine does."""
+OPENED = {"toolchain": ("flock",), "wine32": ("sendmsg",)}
+"""Of the calls that are denied, those that a profile allows: to lock files, as Cargo does; to hand descriptors on, as
+Wine does."""
 
 DOORS_OPEN = {
     "x86-getpid": 0,
@@ -70,6 +73,20 @@ NEEDS_NO_RIGHTS = {
     "personality-no-randomize", "personality-read-implies-exec", "personality-32", "setuid",
 }  # fmt: skip
 """What any kernel does for anybody, so that the filter alone prevents it."""
+
+
+SAME_USER = (
+    "kill", "kill-nothing", "tkill", "tgkill", "prlimit64-get", "prlimit64-set",
+)  # fmt: skip
+"""What the kernel permits for processes of one user, and denies for others."""
+
+READABLE = {
+    "arch_status", "attr", "autogroup", "cgroup", "cmdline", "comm", "coredump_filter", "cpuset", "gid_map", "limits",
+    "loginuid", "mountinfo", "mounts", "mountstats", "net", "oom_adj", "oom_score", "oom_score_adj", "projid_map",
+    "sched", "schedstat", "sessionid", "setgroups", "stat", "statm", "status", "task", "timens_offsets",
+    "timerslack_ns", "uid_map", "wchan", "cpu_resctrl_groups", "patch_state",
+}  # fmt: skip
+"""Files of PID 1 that any user may read."""
 
 
 def answers(guest: Guest, table: str) -> dict[str, str]:
@@ -145,6 +162,61 @@ def test_without_a_filter_the_same_calls_are_made(lodge: Lodge, tmp_path: Path) 
     families = answers(guest, "sockets")
     assert families["2"] == families["16"] == "0"  # AF_INET and AF_NETLINK
     assert answers(guest, "doors")["x86-getpid"] == "0"
+
+
+# --- calls that name PID 1 -----------------------------------------------------------------------
+
+NAMED = tomllib.loads((ROOT / "docs/system-calls.toml").read_text(encoding="utf-8"))["first"]
+"""What docs/system-calls.md says of each."""
+
+
+@pytest.mark.docker
+@pytest.mark.parametrize("profile", OURS)
+def test_each_call_that_names_pid_1_has_the_documented_answer(lodge: Lodge, profile: str) -> None:
+    expected = {name: errno.errorcode.get(int(answer), "0") for name, answer in first_of(lodge, profile).items()}
+    assert {call: row["answer"] for row in NAMED for call in row["calls"]} == expected
+
+
+@pytest.mark.docker
+def test_an_agent_has_no_rights_and_can_get_none(lodge: Lodge) -> None:
+    assert all_are(errno.EPERM, answers(caller(lodge, "native"), "rights"))
+    guest = lodge("puppet").move_in()
+    for field in ("CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb"):
+        assert 0 == int(guest.ask(f"status {field}"), 16), field
+    assert "1" == guest.ask("status NoNewPrivs")
+    assert "" == guest.ask("status Groups").strip()
+
+
+@pytest.mark.docker
+def test_the_user_of_pid_1_protects_it_without_a_filter(lodge: Lodge, tmp_path: Path) -> None:
+    none = tmp_path / "none.json"
+    none.write_text(json.dumps(NO_FILTER), encoding="ascii")
+    said = first_of(lodge, str(none))
+    assert dict.fromkeys(SAME_USER, str(errno.EPERM)) == {name: said[name] for name in SAME_USER}
+    assert "0" == said["clock_gettime"]  # this needs the filter
+
+
+@pytest.mark.docker
+def test_an_agent_of_the_same_user_could_change_pid_1(lodge: Lodge, tmp_path: Path) -> None:
+    """The control."""
+    none = tmp_path / "none.json"
+    none.write_text(json.dumps(NO_FILTER), encoding="ascii")
+    said = first_of(lodge, str(none), uid=INIT_USER)
+    assert dict.fromkeys(SAME_USER, "0") == {name: said[name] for name in SAME_USER}
+
+
+def first_of(lodge: Lodge, profile: str, uid: int | None = None) -> dict[str, str]:
+    return answers(lodge("caller", policy=BoxPolicy(seccomp=profile), uid=uid).move_in(), "first")
+
+
+@pytest.mark.docker
+def test_files_of_pid_1_are_not_writable_and_the_readable_ones_are_documented(lodge: Lodge) -> None:
+    guest = lodge("puppet").move_in()
+    said = {}
+    for name in (f"/proc/1/{name}" for name in guest.ask("list /proc/1").split()):
+        assert guest.ask(f"write {name}") != "open 0", name
+        said[name] = guest.ask(f"read {name}")
+    assert {name.removeprefix("/proc/1/") for name, answer in said.items() if answer == "open 0"} <= READABLE
 
 
 @pytest.mark.docker

@@ -222,6 +222,17 @@ def test_meter_without_a_cgroup_reports_that_it_cannot_restart() -> None:
         Meter().restart()
 
 
+def test_source_of_kills_that_cannot_be_opened_keeps_no_descriptor(tmp_path: Path) -> None:
+    """As without root: the list of events may not be written."""
+    group = write(tmp_path / "group", **{"memory.oom_control": "oom_kill 0\n"})
+    before = sorted(Path("/proc/self/fd").iterdir())
+    (group / "cgroup.event_control").mkdir()
+    assert cgroup.OomSource.open({"memory": group}) is None
+    (group / "cgroup.event_control").rmdir()
+    assert cgroup.OomSource.open({"memory": group}) is None  # without a limit
+    assert before == sorted(Path("/proc/self/fd").iterdir())
+
+
 @pytest.mark.parametrize(("kills", "peak"), [(0, 9000), (2, 5000)])
 def test_a_kill_for_memory_that_the_cgroup_did_not_count_is_in_the_readings(
     tmp_path: Path, kills: int, peak: int
