@@ -76,10 +76,22 @@ class Evidence(BaseModel):
     ran_on_ms: float | None = None
     """Time that it ran in its opponent's time."""
     ran_on_cpu_ms: float | None = None
+    stopped_cpu_ms: float | None = None
+    """CPU time in all turns of its opponent; only if the sum is too much."""
+    stopped_turns: int | None = None
+    """Number of these turns."""
+    lingered_ms: float | None = None
+    """How long it ran when it had to be gone; only if that is its fault."""
+    lingered_cpu_ms: float | None = None
     bytes_read: int = 0
     """Output since the last answer or in the game. A line counts at least `bytes.least_bytes`."""
     detail: str = ""
     """The host's error, or the place of the judge's."""
+
+    @property
+    def has_run_on(self) -> bool:
+        """It is about time in which the agent had to be stopped or gone."""
+        return any(ms is not None for ms in (self.ran_on_ms, self.stopped_cpu_ms, self.lingered_cpu_ms))
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,6 +200,16 @@ def _time_words(what: str) -> Callable[[Evidence], str]:
 
 
 def _ran_on_words(evidence: Evidence) -> str:
+    if evidence.lingered_cpu_ms is not None:
+        return sentence(
+            f"did not end when it was killed: in {evidence.lingered_ms or 0:.0f} ms after that "
+            f"it used {evidence.lingered_cpu_ms:.0f} ms of processor time"
+        )
+    if evidence.stopped_cpu_ms is not None:
+        return sentence(
+            f"did not stop when its turns were over: in {evidence.stopped_turns} turns of its opponent "
+            f"it used {evidence.stopped_cpu_ms:.0f} ms of processor time"
+        )
     used = "?" if evidence.ran_on_cpu_ms is None else f"{evidence.ran_on_cpu_ms:.0f}"
     return sentence(
         f"did not stop when its turn was over: in {evidence.ran_on_ms or 0:.0f} ms of its opponent's time "
@@ -355,7 +377,9 @@ TABLE: tuple[BlameRow, ...] = (
         _ran_on_words,
         "it kept running after its turn, and used more processor time than `clock.ran_on_ms` in this time: either for "
         "the policy's `clock.still_ms` before its opponent could begin, or while it was stopped, for example because "
-        "a timer ended one of its processes",
+        "a timer ended one of its processes. In all turns of its opponent together, it may use as much, or a quarter of "
+        "it a turn if that is more. After the kill of a box, `clock.still_ms` of processor time is the bound; then the "
+        "game's result stands, and this counts as a failure",
         Evidence(ran_on_ms=1000.2, ran_on_cpu_ms=998.7),
     ),
     BlameRow(

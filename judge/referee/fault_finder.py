@@ -2,7 +2,7 @@
 
 from collections.abc import MutableSequence, Sequence
 
-from judge.games.types import Verdict
+from judge.games.types import FAILURES, AgentFault, Verdict
 from judge.protocols.types import Wait
 from judge.referee.blame import LATE_OR_DEAD, Cause, Evidence, Thresholds, judge
 from judge.referee.clock import MS, Deadline
@@ -12,6 +12,11 @@ from judge.referee.wire import Happening, Measured, RanOn, Wire
 
 REPORT_GRACE_NS = 2_000_000_000
 """Between PID 1's report and the end of file, in either order."""
+
+RAN_ON_MEAN_PART = 4
+"""`clock.ran_on_ms` bounds the CPU time of a stopped agent in a turn of its opponent. The mean of all turns is bounded by
+a quarter of it (5 ms), as soon as the game's sum is above it.
+"""
 
 _FAULT_OF_WAIT = {
     Verdict.START_TIME: Cause.START_TIME,
@@ -50,26 +55,66 @@ class FaultFinder:
         while (ran := self._wire.await_still(seat, self._still_ns)) is not None:
             used_ns = ran.ns if ran.cpu_ns is None else ran.cpu_ns
             self._charge(seat, min(used_ns, ran.ns))
+            if side.is_out:
+                self._note_lingering(seat, ran)
             if ran.ns < self._still_ns or used_ns <= self._ran_on_ns:
                 return
             if not side.is_out:
                 raise self._ran_on(seat, ran)
 
-    def judge_stopped(self, seat: int, asked: int, span_ns: int = 0) -> None:
-        """Charge the CPU time of a stopped seat; raises FaultError if it is too much.
+    def await_end(self, seat: int) -> None:
+        """Wait after the game until a seat is stopped or gone, however long it takes."""
+        while (ran := self._wire.await_still(seat, self._still_ns)) is not None:
+            self._note_lingering(seat, ran)
+            if ran.ns < self._still_ns:
+                return
 
-        `asked` is as in `StoppedCpu`; `span_ns` is the opponent's time in which it was used.
+    def _note_lingering(self, seat: int, ran: RanOn) -> None:
+        side = self._sides[seat]
+        side.lingered_ns += ran.ns
+        side.lingered_cpu_ns += ran.cpu_ns or 0
+
+    def judge_lingering(self, seat: int) -> None:
+        """A seat that used much CPU time when it had to be gone has a failure. The game's result stands.
+
+        A slow host delays the end of a box, but uses no CPU time of it.
         """
-        used_ns = self._wire.stopped_cpu(seat, asked)
-        if not used_ns:
+        side = self._sides[seat]
+        if side.lingered_cpu_ns <= self._still_ns or (side.fault is not None and side.fault.verdict in FAILURES):
             return
-        self._charge(seat, used_ns)
-        if used_ns > self._ran_on_ns and not self._sides[seat].is_out:
-            raise self._ran_on(seat, RanOn(span_ns, used_ns))
+        evidence = Evidence(lingered_ms=side.lingered_ns / MS, lingered_cpu_ms=side.lingered_cpu_ns / MS)
+        fault = judge(Cause.RAN_ON, evidence, self._thresholds, seat)
+        if isinstance(fault, AgentFault):
+            side.fault, side.evidence = fault, evidence
+
+    def begin_turn(self, seat: int) -> None:
+        """`seat` is asked: the other one must be stopped."""
+        other = self._sides[1 - seat]
+        other.opponent_turns += 1
+        other.stopped_in_turn_ns = 0
+
+    def judge_stopped(self, seat: int, span_ns: int = 0) -> None:
+        """Raises FaultError if a stopped seat used too much CPU time, in this turn of its opponent or in the game.
+
+        `span_ns` is the opponent's time in which it was used.
+        """
+        side = self._sides[seat]
+        if side.is_out or not side.stopped_in_turn_ns:
+            return
+        if side.stopped_in_turn_ns > self._ran_on_ns:
+            raise self._ran_on(seat, RanOn(span_ns, side.stopped_in_turn_ns))
+        if side.stopped_ns > max(self._ran_on_ns, side.opponent_turns * self._ran_on_ns // RAN_ON_MEAN_PART):
+            evidence = self._evidence(seat, self._wire.measure(seat))
+            sums = {"stopped_cpu_ms": side.stopped_ns / MS, "stopped_turns": side.opponent_turns}
+            raise self._found(seat, Cause.RAN_ON, evidence.model_copy(update=sums))
 
     def charge_stopped(self, seat: int, asked: int) -> int:
+        """CPU time of a stopped seat since the last call; `asked` is as in `StoppedCpu`."""
         used_ns = self._wire.stopped_cpu(seat, asked)
         if used_ns:
+            side = self._sides[seat]
+            side.stopped_ns += used_ns
+            side.stopped_in_turn_ns += used_ns
             self._charge(seat, used_ns)
         return used_ns
 
@@ -137,9 +182,9 @@ class FaultFinder:
         if talk is not None and talk.wait is not None:
             elapsed_ns, allowed_ms, paused_ns = talk.elapsed_ns(now), talk.deadline.allowed_ms, talk.paused_ns
             talk.settle(side.clock, now)
-        ran_ns = self.charge_stopped(1 - seat, seat)
+        self.charge_stopped(1 - seat, seat)
         measured = self._wire.measure(seat)
-        ran_ns = max(ran_ns, measured.opponent_cpu_ns or 0)
+        ran_ns = max(self._sides[1 - seat].stopped_in_turn_ns, measured.opponent_cpu_ns or 0)
         if cause in LATE_OR_DEAD and ran_ns > self._ran_on_ns:
             return self._ran_on(1 - seat, RanOn(elapsed_ns, ran_ns))
         evidence = self._evidence(seat, measured)

@@ -3,6 +3,8 @@
 import select
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
+from itertools import chain
 
 from judge.base.errors import HostError
 from judge.games.types import SEATS
@@ -214,6 +216,9 @@ class LiveWire:
         """
         for meter in self._meters:
             meter.end()
+        for box in chain(*map(self._stopped.all_of, SEATS)):
+            with suppress(HostError):
+                box.kill()
         first, second = (sum(box.leave() for box in self._stopped.all_of(seat)) for seat in SEATS)
         return first, second
 

@@ -63,7 +63,7 @@ class ClockPolicy(_Section):
     start_ms: int = Field(default=10000, ge=1, le=UNLIMITED_MS)
     """From the first instruction until ready; charged to the game, not to a turn."""
     sync_ms: int = Field(default=10000, ge=1, le=UNLIMITED_MS)
-    """Limit of the answer to a ready check (AGI: ISREADY); charged to the game, not to a turn."""
+    """Limit of the answer to a ready check before a request (AGI: ISREADY); charged to the turn and to the game."""
     courtesy_ms: int = Field(default=1000, ge=1, le=UNLIMITED_MS)
     """Limit of an optional answer (ABOUT); not charged."""
     person_ms: int = Field(default=86_400_000, ge=1, le=2_000_000_000)

@@ -79,7 +79,6 @@ class Referee:
         self._unopened = list(SEATS)
         self._wire = wire
         self._faults = FaultFinder(self.sides, self.plies, wire, clock, bounds)
-        self._still_ns = clock.still_ms * MS
         self._ponders = clock.ponder
         self._chance = chance
         self._watch = watch
@@ -87,7 +86,8 @@ class Referee:
     def play(self) -> End | Void:
         """Raises HostError if the host fails before the end; the caller makes that a void.
 
-        The result is final at the end: a late goodbye, a survived kill or a failure changes nothing.
+        The result is final at the end: a late goodbye, a survived kill or a failure changes nothing. A box that runs
+        on after it is a failure of its agent.
         """
         while (end := self.game.end) is None:
             try:
@@ -108,6 +108,8 @@ class Referee:
             self._close()
         except HostError as error:
             self.stop_closing(end, str(error))
+        for seat in SEATS:
+            self._faults.judge_lingering(seat)
         return end
 
     def stop_closing(self, end: End, why: str) -> None:
@@ -129,8 +131,7 @@ class Referee:
             reply = self._ask(request)
             self.has_unapplied_answer = True
             try:
-                span_ns = self.sides[request.seat].clock.charged_ns - charged_ns
-                self._faults.judge_stopped(1 - request.seat, request.seat, span_ns)
+                self._faults.judge_stopped(1 - request.seat, self.sides[request.seat].clock.charged_ns - charged_ns)
             except FaultError as faulted:
                 if isinstance(faulted.verdict, Void):
                     raise
@@ -153,14 +154,17 @@ class Referee:
         seat = request.seat
         side = self.sides[seat]
         self._faults.await_still(1 - seat)
-        self._faults.judge_stopped(seat, seat)
+        self._faults.charge_stopped(seat, seat)
+        self._faults.judge_stopped(seat)
         self._look()
         self._faults.judge_what_happened_before(seat)
         if self._ponders:
             self._let_ponder(1 - seat)
+        charged_ns = side.clock.charged_ns
         end, talk = self._converse(seat, Ask(request, side.clock.shown(), self.sides[1 - seat].clock.shown()))
         if not isinstance(end, Answer):
             raise TypeError(f"{type(side.protocol).__name__} ended a request with {end!r}")
+        self._give_back(seat, talk, charged_ns)
         side.clock.answered()
         side.turn_bytes = 0
         ply = Ply(seat, end.reply.said, talk.charged_ns, talk.search, talk.memory_bytes)
@@ -168,6 +172,12 @@ class Referee:
         if self._watch is not None:
             self._watch(ply)
         return end.reply
+
+    def _give_back(self, seat: int, talk: Dialogue, charged_ns: int) -> None:
+        """Give a seat the time that its stopped opponent used, up to what it was charged since `charged_ns`."""
+        clock = self.sides[seat].clock
+        if used_ns := self._faults.charge_stopped(1 - seat, seat):
+            talk.give_back(clock, min(used_ns, clock.charged_ns - charged_ns))
 
     def _let_ponder(self, seat: int) -> None:
         side = self.sides[seat]
@@ -184,10 +194,11 @@ class Referee:
         started = self._wire.respawn(seat) if side.has_started else self._wire.start(seat)
         side.has_started = True
         charged_ns = side.clock.charged_ns
-        end, _ = self._converse(seat, side.opening, started=started)
+        end, talk = self._converse(seat, side.opening, started=started)
         if isinstance(end, Ready):
             side.about = end.about
-            self._faults.judge_stopped(1 - seat, seat, side.clock.charged_ns - charged_ns)
+            self._give_back(seat, talk, charged_ns)
+            self._faults.judge_stopped(1 - seat, side.clock.charged_ns - charged_ns)
         elif self.game.renegotiate():
             self._reopen()
         else:
@@ -228,9 +239,10 @@ class Referee:
             if self.sides[seat].is_out:  # it may have run since
                 self._wire.freeze(seat)
         for seat in living:
-            if self.sides[1 - seat].report is None:  # otherwise PID 1 has ended all its processes
-                self._wire.await_still(1 - seat, self._still_ns)
+            self._faults.await_end(1 - seat)
             self._await_ends([seat], self._say_goodbye(seat))
+        for seat in SEATS:
+            self._faults.await_end(seat)
 
     def _say_goodbye(self, seat: int) -> int:
         side = self.sides[seat]
@@ -274,6 +286,7 @@ class Referee:
 
     def _converse(self, seat: int, stimulus: Stimulus, started: int | None = None) -> tuple[Ready | Answer, Dialogue]:
         side = self.sides[seat]
+        self._faults.begin_turn(seat)
         talk = Dialogue()
         end = self._carry_out(seat, side.protocol.feed(stimulus), talk)
         if end is None:
@@ -334,13 +347,18 @@ class Referee:
             return False
         if now <= talk.deadline.ns + LOOK_GRACE_NS + talk.overslept_ns:
             return False
-        if now >= talk.over_at:
-            self._miss_deadline(seat, talk, now)
-        return True
+        if now < talk.over_at:
+            return True
+        self._miss_deadline(seat, talk, now)
+        return self._judge_lateness(seat, talk, now)
 
     def _miss_deadline(self, seat: int, talk: Dialogue, now: int) -> Ready | Answer | None:
         if talk.deadline.missed is None:
             return self._alarm(seat, talk, now)
+        if used_ns := self._faults.charge_stopped(1 - seat, seat):
+            talk.give(used_ns)
+            if now < talk.over_at:
+                return None
         raise self._faults.missed_deadline(seat, talk, now)
 
     def _alarm(self, seat: int, talk: Dialogue, now: int) -> Ready | Answer | None:

@@ -14,7 +14,7 @@ from judge.sandbox.box import ProcessReport
 
 _READ, _REPORT, _OOM = EntryKind.READ, EntryKind.REPORT, EntryKind.OOM
 
-TURNS = (Wait.TURN, Wait.ROW, Wait.PERSON)
+TURNS = (Wait.TURN, Wait.ROW, Wait.PERSON, Wait.SYNC)
 
 MAX_STORED_NOTES = 200
 
@@ -63,6 +63,14 @@ class Side:
     """Has a fault: its protocol gets no more requests and output."""
     is_ended: bool = False
     unread: list[Happening] = field(default_factory=list)
+    stopped_ns: int = 0
+    """CPU time that it used while it was stopped, in the game."""
+    stopped_in_turn_ns: int = 0
+    """The same, since its opponent's last turn began."""
+    opponent_turns: int = 0
+    lingered_ns: int = 0
+    """How long it ran when it had to be stopped or gone, after its fault or the game."""
+    lingered_cpu_ns: int = 0
     _room_for_notes: int = MAX_NOTE_CHARACTERS
 
     @property
@@ -120,8 +128,10 @@ class Dialogue:
     paused_ns: int = 0
     """Since `since`. Answers in a pause have no known time."""
     overslept_ns: int = 0
+    given_ns: int = 0
+    """Since `since`: CPU time that the stopped opponent used."""
     charged_ns: int = 0
-    """Without start-up and sync."""
+    """Without start-up."""
     memory_bytes: int | None = None
 
     @property
@@ -147,11 +157,21 @@ class Dialogue:
         return self.deadline.ns + self.paused_ns
 
     def elapsed_ns(self, now: int) -> int:
-        """Without pauses."""
-        return now - self.since - self.paused_ns - self.overslept_ns
+        """Without pauses, and without the CPU time of a stopped opponent."""
+        return now - self.since - self.paused_ns - self.overslept_ns - self.given_ns
 
     def shown(self, clock: SeatClock, now: int) -> Clock:
-        return clock.shown(self.wait, now - self.since - self.paused_ns - self.overslept_ns)
+        return clock.shown(self.wait, now - self.since - self.paused_ns - self.overslept_ns - self.given_ns)
+
+    def give(self, span_ns: int) -> None:
+        """The deadline is later by the CPU time that the stopped opponent used."""
+        self.given_ns += span_ns
+        self.deadline = self.deadline._replace(ns=self.deadline.ns + span_ns)
+
+    def give_back(self, clock: SeatClock, span_ns: int) -> None:
+        """As `give`, after the answer."""
+        clock.charge(Wait.TURN, -span_ns)
+        self.charged_ns = max(0, self.charged_ns - span_ns)
 
     def settle(self, clock: SeatClock, now: int) -> None:
         if self.wait is not None:
@@ -159,7 +179,7 @@ class Dialogue:
             clock.charge(self.wait, elapsed)
             if self.wait in TURNS:
                 self.charged_ns += elapsed
-            self.since, self.paused_ns, self.overslept_ns = now, 0, 0
+            self.since, self.paused_ns, self.overslept_ns, self.given_ns = now, 0, 0, 0
 
     def change_wait(self, clock: SeatClock, wait: Wait, now: int | None) -> None:
         """Charge the current wait and begin another kind. `now` is None while the clock is stopped."""

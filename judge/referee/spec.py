@@ -186,7 +186,9 @@ class SeatRecord(_Value):
     memory_peak_bytes: int | None
     cpu_ms: int | None
     lingered_ms: float = 0.0
-    """After the final kill; its slot was closed during this time."""
+    """How long it ran when it had to be gone; its slot was closed during this time."""
+    lingered_cpu_ms: float = 0.0
+    """Its processor time in this time, while the judge waited for it. More than `clock.still_ms` is a failure."""
     about: dict[str, str]
     """Its self-description, by keyword."""
     notes: tuple[str, ...]

@@ -110,7 +110,7 @@ class World:
         self.frozen = [False, False]
         self.memory_bytes: list[int | None] = [None, None]
         self.ran_on: dict[int, list[RanOn]] = {}
-        """CPU use after each freeze by seat, in order."""
+        """CPU use after each freeze and kill by seat, in order."""
         self.opponent_cpu_ms: int | None = None
         """CPU time of the waiting seat in a turn lost on time (old records)."""
         self.stopped_cpu_ms: dict[int, list[int]] = {}
@@ -151,7 +151,7 @@ class World:
 
     def await_still(self, seat: int, bound_ns: int) -> RanOn | None:  # noqa: ARG002 `ran_on` decides
         """Return the next value of `ran_on`."""
-        if not self.frozen[seat] or not self.ran_on.get(seat):
+        if not (self.frozen[seat] or seat in self.killed) or not self.ran_on.get(seat):
             return None
         ran = self.ran_on[seat].pop(0)
         self.now += ran.ns

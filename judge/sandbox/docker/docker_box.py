@@ -242,16 +242,17 @@ class DockerBox(Box):
             self._container.kill()
 
     def is_gone(self) -> bool:
-        return self._container.is_gone()
+        return self._is_at_rest() or self._container.is_gone()
 
     def leave(self) -> float:
-        if self._tenant.parking_cores:
-            cgroup.move_to_cores(self._container.groups, self._tenant.parking_cores)
         began = time.monotonic()
         try:
             if self._reuse and self._reuse.is_possible and self._is_at_rest():
                 self._container.thaw()
+                if self._tenant.parking_cores:
+                    cgroup.move_to_cores(self._container.groups, self._tenant.parking_cores)
             else:
+                # On its slot's cores: a killed process may still run for long.
                 self.kill()
                 self._container.end()
         except HostError as error:
