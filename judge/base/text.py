@@ -61,7 +61,8 @@ def is_repeatable(text: str) -> bool:
     r"""Whether a line of an agent may be sent to another agent, or written into a file, byte for byte.
 
     True for printable ASCII and tabs. A final CR belongs to the line end. Other bytes end a line or a program
-    somewhere: a lone CR in Java, C# and Node, VT, FF and U+0085 in Python, NUL in C, bytes above 127 where UTF-8 is required.
+    somewhere: a lone CR in Java, C# and Node, VT, FF and U+0085 in Python, NUL in C, bytes above 127 where UTF-8 is
+    required.
     """
     return _is_plain(text.removesuffix("\r"))
 

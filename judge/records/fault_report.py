@@ -376,7 +376,7 @@ def _reading_lines(case: Case, record: GameRecord) -> Iterator[str]:
     if evidence.held_by_others:
         yield "held          its container was frozen or paused from outside; counts in verdicts of time"
     if seat.lingered_cpu_ms:
-        yield f"lingered      {seat.lingered_cpu_ms:.0f} ms of processor time in {seat.lingered_ms:.0f} ms, after it was killed"
+        yield f"lingered      {seat.lingered_cpu_ms:.0f} ms of CPU time in {seat.lingered_ms:.0f} ms after its kill"
     yield f"output        {evidence.bytes_read} bytes"
     if evidence.detail:
         yield f"host          {printable(evidence.detail, 200)}"

@@ -377,9 +377,9 @@ TABLE: tuple[BlameRow, ...] = (
         _ran_on_words,
         "it kept running after its turn, and used more processor time than `clock.ran_on_ms` in this time: either for "
         "the policy's `clock.still_ms` before its opponent could begin, or while it was stopped, for example because "
-        "a timer ended one of its processes. In all turns of its opponent together, it may use as much, or a quarter of "
-        "it a turn if that is more. After the kill of a box, `clock.still_ms` of processor time is the bound; then the "
-        "game's result stands, and this counts as a failure",
+        "a timer ended one of its processes. In all turns of its opponent together, it may use as much, or a quarter "
+        "of it a turn if that is more. After the kill of a box, `clock.still_ms` of processor time is the bound; then "
+        "the game's result stands, and this counts as a failure",
         Evidence(ran_on_ms=1000.2, ran_on_cpu_ms=998.7),
     ),
     BlameRow(

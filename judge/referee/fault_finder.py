@@ -14,8 +14,8 @@ REPORT_GRACE_NS = 2_000_000_000
 """Between PID 1's report and the end of file, in either order."""
 
 RAN_ON_MEAN_PART = 4
-"""`clock.ran_on_ms` bounds the CPU time of a stopped agent in a turn of its opponent. The mean of all turns is bounded by
-a quarter of it (5 ms), as soon as the game's sum is above it.
+"""`clock.ran_on_ms` bounds the CPU time of a stopped agent in a turn of its opponent. When the sum of the game is above
+it, the mean of these turns is bounded by a quarter of it (5 ms).
 """
 
 _FAULT_OF_WAIT = {

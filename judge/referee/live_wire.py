@@ -12,7 +12,7 @@ from judge.referee.pulse import PAUSE_NS, Pulse
 from judge.referee.stopped_boxes import StoppedBoxes
 from judge.referee.transcript import EntryKind, Transcript
 from judge.referee.wait_meter import WaitMeter
-from judge.referee.wire import Happening, Inbox, Measured, RanOn
+from judge.referee.wire import Happening, Inbox, Measured, MemoryUse, RanOn
 from judge.sandbox.box import NO_FREEZER, Box, Channel, EventSource, ProcessReport
 from judge.sandbox.host_activity.core_use import CoreUse
 from judge.sandbox.host_activity.stalls import StallWatch
@@ -184,6 +184,17 @@ class LiveWire:
         measured = Measured(box.meter.readings(), held_by_others=box.is_held(), **shares._asdict())
         self._transcript.add(time.monotonic_ns(), seat, EntryKind.EVIDENCE, measured.encode())
         return measured
+
+    def memory_beyond(self, seat: int, told_bytes: int) -> MemoryUse | None:
+        box = self._boxes[seat]
+        peak = box.meter.readings().memory_peak_bytes
+        if peak is None or peak <= told_bytes:
+            return None
+        use = MemoryUse(peak, min(peak, box.file_bytes()))
+        if use.own_bytes <= told_bytes:
+            return None
+        self._transcript.add(time.monotonic_ns(), seat, EntryKind.MEMORY, use.encode())
+        return use
 
     def respawn(self, seat: int) -> int:
         self._transcript.add(time.monotonic_ns(), seat, EntryKind.RESPAWNED)

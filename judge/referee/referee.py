@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import ClassVar
 
 from judge.base.errors import HostError
+from judge.base.text import mib
 from judge.games.types import NATURE, SEATS, End, Event, Game, Reply, Request, faults_of
 from judge.protocols.types import (
     AgentProtocol,
@@ -39,7 +40,7 @@ from judge.referee.blame import Void, judge_start
 from judge.referee.clock import MS, SeatClock
 from judge.referee.fault_finder import FaultFinder
 from judge.referee.policy import BytesPolicy, ClockPolicy
-from judge.referee.side import Dialogue, FaultError, Ply, Side
+from judge.referee.side import BEYOND_MEMORY, Dialogue, FaultError, Ply, Side
 from judge.referee.transcript import EntryKind, decode_span
 from judge.referee.wire import Happening, Wire
 
@@ -232,7 +233,16 @@ class Referee:
         self._receive_unread()
         for seat in SEATS:
             self._faults.charge_stopped(seat, NATURE)
+            self._note_memory(seat)
         self._close_seats([seat for seat in SEATS if self.sides[seat].is_living])
+
+    def _note_memory(self, seat: int) -> None:
+        """The cap is higher than the limit that an agent is told, by the sizes of its folders."""
+        side = self.sides[seat]
+        told = side.opening.limits.memory_bytes
+        use = self._wire.memory_beyond(seat, told) if told and side.has_started else None
+        if use is not None:
+            side.notes.append(Note(f"{BEYOND_MEMORY}: peak {mib(use.own_bytes)} of {mib(told)}"))
 
     def _close_seats(self, living: Sequence[int]) -> None:
         for seat in living:

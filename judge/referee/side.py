@@ -21,6 +21,9 @@ MAX_STORED_NOTES = 200
 MAX_NOTE_CHARACTERS = 1 << 20
 """Of all notes of a seat; the note that exceeds it is the last."""
 
+BEYOND_MEMORY = "used more memory than its limit, without the files in its folders"
+"""Begins the note of a seat whose memory was between its limit and its cap."""
+
 _NO_DEADLINE = Deadline(0, None, 0)
 
 

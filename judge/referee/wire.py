@@ -72,6 +72,26 @@ class StoppedCpu(NamedTuple):
         return cls(_count(ns), int(asked))
 
 
+class MemoryUse(NamedTuple):
+    """Peak of a box, and the part of it that files in the agent's folders took."""
+
+    peak_bytes: int
+    file_bytes: int
+
+    @property
+    def own_bytes(self) -> int:
+        return self.peak_bytes - self.file_bytes
+
+    def encode(self) -> bytes:
+        return json.dumps(self).encode()
+
+    @classmethod
+    def decode(cls, data: bytes) -> "MemoryUse":
+        """Raises ValueError or TypeError."""
+        peak_bytes, file_bytes = json.loads(data)
+        return cls(_count(peak_bytes), _count(file_bytes))
+
+
 class Measured(NamedTuple):
     """Readings for a verdict; see `judge.referee.blame.Evidence`."""
 
@@ -142,6 +162,9 @@ class Wire(Protocol):
 
     def measure(self, seat: int) -> Measured:
         """Readings for a verdict: its box, the use of its cores by others, and whether it was paused."""
+
+    def memory_beyond(self, seat: int, told_bytes: int) -> MemoryUse | None:
+        """The memory of a seat that used more than `told_bytes`, without files in its folders."""
 
     def respawn(self, seat: int) -> int:
         """Restart the agent in a new box; returns the start of its time."""

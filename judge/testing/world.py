@@ -17,7 +17,7 @@ from judge.referee.replay import ReplayWire
 from judge.referee.setup import build_referee
 from judge.referee.spec import RECORD_FORMAT, GameSpec, SeatSpec
 from judge.referee.transcript import Entry, EntryKind, Transcript, seal, unseal
-from judge.referee.wire import Happening, Measured, RanOn, StoppedCpu
+from judge.referee.wire import Happening, Measured, MemoryUse, RanOn, StoppedCpu
 from judge.sandbox.box import ProcessReport, Readings
 
 MS = 1_000_000
@@ -115,6 +115,8 @@ class World:
         """CPU time of the waiting seat in a turn lost on time (old records)."""
         self.stopped_cpu_ms: dict[int, list[int]] = {}
         """CPU time while stopped by seat, in order of readings."""
+        self.memory_use: dict[int, MemoryUse] = {}
+        """Peak and files of each seat's box at the end."""
         self.killed: list[int] = []
         self.unkillable: set[int] = set()
 
@@ -212,6 +214,14 @@ class World:
         )
         self._note(seat, EntryKind.EVIDENCE, measured.encode())
         return measured
+
+    def memory_beyond(self, seat: int, told_bytes: int) -> MemoryUse | None:
+        """Return and record `memory_use`, if it is more."""
+        use = self.memory_use.get(seat)
+        if use is None or use.own_bytes <= told_bytes:
+            return None
+        self._note(seat, EntryKind.MEMORY, use.encode())
+        return use
 
     def respawn(self, seat: int) -> int:
         """Start the agent again; its former body goes to `before`."""

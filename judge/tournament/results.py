@@ -7,6 +7,7 @@ from functools import cached_property
 from judge.contest_games import GameResult, Pairing
 from judge.games.types import FAILURES
 
+
 @dataclass(slots=True)
 class SideScore:
     """One side's results. A fault of both is a loss of both."""

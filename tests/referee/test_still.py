@@ -225,10 +225,16 @@ def test_the_goodbye_is_sent_when_the_other_box_is_gone() -> None:
 def test_a_record_that_hides_the_lingering_does_not_verify() -> None:
     played = ScriptedGame(outlives_the_game(STUCK, STUCK), game_spec := spec())
     file = a_file(played, game_spec)
-    innocent = file.record.seats[0].model_copy(update={"fault": None, "why": "", "evidence": None, "lingered_cpu_ms": 0})
-    forged = file.model_copy(update={"record": file.record.model_copy(update={"seats": (innocent, file.record.seats[1])})})
+    innocent = file.record.seats[0].model_copy(
+        update={"fault": None, "why": "", "evidence": None, "lingered_cpu_ms": 0}
+    )
+    forged = file.model_copy(
+        update={"record": file.record.model_copy(update={"seats": (innocent, file.record.seats[1])})}
+    )
 
-    assert {"seats.0.fault", "seats.0.lingered_cpu_ms"} <= {problem.split(":")[0] for problem in verify(forged).problems}
+    assert {"seats.0.fault", "seats.0.lingered_cpu_ms"} <= {
+        problem.split(":")[0] for problem in verify(forged).problems
+    }
 
 
 @pytest.mark.parametrize("reads", [1, 2, 3, 4])

@@ -1,5 +1,6 @@
 """The default box: one hardened container per agent, with the judge's PID 1."""
 
+import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
@@ -235,6 +236,22 @@ class DockerBox(Box):
             files.append(PROC / str(self._container.first.pid) / "exe")
         memory = self._container.groups.get("memory")
         return Nearby(tuple(files), memory.parent if memory else None)
+
+    def file_bytes(self) -> int:
+        limits, first = self._limits, self._container.first
+        sizes = {
+            layout.HOME: limits.temporary_bytes,
+            layout.PERSISTENT: limits.persistent_bytes,
+            layout.SCRATCH: limits.scratch_bytes,
+        }
+        most = sum(sizes.values())
+        if first is None:
+            return most
+        try:
+            used = [os.statvfs(f"{PROC / str(first.pid)}/root{path}") for path, size in sizes.items() if size]
+        except OSError:  # it is gone, or another user's
+            return most
+        return min(most, sum(each.f_frsize * (each.f_blocks - each.f_bfree) for each in used))
 
     def kill(self) -> None:
         if not self._over and not self._container.is_killed:
