@@ -43,7 +43,6 @@ class Evidence(BaseModel):
     memory_peak_bytes: int | None = None
     memory_cap_bytes: int | None = None
     reached_cap: bool | None = None
-    """None in older records."""
     others_share: float | None = None
     """Share (0 to 1) of the slot's core time in this wait that neither agent used."""
     waited_share: float | None = None
@@ -77,11 +76,9 @@ class Evidence(BaseModel):
     """Time that it ran in its opponent's time."""
     ran_on_cpu_ms: float | None = None
     stopped_cpu_ms: float | None = None
-    """CPU time in all turns of its opponent; only if the sum is too much."""
+    """In all turns of its opponent, if that is its fault."""
     stopped_turns: int | None = None
-    """Number of these turns."""
     lingered_ms: float | None = None
-    """How long it ran when it had to be gone; only if that is its fault."""
     lingered_cpu_ms: float | None = None
     bytes_read: int = 0
     """Output since the last answer or in the game. A line counts at least `bytes.least_bytes`."""
@@ -90,7 +87,6 @@ class Evidence(BaseModel):
 
     @property
     def has_run_on(self) -> bool:
-        """It is about time in which the agent had to be stopped or gone."""
         return any(ms is not None for ms in (self.ran_on_ms, self.stopped_cpu_ms, self.lingered_cpu_ms))
 
 
@@ -175,7 +171,6 @@ def _number_of(evidence: Evidence) -> int:
 
 
 def _killed_below_cap(evidence: Evidence, _thresholds: Thresholds) -> bool:
-    """Older records have no `reached_cap`: the kill is then the agent's fault."""
     return bool(evidence.oom_kills) and evidence.reached_cap is False
 
 
@@ -379,7 +374,7 @@ TABLE: tuple[BlameRow, ...] = (
         "the policy's `clock.still_ms` before its opponent could begin, or while it was stopped, for example because "
         "a timer ended one of its processes. In all turns of its opponent together, it may use as much, or a quarter "
         "of it a turn if that is more. After the kill of a box, `clock.still_ms` of processor time is the bound; then "
-        "the game's result stands, and this counts as a failure",
+        "the game's result is unchanged, and this counts as a failure",
         Evidence(ran_on_ms=1000.2, ran_on_cpu_ms=998.7),
     ),
     BlameRow(

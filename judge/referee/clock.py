@@ -54,7 +54,7 @@ class SeatClock:
         self._has_byo_yomi = bool(control.period_ms or control.period_moves)
         self._turn_ns = 0
         self._sync_ns = 0
-        """Of the current turn; it is also part of the turn's limit."""
+        """Of the current turn."""
         self._shown: Clock | None = None
         turn_ms = UNLIMITED_MS if control.turn_ms is None else control.turn_ms
         turn = Limit(turn_ms * MS, policy.tolerance_ms * MS, Verdict.TURN_TIME)

@@ -2,21 +2,20 @@
 
 from collections.abc import MutableSequence, Sequence
 
-from judge.games.types import FAILURES, AgentFault, Verdict
-from judge.protocols.types import Wait
+from judge.base.text import mib
+from judge.games.types import FAILURES, NATURE, SEATS, AgentFault, Verdict
+from judge.protocols.types import Note, Wait
 from judge.referee.blame import LATE_OR_DEAD, Cause, Evidence, Thresholds, judge
 from judge.referee.clock import MS, Deadline
 from judge.referee.policy import BytesPolicy, ClockPolicy
-from judge.referee.side import Dialogue, FaultError, Ply, Side
+from judge.referee.side import BEYOND_MEMORY, Dialogue, FaultError, Ply, Side
 from judge.referee.wire import Happening, Measured, RanOn, Wire
 
 REPORT_GRACE_NS = 2_000_000_000
 """Between PID 1's report and the end of file, in either order."""
 
 RAN_ON_MEAN_PART = 4
-"""`clock.ran_on_ms` bounds the CPU time of a stopped agent in a turn of its opponent. When the sum of the game is above
-it, the mean of these turns is bounded by a quarter of it (5 ms).
-"""
+"""Part of `clock.ran_on_ms` for the mean of all turns, if their sum is above it: 5 ms by default."""
 
 _FAULT_OF_WAIT = {
     Verdict.START_TIME: Cause.START_TIME,
@@ -63,7 +62,7 @@ class FaultFinder:
                 raise self._ran_on(seat, ran)
 
     def await_end(self, seat: int) -> None:
-        """Wait after the game until a seat is stopped or gone, however long it takes."""
+        """Wait after the game, without a bound."""
         while (ran := self._wire.await_still(seat, self._still_ns)) is not None:
             self._note_lingering(seat, ran)
             if ran.ns < self._still_ns:
@@ -74,30 +73,50 @@ class FaultFinder:
         side.lingered_ns += ran.ns
         side.lingered_cpu_ns += ran.cpu_ns or 0
 
-    def judge_lingering(self, seat: int) -> None:
-        """A seat that used much CPU time when it had to be gone has a failure. The game's result stands.
+    def await_ends(self) -> None:
+        for seat, side in enumerate(self._sides):
+            if not side.has_exited:
+                self.await_end(seat)
 
-        A slow host delays the end of a box, but uses no CPU time of it.
-        """
+    def judge_lingering(self) -> None:
+        """CPU time, because a slow host delays the end of a box."""
+        for seat, side in enumerate(self._sides):
+            has_failed = side.fault is not None and side.fault.verdict in FAILURES
+            if side.lingered_cpu_ns > self._still_ns and not has_failed:
+                evidence = Evidence(lingered_ms=side.lingered_ns / MS, lingered_cpu_ms=side.lingered_cpu_ns / MS)
+                fault = judge(Cause.RAN_ON, evidence, self._thresholds, seat)
+                if isinstance(fault, AgentFault):
+                    side.fault, side.evidence = fault, evidence
+
+    def settle(self) -> None:
+        for seat in SEATS:
+            self.charge_stopped(seat, NATURE)
+            self._note_memory(seat)
+
+    def _note_memory(self, seat: int) -> None:
         side = self._sides[seat]
-        if side.lingered_cpu_ns <= self._still_ns or (side.fault is not None and side.fault.verdict in FAILURES):
-            return
-        evidence = Evidence(lingered_ms=side.lingered_ns / MS, lingered_cpu_ms=side.lingered_cpu_ns / MS)
-        fault = judge(Cause.RAN_ON, evidence, self._thresholds, seat)
-        if isinstance(fault, AgentFault):
-            side.fault, side.evidence = fault, evidence
+        limit = side.opening.limits.memory_bytes
+        use = self._wire.memory_beyond(seat, limit) if limit and side.has_started else None
+        if use is not None:
+            side.notes.append(Note(f"{BEYOND_MEMORY}: peak {mib(use.own_bytes)} of {mib(limit)}"))
+
+    def give_back(self, seat: int, talk: Dialogue, charged_ns: int) -> None:
+        """The time that its stopped opponent used, up to its charge since `charged_ns`."""
+        clock = self._sides[seat].clock
+        if used_ns := self.charge_stopped(1 - seat, seat):
+            talk.give_back(clock, min(used_ns, clock.charged_ns - charged_ns))
 
     def begin_turn(self, seat: int) -> None:
-        """`seat` is asked: the other one must be stopped."""
         other = self._sides[1 - seat]
         other.opponent_turns += 1
         other.stopped_in_turn_ns = 0
 
-    def judge_stopped(self, seat: int, span_ns: int = 0) -> None:
-        """Raises FaultError if a stopped seat used too much CPU time, in this turn of its opponent or in the game.
+    def judge_since_its_turn(self, seat: int) -> None:
+        self.charge_stopped(seat, seat)
+        self.judge_stopped(seat)
 
-        `span_ns` is the opponent's time in which it was used.
-        """
+    def judge_stopped(self, seat: int, span_ns: int = 0) -> None:
+        """Raises FaultError if a stopped seat used too much CPU time in `span_ns` of its opponent, or in the game."""
         side = self._sides[seat]
         if side.is_out or not side.stopped_in_turn_ns:
             return
@@ -109,7 +128,7 @@ class FaultFinder:
             raise self._found(seat, Cause.RAN_ON, evidence.model_copy(update=sums))
 
     def charge_stopped(self, seat: int, asked: int) -> int:
-        """CPU time of a stopped seat since the last call; `asked` is as in `StoppedCpu`."""
+        """`asked` is as in `StoppedCpu`."""
         used_ns = self._wire.stopped_cpu(seat, asked)
         if used_ns:
             side = self._sides[seat]

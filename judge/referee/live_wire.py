@@ -185,13 +185,13 @@ class LiveWire:
         self._transcript.add(time.monotonic_ns(), seat, EntryKind.EVIDENCE, measured.encode())
         return measured
 
-    def memory_beyond(self, seat: int, told_bytes: int) -> MemoryUse | None:
+    def memory_beyond(self, seat: int, limit_bytes: int) -> MemoryUse | None:
         box = self._boxes[seat]
         peak = box.meter.readings().memory_peak_bytes
-        if peak is None or peak <= told_bytes:
+        if peak is None or peak <= limit_bytes:
             return None
         use = MemoryUse(peak, min(peak, box.file_bytes()))
-        if use.own_bytes <= told_bytes:
+        if use.own_bytes <= limit_bytes:
             return None
         self._transcript.add(time.monotonic_ns(), seat, EntryKind.MEMORY, use.encode())
         return use

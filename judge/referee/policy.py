@@ -72,12 +72,11 @@ class ClockPolicy(_Section):
     """Time from the goodbye to the kill."""
     still_ms: int = Field(default=1000, ge=1, le=UNLIMITED_MS)
     """Time to stop after a turn, before the opponent's clock starts. Processor time in it is charged to the
-    game. An agent that needs longer loses. Also the processor time that a killed box may use: more is a failure.
+    game. An agent that needs longer loses. A killed box that uses more is a failure.
     """
     ran_on_ms: int = Field(default=20, ge=0, le=UNLIMITED_MS)
     """Processor time that an agent may use while it should be stopped; charged to the game. Above it the agent
-    loses; below it `still_ms` does not apply. In all turns of the opponent together it may use as much, or a quarter of
-    it a turn.
+    loses; below it `still_ms` does not apply. All turns together have the same limit, or a quarter of it each.
     """
     ponder: bool = Field(default=False, exclude_if=lambda ponder: not ponder)
     """Agents also run in the opponent's time. Each seat has half of the slot's cores."""
@@ -181,7 +180,7 @@ class ClockPolicy(_Section):
 class BytesPolicy(_Section):
     """Output limits in bytes."""
 
-    turn_bytes: int = Field(default=1 << 18, ge=1024)
+    turn_bytes: int = Field(default=1 << 19, ge=1024)
     """Between two answers; exceeding it loses the game."""
     game_bytes: int = Field(default=1 << 20, ge=1024)
     """In the whole game; exceeding it loses the game."""

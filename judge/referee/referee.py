@@ -11,7 +11,6 @@ from collections.abc import Callable, Sequence
 from typing import ClassVar
 
 from judge.base.errors import HostError
-from judge.base.text import mib
 from judge.games.types import NATURE, SEATS, End, Event, Game, Reply, Request, faults_of
 from judge.protocols.types import (
     AgentProtocol,
@@ -40,7 +39,7 @@ from judge.referee.blame import Void, judge_start
 from judge.referee.clock import MS, SeatClock
 from judge.referee.fault_finder import FaultFinder
 from judge.referee.policy import BytesPolicy, ClockPolicy
-from judge.referee.side import BEYOND_MEMORY, Dialogue, FaultError, Ply, Side
+from judge.referee.side import Dialogue, FaultError, Ply, Side
 from judge.referee.transcript import EntryKind, decode_span
 from judge.referee.wire import Happening, Wire
 
@@ -55,7 +54,6 @@ class Referee:
     """Plays one game; `play` may be called once."""
 
     max_looks: ClassVar[int] = 1000
-    """Reads (16 KiB of a pipe) before a request: more than the pipes of stopped seats contain."""
 
     def __init__(
         self,
@@ -87,8 +85,7 @@ class Referee:
     def play(self) -> End | Void:
         """Raises HostError if the host fails before the end; the caller makes that a void.
 
-        The result is final at the end: a late goodbye, a survived kill or a failure changes nothing. A box that runs
-        on after it is a failure of its agent.
+        The result is final at the end: a late goodbye, a survived kill or a failure changes nothing.
         """
         while (end := self.game.end) is None:
             try:
@@ -109,12 +106,10 @@ class Referee:
             self._close()
         except HostError as error:
             self.stop_closing(end, str(error))
-        for seat in SEATS:
-            self._faults.judge_lingering(seat)
+        self._faults.judge_lingering()
         return end
 
     def stop_closing(self, end: End, why: str) -> None:
-        """A failure after the end."""
         self._set_faults(end)
         self.unclosed = why
         self._wire.fail(why)
@@ -155,8 +150,7 @@ class Referee:
         seat = request.seat
         side = self.sides[seat]
         self._faults.await_still(1 - seat)
-        self._faults.charge_stopped(seat, seat)
-        self._faults.judge_stopped(seat)
+        self._faults.judge_since_its_turn(seat)
         self._look()
         self._faults.judge_what_happened_before(seat)
         if self._ponders:
@@ -165,7 +159,7 @@ class Referee:
         end, talk = self._converse(seat, Ask(request, side.clock.shown(), self.sides[1 - seat].clock.shown()))
         if not isinstance(end, Answer):
             raise TypeError(f"{type(side.protocol).__name__} ended a request with {end!r}")
-        self._give_back(seat, talk, charged_ns)
+        self._faults.give_back(seat, talk, charged_ns)
         side.clock.answered()
         side.turn_bytes = 0
         ply = Ply(seat, end.reply.said, talk.charged_ns, talk.search, talk.memory_bytes)
@@ -173,12 +167,6 @@ class Referee:
         if self._watch is not None:
             self._watch(ply)
         return end.reply
-
-    def _give_back(self, seat: int, talk: Dialogue, charged_ns: int) -> None:
-        """Give a seat the time that its stopped opponent used, up to what it was charged since `charged_ns`."""
-        clock = self.sides[seat].clock
-        if used_ns := self._faults.charge_stopped(1 - seat, seat):
-            talk.give_back(clock, min(used_ns, clock.charged_ns - charged_ns))
 
     def _let_ponder(self, seat: int) -> None:
         side = self.sides[seat]
@@ -198,7 +186,7 @@ class Referee:
         end, talk = self._converse(seat, side.opening, started=started)
         if isinstance(end, Ready):
             side.about = end.about
-            self._give_back(seat, talk, charged_ns)
+            self._faults.give_back(seat, talk, charged_ns)
             self._faults.judge_stopped(1 - seat, side.clock.charged_ns - charged_ns)
         elif self.game.renegotiate():
             self._reopen()
@@ -231,18 +219,8 @@ class Referee:
 
     def _close(self) -> None:
         self._receive_unread()
-        for seat in SEATS:
-            self._faults.charge_stopped(seat, NATURE)
-            self._note_memory(seat)
+        self._faults.settle()
         self._close_seats([seat for seat in SEATS if self.sides[seat].is_living])
-
-    def _note_memory(self, seat: int) -> None:
-        """The cap is higher than the limit that an agent is told, by the sizes of its folders."""
-        side = self.sides[seat]
-        told = side.opening.limits.memory_bytes
-        use = self._wire.memory_beyond(seat, told) if told and side.has_started else None
-        if use is not None:
-            side.notes.append(Note(f"{BEYOND_MEMORY}: peak {mib(use.own_bytes)} of {mib(told)}"))
 
     def _close_seats(self, living: Sequence[int]) -> None:
         for seat in living:
@@ -251,8 +229,7 @@ class Referee:
         for seat in living:
             self._faults.await_end(1 - seat)
             self._await_ends([seat], self._say_goodbye(seat))
-        for seat in SEATS:
-            self._faults.await_end(seat)
+        self._faults.await_ends()
 
     def _say_goodbye(self, seat: int) -> int:
         side = self.sides[seat]
@@ -281,7 +258,6 @@ class Referee:
                 self._end(seat)
 
     def _replace(self, seat: int, talk: Dialogue, now: int) -> int:
-        """Returns the start of the new process's time."""
         side = self.sides[seat]
         talk.settle(side.clock, now)
         self._await_ends([seat], side.clock.deadline(Wait.CLOSE, now).ns)
@@ -365,10 +341,9 @@ class Referee:
     def _miss_deadline(self, seat: int, talk: Dialogue, now: int) -> Ready | Answer | None:
         if talk.deadline.missed is None:
             return self._alarm(seat, talk, now)
-        if used_ns := self._faults.charge_stopped(1 - seat, seat):
-            talk.give(used_ns)
-            if now < talk.over_at:
-                return None
+        talk.give(self._faults.charge_stopped(1 - seat, seat))
+        if now < talk.over_at:
+            return None
         raise self._faults.missed_deadline(seat, talk, now)
 
     def _alarm(self, seat: int, talk: Dialogue, now: int) -> Ready | Answer | None:
@@ -382,7 +357,6 @@ class Referee:
         side = self.sides[seat]
         end: Ready | Answer | None = None
         for effect in effects:
-            # Patterns with attributes take twice as long.
             match effect:
                 case Write():
                     self._wire.write(seat, effect.data)

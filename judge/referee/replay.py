@@ -161,12 +161,12 @@ class ReplayWire:
     def measure(self, seat: int) -> Measured:
         return Measured.decode(self._expect(seat, EntryKind.EVIDENCE).data)
 
-    def memory_beyond(self, seat: int, told_bytes: int) -> MemoryUse | None:
+    def memory_beyond(self, seat: int, limit_bytes: int) -> MemoryUse | None:
         if not self._is_next(seat, EntryKind.MEMORY):
             return None
         use = MemoryUse.decode(self._take().data)
-        if use.own_bytes <= told_bytes:
-            raise self._departs(f"the judge notes memory above {told_bytes} bytes, the record has {use.own_bytes}")
+        if use.own_bytes <= limit_bytes:
+            raise self._departs(f"the judge notes memory above {limit_bytes} bytes, the record has {use.own_bytes}")
         return use
 
     def respawn(self, seat: int) -> int:

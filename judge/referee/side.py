@@ -22,7 +22,6 @@ MAX_NOTE_CHARACTERS = 1 << 20
 """Of all notes of a seat; the note that exceeds it is the last."""
 
 BEYOND_MEMORY = "used more memory than its limit, without the files in its folders"
-"""Begins the note of a seat whose memory was between its limit and its cap."""
 
 _NO_DEADLINE = Deadline(0, None, 0)
 
@@ -67,18 +66,21 @@ class Side:
     is_ended: bool = False
     unread: list[Happening] = field(default_factory=list)
     stopped_ns: int = 0
-    """CPU time that it used while it was stopped, in the game."""
+    """CPU time while stopped, in the game and in the opponent's last turn."""
     stopped_in_turn_ns: int = 0
-    """The same, since its opponent's last turn began."""
     opponent_turns: int = 0
     lingered_ns: int = 0
-    """How long it ran when it had to be stopped or gone, after its fault or the game."""
+    """After its fault or the game."""
     lingered_cpu_ns: int = 0
     _room_for_notes: int = MAX_NOTE_CHARACTERS
 
     @property
     def is_dead(self) -> bool:
         return self.stdout_ended and self.report is not None
+
+    @property
+    def has_exited(self) -> bool:
+        return self.report is not None and self.report.kind != "lost" and not self.killed_for_memory
 
     @property
     def is_living(self) -> bool:
@@ -132,7 +134,7 @@ class Dialogue:
     """Since `since`. Answers in a pause have no known time."""
     overslept_ns: int = 0
     given_ns: int = 0
-    """Since `since`: CPU time that the stopped opponent used."""
+    """Like `paused_ns`: CPU time of the stopped opponent."""
     charged_ns: int = 0
     """Without start-up."""
     memory_bytes: int | None = None
@@ -160,19 +162,17 @@ class Dialogue:
         return self.deadline.ns + self.paused_ns
 
     def elapsed_ns(self, now: int) -> int:
-        """Without pauses, and without the CPU time of a stopped opponent."""
+        """Without pauses."""
         return now - self.since - self.paused_ns - self.overslept_ns - self.given_ns
 
     def shown(self, clock: SeatClock, now: int) -> Clock:
         return clock.shown(self.wait, now - self.since - self.paused_ns - self.overslept_ns - self.given_ns)
 
     def give(self, span_ns: int) -> None:
-        """The deadline is later by the CPU time that the stopped opponent used."""
         self.given_ns += span_ns
         self.deadline = self.deadline._replace(ns=self.deadline.ns + span_ns)
 
     def give_back(self, clock: SeatClock, span_ns: int) -> None:
-        """As `give`, after the answer."""
         clock.charge(Wait.TURN, -span_ns)
         self.charged_ns = max(0, self.charged_ns - span_ns)
 

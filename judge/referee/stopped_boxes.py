@@ -133,7 +133,7 @@ class StoppedBoxes:
 
 
 class _CpuUse:
-    """CPU time of boxes, of which some are gone and closed at the end."""
+    """CPU time of boxes that may be gone at the end."""
 
     def __init__(self, boxes: Sequence[Box]) -> None:
         self._first = {box: box.meter.readings().cpu_ns for box in boxes}
@@ -144,7 +144,6 @@ class _CpuUse:
             self._note(box, box.meter.cpu_ns())
 
     def end(self, boxes: Sequence[Box]) -> int | None:
-        """The sum since the beginning; None if unknown."""
         for box in boxes:
             self._note(box, box.meter.readings().cpu_ns)
         used = [None if first is None else (self._last[box] or 0) - first for box, first in self._first.items()]

@@ -62,7 +62,7 @@ class EntryKind(StrEnum):
     STOPPED_CPU = "U"
     """Of a stopped box: `judge.referee.wire.StoppedCpu` as JSON."""
     MEMORY = "B"
-    """At the end, if a box used more than its agent was told: `judge.referee.wire.MemoryUse` as JSON."""
+    """Above the limit: `judge.referee.wire.MemoryUse` as JSON."""
 
 
 class Entry(NamedTuple):

@@ -215,10 +215,10 @@ class World:
         self._note(seat, EntryKind.EVIDENCE, measured.encode())
         return measured
 
-    def memory_beyond(self, seat: int, told_bytes: int) -> MemoryUse | None:
+    def memory_beyond(self, seat: int, limit_bytes: int) -> MemoryUse | None:
         """Return and record `memory_use`, if it is more."""
         use = self.memory_use.get(seat)
-        if use is None or use.own_bytes <= told_bytes:
+        if use is None or use.own_bytes <= limit_bytes:
             return None
         self._note(seat, EntryKind.MEMORY, use.encode())
         return use
