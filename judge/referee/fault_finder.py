@@ -62,10 +62,11 @@ class FaultFinder:
                 raise self._ran_on(seat, ran)
 
     def await_end(self, seat: int) -> None:
-        """Wait after the game, without a bound."""
+        """Wait after the game: for a killed box without a bound, for a frozen one as long as it uses CPU time."""
+        is_killed = self._sides[seat].is_ended
         while (ran := self._wire.await_still(seat, self._still_ns)) is not None:
             self._note_lingering(seat, ran)
-            if ran.ns < self._still_ns:
+            if ran.ns < self._still_ns or not (is_killed or (ran.cpu_ns or 0) > self._ran_on_ns):
                 return
 
     def _note_lingering(self, seat: int, ran: RanOn) -> None:

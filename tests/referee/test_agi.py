@@ -78,7 +78,7 @@ SHORT = ("clock.turn_ms=500", "clock.match_ms=0", "clock.tolerance_ms=0")
 
 def slow_to_sync(sync_ms: float, think_ms: float) -> Agent:
     """An engine that answers ISREADY late, but for the first one."""
-    answers = [[Say(b"READYOK\n")]]
+    answers: list[list[Act]] = [[Say(b"READYOK\n")]]
     return engine(*ROW, ms=think_ms, lines=_Lines(answers, [Say(b"READYOK\n", sync_ms)]))
 
 

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from collections.abc import Sequence
 
 import pytest
 
@@ -171,18 +172,22 @@ def test_the_mean_of_a_few_milliseconds_in_each_turn_loses_nothing() -> None:
 STUCK = RanOn(1000 * MS, 950 * MS)
 
 
+class Lingering(World):
+    """A killed box runs on for so long."""
+
+    after_kill: Sequence[RanOn] = ()
+
+    def kill(self, seat: int) -> None:
+        super().kill(seat)
+        self.ran_on = {seat: list(self.after_kill)}
+
+
 def outlives_the_game(*ran: RanOn, seat: int = 0) -> World:
     """A player that does not exit, and runs on for so long after its kill."""
     agents = [brain(*BLACK_ROW), brain(*WHITE_ROW)]
     agents[seat] = brain(*(BLACK_ROW, WHITE_ROW)[seat], END=[])
-    stays = World(*agents)
-    say_goodbye = stays.kill
-
-    def kill(killed: int) -> None:
-        say_goodbye(killed)
-        stays.ran_on = {killed: list(ran)}
-
-    stays.kill = kill  # type: ignore[method-assign]
+    stays = Lingering(*agents)
+    stays.after_kill = ran
     return stays
 
 
@@ -220,6 +225,27 @@ def test_the_goodbye_is_sent_when_the_other_box_is_gone() -> None:
     killed, said = kinds.index((EntryKind.KILLED, 0)), len(kinds) - 1 - kinds[::-1].index((EntryKind.WROTE, 1))
     assert 6 == kinds[killed:said].count((EntryKind.RAN_ON, 0))
     assert played.world.bodies[1].heard[-1] == "END"
+
+
+class NeverFrozen(World):
+    """The freezer never confirms the second seat, which uses no processor time."""
+
+    def freeze(self, seat: int) -> int | None:
+        if seat == 1:
+            self.ran_on = {1: [RanOn(1000 * MS, 0)] * 50}
+        return super().freeze(seat)
+
+
+def test_a_frozen_box_that_uses_no_processor_time_does_not_delay_the_goodbye() -> None:
+    """A freezer may never confirm that a process is frozen which waits for another one."""
+    won = NeverFrozen(brain(*BLACK_ROW), brain(*WHITE_ROW))
+    played = ScriptedGame(won, spec())
+    kinds = [(entry.kind, entry.seat) for entry in played.world.entries]
+
+    assert (Verdict.WIN, 0) == (played.verdict, played.winner)
+    ended = len(kinds) - 1 - kinds[::-1].index((EntryKind.WROTE, 0))
+    assert kinds[ended - 1] == (EntryKind.RAN_ON, 1)
+    assert kinds[ended - 2] != (EntryKind.RAN_ON, 1)
 
 
 def test_a_record_that_hides_the_lingering_does_not_verify() -> None:
