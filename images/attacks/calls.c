@@ -101,7 +101,8 @@ static void call(void) {
 static void call_often(void) {
     for (long n = 0; n < number(2); n++)
         if (fork() == 0) {
-            call();
+            for (int times = 0; times < 100; times++)
+                call();
             _exit(0);
         }
     for (;;)
