@@ -1,7 +1,8 @@
-/* Attacks by one system call that nothing interrupts, neither a freezer nor SIGKILL: O1 to O5. The attacker answers in
+/* Attacks by system calls that nothing interrupts, neither a freezer nor SIGKILL: O1 to O5, O14. The attacker answers in
  * time; it is its opponent who must not lose, nor be blamed, nor be charged.
  *
- * The first word names the call, the second says how long it is: N times as much as is said here.
+ * The first word names the call, the second says how long it is: N times as much as is said here. `many-at-the-end` makes the
+ * call in as many processes as the third word says, and lives until it is killed.
  *
  *     page-table N   what the kernel says of 2^19 pages, also where nothing is mapped: at most 511, a second or so
  *     mincore N      a tenth of a second of looking which pages are in memory, of a file that is mapped far beyond its end
@@ -97,9 +98,21 @@ static void call(void) {
         denied("page-table", errno);
 }
 
+static void call_often(void) {
+    for (long n = 0; n < number(2); n++)
+        if (fork() == 0) {
+            for (int times = 0; times < 100; times++)
+                call();
+            _exit(0);
+        }
+    for (;;)
+        pause();
+}
+
 const struct attack attacks[] = {
     {.name = "in-the-turn", .at_launch = prepare, .before = ask_for_little, .after = call},
     {.name = "in-the-start", .at_launch = prepare, .greeted = call},
     {.name = "at-the-end", .at_launch = prepare, .at_end = call},
+    {.name = "many-at-the-end", .at_launch = prepare, .at_end = call_often},
     {0},
 };

@@ -1,6 +1,6 @@
-/* Attacks by what ends: O9, O11.
+/* Attacks by what ends: O9, O11, O13 (O9 with one helper, within the bound of a turn).
  *
- * What must stay true in both: the opponent has the core when it is asked, and what the agent uses of it is charged.
+ * What must stay true in all: the opponent has the core when it is asked, and what the agent uses of it is charged.
  */
 #define _GNU_SOURCE
 #include "brain.h"

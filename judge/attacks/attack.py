@@ -112,6 +112,8 @@ class Expected:
     harm: str = ""
     """Part of the scene's harm: only without a defence."""
     proof: Proof = no_proof
+    may_fail: bool = False
+    """It wins, and its box may run on after that."""
 
     def __str__(self) -> str:
         word = "plays on" if self.verdict is Verdict.WIN else self.verdict.value

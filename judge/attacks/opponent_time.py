@@ -1,8 +1,8 @@
-"""Attacks on the opponent's time: by timers (O5 to O8), by ends of processes and games (O9, O11), and while the agent
-ponders (O12, and variants of B1, I5, V6).
+"""Attacks on the opponent's time: by timers (O5 to O8), by ends of processes and games (O9, O11, O13, O14), and while
+the agent ponders (O12, and variants of B1, I5, V6).
 
-The programs are images/attacks/timers.c, exits.c, cpu.c, stalls.c and memory.c. The opponent of a timer measures the
-share of its fixed CPU time taken by interrupts.
+The programs are images/attacks/timers.c, exits.c, calls.c, cpu.c, stalls.c and memory.c. The opponent of a timer
+measures the share of its fixed CPU time taken by interrupts.
 """
 
 from dataclasses import replace
@@ -137,14 +137,26 @@ MEMORY_BYTES = 800 << 20
 """Enough for an exit that takes longer than `UNCHARGED_MS` on a fast host."""
 DELAYED = "the agent's processes would end in its opponent's time, without being charged"
 
+OFTEN_MS = 25.0
+"""More than a game's sum, in which one helper a turn uses about 10 ms."""
+
 SAVE_MS, CLOSE_MS = 800, 1200
 """Work of the opponent after the game, and less than twice that."""
 
 
-def _is_uncharged(seen: Observed) -> str:
+def _stopped_ms(seen: Observed) -> float:
     entries = [entry for entry in seen.entries if (entry.kind, entry.seat) == (EntryKind.STOPPED_CPU, seen.seat)]
-    used_ms = sum(StoppedCpu.decode(entry.data).ns for entry in entries) / 1e6
+    return sum(StoppedCpu.decode(entry.data).ns for entry in entries) / 1e6
+
+
+def _is_uncharged(seen: Observed) -> str:
+    used_ms = _stopped_ms(seen)
     return "" if used_ms > UNCHARGED_MS else f"it used only {used_ms:.0f} ms while it was stopped"
+
+
+def _is_often_uncharged(seen: Observed) -> str:
+    used_ms = _stopped_ms(seen)
+    return "" if used_ms > OFTEN_MS else f"it used only {used_ms:.0f} ms while it was stopped"
 
 
 def _was_killed(seen: Observed) -> bool:
@@ -157,6 +169,17 @@ def _has_saved(seen: Observed) -> str:
 
 def _has_not_saved(seen: Observed) -> str:
     return "" if _was_killed(seen) else "the opponent has saved its data"
+
+
+def _pays_for_its_calls(seen: Observed) -> str:
+    """Its calls may be denied on some hosts."""
+    if wrong := _has_saved(seen):
+        return wrong
+    is_denied = any("denied page-table" in note for note in seen.attacker.notes)
+    still_ms = seen.record.spec.policy.clock.still_ms
+    if is_denied or (seen.attacker.fault and seen.attacker.lingered_cpu_ms > still_ms):
+        return ""
+    return f"it used {seen.attacker.lingered_cpu_ms:.0f} ms after its kill, and has no failure"
 
 
 def _exit(kind: str, title: str, *words: str) -> Attack:
@@ -179,6 +202,25 @@ BY_EXITS = (
         words=("burn-at-end", "60"), danger="an opponent could not save its data",
         policy={"clock": {"close_ms": CLOSE_MS}}, opponent=Opponent("save", SAVE_MS), is_tight=True,
         expected=Expected(proof=_has_saved),
+        control=Control(
+            off="closing one seat after the other", referee=former_referee, expected=Expected(proof=_has_not_saved)
+        ),
+    ),
+    Attack(
+        id="O13", title="ends one process in each turn of its opponent, each within the bound of a turn",
+        program="exits", words=("exit-maps", "1", "1", "20"), danger=DELAYED, opponent=THINKS, seats=BOTH,
+        expected=Expected(verdict=Verdict.TURN_TIME, because="did not stop when its turn", did={"helpers": 1}),
+        control=Control(
+            off="charging CPU time of stopped boxes", wire=UnchargedWire,
+            expected=Expected(did={"helpers": 4}, proof=_is_often_uncharged),
+        ),
+    ),
+    Attack(
+        id="O14", title="has processes in long system calls at the end of the game, so that they cannot be killed",
+        program="calls", words=("many-at-the-end", "page-table", "511", "16"),
+        danger="an opponent could not save its data, and the slot would be closed at no cost to the agent",
+        policy={"clock": {"close_ms": CLOSE_MS}}, opponent=Opponent("save", SAVE_MS), is_tight=True,
+        expected=Expected(proof=_pays_for_its_calls, may_fail=True),
         control=Control(
             off="closing one seat after the other", referee=former_referee, expected=Expected(proof=_has_not_saved)
         ),

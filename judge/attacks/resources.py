@@ -236,7 +236,7 @@ ON_THE_OPPONENT = (
     Attack(
         id="O3", title="makes a long system call after the game, so that it cannot be killed", program="calls",
         words=("at-the-end", *LONGEST), danger="an agent could turn a lost game into a void, and stop a contest",
-        policy={"clock": {"close_ms": 1}}, expected=Expected(proof=_box_outlived_the_game),
+        policy={"clock": {"close_ms": 1, "still_ms": 60000}}, expected=Expected(proof=_box_outlived_the_game),
         control=BY_ITSELF + "the verdict is decided before a box is closed",
     ),
     Attack(

@@ -57,6 +57,27 @@ def printable(text: str, limit: int | None = 200, *, mark: str | None = None, cu
     return shown[: max(0, limit - len(cut))] + cut[:limit]
 
 
+def is_repeatable(text: str) -> bool:
+    r"""Whether a line of an agent may be sent to another agent, or written into a file, byte for byte.
+
+    True for printable ASCII and tabs. A final CR belongs to the line end. Other bytes end a line or a program
+    somewhere: a lone CR in Java, C# and Node, VT, FF and U+0085 in Python, NUL in C, bytes above 127 where UTF-8 is
+    required.
+    """
+    return _is_plain(text.removesuffix("\r"))
+
+
+def repeated(text: str, mark: str | None = None) -> str:
+    r"""A line of an agent for another agent or a file, without its final CR.
+
+    Characters that `is_repeatable` excludes become escapes such as `\x1b`, or `mark`.
+    """
+    line = text.removesuffix("\r")
+    if _is_plain(line):
+        return line
+    return "".join(letter if _is_plain(letter) else mark or f"\\x{ord(letter):02x}" for letter in line)
+
+
 def titled(name: str, title: str) -> str:
     """Such as `Weekend Cup (weekend)`."""
     return f"{title} ({name})" if title not in ("", name) else name
@@ -176,6 +197,10 @@ def clock_text(ms: float) -> str:
     minutes, seconds = divmod(tenths // 10, 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02}:{seconds:02}" if hours else f"{minutes}:{seconds:02}"
+
+
+def _is_plain(text: str) -> bool:
+    return text.isascii() and text.replace("\t", " ").isprintable()
 
 
 def _escape(character: str) -> str:

@@ -33,6 +33,21 @@ class Verdict(StrEnum):
     VOID = "void"
 
 
+FAILURES = frozenset(
+    {
+        Verdict.ILLEGAL,
+        Verdict.UNREADABLE,
+        Verdict.START_TIME,
+        Verdict.TURN_TIME,
+        Verdict.MATCH_TIME,
+        Verdict.MEMORY,
+        Verdict.OUTPUT,
+        Verdict.CRASH,
+        Verdict.REFUSED,
+    }
+)
+"""Failures. Fouls and resignations do not count, as at Gomocup."""
+
 Opening = tuple[tuple[int, int], ...] | str
 """Squares, or a position in the game's notation; empty: the initial position."""
 

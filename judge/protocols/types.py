@@ -28,7 +28,7 @@ class Wait(StrEnum):
     PERSON = "person"
     """A person without a clock: not charged."""
     SYNC = "sync"
-    """Confirmation before a request: outside the turn, inside the game."""
+    """Confirmation before a request: part of the turn, with a separate limit."""
     COURTESY = "courtesy"
     """An optional answer: short, free; without one, an `Alarm` and no fault."""
     CLOSE = "close"

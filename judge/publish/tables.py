@@ -95,8 +95,8 @@ class GameRow(_Row):
     result: Annotated[str | None, "the result line of the field's own manager"] = None
     first_points: Annotated[float | None, "points of seat 0; empty if the games of a pairing are scored as one"] = None
     second_points: Annotated[float | None, "points of seat 1, likewise"] = None
-    first_fault: Annotated[str | None, "the verdict by which seat 0 lost, if it was at fault"] = None
-    second_fault: Annotated[str | None, "the verdict by which seat 1 lost, if it was at fault"] = None
+    first_fault: Annotated[str | None, "the verdict on a fault of seat 0; after the game it changes no result"] = None
+    second_fault: Annotated[str | None, "the verdict on a fault of seat 1; after the game it changes no result"] = None
     first_replies: Annotated[int | None, "answers of seat 0"] = None
     second_replies: Annotated[int | None, "answers of seat 1"] = None
     first_charged_ms: Annotated[float | None, "time charged to seat 0, milliseconds"] = None

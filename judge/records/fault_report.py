@@ -130,6 +130,10 @@ def _last(entries: Sequence[Entry], holds: Callable[[Entry], bool]) -> int:
 
 def _clock(record: GameRecord, seat: int, evidence: Evidence | None) -> tuple[float | None, int | None]:
     clock = record.spec.policy.clock
+    if evidence is not None and evidence.lingered_cpu_ms is not None:
+        return evidence.lingered_cpu_ms, clock.still_ms
+    if evidence is not None and evidence.stopped_cpu_ms is not None:
+        return evidence.stopped_cpu_ms, clock.ran_on_ms
     if evidence is not None and evidence.ran_on_cpu_ms is not None:
         return evidence.ran_on_cpu_ms, clock.ran_on_ms
     if evidence is not None and evidence.ran_on_ms is not None:
@@ -176,13 +180,13 @@ def _rules(record: GameRecord, seat: int, verdict: Verdict, evidence: Evidence |
     policy = record.spec.policy.model_dump(mode="json")
     clock = record.spec.policy.clock
     keys = _KEYS.get(verdict, ())
-    if evidence is not None and evidence.ran_on_ms is not None:
+    if evidence is not None and evidence.has_run_on:
         keys = ("clock.still_ms", "clock.ran_on_ms")
     elif clock.control is not None and verdict in (Verdict.TURN_TIME, Verdict.MATCH_TIME):
         keys = ("clock.control", "clock.tolerance_ms")
     elif verdict is Verdict.TURN_TIME and not clock.turn_ms:
         keys = ("clock.asap_ms", "clock.tolerance_ms")
-    if verdict is Verdict.TURN_TIME and (evidence is None or evidence.ran_on_ms is None):
+    if verdict is Verdict.TURN_TIME and (evidence is None or not evidence.has_run_on):
         turn = (clock.controls[seat].turn_ms or 0) + clock.tolerance_ms
         if evidence is not None and evidence.allowed_ms == clock.sync_ms != turn:
             keys = ("clock.sync_ms",)
@@ -211,6 +215,8 @@ MAX_LINES = 12
 def case_lines(case: Case, record: GameRecord, path: str) -> Iterator[str]:
     """The page's lines."""
     verdict = "is void" if case.verdict is Verdict.VOID else f"lost: {case.verdict}"
+    if record.winner == case.seat or record.verdict is Verdict.DRAW:
+        verdict = f"failed after the game, which it did not lose: {case.verdict}"
     yield f"{printable(case.name, 60)} (seat {case.seat}) {verdict}"
     yield f"  {printable(case.why, 400)}"
     yield ""
@@ -369,6 +375,8 @@ def _reading_lines(case: Case, record: GameRecord) -> Iterator[str]:
         yield f"interrupts    {_percent(evidence.interrupt_share)} of its cores during its turn"
     if evidence.held_by_others:
         yield "held          its container was frozen or paused from outside; counts in verdicts of time"
+    if seat.lingered_cpu_ms:
+        yield f"lingered      {seat.lingered_cpu_ms:.0f} ms of CPU time in {seat.lingered_ms:.0f} ms after its kill"
     yield f"output        {evidence.bytes_read} bytes"
     if evidence.detail:
         yield f"host          {printable(evidence.detail, 200)}"

@@ -43,7 +43,6 @@ class Evidence(BaseModel):
     memory_peak_bytes: int | None = None
     memory_cap_bytes: int | None = None
     reached_cap: bool | None = None
-    """None in older records."""
     others_share: float | None = None
     """Share (0 to 1) of the slot's core time in this wait that neither agent used."""
     waited_share: float | None = None
@@ -76,10 +75,19 @@ class Evidence(BaseModel):
     ran_on_ms: float | None = None
     """Time that it ran in its opponent's time."""
     ran_on_cpu_ms: float | None = None
+    stopped_cpu_ms: float | None = None
+    """In all turns of its opponent, if that is its fault."""
+    stopped_turns: int | None = None
+    lingered_ms: float | None = None
+    lingered_cpu_ms: float | None = None
     bytes_read: int = 0
     """Output since the last answer or in the game. A line counts at least `bytes.least_bytes`."""
     detail: str = ""
     """The host's error, or the place of the judge's."""
+
+    @property
+    def has_run_on(self) -> bool:
+        return any(ms is not None for ms in (self.ran_on_ms, self.stopped_cpu_ms, self.lingered_cpu_ms))
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +171,6 @@ def _number_of(evidence: Evidence) -> int:
 
 
 def _killed_below_cap(evidence: Evidence, _thresholds: Thresholds) -> bool:
-    """Older records have no `reached_cap`: the kill is then the agent's fault."""
     return bool(evidence.oom_kills) and evidence.reached_cap is False
 
 
@@ -188,6 +195,16 @@ def _time_words(what: str) -> Callable[[Evidence], str]:
 
 
 def _ran_on_words(evidence: Evidence) -> str:
+    if evidence.lingered_cpu_ms is not None:
+        return sentence(
+            f"did not end when it was killed: in {evidence.lingered_ms or 0:.0f} ms after that "
+            f"it used {evidence.lingered_cpu_ms:.0f} ms of processor time"
+        )
+    if evidence.stopped_cpu_ms is not None:
+        return sentence(
+            f"did not stop when its turns were over: in {evidence.stopped_turns} turns of its opponent "
+            f"it used {evidence.stopped_cpu_ms:.0f} ms of processor time"
+        )
     used = "?" if evidence.ran_on_cpu_ms is None else f"{evidence.ran_on_cpu_ms:.0f}"
     return sentence(
         f"did not stop when its turn was over: in {evidence.ran_on_ms or 0:.0f} ms of its opponent's time "
@@ -355,7 +372,9 @@ TABLE: tuple[BlameRow, ...] = (
         _ran_on_words,
         "it kept running after its turn, and used more processor time than `clock.ran_on_ms` in this time: either for "
         "the policy's `clock.still_ms` before its opponent could begin, or while it was stopped, for example because "
-        "a timer ended one of its processes",
+        "a timer ended one of its processes. In all turns of its opponent together, it may use as much, or a quarter "
+        "of it a turn if that is more. After the kill of a box, `clock.still_ms` of processor time is the bound; then "
+        "the game's result is unchanged, and this counts as a failure",
         Evidence(ran_on_ms=1000.2, ran_on_cpu_ms=998.7),
     ),
     BlameRow(

@@ -4,6 +4,7 @@ bank    time until the flag falls, after the last answer: main time + delay + by
 left    bank - time charged since
 """
 
+from dataclasses import replace
 from typing import NamedTuple
 
 from judge.games.types import Verdict
@@ -52,6 +53,8 @@ class SeatClock:
         self._moves = control.moves
         self._has_byo_yomi = bool(control.period_ms or control.period_moves)
         self._turn_ns = 0
+        self._sync_ns = 0
+        """Of the current turn."""
         self._shown: Clock | None = None
         turn_ms = UNLIMITED_MS if control.turn_ms is None else control.turn_ms
         turn = Limit(turn_ms * MS, policy.tolerance_ms * MS, Verdict.TURN_TIME)
@@ -84,6 +87,13 @@ class SeatClock:
 
     def shown(self, wait: Wait | None = None, elapsed_ns: int = 0) -> Clock:
         """The clock to send to an agent, less `elapsed_ns` if `wait` is charged."""
+        synced_ns = self._sync_ns + (elapsed_ns if wait is Wait.SYNC else 0)
+        if synced_ns and 0 < self._told_turn_ms < UNLIMITED_MS:
+            left_ms = max(1, self._told_turn_ms - synced_ns // MS)
+            return replace(self._of_game(wait, elapsed_ns), turn_ms=left_ms)
+        return self._of_game(wait, elapsed_ns)
+
+    def _of_game(self, wait: Wait | None, elapsed_ns: int) -> Clock:
         if not self._has_limit:
             return Clock(self._told_turn_ms, UNLIMITED_MS)
         if elapsed_ns and self._is_paid(wait):
@@ -129,6 +139,8 @@ class SeatClock:
         return f"{self.control}{state}"
 
     def charge(self, wait: Wait, elapsed_ns: int) -> None:
+        if wait is Wait.SYNC:
+            self._sync_ns += elapsed_ns
         if self._is_paid(wait):
             self.charged_ns += elapsed_ns
             self._turn_ns += elapsed_ns
@@ -137,6 +149,7 @@ class SeatClock:
     def answered(self) -> None:
         """Add the time that an answer earns. Later charges are of the next answer."""
         self.answers += 1
+        self._sync_ns = 0
         if not self._has_limit:
             return
         self._shown = None
@@ -171,6 +184,11 @@ class SeatClock:
 
     def deadline(self, wait: Wait, now_ns: int) -> Deadline:
         limit_ns, tolerance_ns, missed = self._limits[wait]
+        if wait in (Wait.TURN, Wait.ROW):
+            limit_ns -= self._sync_ns
+        elif wait is Wait.SYNC:
+            turn = self._limits[Wait.TURN]
+            limit_ns = min(limit_ns, turn.limit_ns + turn.tolerance_ns - self._sync_ns)
         left = self.left_ns()
         if left is not None and self._is_paid(wait) and left < limit_ns:
             limit_ns, missed = left, Verdict.MATCH_TIME

@@ -2,16 +2,20 @@
 
 from collections.abc import MutableSequence, Sequence
 
-from judge.games.types import Verdict
-from judge.protocols.types import Wait
+from judge.base.text import mib
+from judge.games.types import FAILURES, NATURE, SEATS, AgentFault, Verdict
+from judge.protocols.types import Note, Wait
 from judge.referee.blame import LATE_OR_DEAD, Cause, Evidence, Thresholds, judge
 from judge.referee.clock import MS, Deadline
 from judge.referee.policy import BytesPolicy, ClockPolicy
-from judge.referee.side import Dialogue, FaultError, Ply, Side
+from judge.referee.side import BEYOND_MEMORY, Dialogue, FaultError, Ply, Side
 from judge.referee.wire import Happening, Measured, RanOn, Wire
 
 REPORT_GRACE_NS = 2_000_000_000
 """Between PID 1's report and the end of file, in either order."""
+
+RAN_ON_MEAN_PART = 4
+"""Part of `clock.ran_on_ms` for the mean of all turns, if their sum is above it: 5 ms by default."""
 
 _FAULT_OF_WAIT = {
     Verdict.START_TIME: Cause.START_TIME,
@@ -50,26 +54,87 @@ class FaultFinder:
         while (ran := self._wire.await_still(seat, self._still_ns)) is not None:
             used_ns = ran.ns if ran.cpu_ns is None else ran.cpu_ns
             self._charge(seat, min(used_ns, ran.ns))
+            if side.is_out:
+                self._note_lingering(seat, ran)
             if ran.ns < self._still_ns or used_ns <= self._ran_on_ns:
                 return
             if not side.is_out:
                 raise self._ran_on(seat, ran)
 
-    def judge_stopped(self, seat: int, asked: int, span_ns: int = 0) -> None:
-        """Charge the CPU time of a stopped seat; raises FaultError if it is too much.
+    def await_end(self, seat: int) -> None:
+        """Wait after the game: for a killed box without a bound, for a frozen one as long as it uses CPU time."""
+        is_killed = self._sides[seat].is_ended
+        while (ran := self._wire.await_still(seat, self._still_ns)) is not None:
+            self._note_lingering(seat, ran)
+            if ran.ns < self._still_ns or not (is_killed or (ran.cpu_ns or 0) > self._ran_on_ns):
+                return
 
-        `asked` is as in `StoppedCpu`; `span_ns` is the opponent's time in which it was used.
-        """
-        used_ns = self._wire.stopped_cpu(seat, asked)
-        if not used_ns:
+    def _note_lingering(self, seat: int, ran: RanOn) -> None:
+        side = self._sides[seat]
+        side.lingered_ns += ran.ns
+        side.lingered_cpu_ns += ran.cpu_ns or 0
+
+    def await_ends(self) -> None:
+        for seat, side in enumerate(self._sides):
+            if not side.has_exited:
+                self.await_end(seat)
+
+    def judge_lingering(self) -> None:
+        """CPU time, because a slow host delays the end of a box."""
+        for seat, side in enumerate(self._sides):
+            has_failed = side.fault is not None and side.fault.verdict in FAILURES
+            if side.lingered_cpu_ns > self._still_ns and not has_failed:
+                evidence = Evidence(lingered_ms=side.lingered_ns / MS, lingered_cpu_ms=side.lingered_cpu_ns / MS)
+                fault = judge(Cause.RAN_ON, evidence, self._thresholds, seat)
+                if isinstance(fault, AgentFault):
+                    side.fault, side.evidence = fault, evidence
+
+    def settle(self) -> None:
+        for seat in SEATS:
+            self.charge_stopped(seat, NATURE)
+            self._note_memory(seat)
+
+    def _note_memory(self, seat: int) -> None:
+        side = self._sides[seat]
+        limit = side.opening.limits.memory_bytes
+        use = self._wire.memory_beyond(seat, limit) if limit and side.has_started else None
+        if use is not None:
+            side.notes.append(Note(f"{BEYOND_MEMORY}: peak {mib(use.own_bytes)} of {mib(limit)}"))
+
+    def give_back(self, seat: int, talk: Dialogue, charged_ns: int) -> None:
+        """The time that its stopped opponent used, up to its charge since `charged_ns`."""
+        clock = self._sides[seat].clock
+        if used_ns := self.charge_stopped(1 - seat, seat):
+            talk.give_back(clock, min(used_ns, clock.charged_ns - charged_ns))
+
+    def begin_turn(self, seat: int) -> None:
+        other = self._sides[1 - seat]
+        other.opponent_turns += 1
+        other.stopped_in_turn_ns = 0
+
+    def judge_since_its_turn(self, seat: int) -> None:
+        self.charge_stopped(seat, seat)
+        self.judge_stopped(seat)
+
+    def judge_stopped(self, seat: int, span_ns: int = 0) -> None:
+        """Raises FaultError if a stopped seat used too much CPU time in `span_ns` of its opponent, or in the game."""
+        side = self._sides[seat]
+        if side.is_out or not side.stopped_in_turn_ns:
             return
-        self._charge(seat, used_ns)
-        if used_ns > self._ran_on_ns and not self._sides[seat].is_out:
-            raise self._ran_on(seat, RanOn(span_ns, used_ns))
+        if side.stopped_in_turn_ns > self._ran_on_ns:
+            raise self._ran_on(seat, RanOn(span_ns, side.stopped_in_turn_ns))
+        if side.stopped_ns > max(self._ran_on_ns, side.opponent_turns * self._ran_on_ns // RAN_ON_MEAN_PART):
+            evidence = self._evidence(seat, self._wire.measure(seat))
+            sums = {"stopped_cpu_ms": side.stopped_ns / MS, "stopped_turns": side.opponent_turns}
+            raise self._found(seat, Cause.RAN_ON, evidence.model_copy(update=sums))
 
     def charge_stopped(self, seat: int, asked: int) -> int:
+        """`asked` is as in `StoppedCpu`."""
         used_ns = self._wire.stopped_cpu(seat, asked)
         if used_ns:
+            side = self._sides[seat]
+            side.stopped_ns += used_ns
+            side.stopped_in_turn_ns += used_ns
             self._charge(seat, used_ns)
         return used_ns
 
@@ -137,9 +202,9 @@ class FaultFinder:
         if talk is not None and talk.wait is not None:
             elapsed_ns, allowed_ms, paused_ns = talk.elapsed_ns(now), talk.deadline.allowed_ms, talk.paused_ns
             talk.settle(side.clock, now)
-        ran_ns = self.charge_stopped(1 - seat, seat)
+        self.charge_stopped(1 - seat, seat)
         measured = self._wire.measure(seat)
-        ran_ns = max(ran_ns, measured.opponent_cpu_ns or 0)
+        ran_ns = max(self._sides[1 - seat].stopped_in_turn_ns, measured.opponent_cpu_ns or 0)
         if cause in LATE_OR_DEAD and ran_ns > self._ran_on_ns:
             return self._ran_on(1 - seat, RanOn(elapsed_ns, ran_ns))
         evidence = self._evidence(seat, measured)

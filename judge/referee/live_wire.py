@@ -3,6 +3,8 @@
 import select
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
+from itertools import chain
 
 from judge.base.errors import HostError
 from judge.games.types import SEATS
@@ -10,7 +12,7 @@ from judge.referee.pulse import PAUSE_NS, Pulse
 from judge.referee.stopped_boxes import StoppedBoxes
 from judge.referee.transcript import EntryKind, Transcript
 from judge.referee.wait_meter import WaitMeter
-from judge.referee.wire import Happening, Inbox, Measured, RanOn
+from judge.referee.wire import Happening, Inbox, Measured, MemoryUse, RanOn
 from judge.sandbox.box import NO_FREEZER, Box, Channel, EventSource, ProcessReport
 from judge.sandbox.host_activity.core_use import CoreUse
 from judge.sandbox.host_activity.stalls import StallWatch
@@ -183,6 +185,17 @@ class LiveWire:
         self._transcript.add(time.monotonic_ns(), seat, EntryKind.EVIDENCE, measured.encode())
         return measured
 
+    def memory_beyond(self, seat: int, limit_bytes: int) -> MemoryUse | None:
+        box = self._boxes[seat]
+        peak = box.meter.readings().memory_peak_bytes
+        if peak is None or peak <= limit_bytes:
+            return None
+        use = MemoryUse(peak, min(peak, box.file_bytes()))
+        if use.own_bytes <= limit_bytes:
+            return None
+        self._transcript.add(time.monotonic_ns(), seat, EntryKind.MEMORY, use.encode())
+        return use
+
     def respawn(self, seat: int) -> int:
         self._transcript.add(time.monotonic_ns(), seat, EntryKind.RESPAWNED)
         self._meters[seat].end()
@@ -214,6 +227,9 @@ class LiveWire:
         """
         for meter in self._meters:
             meter.end()
+        for box in chain(*map(self._stopped.all_of, SEATS)):
+            with suppress(HostError):
+                box.kill()
         first, second = (sum(box.leave() for box in self._stopped.all_of(seat)) for seat in SEATS)
         return first, second
 

@@ -143,7 +143,8 @@ def _seat_record(spec: GameSpec, seat: int, side: Side | None, played: RefereedG
         clock=None if side is None or spec.policy.clock.control is None else clock_record_of(side.clock),
         memory_peak_bytes=readings.memory_peak_bytes,
         cpu_ms=None if readings.cpu_ns is None else readings.cpu_ns // 1_000_000,
-        lingered_ms=round(played.lingered_s[seat] * 1000, 3),
+        lingered_ms=round(played.lingered_s[seat] * 1000 + (0 if side is None else side.lingered_ns / 1e6), 3),
+        lingered_cpu_ms=0.0 if side is None else round(side.lingered_cpu_ns / 1e6, 3),
         about={} if side is None else dict(side.about),
         notes=() if side is None else public_notes(side),
         folders={

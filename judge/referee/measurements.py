@@ -16,8 +16,8 @@ def measurement_problems(file: RecordFile) -> Iterator[str]:
     record = file.record
     measured: list[tuple[str, float | None]] = [("judge_late_ms", record.judge_late_ms)]
     for number, seat in enumerate(record.seats):
-        values = (seat.charged_ms, seat.lingered_ms, seat.cpu_ms, seat.memory_peak_bytes)
-        names = ("charged_ms", "lingered_ms", "cpu_ms", "memory_peak_bytes")
+        values = (seat.charged_ms, seat.lingered_ms, seat.lingered_cpu_ms, seat.cpu_ms, seat.memory_peak_bytes)
+        names = ("charged_ms", "lingered_ms", "lingered_cpu_ms", "cpu_ms", "memory_peak_bytes")
         measured += [(f"{name} of seat {number}", value) for name, value in zip(names, values, strict=True)]
         for kind, folder in seat.folders.items():
             measured += [(f"{kind} folder", folder.used_bytes), (f"{kind} folder", folder.used_inodes)]

@@ -64,7 +64,7 @@ class ClockPolicy(_Section):
     start_ms: int = Field(default=10000, ge=1, le=UNLIMITED_MS)
     """From the first instruction until ready; charged to the game, not to a turn."""
     sync_ms: int = Field(default=10000, ge=1, le=UNLIMITED_MS)
-    """Limit of the answer to a ready check (AGI: ISREADY); charged to the game, not to a turn."""
+    """Limit of the answer to a ready check before a request (AGI: ISREADY); charged to the turn and to the game."""
     courtesy_ms: int = Field(default=1000, ge=1, le=UNLIMITED_MS)
     """Limit of an optional answer (ABOUT); not charged."""
     person_ms: int = Field(default=86_400_000, ge=1, le=2_000_000_000)
@@ -73,11 +73,11 @@ class ClockPolicy(_Section):
     """Time from the goodbye to the kill."""
     still_ms: int = Field(default=1000, ge=1, le=UNLIMITED_MS)
     """Time to stop after a turn, before the opponent's clock starts. Processor time in it is charged to the
-    game. An agent that needs longer loses.
+    game. An agent that needs longer loses. A killed box that uses more is a failure.
     """
     ran_on_ms: int = Field(default=20, ge=0, le=UNLIMITED_MS)
     """Processor time that an agent may use while it should be stopped; charged to the game. Above it the agent
-    loses; below it `still_ms` does not apply.
+    loses; below it `still_ms` does not apply. All turns together have the same limit, or a quarter of it each.
     """
     ponder: bool = Field(default=False, exclude_if=lambda ponder: not ponder)
     """Agents also run in the opponent's time. Each seat has half of the slot's cores."""
@@ -181,11 +181,11 @@ class ClockPolicy(_Section):
 class BytesPolicy(_Section):
     """Output limits in bytes."""
 
-    turn_bytes: int = Field(default=1 << 20, ge=1024)
+    turn_bytes: int = Field(default=1 << 19, ge=1024)
     """Between two answers; exceeding it loses the game."""
-    game_bytes: int = Field(default=8 << 20, ge=1024)
+    game_bytes: int = Field(default=1 << 20, ge=1024)
     """In the whole game; exceeding it loses the game."""
-    stderr_bytes: int = Field(default=1 << 20, ge=0)
+    stderr_bytes: int = Field(default=1 << 18, ge=0)
     """Stored bytes of stderr; the rest is discarded."""
     least_bytes: int = Field(default=128, ge=1)
     """Minimum count of a line or a piece of stderr, because each has this cost for the judge."""

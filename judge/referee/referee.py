@@ -54,7 +54,6 @@ class Referee:
     """Plays one game; `play` may be called once."""
 
     max_looks: ClassVar[int] = 1000
-    """Reads (16 KiB of a pipe) before a request: more than the pipes of stopped seats contain."""
 
     def __init__(
         self,
@@ -79,7 +78,6 @@ class Referee:
         self._unopened = list(SEATS)
         self._wire = wire
         self._faults = FaultFinder(self.sides, self.plies, wire, clock, bounds)
-        self._still_ns = clock.still_ms * MS
         self._ponders = clock.ponder
         self._chance = chance
         self._watch = watch
@@ -108,10 +106,10 @@ class Referee:
             self._close()
         except HostError as error:
             self.stop_closing(end, str(error))
+        self._faults.judge_lingering()
         return end
 
     def stop_closing(self, end: End, why: str) -> None:
-        """A failure after the end."""
         self._set_faults(end)
         self.unclosed = why
         self._wire.fail(why)
@@ -129,8 +127,7 @@ class Referee:
             reply = self._ask(request)
             self.has_unapplied_answer = True
             try:
-                span_ns = self.sides[request.seat].clock.charged_ns - charged_ns
-                self._faults.judge_stopped(1 - request.seat, request.seat, span_ns)
+                self._faults.judge_stopped(1 - request.seat, self.sides[request.seat].clock.charged_ns - charged_ns)
             except FaultError as faulted:
                 if isinstance(faulted.verdict, Void):
                     raise
@@ -153,14 +150,16 @@ class Referee:
         seat = request.seat
         side = self.sides[seat]
         self._faults.await_still(1 - seat)
-        self._faults.judge_stopped(seat, seat)
+        self._faults.judge_since_its_turn(seat)
         self._look()
         self._faults.judge_what_happened_before(seat)
         if self._ponders:
             self._let_ponder(1 - seat)
+        charged_ns = side.clock.charged_ns
         end, talk = self._converse(seat, Ask(request, side.clock.shown(), self.sides[1 - seat].clock.shown()))
         if not isinstance(end, Answer):
             raise TypeError(f"{type(side.protocol).__name__} ended a request with {end!r}")
+        self._faults.give_back(seat, talk, charged_ns)
         side.clock.answered()
         side.turn_bytes = 0
         ply = Ply(seat, end.reply.said, talk.charged_ns, talk.search, talk.memory_bytes, end.reply)
@@ -184,10 +183,11 @@ class Referee:
         started = self._wire.respawn(seat) if side.has_started else self._wire.start(seat)
         side.has_started = True
         charged_ns = side.clock.charged_ns
-        end, _ = self._converse(seat, side.opening, started=started)
+        end, talk = self._converse(seat, side.opening, started=started)
         if isinstance(end, Ready):
             side.about = end.about
-            self._faults.judge_stopped(1 - seat, seat, side.clock.charged_ns - charged_ns)
+            self._faults.give_back(seat, talk, charged_ns)
+            self._faults.judge_stopped(1 - seat, side.clock.charged_ns - charged_ns)
         elif self.game.renegotiate():
             self._reopen()
         else:
@@ -219,8 +219,7 @@ class Referee:
 
     def _close(self) -> None:
         self._receive_unread()
-        for seat in SEATS:
-            self._faults.charge_stopped(seat, NATURE)
+        self._faults.settle()
         self._close_seats([seat for seat in SEATS if self.sides[seat].is_living])
 
     def _close_seats(self, living: Sequence[int]) -> None:
@@ -228,9 +227,9 @@ class Referee:
             if self.sides[seat].is_out:  # it may have run since
                 self._wire.freeze(seat)
         for seat in living:
-            if self.sides[1 - seat].report is None:  # otherwise PID 1 has ended all its processes
-                self._wire.await_still(1 - seat, self._still_ns)
+            self._faults.await_end(1 - seat)
             self._await_ends([seat], self._say_goodbye(seat))
+        self._faults.await_ends()
 
     def _say_goodbye(self, seat: int) -> int:
         side = self.sides[seat]
@@ -259,7 +258,6 @@ class Referee:
                 self._end(seat)
 
     def _replace(self, seat: int, talk: Dialogue, now: int) -> int:
-        """Returns the start of the new process's time."""
         side = self.sides[seat]
         talk.settle(side.clock, now)
         self._await_ends([seat], side.clock.deadline(Wait.CLOSE, now).ns)
@@ -274,6 +272,7 @@ class Referee:
 
     def _converse(self, seat: int, stimulus: Stimulus, started: int | None = None) -> tuple[Ready | Answer, Dialogue]:
         side = self.sides[seat]
+        self._faults.begin_turn(seat)
         talk = Dialogue()
         end = self._carry_out(seat, side.protocol.feed(stimulus), talk)
         if end is None:
@@ -334,13 +333,17 @@ class Referee:
             return False
         if now <= talk.deadline.ns + LOOK_GRACE_NS + talk.overslept_ns:
             return False
-        if now >= talk.over_at:
-            self._miss_deadline(seat, talk, now)
-        return True
+        if now < talk.over_at:
+            return True
+        self._miss_deadline(seat, talk, now)
+        return self._judge_lateness(seat, talk, now)
 
     def _miss_deadline(self, seat: int, talk: Dialogue, now: int) -> Ready | Answer | None:
         if talk.deadline.missed is None:
             return self._alarm(seat, talk, now)
+        talk.give(self._faults.charge_stopped(1 - seat, seat))
+        if now < talk.over_at:
+            return None
         raise self._faults.missed_deadline(seat, talk, now)
 
     def _alarm(self, seat: int, talk: Dialogue, now: int) -> Ready | Answer | None:
@@ -354,7 +357,6 @@ class Referee:
         side = self.sides[seat]
         end: Ready | Answer | None = None
         for effect in effects:
-            # Patterns with attributes take twice as long.
             match effect:
                 case Write():
                     self._wire.write(seat, effect.data)

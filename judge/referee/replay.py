@@ -17,7 +17,7 @@ from judge.referee.setup import build_referee
 from judge.referee.side import Ply
 from judge.referee.spec import RECORD_FORMAT, GameSpec
 from judge.referee.transcript import Entry, EntryKind, decode_memory, decode_span
-from judge.referee.wire import Happening, Measured, RanOn, StoppedCpu
+from judge.referee.wire import Happening, Measured, MemoryUse, RanOn, StoppedCpu
 from judge.sandbox.box import ProcessReport
 
 # Faster than the lookup in the class.
@@ -66,6 +66,7 @@ _DECODE: dict[EntryKind, Callable[[bytes], object]] = {
     EntryKind.RAN_ON: RanOn.decode,
     EntryKind.STOPPED_CPU: StoppedCpu.decode,
     EntryKind.EVIDENCE: Measured.decode,
+    EntryKind.MEMORY: MemoryUse.decode,
 }
 
 
@@ -159,6 +160,14 @@ class ReplayWire:
 
     def measure(self, seat: int) -> Measured:
         return Measured.decode(self._expect(seat, EntryKind.EVIDENCE).data)
+
+    def memory_beyond(self, seat: int, limit_bytes: int) -> MemoryUse | None:
+        if not self._is_next(seat, EntryKind.MEMORY):
+            return None
+        use = MemoryUse.decode(self._take().data)
+        if use.own_bytes <= limit_bytes:
+            raise self._departs(f"the judge notes memory above {limit_bytes} bytes, the record has {use.own_bytes}")
+        return use
 
     def respawn(self, seat: int) -> int:
         self._expect(seat, EntryKind.RESPAWNED)

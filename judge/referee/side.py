@@ -14,12 +14,14 @@ from judge.sandbox.box import ProcessReport
 
 _READ, _REPORT, _OOM = EntryKind.READ, EntryKind.REPORT, EntryKind.OOM
 
-TURNS = (Wait.TURN, Wait.ROW, Wait.PERSON)
+TURNS = (Wait.TURN, Wait.ROW, Wait.PERSON, Wait.SYNC)
 
 MAX_STORED_NOTES = 200
 
 MAX_NOTE_CHARACTERS = 1 << 20
 """Of all notes of a seat; the note that exceeds it is the last."""
+
+BEYOND_MEMORY = "used more memory than its limit, without the files in its folders"
 
 _NO_DEADLINE = Deadline(0, None, 0)
 
@@ -64,11 +66,22 @@ class Side:
     """Has a fault: its protocol gets no more requests and output."""
     is_ended: bool = False
     unread: list[Happening] = field(default_factory=list)
+    stopped_ns: int = 0
+    """CPU time while stopped, in the game and in the opponent's last turn."""
+    stopped_in_turn_ns: int = 0
+    opponent_turns: int = 0
+    lingered_ns: int = 0
+    """After its fault or the game."""
+    lingered_cpu_ns: int = 0
     _room_for_notes: int = MAX_NOTE_CHARACTERS
 
     @property
     def is_dead(self) -> bool:
         return self.stdout_ended and self.report is not None
+
+    @property
+    def has_exited(self) -> bool:
+        return self.report is not None and self.report.kind != "lost" and not self.killed_for_memory
 
     @property
     def is_living(self) -> bool:
@@ -121,8 +134,10 @@ class Dialogue:
     paused_ns: int = 0
     """Since `since`. Answers in a pause have no known time."""
     overslept_ns: int = 0
+    given_ns: int = 0
+    """Like `paused_ns`: CPU time of the stopped opponent."""
     charged_ns: int = 0
-    """Without start-up and sync."""
+    """Without start-up."""
     memory_bytes: int | None = None
 
     @property
@@ -149,10 +164,18 @@ class Dialogue:
 
     def elapsed_ns(self, now: int) -> int:
         """Without pauses."""
-        return now - self.since - self.paused_ns - self.overslept_ns
+        return now - self.since - self.paused_ns - self.overslept_ns - self.given_ns
 
     def shown(self, clock: SeatClock, now: int) -> Clock:
-        return clock.shown(self.wait, now - self.since - self.paused_ns - self.overslept_ns)
+        return clock.shown(self.wait, now - self.since - self.paused_ns - self.overslept_ns - self.given_ns)
+
+    def give(self, span_ns: int) -> None:
+        self.given_ns += span_ns
+        self.deadline = self.deadline._replace(ns=self.deadline.ns + span_ns)
+
+    def give_back(self, clock: SeatClock, span_ns: int) -> None:
+        clock.charge(Wait.TURN, -span_ns)
+        self.charged_ns = max(0, self.charged_ns - span_ns)
 
     def settle(self, clock: SeatClock, now: int) -> None:
         if self.wait is not None:
@@ -160,7 +183,7 @@ class Dialogue:
             clock.charge(self.wait, elapsed)
             if self.wait in TURNS:
                 self.charged_ns += elapsed
-            self.since, self.paused_ns, self.overslept_ns = now, 0, 0
+            self.since, self.paused_ns, self.overslept_ns, self.given_ns = now, 0, 0, 0
 
     def change_wait(self, clock: SeatClock, wait: Wait, now: int | None) -> None:
         """Charge the current wait and begin another kind. `now` is None while the clock is stopped."""

@@ -186,7 +186,9 @@ class SeatRecord(_Value):
     memory_peak_bytes: int | None
     cpu_ms: int | None
     lingered_ms: float = 0.0
-    """After the final kill; its slot was closed during this time."""
+    """After its kill; its slot was closed during this time."""
+    lingered_cpu_ms: float = 0.0
+    """Of its box in this time. More than `clock.still_ms` is a failure."""
     about: dict[str, str]
     """Its self-description, by keyword."""
     notes: tuple[str, ...]
@@ -224,7 +226,6 @@ class GameRecord(_Value):
     """A played game. `winner` is None for a draw or a void."""
 
     format: Literal["judge-record-2", "judge-record-3"] = "judge-record-3"
-    """`judge.referee.former` replays records of format 2."""
     judge: str
     id: str
     attempt: int

@@ -2,7 +2,7 @@
 
 import os
 import time
-from collections.abc import Callable, Iterator, MutableSequence
+from collections.abc import Callable, Iterator, MutableSequence, Sequence
 
 from judge.referee.transcript import EntryKind, Transcript
 from judge.referee.wire import RanOn, StoppedCpu
@@ -76,10 +76,15 @@ class StoppedBoxes:
         if self._stops_within(seat, min(_AT_ONCE_NS, bound_ns), lambda: next(naps)):
             self._note_stopped(seat)
             return None
-        began, cpu = time.monotonic_ns(), self._cpu(seat)
-        self._stops_within(seat, bound_ns, lambda: time.sleep(_NAP_S))
+        began, use = time.monotonic_ns(), _CpuUse(self.all_of(seat))
+
+        def nap() -> None:
+            time.sleep(_NAP_S)
+            use.look(self.all_of(seat))
+
+        self._stops_within(seat, bound_ns, nap)
         now = time.monotonic_ns()
-        used = None if cpu is None else max(0, (self._cpu(seat) or 0) - cpu)
+        used = use.end(self.all_of(seat))
         self._note_stopped(seat)
         ran = RanOn(now - began, used)
         self._transcript.add(now, seat, EntryKind.RAN_ON, ran.encode())
@@ -125,6 +130,28 @@ class StoppedBoxes:
     def _cpu(self, seat: int) -> int | None:
         used = [box.meter.readings().cpu_ns for box in self.all_of(seat)]
         return None if None in used else sum(filter(None, used))
+
+
+class _CpuUse:
+    """CPU time of boxes that may be gone at the end."""
+
+    def __init__(self, boxes: Sequence[Box]) -> None:
+        self._first = {box: box.meter.readings().cpu_ns for box in boxes}
+        self._last = dict(self._first)
+
+    def look(self, boxes: Sequence[Box]) -> None:
+        for box in boxes:
+            self._note(box, box.meter.cpu_ns())
+
+    def end(self, boxes: Sequence[Box]) -> int | None:
+        for box in boxes:
+            self._note(box, box.meter.readings().cpu_ns)
+        used = [None if first is None else (self._last[box] or 0) - first for box, first in self._first.items()]
+        return None if None in used else max(0, sum(filter(None, used)))
+
+    def _note(self, box: Box, cpu_ns: int | None) -> None:
+        if cpu_ns is not None:
+            self._last[box] = max(cpu_ns, self._last.get(box) or 0)
 
 
 def _wait_for(condition: Callable[[], bool], span_ns: int, pause: Callable[[], None]) -> bool:

@@ -61,6 +61,8 @@ class EntryKind(StrEnum):
     """After its turn: `judge.referee.wire.RanOn` as JSON."""
     STOPPED_CPU = "U"
     """Of a stopped box: `judge.referee.wire.StoppedCpu` as JSON."""
+    MEMORY = "B"
+    """Above the limit: `judge.referee.wire.MemoryUse` as JSON."""
 
 
 class Entry(NamedTuple):

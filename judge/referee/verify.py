@@ -118,6 +118,7 @@ def _seat_problems(file: RecordFile, seat: int, side: Side) -> Iterator[str]:
     yield from _differ(f"{where}.why", why, _in_words_of_today(stated.why))
     yield from _differ(f"{where}.about", dict(side.about), stated.about)
     yield from _differ(f"{where}.charged_ms", round(side.clock.charged_ns / 1e6, 3), stated.charged_ms)
+    yield from _differ(f"{where}.lingered_cpu_ms", round(side.lingered_cpu_ns / 1e6, 3), stated.lingered_cpu_ms)
     clock = None if record.spec.policy.clock.control is None else clock_record_of(side.clock)
     yield from _differ(f"{where}.clock", _values(clock), _values(stated.clock))
     if record.format_number == RECORD_FORMAT:

@@ -72,6 +72,26 @@ class StoppedCpu(NamedTuple):
         return cls(_count(ns), int(asked))
 
 
+class MemoryUse(NamedTuple):
+    """Peak of a box, and files in its folders."""
+
+    peak_bytes: int
+    file_bytes: int
+
+    @property
+    def own_bytes(self) -> int:
+        return self.peak_bytes - self.file_bytes
+
+    def encode(self) -> bytes:
+        return json.dumps(self).encode()
+
+    @classmethod
+    def decode(cls, data: bytes) -> "MemoryUse":
+        """Raises ValueError or TypeError."""
+        peak_bytes, file_bytes = json.loads(data)
+        return cls(_count(peak_bytes), _count(file_bytes))
+
+
 class Measured(NamedTuple):
     """Readings for a verdict; see `judge.referee.blame.Evidence`."""
 
@@ -79,7 +99,6 @@ class Measured(NamedTuple):
     others_share: float | None
     held_by_others: bool | None
     opponent_cpu_ns: int | None = None
-    """CPU time of the other seat; only in older records, without STOPPED_CPU entries."""
     waited_share: float | None = None
     stalled_share: float | None = None
     slept_share: float | None = None
@@ -90,13 +109,11 @@ class Measured(NamedTuple):
     interrupt_share: float | None = None
 
     def encode(self) -> bytes:
-        """Newer fields are last."""
         values = [getattr(self.readings, name) for name in _FIRST_READINGS]
         return json.dumps([*values, *self[1:], self.readings.reached_cap]).encode()
 
     @classmethod
     def decode(cls, data: bytes) -> "Measured":
-        """Fields missing in older records are None."""
         values = json.loads(data)
         first = len(_FIRST_READINGS)
         whole = first + len(cls._fields) - 1
@@ -142,6 +159,9 @@ class Wire(Protocol):
 
     def measure(self, seat: int) -> Measured:
         """Readings for a verdict: its box, the use of its cores by others, and whether it was paused."""
+
+    def memory_beyond(self, seat: int, limit_bytes: int) -> MemoryUse | None:
+        """Only if a seat used more, without files in its folders."""
 
     def respawn(self, seat: int) -> int:
         """Restart the agent in a new box; returns the start of its time."""

@@ -331,6 +331,10 @@ class Box(ABC):
     def nearby(self) -> Nearby:
         return Nearby()
 
+    def file_bytes(self) -> int:
+        """Memory that files in the agent's folders and in its scratch space take; an upper bound if unknown."""
+        return 0
+
     def kill(self) -> None:
         """Readings remain. Processes end after their system calls: see `is_gone`."""
 

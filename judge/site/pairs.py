@@ -5,8 +5,8 @@ from functools import partial
 from typing import Any
 
 from judge.contest_games import PublishedGame
+from judge.games.types import FAILURES
 from judge.publish.model import Participant, PublishedContest
-from judge.tournament.results import FAILURES
 
 MAX_AGENTS = 50
 """With more agents there are no crosstable and no pages of pairs."""

@@ -4,8 +4,8 @@ from collections.abc import Callable, Sequence
 
 from judge.base.text import clock_text
 from judge.contest_games import GameResult, PublishedGame
+from judge.games.types import FAILURES
 from judge.publish.model import PublishedContest
-from judge.tournament.results import FAILURES
 from judge.translations.language import Language
 
 MIN_GAMES = 6

@@ -12,6 +12,7 @@ from typing import Any
 
 from judge.base.text import plain_text
 from judge.contest_games import GameState, PublishedGame
+from judge.games.types import FAILURES
 from judge.publish.model import Participant, PublishedContest, chance_words
 from judge.records.outcome import outcome_for
 from judge.site.charts import history_chart, interval_text, ratings_chart, results_chart
@@ -26,7 +27,7 @@ from judge.statistics.fairness import TIME
 from judge.statistics.match_estimate import Interval
 from judge.tournament.formats.base import skip_of
 from judge.tournament.formats.groups import Leagues
-from judge.tournament.results import FAILURES, SideScore
+from judge.tournament.results import SideScore
 from judge.tournament.standings import CRITERIA, TableLine
 from judge.translations.language import ENGLISH, Language
 

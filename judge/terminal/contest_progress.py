@@ -19,8 +19,8 @@ from judge.base.text import printable
 from judge.contest.attempts import EndedAttempt
 from judge.contest.contest import Contest
 from judge.contest_games import AttemptState, GameState
+from judge.games.types import FAILURES
 from judge.records.outcome import score_text
-from judge.tournament.results import FAILURES
 
 SHOWN_GAMES = 8
 

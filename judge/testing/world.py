@@ -17,7 +17,7 @@ from judge.referee.replay import ReplayWire
 from judge.referee.setup import build_referee
 from judge.referee.spec import RECORD_FORMAT, GameSpec, SeatSpec
 from judge.referee.transcript import Entry, EntryKind, Transcript, seal, unseal
-from judge.referee.wire import Happening, Measured, RanOn, StoppedCpu
+from judge.referee.wire import Happening, Measured, MemoryUse, RanOn, StoppedCpu
 from judge.sandbox.box import ProcessReport, Readings
 
 MS = 1_000_000
@@ -110,11 +110,13 @@ class World:
         self.frozen = [False, False]
         self.memory_bytes: list[int | None] = [None, None]
         self.ran_on: dict[int, list[RanOn]] = {}
-        """CPU use after each freeze by seat, in order."""
+        """CPU use after each freeze and kill by seat, in order."""
         self.opponent_cpu_ms: int | None = None
         """CPU time of the waiting seat in a turn lost on time (old records)."""
         self.stopped_cpu_ms: dict[int, list[int]] = {}
         """CPU time while stopped by seat, in order of readings."""
+        self.memory_use: dict[int, MemoryUse] = {}
+        """Peak and files of each seat's box at the end."""
         self.killed: list[int] = []
         self.unkillable: set[int] = set()
 
@@ -151,7 +153,7 @@ class World:
 
     def await_still(self, seat: int, bound_ns: int) -> RanOn | None:  # noqa: ARG002 `ran_on` decides
         """Return the next value of `ran_on`."""
-        if not self.frozen[seat] or not self.ran_on.get(seat):
+        if not (self.frozen[seat] or seat in self.killed) or not self.ran_on.get(seat):
             return None
         ran = self.ran_on[seat].pop(0)
         self.now += ran.ns
@@ -212,6 +214,14 @@ class World:
         )
         self._note(seat, EntryKind.EVIDENCE, measured.encode())
         return measured
+
+    def memory_beyond(self, seat: int, limit_bytes: int) -> MemoryUse | None:
+        """Return and record `memory_use`, if it is more."""
+        use = self.memory_use.get(seat)
+        if use is None or use.own_bytes <= limit_bytes:
+            return None
+        self._note(seat, EntryKind.MEMORY, use.encode())
+        return use
 
     def respawn(self, seat: int) -> int:
         """Start the agent again; its former body goes to `before`."""

@@ -5,22 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from judge.contest_games import GameResult, Pairing
-from judge.games.types import Verdict
-
-FAILURES = frozenset(
-    {
-        Verdict.ILLEGAL,
-        Verdict.UNREADABLE,
-        Verdict.START_TIME,
-        Verdict.TURN_TIME,
-        Verdict.MATCH_TIME,
-        Verdict.MEMORY,
-        Verdict.OUTPUT,
-        Verdict.CRASH,
-        Verdict.REFUSED,
-    }
-)
-"""Failures. Fouls and resignations do not count, as at Gomocup."""
+from judge.games.types import FAILURES
 
 
 @dataclass(slots=True)

@@ -11,12 +11,14 @@ from judge.base.text import (
     decode,
     duration,
     is_printable,
+    is_repeatable,
     mib,
     nearest,
     number,
     one_line,
     printable,
     quote,
+    repeated,
     suggest,
 )
 
@@ -140,3 +142,17 @@ def test_a_word_that_is_not_known_is_answered_with_the_nearest_or_with_all() -> 
     assert "did you mean 'swiss'?" == suggest("swis", ["swiss", "groups"])
     assert "there are groups, swiss" == suggest("x", ["swiss", "groups"])
     assert "the list is empty" == suggest("x", [])
+
+
+@pytest.mark.parametrize("letter", [chr(code) for code in range(256)] + ["\u2028", "\u2029", "\ufeff"])
+def test_only_printable_ascii_and_tabs_are_repeated_to_others(letter: str) -> None:
+    is_plain = letter == "\t" or (letter.isascii() and letter.isprintable())
+
+    assert is_plain is is_repeatable(f"a{letter}b")
+    assert (f"a{letter}b" if is_plain else "a?b") == repeated(f"a{letter}b", "?")
+    assert is_repeatable(repeated(f"a{letter}b"))
+
+
+def test_a_final_carriage_return_belongs_to_the_line_end() -> None:
+    assert ("3 7", "3 7\\x0d", "") == (repeated("3 7\r"), repeated("3 7\r\r"), repeated("\r"))
+    assert (True, False) == (is_repeatable("3 7\r"), is_repeatable("3 7\r\r"))

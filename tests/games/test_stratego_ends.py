@@ -273,6 +273,33 @@ def test_founding_text_confirms_the_understood_move_and_managers_the_reply() -> 
     assert [f"{said} OK"] == say(set_up(new("stratego-2012")), said)
 
 
+@pytest.mark.parametrize("rules", ["stratego-2011", "stratego-2012"])
+def test_a_final_carriage_return_is_not_repeated(rules: str) -> None:
+    assert ["0 3 DOWN 1 OK"] == say(set_up(new(rules)), "0 3 DOWN 1\r")
+
+
+@pytest.mark.parametrize("odd", ["\r\r", "\rQUIT", "\0", "\v", "\f", "\x1b", "\x7f", "\x85", "\xa0", "\xff"])
+@pytest.mark.parametrize(("rules", "told"), [("stratego-2011", ["0 3 DOWN 1 {}"]), ("stratego-2012", [])])
+def test_a_move_with_other_characters_behind_it_is_unreadable(rules: str, told: list[str], odd: str) -> None:
+    game = set_up(new(rules, tolerate_illegal=True))
+
+    shown = odd.removesuffix("\r")
+    shown = "?" + shown[1:]
+    assert [line.format(shown) for line in told] == say(game, f"0 3 DOWN 1 {odd}")
+    assert (Verdict.UNREADABLE, RED) == verdict(game)
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [("\rQUIT\r", "?QUIT"), ("QUIT", "?QUIT"), (" QUIT 1", " ?QUIT 1"), ("START\0", "?START?"), ("a\tb\xe9", "a\tb?")],
+)
+def test_a_tolerated_reply_is_no_other_line_for_its_opponent(said: str, told: str) -> None:
+    game = set_up(new("stratego-2012", tolerate_illegal=True, tolerate_unreadable=True))
+
+    assert [told] == say(game, said)
+    assert game.end is None
+
+
 @pytest.mark.parametrize(
     ("rules", "told"),
     [("stratego-seed", []), ("stratego-2011", ["SURRENDER OK"]), ("stratego-2012", [])],

@@ -29,7 +29,7 @@ def engine(*moves: str, ms: float = 1.0, lines: Mapping[str, Sequence[Act]] = Ma
             case "AGI":
                 return [Say(b"ID NAME scripted\nAGIOK\n")]
             case "ISREADY":
-                return [Say(b"READYOK\n")]
+                return [Say(b"READYOK\n", 0)]
             case "GO":
                 move = next(left, None)
                 return [] if move is None else [Say(f"BESTMOVE {move}\n".encode(), ms)]
@@ -73,6 +73,42 @@ def test_a_game_is_played_to_its_end() -> None:
     assert {"name": "scripted"} == played.referee.sides[0].about
 
 
+SHORT = ("clock.turn_ms=500", "clock.match_ms=0", "clock.tolerance_ms=0")
+
+
+def slow_to_sync(sync_ms: float, think_ms: float) -> Agent:
+    """An engine that answers ISREADY late, but for the first one."""
+    answers: list[list[Act]] = [[Say(b"READYOK\n")]]
+    return engine(*ROW, ms=think_ms, lines=_Lines(answers, [Say(b"READYOK\n", sync_ms)]))
+
+
+class _Lines(dict[str, Sequence[Act]]):
+    def __init__(self, first: list[list[Act]], later: list[Act]) -> None:
+        super().__init__(ISREADY=later)
+        self._first = first
+
+    def __getitem__(self, word: str) -> Sequence[Act]:
+        return self._first.pop() if self._first else super().__getitem__(word)
+
+
+def test_an_answer_to_isready_is_part_of_the_turn() -> None:
+    played = play(slow_to_sync(300, 150), engine(*OTHER_ROW), spec("gomocup-standard", *SHORT))
+
+    assert (Verdict.WIN, 0) == (played.verdict, played.winner)
+    assert "GO TIME 200" in played.world.bodies[0].heard
+    assert [450.0] * 5 == [ply.ms for ply in plies_of(played.referee) if ply.seat == 0]
+
+
+@pytest.mark.parametrize(("sync_ms", "think_ms", "allowed_ms"), [(300, 250, 200), (600, 0, 500)])
+def test_thinking_before_readyok_buys_no_time(sync_ms: float, think_ms: float, allowed_ms: int) -> None:
+    played = play(slow_to_sync(sync_ms, think_ms), engine(*OTHER_ROW), spec("gomocup-standard", *SHORT))
+
+    assert (Verdict.TURN_TIME, 1) == (played.verdict, played.winner)
+    evidence = played.referee.sides[0].evidence
+    assert evidence is not None
+    assert allowed_ms == evidence.allowed_ms
+
+
 def test_a_brain_and_an_engine_play_each_other() -> None:
     """Each in its own words, and the record says the stones of both alike."""
     played = play(
@@ -107,14 +143,14 @@ def test_search_information_is_stored_with_its_move() -> None:
     assert ["INFO 'hello'"] == [note.text for note in played.referee.sides[0].notes][:1]
 
 
-def test_readyok_is_charged_to_the_game_clock_and_not_to_the_turn() -> None:
-    """1 ms for AGIOK, 5 s for each READYOK, 3 s for the turn; GO says what is left after the READYOK before it."""
+def test_readyok_is_charged_to_the_turn_and_to_the_game() -> None:
+    """1 ms for AGIOK, 5 s for each READYOK, 3 s for BESTMOVE; GO says what is left after the READYOK before it."""
     slow = engine(*ROW, ms=3000, lines={"ISREADY": [Say(b"READYOK\n", 5000)]})
     played = play(slow, engine(*OTHER_ROW), spec("gomocup-standard", "clock.match_ms=40000"))
     told = [line for line in played.world.bodies[0].heard if line.startswith("GO")]
 
-    assert ["GO TIME 29999", "GO TIME 21999", "GO TIME 13999", "GO TIME 5999"] == told[:4]
-    assert [3_000_000_000] * 4 == [ply.charged_ns for ply in played.referee.plies[::2]][:4]
+    assert ["GO TIME 25000", "GO TIME 21999", "GO TIME 13999", "GO TIME 5999"] == told[:4]
+    assert [8_000_000_000] * 4 == [ply.charged_ns for ply in played.referee.plies[::2]][:4]
 
 
 @pytest.mark.parametrize(
@@ -211,7 +247,7 @@ def reciting(said: list[list[str]]) -> Agent:
     left = iter(said)
 
     def hear(line: str) -> Sequence[Act]:
-        acts: list[Act] = [Say(f"{text}\n".encode()) for text in next(left)]
+        acts: list[Act] = [Say(f"{text}\n".encode(), 0) for text in next(left)]
         return acts + exits(0) if line == "QUIT" else acts
 
     return hear

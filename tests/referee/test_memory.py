@@ -5,10 +5,13 @@ from itertools import cycle
 
 import pytest
 
+from judge.base.text import mib
 from judge.catalog.files import steps_of
+from judge.referee.side import BEYOND_MEMORY
 from judge.referee.spec import RecordFile
 from judge.referee.transcript import EntryKind, seal, unseal
 from judge.referee.verify import verify
+from judge.referee.wire import MemoryUse
 from judge.testing import ScriptedGame, World
 from tests.referee.games import BLACK_ROW, WHITE_ROW, a_file, brain, spec
 
@@ -70,3 +73,41 @@ def test_a_record_of_an_earlier_judge_has_none_and_verifies(file: RecordFile) ->
 
     assert [] == list(verify(old).problems)
     assert {None} == {step.memory_bytes for step in steps_of(old).steps}
+
+
+LIMIT = 64 << 20
+
+
+@pytest.mark.parametrize(
+    ("use", "notes"),
+    [
+        (MemoryUse(120 << 20, 1 << 20), 1),
+        (MemoryUse(LIMIT + 1, 0), 1),
+        (MemoryUse(LIMIT, 0), 0),
+        (MemoryUse(80 << 20, 16 << 20), 0),
+    ],
+)
+def test_memory_above_the_limit_and_below_the_cap_is_noted_without_files(use: MemoryUse, notes: int) -> None:
+    game_spec = spec(limits={"memory_bytes": LIMIT})
+    world = World(brain(*BLACK_ROW), brain(*WHITE_ROW))
+    world.memory_use = {0: use}
+    file = a_file(ScriptedGame(world, game_spec), game_spec)
+
+    noted = [note for note in file.record.seats[0].notes if note.startswith(BEYOND_MEMORY)]
+    assert [f"{BEYOND_MEMORY}: peak {mib(use.own_bytes)} of 64.0 MiB"] * notes == noted
+    assert None is file.record.seats[0].fault
+    assert [] == list(verify(file).problems)
+
+
+def test_a_note_about_memory_that_the_transcript_does_not_have_is_found() -> None:
+    game_spec = spec(limits={"memory_bytes": LIMIT})
+    world = World(brain(*BLACK_ROW), brain(*WHITE_ROW))
+    world.memory_use = {0: MemoryUse(120 << 20, 0)}
+    file = a_file(ScriptedGame(world, game_spec), game_spec)
+    entries = [entry for entry in unseal(file.transcript) if entry.kind is not EntryKind.MEMORY]
+    sealed = seal(entries)
+    record = file.record.model_copy(update={"transcript_sha256": sealed.sha256})
+
+    problems = list(verify(RecordFile(record=record, transcript=sealed)).problems)
+
+    assert [problem for problem in problems if problem.startswith("seats.0.notes")]

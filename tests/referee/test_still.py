@@ -2,10 +2,11 @@
 
 import hashlib
 import json
+from collections.abc import Sequence
 
 import pytest
 
-from judge.games.types import AgentFault, Verdict
+from judge.games.types import FAILURES, AgentFault, Verdict
 from judge.records.fault_report import PolicyKey, cases
 from judge.referee.transcript import Entry, EntryKind, seal, unseal
 from judge.referee.verify import verify
@@ -115,10 +116,151 @@ def test_cpu_time_of_a_stopped_seat_is_charged_to_its_last_answer() -> None:
     played = ScriptedGame(busy, game_spec := spec())
 
     assert (Verdict.WIN, 0) == (played.verdict, played.winner)
-    assert [19 * MS, MS, MS] == [ply.charged_ns for ply in played.referee.plies][:3]
+    assert [19 * MS, 0, MS] == [ply.charged_ns for ply in played.referee.plies][:3]
     assert (6 + 18) * MS == played.referee.sides[0].clock.charged_ns
-    assert 5 * MS == played.referee.sides[1].clock.charged_ns
+    assert 4 * MS == played.referee.sides[1].clock.charged_ns, "its turn of 1 ms was taken by the other"
     assert not verify(a_file(played, game_spec)).problems
+
+
+def test_time_that_a_stopped_opponent_used_is_given_back_and_its_limits_are_later() -> None:
+    """Without it the answer is 10 ms late."""
+    late_by_ms = 10
+    clock = {"turn_ms": 100, "match_ms": 0, "tolerance_ms": 0}
+    game_spec = spec(clock=clock)
+    alone = ScriptedGame(World(brain(*BLACK_ROW), brain(*WHITE_ROW, ms=100 + late_by_ms)), game_spec)
+    assert (Verdict.TURN_TIME, 0) == (alone.verdict, alone.winner)
+    busy = World(brain("7,7"), brain("0,1", ms=100 + late_by_ms))
+    busy.stopped_cpu_ms = {0: [0, 0, late_by_ms + 1]}
+    played = ScriptedGame(busy, game_spec)
+
+    first, second, *_ = played.referee.plies
+    assert ("7,7", "0,1") == (first.said, second.said)
+    assert (100 + late_by_ms - 11) * MS == second.charged_ns
+    assert not verify(a_file(played, game_spec)).problems
+
+
+@pytest.mark.parametrize(("used_ms", "turn"), [(17, 2), (11, 2), (7, 3), (6, 6)])
+def test_a_little_cpu_time_in_every_turn_of_the_opponent_loses(used_ms: int, turn: int) -> None:
+    """Never more than 20 ms, and in the mean of many turns never more than 5 ms."""
+    moves = [f"{x},{y}" for y in (0, 2, 4) for x in range(0, 14, 2)]
+    others = [f"{x},{y}" for y in (1, 3, 5) for x in range(0, 14, 2)]
+    busy = World(brain(*moves), brain(*others, ms=50))
+    # Readings of a turn: before its own, and in its opponent's.
+    busy.stopped_cpu_ms = {0: [0] + [0, used_ms] * 20}
+    played = ScriptedGame(busy, game_spec := spec())
+
+    assert (Verdict.TURN_TIME, 1) == (played.verdict, played.winner)
+    assert turn == len([ply for ply in played.referee.plies if ply.seat == 1])
+    evidence = played.referee.sides[0].evidence
+    assert evidence is not None
+    assert (turn * used_ms, turn + 1) == (evidence.stopped_cpu_ms, evidence.stopped_turns)
+    assert "did not stop when its turns were over" in played.end.reason
+    file = a_file(played, game_spec)
+    assert not verify(file).problems
+    (case,) = cases(file)
+    assert (turn * used_ms, 20) == (case.charged_ms, case.allowed_ms)
+
+
+def test_the_mean_of_a_few_milliseconds_in_each_turn_loses_nothing() -> None:
+    busy = World(brain(*BLACK_ROW), brain(*WHITE_ROW, ms=50))
+    busy.stopped_cpu_ms = {0: [0] + [0, 5] * 5}
+    played = ScriptedGame(busy, spec())
+
+    assert (Verdict.WIN, 0) == (played.verdict, played.winner)
+
+
+STUCK = RanOn(1000 * MS, 950 * MS)
+
+
+class Lingering(World):
+    """A killed box runs on for so long."""
+
+    after_kill: Sequence[RanOn] = ()
+
+    def kill(self, seat: int) -> None:
+        super().kill(seat)
+        self.ran_on = {seat: list(self.after_kill)}
+
+
+def outlives_the_game(*ran: RanOn, seat: int = 0) -> World:
+    """A player that does not exit, and runs on for so long after its kill."""
+    agents = [brain(*BLACK_ROW), brain(*WHITE_ROW)]
+    agents[seat] = brain(*(BLACK_ROW, WHITE_ROW)[seat], END=[])
+    stays = Lingering(*agents)
+    stays.after_kill = ran
+    return stays
+
+
+@pytest.mark.parametrize("seat", [0, 1])
+def test_box_that_runs_on_after_the_game_is_a_failure_that_changes_no_result(seat: int) -> None:
+    played = ScriptedGame(outlives_the_game(STUCK, STUCK, RanOn(300 * MS, 100 * MS), seat=seat), game_spec := spec())
+    file = a_file(played, game_spec)
+
+    assert (Verdict.WIN, 0) == (played.verdict, played.winner)
+    failed = file.record.seats[seat]
+    assert (Verdict.TURN_TIME, 2300.0, 2000.0) == (failed.fault, failed.lingered_ms, failed.lingered_cpu_ms)
+    assert "did not end when it was killed: in 2300 ms after that it used 2000 ms of processor time" == failed.why
+    assert file.record.seats[1 - seat].fault is None
+    assert not verify(file).problems
+    (case,) = cases(file)
+    assert (2000.0, 1000) == (case.charged_ms, case.allowed_ms)
+    assert failed.fault in FAILURES
+
+
+@pytest.mark.parametrize(
+    "ran", [[RanOn(1000 * MS, 10 * MS)] * 60, [RanOn(1000 * MS, None)] * 3, [RanOn(900 * MS, 900 * MS)]]
+)
+def test_box_that_a_slow_host_ends_late_is_no_failure(ran: list[RanOn]) -> None:
+    """Without processor time, or with as much as the end of a large process takes."""
+    played = ScriptedGame(outlives_the_game(*ran), game_spec := spec())
+
+    assert [None, None] == played.faults
+    assert not verify(a_file(played, game_spec)).problems
+
+
+def test_the_goodbye_is_sent_when_the_other_box_is_gone() -> None:
+    played = ScriptedGame(outlives_the_game(*[STUCK] * 5, RanOn(300 * MS, 300 * MS)), spec())
+    kinds = [(entry.kind, entry.seat) for entry in played.world.entries]
+
+    killed, said = kinds.index((EntryKind.KILLED, 0)), len(kinds) - 1 - kinds[::-1].index((EntryKind.WROTE, 1))
+    assert 6 == kinds[killed:said].count((EntryKind.RAN_ON, 0))
+    assert played.world.bodies[1].heard[-1] == "END"
+
+
+class NeverFrozen(World):
+    """The freezer never confirms the second seat, which uses no processor time."""
+
+    def freeze(self, seat: int) -> int | None:
+        if seat == 1:
+            self.ran_on = {1: [RanOn(1000 * MS, 0)] * 50}
+        return super().freeze(seat)
+
+
+def test_a_frozen_box_that_uses_no_processor_time_does_not_delay_the_goodbye() -> None:
+    """A freezer may never confirm that a process is frozen which waits for another one."""
+    won = NeverFrozen(brain(*BLACK_ROW), brain(*WHITE_ROW))
+    played = ScriptedGame(won, spec())
+    kinds = [(entry.kind, entry.seat) for entry in played.world.entries]
+
+    assert (Verdict.WIN, 0) == (played.verdict, played.winner)
+    ended = len(kinds) - 1 - kinds[::-1].index((EntryKind.WROTE, 0))
+    assert kinds[ended - 1] == (EntryKind.RAN_ON, 1)
+    assert kinds[ended - 2] != (EntryKind.RAN_ON, 1)
+
+
+def test_a_record_that_hides_the_lingering_does_not_verify() -> None:
+    played = ScriptedGame(outlives_the_game(STUCK, STUCK), game_spec := spec())
+    file = a_file(played, game_spec)
+    innocent = file.record.seats[0].model_copy(
+        update={"fault": None, "why": "", "evidence": None, "lingered_cpu_ms": 0}
+    )
+    forged = file.model_copy(
+        update={"record": file.record.model_copy(update={"seats": (innocent, file.record.seats[1])})}
+    )
+
+    assert {"seats.0.fault", "seats.0.lingered_cpu_ms"} <= {
+        problem.split(":")[0] for problem in verify(forged).problems
+    }
 
 
 @pytest.mark.parametrize("reads", [1, 2, 3, 4])

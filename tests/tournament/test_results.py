@@ -4,7 +4,7 @@ import pytest
 
 from judge.contest_games import GameResult, Pairing
 from judge.games.types import Verdict
-from judge.tournament.results import PlayedPairing, failure_shares, without
+from judge.tournament.results import PlayedPairing, SideScore, failure_shares, without
 from tests.contest.rounds import game, games
 
 
@@ -40,6 +40,16 @@ def test_more_than_a_tenth_of_failures_disqualifies() -> None:
 @pytest.mark.parametrize("verdict", [Verdict.FOUL, Verdict.RESIGNED])
 def test_a_foul_and_a_resignation_are_losses_and_no_failures(verdict: Verdict) -> None:
     assert frozenset() == over([failed("a<b", verdict)])
+
+
+def test_a_failure_after_a_won_game_counts_and_the_win_too() -> None:
+    """Its box ran on when it had to be gone."""
+    won = GameResult("a", "b", "a", Verdict.WIN, faults=(Verdict.TURN_TIME, None))
+    score = SideScore()
+    score.count(won, 0)
+
+    assert {"a": 1.0, "b": 0.0} == failure_shares([won])
+    assert SideScore(wins=1, failures=1) == score
 
 
 def test_both_may_fail_in_one_game() -> None:

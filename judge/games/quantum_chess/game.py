@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, StrictInt, model_validator
 
 from judge.base.errors import InputError
 from judge.base.parsing import parse
-from judge.base.text import is_printable, quote, sentence
+from judge.base.text import quote, repeated, sentence
 from judge.games.quantum_chess.board import (
     BLACK,
     COLOURS,
@@ -316,7 +316,7 @@ class QuantumChess:
         self._turn = 1 - self._turn
 
     def _no_square(self, reply: Reply) -> Sequence[Event]:
-        said = _echo(reply.said)
+        said = repeated(reply.said.strip(" \t\r\n"))
         match reply.kind:
             case ReplyKind.UNREADABLE:
                 return self._refuse(Verdict.UNREADABLE, f'GIBBERISH "{said}"')
@@ -352,10 +352,3 @@ class QuantumChess:
 def _public(piece: PlacedPiece) -> dict[str, Any]:
     types = [UNKNOWN if kind.startswith(HIDDEN) else kind for kind in piece.types]
     return piece.model_dump() | {"types": types}
-
-
-def _echo(said: str) -> str:
-    return "".join(
-        letter if letter.isascii() and is_printable(letter) else f"\\x{ord(letter):02x}"
-        for letter in said.strip(" \t\r\n")
-    )

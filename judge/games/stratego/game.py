@@ -15,10 +15,11 @@ OUTCOME words (UCC's manual, EXIT/OUTPUT) and when `result` prints each:
     INTERNAL_ERROR  2011: the turn limit after a combat; never printed otherwise, as a void has no result
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Self
 
-from judge.base.text import quote, sentence
+from judge.base.text import is_repeatable, quote, repeated, sentence
 from judge.games.stratego.board import Clash, SetupPhase, StrategoBoard, clash_of
 from judge.games.stratego.options import StrategoOptions, read_options
 from judge.games.stratego.types import (
@@ -57,6 +58,9 @@ from judge.games.types import (
 UNINTELLIGIBLE = "Unintelligable response"
 SURRENDERED = "This player has surrendered!"
 """Reasons in a log, in the manager's spelling."""
+
+_OF_THE_MANAGER = re.compile(r"\A(\s*)(?=QUIT|START)")
+"""Begins a line that a tolerated reply must not imitate: its opponent would exit."""
 
 
 class Stratego:
@@ -182,7 +186,10 @@ class Stratego:
         if reply.kind is not ReplyKind.DECIDED:
             return self._take_unreadable(reply)
         if isinstance(decision, Move):
-            text = said if self.options.echo == "verbatim" else write_move(decision)
+            is_verbatim = self.options.echo == "verbatim"
+            if is_verbatim and not is_repeatable(said):
+                return self._take_unreadable(Reply(ReplyKind.UNREADABLE, said))
+            text = repeated(said) if is_verbatim else write_move(decision)
             aimed = self._board.aim(self._seat, decision, self.options.own_square)
             if isinstance(aimed, str):
                 return self._refuse(text, aimed)
@@ -271,11 +278,12 @@ class Stratego:
 
     def _take_unreadable(self, reply: Reply) -> Sequence[Event]:
         self._no_moves = 0
+        text = _OF_THE_MANAGER.sub(r"\1?", repeated(reply.said, "?"))
         if self.options.tolerate_unreadable:
-            return self._go_on(reply.said)
+            return self._go_on(text)
         self.reason = UNINTELLIGIBLE
         fault = no_decision(self._seat, reply, "a move")
-        return self._end_by_move(reply.said, fault, "ILLEGAL", is_move=False)
+        return self._end_by_move(text, fault, "ILLEGAL", is_move=False)
 
     def _resign(self, reply: Reply) -> Sequence[Event]:
         self.reason = SURRENDERED

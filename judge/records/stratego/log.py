@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from judge.base.errors import InputError
-from judge.base.text import printable, quote
+from judge.base.text import quote, repeated
 from judge.games.stratego import Stratego
 from judge.games.stratego.game import UNINTELLIGIBLE
 from judge.games.stratego.types import BLUE, COLOURS, RED, SETUP_ROWS, one_word
@@ -51,8 +51,8 @@ def write_log(game: Stratego, names: tuple[str, str], reply_s: float = 2.0, verb
 
 
 def one_printable_line(text: str) -> str:
-    """White space becomes blanks, other unprintable characters question marks."""
-    return printable(re.sub(r"[\t\v\f\r]", " ", text), None, mark="?")
+    """White space becomes blanks, other characters that cannot be repeated question marks."""
+    return repeated(re.sub(r"[\t\v\f\r]", " ", text), "?")
 
 
 def _reason(game: Stratego, reply_s: float) -> str:

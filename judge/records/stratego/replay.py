@@ -104,10 +104,17 @@ def _check_half_move(log: StrategoLog, game: Stratego) -> None:
     if not game.half_moves:
         return
     line, played = log.half_moves[len(game.half_moves) - 1], game.half_moves[-1]
-    if one_printable_line(played.text) != one_printable_line(line.text):
+    if one_printable_line(played.text) != one_printable_line(_without_line_end(line.text)):
         raise InputError(
             f"{log.source}, line {line.number}: the log has {quote(line.text)}, the rules give {quote(played.text)}"
         )
+
+
+def _without_line_end(text: str) -> str:
+    """A manager repeated the CR of a reply before the outcome."""
+    outcome = _OUTCOME.fullmatch(text)
+    reply, after = (text, "") if outcome is None else (outcome[1], f" {outcome[2]}")
+    return reply.removesuffix("\r") + after
 
 
 def _check_end(log: StrategoLog, game: Stratego) -> None:

@@ -234,11 +234,12 @@ class Container:
     def end(self) -> None:
         """Kill it, even if another program froze it, and wait until its processes are gone.
 
-        Logs repeatedly if a system call prevents this.
+        Logs repeatedly if a system call prevents this. Raises HostError only if the Engine alone knows the processes.
         """
         began = logged = time.monotonic()
-        self.kill()
-        self.thaw()
+        for step in (self.kill, self.thaw):
+            with suppress(HostError):
+                step()
         release(self.groups)
         while not self.is_gone():
             if time.monotonic() - logged > LOG_INTERVAL_S:
@@ -248,7 +249,8 @@ class Container:
                     box=str(self),
                     seconds=round(logged - began),
                 )
-                self._kill_by_engine()
+                with suppress(HostError):
+                    self._kill_by_engine()
             if self.first:
                 self.first.await_end(LOG_INTERVAL_S)
             else:

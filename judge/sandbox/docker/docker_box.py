@@ -1,5 +1,6 @@
 """The default box: one hardened container per agent, with the judge's PID 1."""
 
+import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
@@ -249,22 +250,39 @@ class DockerBox(Box):
         memory = self._container.groups.get("memory")
         return Nearby(tuple(files), memory.parent if memory else None)
 
+    def file_bytes(self) -> int:
+        limits, first = self._limits, self._container.first
+        sizes = {
+            layout.HOME: limits.temporary_bytes,
+            layout.PERSISTENT: limits.persistent_bytes,
+            layout.SCRATCH: limits.scratch_bytes,
+        }
+        most = sum(sizes.values())
+        if first is None:
+            return most
+        try:
+            used = [os.statvfs(f"{PROC / str(first.pid)}/root{path}") for path, size in sizes.items() if size]
+        except OSError:  # it is gone, or another user's
+            return most
+        return min(most, sum(each.f_frsize * (each.f_blocks - each.f_bfree) for each in used))
+
     def kill(self) -> None:
         if not self._over and not self._container.is_killed:
             self.meter.readings()
             self._container.kill()
 
     def is_gone(self) -> bool:
-        return self._container.is_gone()
+        return self._is_at_rest() or self._container.is_gone()
 
     def leave(self) -> float:
-        if self._tenant.parking_cores:
-            cgroup.move_to_cores(self._container.groups, self._tenant.parking_cores)
         began = time.monotonic()
         try:
             if self._reuse and self._reuse.is_possible and self._is_at_rest():
                 self._container.thaw()
+                if self._tenant.parking_cores:
+                    cgroup.move_to_cores(self._container.groups, self._tenant.parking_cores)
             else:
+                # On its slot's cores: a killed process may still run for long.
                 self.kill()
                 self._container.end()
         except HostError as error:

@@ -17,6 +17,7 @@ from judge.protocols import protocol_entry
 from judge.protocols.checks import ABOUT, ASKED, CHECKS, OPTIONS, Check
 from judge.referee.play import Slot
 from judge.referee.policy import Policy
+from judge.referee.side import BEYOND_MEMORY
 from judge.sandbox.box import BoxKind
 from judge.sandbox.docker.kept import KEPT
 from judge.submissions.check.diagnosis import diagnose
@@ -252,6 +253,10 @@ def _memory(examinee: Examinee) -> Iterator[Finding]:
     if not peak:
         return
     what = sentence(f"at most {mib(peak)} of {mib(cap)}")
+    notes = [note for talk in examinee.talks for note in talk.side.notes if note.startswith(BEYOND_MEMORY)]
+    if notes:
+        yield warned("memory", f"{what}; {notes[-1]}")
+        return
     yield warned("memory", what) if peak > FULL_SHARE * cap else passed("memory", what)
 
 

@@ -13,7 +13,7 @@ outside an answer is ignored with a note. An answer with another id, or without 
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -89,6 +89,8 @@ class GtpCommand:
     read: Callable[[str], str | None] | None = None
     is_optional: bool = False
     """Whether ? is accepted, and the command left out for engines that do not list it."""
+    has_time: bool = False
+    """The time that is left follows, as of when it is sent."""
 
 
 _HEAD = re.compile(r"([=?])([0-9]{0,9})(?:\s+|$)(.*)", re.ASCII | re.DOTALL)
@@ -133,10 +135,12 @@ class Gtp(ABC):
     def feed(self, stimulus: Stimulus) -> Sequence[Effect]:
         """Return the effects of a stimulus."""
         match stimulus:
-            case Bytes(data):
+            case Bytes(data, clock):
+                self._clock = clock
                 return self._read(data)
             case Ask(request, clock):
-                return self._ask(request, clock)
+                self._clock = clock
+                return self._ask(request)
             case Open(game=game, limits=limits):
                 return self._open(game, limits)
             case Close():
@@ -159,7 +163,7 @@ class Gtp(ABC):
         self._limits = limits
         return self._send()
 
-    def _ask(self, request: Request, clock: Clock) -> Sequence[Effect]:
+    def _ask(self, request: Request) -> Sequence[Effect]:
         placings, colour = self.position(request)
         effects: list[Effect] = []
         if self._lines.clear() or self._answer:
@@ -174,7 +178,7 @@ class Gtp(ABC):
             self._queue.append(GtpCommand(f"play {COLOURS[each]} {name}", wait))
         self._known = list(placings)
         self._colour = colour
-        self._queue.append(_optional(f"time_left {COLOURS[colour]} {self._time_left(clock)}", Wait.TURN))
+        self._queue.append(GtpCommand(f"time_left {COLOURS[colour]}", Wait.TURN, is_optional=True, has_time=True))
         self._queue.append(GtpCommand(f"genmove {COLOURS[colour]}", Wait.TURN))
         return [*effects, *self._send()]
 
@@ -187,6 +191,9 @@ class Gtp(ABC):
             return [Ready(self._about)]
         self._id += 1
         command = self._queue[0]
+        if command.has_time:
+            text = f"{command.text} {self._time_left(self._clock)}"
+            command = self._queue[0] = replace(command, text=text, has_time=False)
         return [Write(f"{self._id} {command.text}\n".encode()), Await(command.wait)]
 
     def _is_known(self, command: GtpCommand) -> bool:
@@ -309,8 +316,8 @@ def _check_version(said: str) -> str | None:
     return None if said == GTP_VERSION else f"version {quote(said, 20)}; the judge needs version {GTP_VERSION}"
 
 
-def _optional(text: str, wait: Wait = Wait.START) -> GtpCommand:
-    return GtpCommand(text, wait, is_optional=True)
+def _optional(text: str) -> GtpCommand:
+    return GtpCommand(text, Wait.START, is_optional=True)
 
 
 def _game_time(match_ms: int, turn_ms: int) -> int:

@@ -1,0 +1,88 @@
+"""What an agent prints changes no line that another agent reads: every byte, in both seats, against every starter."""
+
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+
+from judge.agents.agents import stage_agent
+from judge.base.text import is_repeatable
+from judge.games.types import Verdict
+from judge.records.stratego.replay import game_of_record
+from judge.referee.play import play
+from judge.referee.policy import load_policy
+from judge.referee.spec import GameSpec, RecordFile
+from judge.referee.transcript import EntryKind, unseal
+from judge.referee.verify import verify
+from judge.sandbox.machine.owner import owned_directory
+from tests.starters import hostile_stratego
+from tests.starters.building import LANGUAGES
+from tests.starters.conftest import Built
+
+MANIFEST = """name = "hostile"
+command = [{python!r}, "hostile_stratego.py"]
+runtime = "native"
+protocol = "stratego"
+"""
+PATIENT = ("clock.turn_ms=60000", "clock.start_ms=60000", "clock.starved_share=1")
+
+
+@pytest.fixture(scope="module")
+def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An agent whose replies are all odd."""
+    folder = tmp_path_factory.mktemp("agents") / "hostile"
+    folder.mkdir()
+    shutil.copy(hostile_stratego.__file__, folder)
+    (folder / "agent.toml").write_text(MANIFEST.replace("{python!r}", f'"{sys.executable}"'))
+    return folder
+
+
+def game_of(hostile: Path, starter: Path, seat: int, policy: str, *changes: str) -> RecordFile:
+    """A game in boxes without isolation; the hostile agent has `seat`."""
+    with owned_directory() as staging:
+        rules = load_policy(policy, [*PATIENT, *changes])
+        agents = [stage_agent(str(hostile), staging), stage_agent(str(starter), staging)]
+        first, second = (agent.seat(rules) for agent in (agents if seat == 0 else agents[::-1]))
+        spec = GameSpec(seats=(first, second), policy=rules, box="process")
+        return play(spec, {agent.digest: agent.program for agent in agents})
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seat", [0, 1])
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_starter_reads_its_own_lines_whatever_its_opponent_prints(
+    built: Built, hostile: Path, language: str, seat: int
+) -> None:
+    turns = len(hostile_stratego.replies()) + 1
+    limit = f"game.options.turn_limit={turns + 1}"
+
+    file = game_of(hostile, built(f"starter-stratego-{language}"), seat, "stratego-2012:tolerant", limit)
+
+    assert Verdict.DRAW is file.record.verdict, file.record.reason
+    entries = unseal(file.transcript)
+    sent = b"".join(entry.data for entry in entries if (entry.kind, entry.seat) == (EntryKind.WROTE, 1 - seat))
+    lines = sent.decode("latin-1").split("\n")
+    assert [] == [line for line in lines if not is_repeatable(line) or "\r" in line]
+    assert [lines[-2]] == [line for line in lines if line.lstrip().startswith("QUIT")]
+    # It has read every board in its place: its moves are legal.
+    own = [move.text for move in game_of_record(file.record).half_moves if move.seat != seat]
+    assert turns == len(own)
+    assert [] == [text for text in own if text.endswith(" ILLEGAL")]
+    assert [] == verify(file).problems
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("policy", ["stratego-2011", "stratego-2012"])
+@pytest.mark.parametrize("odd", ["\r", "\0", "\x0b", "\x0c", "\x1b", "\x7f", "\x85", "\xa0", "\xe9", "\xff"])
+def test_a_move_with_another_byte_after_it_is_unreadable(built: Built, tmp_path: Path, odd: str, policy: str) -> None:
+    agent = tmp_path / "odd"
+    agent.mkdir()
+    text = Path(hostile_stratego.__file__).read_text()
+    line = f"0 3 DOWN 1{odd}QUIT".encode("latin-1")
+    (agent / "hostile_stratego.py").write_text(text.replace("iter(replies())", f"iter([{line!r}])"))
+    (agent / "agent.toml").write_text(MANIFEST.replace("{python!r}", f'"{sys.executable}"'))
+
+    file = game_of(agent, built("starter-stratego-c"), 0, policy)
+
+    assert (Verdict.UNREADABLE, 1) == (file.record.verdict, file.record.winner)
