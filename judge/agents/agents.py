@@ -3,15 +3,10 @@
 An agent plays from a copy of its directory, identified by its digest.
 """
 
-import errno
-import hashlib
 import json
 import re
 import shlex
-import shutil
-import stat
 import unicodedata
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -28,6 +23,7 @@ from pydantic import (
     model_validator,
 )
 
+from judge.agents.program_files import copy_directory, copy_file, new_directory, program_digest
 from judge.agents.programs import (
     PREFIX,
     ProgramKind,
@@ -46,7 +42,7 @@ from judge.agents.programs import (
 from judge.agents.recipe import NOT_BUILT, BuildTable, language_of
 from judge.base.bookkeeping import own_paths
 from judge.base.durable_files import is_directory, is_file
-from judge.base.errors import HostError, InputError
+from judge.base.errors import InputError
 from judge.base.parsing import parse
 from judge.base.resources import BUILD_DIRECTORY
 from judge.base.text import is_printable, nearest, quote, sentence
@@ -84,8 +80,6 @@ MAX_WORD_BYTES = 4096
 MAX_OPTIONS = 100
 """Engine options in an agent.toml."""
 MAX_OPTION_NAME = 100
-MAX_FILES = 10_000
-MAX_BYTES = 1 << 30
 _NAME = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}")
 
 
@@ -260,13 +254,10 @@ def stage_agent(named: str, staging: Path) -> Agent:
     manifest, source = manifest_of(named)
     brains = brains_of(source)
     if is_directory(source):
-        program = _copy_directory(source, _new_directory(staging, manifest.name))
-        for name in brains:
-            # Archives made on Windows have no executable bits.
-            (program / name).chmod(0o755)
+        program = copy_directory(source, new_directory(staging, manifest.name))
     else:
-        program = _new_directory(staging, manifest.name)
-        _copy_file(source, program / source.name, executable=True)
+        program = new_directory(staging, manifest.name)
+        copy_file(source, program / source.name, is_executable=True)
     return Agent(manifest, program, program_digest(program), brains)
 
 
@@ -329,18 +320,6 @@ def _document(path: Path) -> dict[str, Any]:
 def manifest_text(path: Path) -> str:
     """Text without byte order mark. Raises InputError."""
     return read_text(path, "an agent.toml", MAX_TEXT_BYTES)
-
-
-def program_digest(program: Path) -> str:
-    """SHA-256 over files' names, executable bits and contents, ordered by name."""
-    digest = hashlib.sha256()
-    for path in sorted(program.rglob("*")):
-        if path.is_file():
-            executable = b"x" if path.stat().st_mode & stat.S_IXUSR else b"-"
-            name = path.relative_to(program).as_posix().encode("utf-8", "surrogateescape")
-            content = hashlib.sha256(path.read_bytes()).digest()
-            digest.update(len(name).to_bytes(4, "little") + name + executable + content)
-    return digest.hexdigest()
 
 
 def _refuse_odd_words(manifest: AgentManifest, path: Path) -> None:
@@ -615,52 +594,3 @@ def is_name(text: str) -> bool:
 def fit_name(text: str) -> str:
     """Make a valid agent name."""
     return re.sub(r"[^A-Za-z0-9._-]", "_", text).lstrip(".")[:64] or "agent"
-
-
-def _new_directory(staging: Path, name: str) -> Path:
-    """Any user can read it: the agent runs as another."""
-    number = sum(1 for _ in staging.iterdir())
-    path = staging / f"{number}-{name}"
-    path.mkdir(mode=0o755)
-    path.chmod(0o755)
-    return path
-
-
-def _copy_directory(source: Path, target: Path) -> Path:
-    total = 0
-    for count, path in enumerate(_files(source)):
-        total += path.stat().st_size
-        if count >= MAX_FILES or total > MAX_BYTES:
-            raise InputError(sentence(f"{source}: more than {MAX_FILES} files or {MAX_BYTES} bytes"))
-        to = target / path.relative_to(source)
-        to.parent.mkdir(parents=True, exist_ok=True)
-        _copy_file(path, to, executable=bool(path.stat().st_mode & stat.S_IXUSR))
-    for path in target.rglob("*"):
-        if path.is_dir():
-            path.chmod(0o755)
-    return target
-
-
-def _files(source: Path) -> Iterator[Path]:
-    """A link counts as its target, which must be inside the directory."""
-    root = source.resolve()
-    for path in sorted(own_paths(source)):
-        if path.is_symlink() and not path.resolve().is_relative_to(root):
-            raise InputError(
-                sentence(f"{path}: a link that leads out of the agent's directory; copy the file instead (cp -L)")
-            )
-        if path.is_dir():
-            continue
-        if not path.is_file():
-            raise InputError(sentence(f"{path}: not a regular file; an agent is made of files and directories"))
-        yield path
-
-
-def _copy_file(source: Path, target: Path, executable: bool) -> None:
-    try:
-        shutil.copyfile(source, target)
-    except OSError as error:
-        if error.errno in (errno.ENOSPC, errno.EDQUOT):
-            raise HostError(f"{target}: {error.strerror}: make room there, or set TMPDIR") from None
-        raise InputError(f"{source}: {error.strerror}") from None
-    target.chmod(0o755 if executable else 0o644)

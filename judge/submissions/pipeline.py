@@ -236,13 +236,6 @@ class _UploadPipeline:
     def _stage(self, tree: Path) -> Agent:
         job = self.job
         with self._step(Stage.STAGED, tree) as words:
-            # Archives made on Windows lack executable bits.
-            for path in tree.rglob("*"):
-                if path.is_file():
-                    with path.open("rb") as file:
-                        head = file.read(4)
-                    if head == b"\x7fELF" or head[:2] == b"#!":
-                        path.chmod(0o755)
             agent = self._copy(tree, "staging")
             seat = agent.seat(job.policy)
             self.need(seat.runtime)

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from judge.agents.agents import AgentManifest, program_digest, read_manifest, stage_agent
+from judge.agents.agents import AgentManifest, read_manifest, stage_agent
+from judge.agents.program_files import program_digest
 from judge.base.errors import InputError
 from judge.referee.policy import load_policy
 from judge.submissions.trees import recipe_of
@@ -171,6 +172,64 @@ def test_a_link_that_leads_out_is_refused_and_one_inside_is_copied(tmp_path: Pat
     (source / "outside").symlink_to("/etc/passwd")
     with pytest.raises(InputError, match="leads out"):
         stage_agent(str(source), staging)
+
+
+@pytest.mark.parametrize(
+    ("name", "target", "words"),
+    [
+        ("lib", "lib-1.0", "lib: a link to a directory; copy the directory instead (cp -rL)"),
+        ("x", "x", "x: a link that leads to itself"),
+        ("a", "b", "a: a link that leads to itself"),
+        ("up", ".", "up: a link to a directory"),
+        ("data/up", "..", "up: a link to a directory"),
+        ("gone", "nowhere", "gone: a link to 'nowhere', which is missing"),
+        ("through", "run/x", "through: a link to 'run/x', which is missing"),
+        ("far", "/etc", "far: a link that leads out"),
+        ("near", "../source-2/x", "near: a link that leads out"),
+    ],
+)
+def test_link_that_cannot_be_copied_is_refused_by_name(
+    name: str, target: str, words: str, tmp_path: Path, staging: Path
+) -> None:
+    source = directory(tmp_path, GOOD)
+    (source / "lib-1.0").mkdir()
+    (source / "lib-1.0" / "net").write_text("h8")
+    (tmp_path / "source-2").mkdir()
+    (tmp_path / "source-2" / "x").write_text("secret")
+    (source / "b").symlink_to("a")
+    if name != "a":
+        (source / "b").unlink()
+    (source / name).symlink_to(target)
+
+    with pytest.raises(InputError) as error:
+        stage_agent(str(source), staging)
+
+    assert words in str(error.value)
+
+
+@pytest.mark.parametrize("file", ["agent.toml", "run", "info", "pbrain-mine", "Makefile"])
+def test_link_to_itself_in_place_of_any_file_is_an_input_error(file: str, tmp_path: Path, staging: Path) -> None:
+    source = directory(tmp_path, GOOD)
+    if file != "run":
+        (source / "agent.toml").unlink()
+    (source / file).unlink(missing_ok=True)
+    (source / file).symlink_to(file)
+
+    with pytest.raises(InputError):
+        stage_agent(str(source), staging)
+
+
+@pytest.mark.parametrize(
+    ("head", "is_started"), [(b"\x7fELF", True), (b"#!/bin/sh\n", True), (b"h8", False), (b"", False)]
+)
+def test_program_without_executable_bit_gets_one(head: bytes, is_started: bool, tmp_path: Path, staging: Path) -> None:
+    source = directory(tmp_path, GOOD)
+    (source / "run").write_bytes(head + bytes(60))
+    (source / "run").chmod(0o644)
+
+    agent = stage_agent(str(source), staging)
+
+    assert is_started == bool((agent.program / "run").stat().st_mode & 0o111)
 
 
 @pytest.mark.parametrize(

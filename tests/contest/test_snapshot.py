@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from judge.agents.agents import program_digest, stage_agent
+from judge.agents.agents import stage_agent
+from judge.agents.program_files import program_digest
 from judge.agents.store import AgentStore
 from judge.base.errors import InputError
 from judge.contest.contest import begin, open_store

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from judge.agents.agents import program_digest
+from judge.agents.program_files import program_digest
 from judge.agents.recipe import BuildRecipe, BuildTable, Sources, recipe_for
 from judge.submissions.intake import BuildLimits, IntakeLimits, TreeLimits
 from judge.submissions.trees import Built, TaskHost, build_tree

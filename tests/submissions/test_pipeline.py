@@ -17,7 +17,7 @@ import docker
 import pytest
 
 from judge.agents import agents
-from judge.agents.agents import program_digest
+from judge.agents.program_files import program_digest
 from judge.agents.store import AgentStore
 from judge.attacks.uploads import special, tarred
 from judge.base.errors import HostError, NotReadyError

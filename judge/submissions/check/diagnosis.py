@@ -5,6 +5,8 @@ long. Any other waits for input, mostly because it missed a line end.
 """
 
 import codecs
+import errno
+import os
 import re
 import signal
 from dataclasses import dataclass
@@ -248,8 +250,10 @@ def _last(lines: list[str]) -> str:
 def _cause(talk: RecordedTalk) -> str:
     said = "\n".join([*talk.printed, *talk.complaints])
     why, policy = talk.side.why, talk.record.spec.policy
-    if why.startswith("could not be run: ") and (fault := why_not_started(talk.program, _first_word(talk))):
-        return fault
+    if why.startswith("could not be run: "):
+        is_denied = os.strerror(errno.EACCES) in why
+        if fault := why_not_started(talk.program, _first_word(talk), is_denied=is_denied):
+            return fault
     if fault := _signal_cause(why, talk):
         return fault
     first = talk.first_bytes

@@ -41,11 +41,11 @@ _LEVELS = (
 )
 
 
-def why_not_started(program: Path, word: str) -> str:
-    """Why a command's first word cannot start, and the fix; empty if unknown."""
+def why_not_started(program: Path, word: str, *, is_denied: bool = False) -> str:
+    """Why a command's first word cannot start, and the fix; empty if unknown. `is_denied`: the kernel said EACCES."""
     file = program / word
     if word and not word.startswith("/") and is_file(file):
-        return fault_of_file(file)
+        return fault_of_file(file, is_denied=is_denied)
     if word.startswith("./") or "/" in word.strip("/"):
         return _missing_file(program, word)
     return other_name(word)
@@ -58,8 +58,8 @@ def other_name(word: str) -> str:
     return sentence(f"{printable(name, 60)} is called {here} here: use {here}") if here else ""
 
 
-def fault_of_file(file: Path) -> str:
-    """Why a file cannot start, and the fix; empty if unknown."""
+def fault_of_file(file: Path, *, is_denied: bool = False) -> str:
+    """As `why_not_started`, for a file of the agent."""
     with file.open("rb") as stream:
         head = stream.read(_HEAD_BYTES)
     name = printable(file.name, 60)
@@ -72,6 +72,8 @@ def fault_of_file(file: Path) -> str:
             return sentence(f"{name} is an object file, not a program: link it")
         if not elf.is_of_this_host:
             return sentence(f"{name} is for {elf.machine}, and this host is {_host()}: compile it for {_host()}")
+        if is_denied:
+            return _not_executable(name)
         if elf.loader:
             if "musl" in elf.loader:
                 return sentence(
@@ -89,10 +91,14 @@ def fault_of_file(file: Path) -> str:
         return sentence(
             f'{name} is a zip or jar file: start a jar by command = ["java", "-jar", "{name}"], runtime = "java"'
         )
-    return _fault_of_text(name, file.suffix.lower(), head)
+    return _fault_of_text(name, file.suffix.lower(), head, is_denied=is_denied)
 
 
-def _fault_of_text(name: str, suffix: str, head: bytes) -> str:
+def _not_executable(name: str) -> str:
+    return sentence(f"{name} is not executable: chmod +x {name}")
+
+
+def _fault_of_text(name: str, suffix: str, head: bytes, *, is_denied: bool) -> str:
     if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return sentence(f"{name} is UTF-16 text: save it as UTF-8")
     if head.startswith(codecs.BOM_UTF8 + b"#!"):
@@ -107,7 +113,9 @@ def _fault_of_text(name: str, suffix: str, head: bytes) -> str:
         found = other_name(
             words[1] if words[:1] and words[0].endswith("/env") and len(words) > 1 else "".join(words[:1])
         )
-        return sentence(f"the first line of {name}: {found}") if found else ""
+        if found:
+            return sentence(f"the first line of {name}: {found}")
+        return _not_executable(name) if is_denied else ""
     start, runtime = _COMMANDS.get(suffix, ("", ""))
     if start:
         fix = f'command = ["{start}", "{name}"] and runtime = "{runtime}"'

@@ -70,6 +70,19 @@ def test_file_that_does_not_start_is_explained_by_its_first_bytes(case: str, tmp
     assert said in why_not_started(tmp_path, name)
 
 
+@pytest.mark.parametrize("data", [elf(0x3E, loader=b"/lib64/ld-linux-x86-64.so.2"), elf(0x3E), b"#!/bin/sh\n"])
+def test_denied_program_is_not_executable_and_its_loader_is_not_named(data: bytes, tmp_path: Path) -> None:
+    (tmp_path / "mine").write_bytes(data)
+
+    assert "mine is not executable: chmod +x mine" == why_not_started(tmp_path, "mine", is_denied=True)
+
+
+def test_denied_program_of_another_machine_is_called_that(tmp_path: Path) -> None:
+    (tmp_path / "mine").write_bytes(elf(0xB7))
+
+    assert "is for ARM of 64 bits" in why_not_started(tmp_path, "./mine", is_denied=True)
+
+
 def test_damaged_header_is_invalid(tmp_path: Path) -> None:
     whole = elf(0x3E, loader=b"/lib/ld-musl-x86_64.so.1")
     path = tmp_path / "mine"
