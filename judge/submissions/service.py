@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from itertools import groupby
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from judge.agents.agents import Agent, AgentManifest
 from judge.base.errors import HostError, InputError, JudgeError, NotReadyError
@@ -29,7 +29,7 @@ from judge.store.orders import DoneOrder, OrganiserOrder
 from judge.store.practice_games import PracticeGames
 from judge.store.queue import Queue
 from judge.store.submissions import Register
-from judge.store.types import ORGANISER, ProcessingResult, Submission, Upload, UploadStep
+from judge.store.types import ORGANISER, Allowance, ProcessingResult, Submission, Upload, UploadStep
 from judge.submissions.check.report import CheckReport
 from judge.submissions.intake import IntakePolicy
 from judge.submissions.pipeline import OnStep, Processor, UploadJob, UploadOutcome
@@ -147,9 +147,32 @@ def _is_mark(letter: str) -> bool:
     return bool(letter) and unicodedata.category(letter) in ("Mn", "Mc", "Me")
 
 
+class ReceivedUpload(NamedTuple):
+    """`is_repeated`: the author had submitted the same bytes, which wait or take part; nothing was stored."""
+
+    submission: Submission
+    is_repeated: bool
+
+
+def receive_upload(
+    directory: IntakeDirectory,
+    register: Register,
+    upload: Upload,
+    keep: Callable[[], object],
+    allowance: Allowance = Allowance(),  # noqa: B008 - a frozen value
+    worker: str = "",
+) -> ReceivedUpload:
+    """Register an upload once. If the contest's clocks have changed since its check, it is registered again."""
+    with register.change() as inner:
+        earlier = inner.repeated(upload)
+        if earlier is not None and not has_other_clock(directory, earlier):
+            return ReceivedUpload(earlier, is_repeated=True)
+        return ReceivedUpload(inner.receive(upload, allowance, worker, keep), is_repeated=False)
+
+
 def receive_file(
     directory: IntakeDirectory, register: Register, path: Path, name: str, author: str, worker: str, title: str = ""
-) -> Submission:
+) -> ReceivedUpload:
     """Store a local file for this worker, limited only in size. Raises InputError."""
     check_filename(path.name)
     check_name(name)
@@ -169,7 +192,7 @@ def receive_file(
                 raise InputError(f"{path}: the file is empty")
             incoming.sync()
             upload = Upload(author, name, path.name, incoming.digest, incoming.size, title)
-            return register.receive(upload, worker=worker, keep=incoming.keep)
+            return receive_upload(directory, register, upload, incoming.keep, worker=worker)
     except OSError as error:
         raise InputError(f"{path}: {error.strerror}") from None
 
