@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
+from anyascii import anyascii
 from pydantic import (
     AfterValidator,
     BaseModel,
@@ -23,7 +24,7 @@ from pydantic import (
     model_validator,
 )
 
-from judge.agents.program_files import copy_directory, copy_file, new_directory, program_digest
+from judge.agents.program_files import copy_directory, copy_file, new_directory, program_digest, similar_path
 from judge.agents.programs import (
     PREFIX,
     ProgramKind,
@@ -404,7 +405,7 @@ def _manifest_of_directory(source: Path) -> AgentManifest:
         return read_info(info)
     brains = brains_of(source)
     if brains:
-        name = brain_name(choose_executable(brains, "", 0))
+        name = fit_name(brain_name(choose_executable(brains, "", 0)))
         manifest = _manifest_of_file(source / brains[0])
         if manifest.runtime == WINE:
             for brain in brains:
@@ -426,6 +427,8 @@ def _manifest_of_directory(source: Path) -> AgentManifest:
 def _launched(manifest: AgentManifest, source: Path) -> AgentManifest:
     """Insert `wine` before a Windows program. Raises InputError."""
     words = manifest.command[1:] if manifest.command[0] == WINE else manifest.command
+    words = tuple(_word_of_file(word, source) for word in words)
+    manifest = manifest.model_copy(update={"command": (*((WINE,) if manifest.command[0] == WINE else ()), *words)})
     for word in words:
         path = word.replace("\\", "/")
         if path != word and not path.startswith("/") and is_file(source / path) and not is_file(source / word):
@@ -444,6 +447,23 @@ def _launched(manifest: AgentManifest, source: Path) -> AgentManifest:
         runtime = f'"{MONO}", command = ["{MONO}", "{words[0]}"]' if is_dotnet(program) else f'"{WINE}"'
         raise InputError(sentence(f"{source / MANIFEST}: {words[0]} is a Windows program: set runtime = {runtime}"))
     return manifest
+
+
+def _word_of_file(word: str, source: Path) -> str:
+    """With the file's name in its Unicode form. Raises InputError for a file's name in another case."""
+    found = "" if is_file(source / word) else similar_path(source, word)
+    if not found or not is_file(source / found):
+        return word
+    if unicodedata.normalize("NFC", found) == unicodedata.normalize("NFC", word.removeprefix("./")):
+        return f"./{found}" if word.startswith("./") else found
+    if "." not in word and "/" not in word:
+        return word
+    raise InputError(
+        sentence(
+            f"{source / MANIFEST}: command: there is no {quote(word, 80)}, but {quote(found, 80)}: names differ in "
+            "case here; correct one of them"
+        )
+    )
 
 
 def refuse_misnamed_manifest(source: Path) -> None:
@@ -593,4 +613,14 @@ def is_name(text: str) -> bool:
 
 def fit_name(text: str) -> str:
     """Make a valid agent name."""
-    return re.sub(r"[^A-Za-z0-9._-]", "_", text).lstrip(".")[:64] or "agent"
+    return derived_name(text) or "agent"
+
+
+def derived_name(text: str) -> str:
+    """As `fit_name`: `brain one` gives `brain_one`, `五子棋` gives `WuZiQi`. Empty without letters and digits."""
+    name = re.sub(r"[^A-Za-z0-9._-]", "_", text)
+    if not text.isascii():
+        latin = anyascii(unicodedata.normalize("NFC", text))
+        name = re.sub(r"[^A-Za-z0-9._-]+", "_", latin).strip("_")
+    name = name.lstrip(".")[:64]
+    return name if re.search("[A-Za-z0-9]", name) else ""

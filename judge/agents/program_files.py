@@ -8,8 +8,9 @@ import hashlib
 import os
 import shutil
 import stat
+import unicodedata
 from collections.abc import Iterator
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from judge.agents.programs import needs_executable_bit
 from judge.base.bookkeeping import own_paths
@@ -31,6 +32,29 @@ def program_digest(program: Path) -> str:
             content = hashlib.sha256(path.read_bytes()).digest()
             digest.update(len(name).to_bytes(4, "little") + name + executable + content)
     return digest.hexdigest()
+
+
+def similar_path(top: Path, name: str) -> str:
+    """The only path below `top` that equals a relative path but for case and Unicode form (macOS decomposes letters).
+
+    Empty if there is none, or several.
+    """
+    found: list[str] = []
+    for part in PurePosixPath(name).parts:
+        try:
+            names = os.listdir(top.joinpath(*found))  # noqa: PTH208
+        except (OSError, ValueError):
+            return ""
+        same = [part] if part in names else [each for each in names if folded(each) == folded(part)]
+        if len(same) != 1:
+            return ""
+        found += same
+    return "/".join(found)
+
+
+def folded(name: str) -> str:
+    """Equal for names that differ only in case and Unicode form."""
+    return unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).casefold())
 
 
 def new_directory(staging: Path, name: str) -> Path:

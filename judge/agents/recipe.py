@@ -8,6 +8,7 @@ import json
 import platform
 import re
 import tomllib
+import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -16,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import BaseModel, ConfigDict
 
+from judge.agents.program_files import folded
 from judge.agents.programs import python_words
 from judge.base.bookkeeping import own_paths
 from judge.base.durable_files import is_file
@@ -492,9 +494,19 @@ def _needed(sources: Sources, kind: Kind) -> list[str]:
 
 def _inside(sources: Sources, main: str) -> str:
     names = {file.removeprefix("./") for kind in LANGUAGES for file in sources.files(kind)}
-    if main.removeprefix("./") not in names:
+    main = main.removeprefix("./")
+    same = [name for name in names if folded(name) == folded(main)]
+    if main not in names and len(same) == 1:
+        if unicodedata.normalize("NFC", same[0]) != unicodedata.normalize("NFC", main):
+            raise InputError(
+                sentence(
+                    f"agent.toml: build.main = {quote(main, 80)}: names differ in case: write {quote(same[0], 80)}"
+                )
+            )
+        main = same[0]
+    if main not in names:
         raise InputError(sentence(f"agent.toml: build.main = {quote(main, 80)} is no source file of the tree"))
-    return main.removeprefix("./")
+    return main
 
 
 def _read(path: Path) -> str:

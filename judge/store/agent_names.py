@@ -13,7 +13,7 @@ from judge.base.text import appearances
 from judge.store.database import count
 from judge.store.submission_queries import RegisterReader
 from judge.store.tables import entries, submissions
-from judge.store.types import ENTERS, VERSIONED_CHARACTERS, State
+from judge.store.types import ENTERS, VERSIONED_CHARACTERS, ProcessingResult, State
 
 _VERSION = re.compile(r"(.+)\.[0-9]+(?:-[0-9]+)?")
 
@@ -104,6 +104,13 @@ class AgentNames(RegisterReader):
             number for number, entry in self._inside(connection).own_entries(row.author).items() if not entry.is_active
         }
         return [each.name for each in newest.values() if each.id not in left]
+
+    def _free_title(self, connection: Connection, row: Row[Any], came: ProcessingResult) -> str:
+        if not came.title or not appearances(came.title).isdisjoint(
+            self._taken_names(connection, row.author, came.name)
+        ):
+            return ""
+        return came.title
 
     def _last_title(self, connection: Connection, row: Row[Any], name: str) -> str:
         """Newest one that is still free."""

@@ -58,6 +58,11 @@ class Register(AgentNames, Queue[Submission]):
 
     # --- intake ------------------------------------------------------------------------------------------------------
 
+    def why_not_named(self, author: str, name: str) -> str:
+        """Why an author cannot have an agent of this name; empty if possible."""
+        with self._reading() as connection:
+            return self._why_taken(connection, author, name, "")
+
     def may_receive(self, author: str, name: str, size: int, allowance: Allowance, title: str = "") -> None:
         """Check an upload in advance. Raises like `receive`."""
         with self._reading() as connection:
@@ -205,7 +210,7 @@ class Register(AgentNames, Queue[Submission]):
             if row is None:
                 return self._value(connection, number)
             refusal, name = came.refusal, came.name or row.name
-            title = row.title or self._last_title(connection, row, name)
+            title = row.title or self._last_title(connection, row, name) or self._free_title(connection, row, came)
             refusal = refusal or self._why_taken(connection, row.author, came.name, row.title)
             others = self._other_names(connection, row, came.name) if agents_per_author else ()
             if not refusal and agents_per_author and len(others) >= agents_per_author:

@@ -27,6 +27,7 @@ from judge.agents.agents import (
     MANIFEST,
     Agent,
     brains_of,
+    derived_name,
     fit_name,
     is_name,
     manifest_text,
@@ -92,6 +93,8 @@ class UploadJob:
     agents: Path
     name: str = ""
     author: str = ""
+    why_not_named: Callable[[str], str] = lambda _name: ""
+    """Why the contest has no place for an agent of this name; empty if it has one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +110,8 @@ class UploadOutcome:
     report: CheckReport | None = None
     refusal: str = ""
     origin: Origin = field(default_factory=Origin)
+    title: str = ""
+    """The name of an upload's file in other letters than its agent's name."""
 
 
 class Workplace(Protocol):
@@ -206,7 +211,19 @@ class _UploadPipeline:
                 self._note_origin(unpacker=images.image_content(trees.IMAGE))
             with self._task_host() as host:
                 words.append(trees.unpack_upload(self.job.upload, self.job.filename, target, self.limits, host))
-            return self.reader.run(_agent_folder, trees.root_of(target), self.job.name or self._upload_name)
+            tree = self.reader.run(_agent_folder, trees.root_of(target), self.job.name or self._upload_name)
+            if not self._has_name(tree):
+                raise RefusedError(
+                    sentence(
+                        f"no agent name follows from {shown(trees.name_of(self.job.filename))}: give one, by --name or "
+                        'by name = "..." in agent.toml'
+                    )
+                )
+            return tree
+
+    def _has_name(self, tree: Path) -> bool:
+        """A file's name without letters and digits names no agent."""
+        return bool(self.job.name or derived_name(self._stem) or (tree / MANIFEST).exists() or brains_of(tree))
 
     def _build(self, tree: Path) -> Path:
         with self._step(Stage.BUILT, tree) as words:
@@ -237,6 +254,8 @@ class _UploadPipeline:
         job = self.job
         with self._step(Stage.STAGED, tree) as words:
             agent = self._copy(tree, "staging")
+            if why := job.why_not_named(agent.manifest.name):
+                raise RefusedError(why)
             seat = agent.seat(job.policy)
             self.need(seat.runtime)
             try:
@@ -260,7 +279,7 @@ class _UploadPipeline:
 
     def _put(self, agent: Agent) -> Agent:
         agent = replace(agent, program=AgentStore(self.job.agents).put(agent.program))
-        self.outcome = replace(self.outcome, agent=agent)
+        self.outcome = replace(self.outcome, agent=agent, title=self._title_for(agent.manifest.name))
         return agent
 
     def _examine(self, agent: Agent, tree: Path) -> None:
@@ -343,9 +362,18 @@ class _UploadPipeline:
         self.outcome = replace(self.outcome, origin=replace(self.outcome.origin, **known))
 
     @property
-    def _upload_name(self) -> str:
+    def _stem(self) -> str:
         stem = trees.stem_of(self.job.filename)
-        return fit_name(brain_name(stem) if stem.startswith(PREFIX) else stem)
+        return brain_name(stem) if stem.startswith(PREFIX) else stem
+
+    @property
+    def _upload_name(self) -> str:
+        return fit_name(self._stem)
+
+    def _title_for(self, name: str) -> str:
+        """The file's name, if the agent is called by it in Latin letters."""
+        is_named_so = not self.job.name and name == self._upload_name and not self._stem.isascii()
+        return self._stem if is_named_so else ""
 
 
 def _agent_folder(tree: Path, name: str) -> Path:

@@ -12,6 +12,7 @@ import unicodedata
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from itertools import groupby
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -225,12 +226,20 @@ def process_claimed(
     try:
         directory.agents.mkdir(parents=True, exist_ok=True)
         upload = directory.files.path(taken.upload)
-        job = UploadJob(upload, taken.filename, directory.policy, directory.agents, taken.name, author)
+        job = UploadJob(
+            upload,
+            taken.filename,
+            directory.policy,
+            directory.agents,
+            taken.name,
+            author,
+            why_not_named=partial(register.why_not_named, taken.author),
+        )
         outcome = process(job, keep)
         kept, most = _kept(directory.files, outcome), 0 if taken.author == ORGANISER else directory.agents_per_author
         return register.finish(taken.id, taken.attempt, kept, practice, most)
     except InputError as error:
-        return register.finish(taken.id, taken.attempt, ProcessingResult(str(error), "", *[None] * 4))
+        return register.finish(taken.id, taken.attempt, ProcessingResult(str(error), "", None, None, None, None))
     except NotReadyError as error:
         return register.release(taken.id, taken.attempt, str(error), directory.intake.again_s)
     except HostError as error:
@@ -254,7 +263,15 @@ def _kept(files: Files, outcome: UploadOutcome) -> ProcessingResult:
         agent=None if agent is None else _described(agent, outcome),
         log=files.put(outcome.log.encode("utf-8", "backslashreplace")),
         report=None if report is None else files.put(report.model_dump_json().encode()),
+        title=_fit_title(outcome.title),
     )
+
+
+def _fit_title(text: str) -> str:
+    try:
+        return check_title(text[:MAX_TITLE_CHARACTERS])
+    except InputError:
+        return ""
 
 
 def _described(agent: Agent, outcome: UploadOutcome) -> str:

@@ -10,10 +10,12 @@ import os
 import re
 import signal
 from dataclasses import dataclass
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 
 from judge.agents.agents import MONO
+from judge.agents.program_files import folded, similar_path
 from judge.agents.programs import first_line, is_dll, is_dotnet
+from judge.base.bookkeeping import own_paths
 from judge.base.durable_files import is_directory, is_file
 from judge.base.text import decode, printable, sentence
 from judge.games.types import Verdict
@@ -23,7 +25,7 @@ from judge.referee.policy import Policy
 from judge.sandbox.docker.images import runtimes_providing
 from judge.submissions.check.answer_forms import NO_SQUARE, form_advice, other_form
 from judge.submissions.check.runner import CHATTER, IGNORED, RecordedTalk
-from judge.submissions.check.start_faults import other_name, pointers_of, processor_advice, why_not_started
+from judge.submissions.check.start_faults import CASE, other_name, pointers_of, processor_advice, why_not_started
 from judge.submissions.complaints import PYTHON_2, PYTHON_2_ERROR
 
 BUSY_SHARE = 0.2
@@ -51,6 +53,8 @@ _ENDED = sentence(
 )
 _PLACE = re.compile(r'File ".*", line \d+')
 _MAX_LAST_LINES = 6
+_MAX_FILES = 2000
+_FILE_WORD = re.compile(r"[^\s/\\'\"`:<>|]+")
 
 _FIXES = {
     Verdict.ILLEGAL: sentence(
@@ -164,7 +168,7 @@ _MISSING = (
         sentence("link statically (-static), or send it and link with -Wl,-rpath,'$ORIGIN'"),
     ),
     (
-        r"(?:ModuleNotFoundError|ImportError): No module named '?([^'.\s]+)",
+        r"(?:ModuleNotFoundError|ImportError): No module named '?([^'\s]+)",
         sentence("module"),
         sentence("only Python's standard library is installed: add the module to your archive, if it is plain Python"),
     ),
@@ -288,6 +292,11 @@ def _cause(talk: RecordedTalk) -> str:
             name = next(filter(None, found.groups()))
             if what == "program" and (other := other_name(name)):
                 return other
+            if what == "module":
+                path, name = name.replace(".", "/"), name.partition(".")[0]
+                for similar in (similar_path(talk.program, path), similar_path(talk.program, f"{path}.py")):
+                    if similar and similar.removesuffix(".py") != path:
+                        return sentence(f"there is no {printable(path, 60)}, but {printable(similar, 60)}: {CASE}")
             if what == "module" and (is_directory(talk.program / name) or is_file(talk.program / f"{name}.py")):
                 name = printable(name, 60)
                 return sentence(
@@ -296,11 +305,23 @@ def _cause(talk: RecordedTalk) -> str:
                 )
             return _missing(what, name, fix, policy)
     if talk.side.fault is Verdict.CRASH and _NOT_OPENED.search(said):
-        return _SEND_FILE
+        return _named_otherwise(talk.program, said) or _SEND_FILE
     if talk.side.fault is Verdict.CRASH and _NOT_PERMITTED.search(said):
         return _DENIED
     if why.startswith("could not be run: No such file") and (interpreter := _interpreter(talk)):
         return _missing("program", interpreter, sentence("send a program that needs no other"), policy)
+    return ""
+
+
+def _named_otherwise(program: Path, said: str) -> str:
+    """Advice on a file that the output names in another case or Unicode form."""
+    words = {folded(word): word for word in _FILE_WORD.findall(said)}
+    paths = (path for _, path in zip(range(_MAX_FILES), own_paths(program), strict=False))
+    names = {path.name for path in paths}
+    for name in sorted(names):
+        word = words.get(folded(name), name)
+        if word not in names:
+            return sentence(f"there is no {printable(word, 60)}, but {printable(name, 60)}: {CASE}")
     return ""
 
 

@@ -5,6 +5,7 @@ import platform
 import re
 from pathlib import Path, PurePosixPath
 
+from judge.agents.program_files import similar_path
 from judge.agents.programs import MAX_LFS_POINTER_BYTES, first_line, is_lfs_pointer, read_elf
 from judge.agents.recipe import MAKEFILES, is_built
 from judge.base.bookkeeping import own_paths
@@ -34,6 +35,7 @@ _OTHER_NAMES = {
     "cmd.exe": "sh",
 }
 _COMMANDS = {".py": ("python3", "python"), ".js": ("node", "node"), ".mjs": ("node", "node"), ".sh": ("sh", "native")}
+CASE = sentence("names differ in case here; correct one of them")
 _LEVELS = (
     ("x86-64-v4", {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"}),
     ("x86-64-v3", {"avx", "avx2", "bmi1", "bmi2", "f16c", "fma", "movbe"}),
@@ -127,7 +129,9 @@ def _missing_file(program: Path, word: str) -> str:
     name = printable(word.removeprefix("./"), 60)
     files = [path for _, path in zip(range(_MAX_FILES), own_paths(program), strict=False) if path.is_file()]
     names = [path.relative_to(program).as_posix() for path in files]
-    near = [found for found in names if found.lower() == name.lower()] or nearest(name, names)
+    if similar := similar_path(program, word.removeprefix("./")):
+        return sentence(f"there is no {name} in the agent, but {printable(similar, 60)}: {CASE}")
+    near = nearest(name, names)
     if any((program / makefile).is_file() for makefile in MAKEFILES):
         return sentence(f"{name} is not built: run make first (judge submit builds it)")
     if near:
