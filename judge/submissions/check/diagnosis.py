@@ -24,9 +24,9 @@ from judge.protocols.squares import intended_square
 from judge.referee.policy import Policy
 from judge.sandbox.docker.images import runtimes_providing
 from judge.submissions.check.answer_forms import NO_SQUARE, form_advice, other_form
+from judge.submissions.check.causes import CAUSES, DENIED, MISSING, THREADS
 from judge.submissions.check.runner import CHATTER, IGNORED, RecordedTalk
 from judge.submissions.check.start_faults import CASE, other_name, pointers_of, processor_advice, why_not_started
-from judge.submissions.complaints import PYTHON_2, PYTHON_2_ERROR
 
 BUSY_SHARE = 0.2
 """Share of the waiting time, running or runnable, from which an agent is busy."""
@@ -87,102 +87,6 @@ _OFF_BOARD = re.compile(r"(-?\b\d+),(-?\d+)\b.* is off the (\d+)x(\d+) board")
 _TAKEN = re.compile(r"\b(\d+),(\d+)(?: \(\w+\))? is taken\b")
 _QUOTED = re.compile(r"'(.+?)' cannot be read")
 _DLL = re.compile(r"Library (\S+) \(which is needed by .*\) not found")
-
-_NOEXEC = sentence(
-    "nothing in /tmp, /dev/shm and the other folders that it can write to can be executed or loaded as code: pack it "
-    "as a directory (PyInstaller: --onedir), and start it from its own files"
-)
-_DENIED = sentence(
-    "a box denies some calls, such as sockets of a network, memfd_create, inotify and FIFOs: do without "
-    "(docs/authors.md, Its limits)"
-)
-_NO_TIMERS = sentence(
-    "a container has no timerfd, signalfd and POSIX timers: use setitimer, or wait with a timeout; link a program of "
-    "GHC with -with-rtsopts=-V0"
-)
-_FOLDERS = r"(?:/tmp|/home/agent|/dev/shm|/persistent)/"
-_THREADS = re.compile(
-    r"(?i)can't start new thread|Resource temporarily unavailable|unable to create (?:new )?(?:native )?thread"
-    r"|failed to (?:spawn|create) (?:a )?thread|pthread_create\b.*fail|Thread creation failed|newosproc|\bEAGAIN\b"
-    r"|could not create thread|fork: retry"
-)
-
-_CAUSES = (
-    (rf"{_FOLDERS}[\s\S]{{0,300}}?(?:Permission denied|EACCES|cannot execute)", _NOEXEC),
-    (r"failed to map segment from shared object", _NOEXEC),
-    (
-        r"Cannot mount AppImage|AppImages require FUSE",
-        sentence("unpack the AppImage (--appimage-extract), and send its directory"),
-    ),
-    (
-        r"env: \W?[\w.+-]+(?:\\r|\r|\^M)\W*: No such file",
-        sentence("the first line of the program ends in CR LF: save it with LF alone"),
-    ),
-    (
-        r"Exec format error|cannot execute binary file",
-        sentence("a program that it starts is not one for this host: compile it for x86-64 Linux"),
-    ),
-    (
-        r"cannot execute: required file not found",
-        sentence("a program that it starts lacks its loader or interpreter here: link it statically"),
-    ),
-    (
-        r"(?:timerfd_create|signalfd|timer_create)\b.*Function not implemented",
-        _NO_TIMERS,
-    ),
-    (
-        r"Read-only file system|\bEROFS\b",
-        sentence("its own files are read-only: write to the current directory, or to /tmp"),
-    ),
-    (
-        r"No space left on device|\bENOSPC\b",
-        sentence("a folder is full: see Folders in docs/authors.md for their sizes (limits and folders of the policy)"),
-    ),
-    (
-        r"no main manifest attribute, in (\S+)",
-        sentence("{name} names no main class: use java -cp {name2} Main in command"),
-    ),
-    (
-        r"Could not reserve enough space|Too small (?:initial|maximum) heap|Invalid maximum heap size",
-        sentence("ask the JVM for less memory: leave out -Xmx and -Xms"),
-    ),
-    (
-        r"version `(\w+_[\d.]+)' not found",
-        sentence("it was linked against newer libraries than those here ({name}): link statically (-static)"),
-    ),
-    (PYTHON_2_ERROR, PYTHON_2),
-    (
-        r"(\S+) has been compiled by a more recent version of the Java Runtime",
-        sentence("{name} is for a newer Java than the one here: compile it with --release 11"),
-    ),
-    (
-        r"Could not find or load main class (\S+)",
-        sentence("Java cannot find the class {name}: check the command in agent.toml and the files next to it"),
-    ),
-)
-
-_MISSING = (
-    (
-        r"error while loading shared libraries: ([^:\s]+)",
-        sentence("library"),
-        sentence("link statically (-static), or send it and link with -Wl,-rpath,'$ORIGIN'"),
-    ),
-    (
-        r"(?:ModuleNotFoundError|ImportError): No module named '?([^'\s]+)",
-        sentence("module"),
-        sentence("only Python's standard library is installed: add the module to your archive, if it is plain Python"),
-    ),
-    (
-        r"NoClassDefFoundError: ([\w/$]+)",
-        sentence("class"),
-        sentence("send its .jar with the agent, and name it in the command: java -cp .:lib/x.jar Main"),
-    ),
-    (
-        r"(?m)^(?:\S*/)?env: \W([\w.+-]+)\W: No such file|^\S+: (?:line )?\d+: ([\w.+-]+): (?:command )?not found",
-        sentence("program"),
-        sentence("send it with the agent"),
-    ),
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,7 +173,7 @@ def _cause(talk: RecordedTalk) -> str:
         )
     if talk.side.fault is Verdict.CRASH and (fault := pointers_of(talk.program)):
         return fault
-    if talk.side.fault is not None and _THREADS.search(said):
+    if talk.side.fault is not None and THREADS.search(said):
         most = policy.limits.processes
         return sentence(
             f"it needed more than the {most} processes and threads (limits.processes): use fewer, there is one core"
@@ -283,11 +187,11 @@ def _cause(talk: RecordedTalk) -> str:
         )
     if name := _foreign_library(talk, f"{talk.side.why}\n{said}"):
         return sentence(f"{printable(name, 60)} is a library of Windows, which .NET cannot load here: do without it")
-    for pattern, fix in _CAUSES:
+    for pattern, fix in CAUSES:
         if found := re.search(pattern, said):
             name = printable("".join(found.groups()), 60)
             return fix.format(name=name, name2=name)
-    for pattern, what, fix in _MISSING:
+    for pattern, what, fix in MISSING:
         if found := re.search(pattern, said):
             name = next(filter(None, found.groups()))
             if what == "program" and (other := other_name(name)):
@@ -307,7 +211,7 @@ def _cause(talk: RecordedTalk) -> str:
     if talk.side.fault is Verdict.CRASH and _NOT_OPENED.search(said):
         return _named_otherwise(talk.program, said) or _SEND_FILE
     if talk.side.fault is Verdict.CRASH and _NOT_PERMITTED.search(said):
-        return _DENIED
+        return DENIED
     if why.startswith("could not be run: No such file") and (interpreter := _interpreter(talk)):
         return _missing("program", interpreter, sentence("send a program that needs no other"), policy)
     return ""

@@ -187,7 +187,12 @@ def _other_ending(
         [once], _hasty(policy), options=examinee.questions.plain, protocol_options={"line_ending": other}
     )
     examinee.talks.remove(again)
-    if again.has_stopped or not again.answers or again.answers[0].fault is not None:
+    if not _has_answered(again):
+        return None
+    # The first conversation was longer: an agent that ends after some moves answers a short one with both.
+    control = examinee.ask([once], _hasty(policy), options=examinee.questions.plain)
+    examinee.talks.remove(control)
+    if _has_answered(control):
         return None
     examinee.line_ending = other
     first = talk.side.why or next((_say_fault(answer) for answer in talk.answers if answer.fault is not None), "")
@@ -198,6 +203,10 @@ def _other_ending(
     return Diagnosis(
         "; ".join(filter(None, (what, first, used))), sentence(f'add to agent.toml: line_ending = "{other}"')
     )
+
+
+def _has_answered(talk: RecordedTalk) -> bool:
+    return not talk.has_stopped and bool(talk.answers) and talk.answers[0].fault is None
 
 
 def _hasty(policy: Policy) -> Policy:

@@ -204,6 +204,28 @@ AGENTS: dict[str, tuple[dict[str, bytes | str], str, str]] = {
         '["python3", "main.py"]',
         "a box denies some calls",
     ),
+    "locale": (
+        {"main.py": "import locale; locale.setlocale(locale.LC_ALL, 'en_US.UTF-8')"},
+        '["python3", "main.py"]',
+        "the only locales here are C, POSIX and C.UTF-8",
+    ),
+    "/var/tmp": ({"main.py": "open('/var/tmp/log', 'w')"}, '["python3", "main.py"]', "no file can be written in /var"),
+    "terminal": ({"main.py": "open('/dev/tty')"}, '["python3", "main.py"]', "there is no terminal here"),
+    "zone": (
+        {"main.py": "import zoneinfo; zoneinfo.ZoneInfo('Europe/Prague')"},
+        '["python3", "main.py"]',
+        "no time zones are installed here",
+    ),
+    "module in another case": (
+        {"main.py": "import engine.board", "engine/Board.py": ""},
+        '["python3", "main.py"]',
+        "there is no engine/board, but engine/Board.py: names differ in case here",
+    ),
+    "data in another case": (
+        {"main.py": "import os.path; open(os.path.join(os.path.dirname(__file__), 'book.txt'))", "Book.txt": ""},
+        '["python3", "main.py"]',
+        "there is no book.txt, but Book.txt: names differ in case here",
+    ),
     "timers": ({"main.py": TIMER}, '["python3", "main.py"]', "a container has no timerfd"),
 }
 
@@ -214,6 +236,7 @@ AGENTS: dict[str, tuple[dict[str, bytes | str], str, str]] = {
 def test_agent_failing_for_a_known_reason_gets_a_hint(case: str, staging: Path, tmp_path: Path) -> None:
     files, command, said = AGENTS[case]
     for name, text in files.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_bytes(text.encode() if isinstance(text, str) else text)
         (tmp_path / name).chmod(0o755)
     (tmp_path / "agent.toml").write_text(f'name = "mine"\ncommand = {command}\nruntime = "python"\n')
