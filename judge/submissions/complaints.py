@@ -142,6 +142,12 @@ _KNOWN = (
         sentence("there is no network: run `go mod vendor`, and send go.mod and vendor/ too"),
     ),
     (
+        r"error CS0017:",
+        sentence(
+            'several classes have a Main: name the program\'s in agent.toml, [build] flags = ["-main:NAMESPACE.CLASS"]'
+        ),
+    ),
+    (
         r"Can't find unit (?:Windows|Messages|SysUtils|Forms|Vcl\S*|WinApi\S*)\b",
         sentence("the unit belongs to Windows or Delphi: use units of Free Pascal (docs/languages/pascal.md)"),
     ),
