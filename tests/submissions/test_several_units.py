@@ -55,7 +55,7 @@ BUILT: dict[str, tuple[dict[str, str], dict[str, str]]] = {
     "JUnit test beside the program": (
         {
             "src/org/mine/Main.java": MAIN_JAVA,
-            "src/org/mine/MainTest.java": "package org.mine;\nimport org.junit.*;\nclass MainTest { @Test void t(){} }\n",
+            "src/org/mine/MainTest.java": "package org.mine;\nimport org.junit.*;\nclass MainTest { @Test int t; }\n",
         },
         {},
     ),
