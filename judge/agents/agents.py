@@ -279,6 +279,11 @@ def manifest_of(named: str) -> tuple[AgentManifest, Path]:
 
 def agent_not_found(named: str) -> InputError:
     """Return the error."""
+    if "/" in named or named.lower().endswith((".py", ".jar", ".exe", ".zip")):
+        return InputError(
+            f"there is no file or directory {quote(named, 200)}: correct the path, or name a house agent (judge agents "
+            "list)"
+        )
     near = nearest(named, house_agent_names()) or ["house-strong"]
     return InputError(
         f"unknown agent {named!r}: give the path of an executable, a directory with "

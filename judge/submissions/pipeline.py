@@ -244,7 +244,9 @@ class _UploadPipeline:
             if not any((target / name).exists() for name in (MANIFEST, INFO)) and not brains_of(target):
                 missing = self.reader.run(nothing_plays, target)
                 raise RefusedError(sentence(f"{recipe.kind} was done: {missing}").replace(f"{target}/", ""))
-            if recipe.commands:
+            if recipe.kind == "python" and recipe.commands:
+                words.append(sentence("the syntax of Python was checked"))
+            elif recipe.commands:
                 words.append(sentence(f"built as {recipe.kind}: {printable(shlex.join(recipe.commands[0]), 120)}"))
             else:
                 words.append(sentence(f"built as {recipe.kind}: there was nothing to do"))
@@ -300,9 +302,11 @@ class _UploadPipeline:
             if report.line_ending and agent.manifest.line_ending is None:
                 report = self._end_lines_so(report, report.line_ending, agent, tree)
             self.outcome = replace(self.outcome, report=report)
-            failed = [finding.check for finding in report.findings if finding.grade is Grade.FAIL]
+            failed = [finding for finding in report.findings if finding.grade is Grade.FAIL]
             if failed:
-                raise RefusedError(sentence(f"failed checks: {', '.join(failed)} (see the report)"))
+                names = ", ".join(finding.check for finding in failed)
+                what = sentence(f"failed checks: {names} (see the report)")
+                raise RefusedError("; ".join(filter(None, (what, failed[0].fix))))
             warned = sum(finding.grade is Grade.WARNING for finding in report.findings)
             count = len(report.findings)
             words.append(

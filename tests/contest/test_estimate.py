@@ -167,7 +167,7 @@ def test_all_missing_parts_are_reported_at_once(tmp_path: Path) -> None:
     found = look(tmp_path, f'{head}[openings]\nfile = "openings.txt"\n{agents}')
 
     parts = [
-        f"unknown agent '{tmp_path}/gone'",
+        f"there is no file or directory '{tmp_path}/gone'",
         "'house-instant' in [[agents]] and 'house-instant' in [[agents]] are both called 'house-instant': give one",
         "can end with crash, foul, illegal",
         "openings.txt, line 2: 'h8'",

@@ -11,6 +11,7 @@ import re
 import signal
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
+from shlex import quote as quoted
 
 from judge.agents.agents import MONO
 from judge.agents.program_files import folded, similar_path
@@ -27,6 +28,7 @@ from judge.submissions.check.answer_forms import NO_SQUARE, form_advice, other_f
 from judge.submissions.check.causes import CAUSES, DENIED, MISSING, THREADS
 from judge.submissions.check.runner import CHATTER, IGNORED, RecordedTalk
 from judge.submissions.check.start_faults import CASE, other_name, pointers_of, processor_advice, why_not_started
+from judge.submissions.check.tracebacks import headline
 
 BUSY_SHARE = 0.2
 """Share of the waiting time, running or runnable, from which an agent is busy."""
@@ -37,8 +39,8 @@ FLUSH = sentence(
 )
 _THINKS = sentence("it thinks too long: use the limit that the judge sends, check the clock often, and keep a reserve")
 _WAITS = sentence(
-    "it used no CPU time, so it is waiting: for the rest of a line or of a command, for a command that the judge "
-    "does not send, or in a sleep"
+    "it used no CPU time, so it is waiting: for the end of its input (read line by line, not by read(), readlines() or "
+    "fread()), for the rest of a line or of a command, for a command that the judge does not send, or in a sleep"
 )
 _NO_LINE_END = sentence(
     'end each answer with a line end, and flush it: print(move, flush=True), printf("...\\n"), println'
@@ -66,9 +68,6 @@ _FIXES = {
     Verdict.RESIGNED: sentence("play on: resigning here loses a game that has just begun"),
     Verdict.MEMORY: sentence("use less memory: the limit includes libraries and files in /tmp"),
     Verdict.OUTPUT: sentence("print less: the output of a turn and of a game is limited (judge policies show)"),
-    Verdict.CRASH: sentence(
-        "run it by hand with the commands of its protocol (judge match --box process), and fix the crash"
-    ),
 }
 
 _NO_FILE = re.compile(
@@ -106,12 +105,15 @@ def diagnose(talk: RecordedTalk) -> Diagnosis:
     if fault in (Verdict.START_TIME, Verdict.TURN_TIME, Verdict.MATCH_TIME):
         return _silence(talk)
     said = [side.why]
-    if fault is Verdict.CRASH:
-        if talk.awaited and talk.got_ready:
-            said.append(sentence(f"after {talk.awaited!r}"))
-        if talk.printed:
-            said.append(sentence(f"its last words on stdout: {_last(talk.printed)}"))
-    if talk.complaints:
+    error = headline(talk.complaints) if fault is Verdict.CRASH else ""
+    if fault is Verdict.CRASH and talk.awaited and talk.got_ready:
+        number = 1 + sum(ply.seat == talk.seat for ply in talk.record.plies)
+        said.append(sentence(f"when it had to answer {talk.awaited!r}, its answer {number}"))
+    if error:
+        said = [printable(error, 200), *said[1:], *said[:1]]
+    elif fault is Verdict.CRASH and talk.printed:
+        said.append(sentence(f"its last words on stdout: {_last(talk.printed)}"))
+    if talk.complaints and not error:
         said.append(sentence(f"its last words on stderr: {_last(talk.complaints)}"))
     protocol = talk.record.spec.seats[talk.seat].protocol
     is_ended = side.why.startswith("exited with code 0")
@@ -122,7 +124,16 @@ def diagnose(talk: RecordedTalk) -> Diagnosis:
         advice = form_advice if fault is Verdict.UNREADABLE else other_form
         form = advice(answer, talk.awaited, protocol)
         fix = form if fault is Verdict.UNREADABLE else "; ".join(filter(None, (fix, form)))
+    if fault is Verdict.CRASH and not is_ended:
+        fix = sentence(f"fix the crash; this repeats it, with the conversation in a folder: {_repeating(talk)}")
     return Diagnosis("; ".join(said), _cause(talk) or fix, talk.stderr_end)
+
+
+def _repeating(talk: RecordedTalk) -> str:
+    own = sorted(path.name for path in talk.program.iterdir())
+    seat = talk.record.spec.seats[talk.seat]
+    agent = own[0] if len(own) == 1 else seat.name
+    return f"judge check ./{quoted(agent)} --policy {quoted(talk.record.spec.policy.name)} --keep conversations"
 
 
 def fix_for(verdict: Verdict, said: str, protocol: str, form: str = "") -> str:
