@@ -140,7 +140,10 @@ _BODY = {"schema": {"type": "string", "format": "binary", "minLength": 1}}
 @router.post(
     "/submissions",
     status_code=201,
-    responses=error_responses(401, 408, 409, 413, 415, 422, 429, 503),
+    responses={
+        200: {"model": Received, "description": "The same bytes are this submission already."},
+        **error_responses(401, 408, 409, 413, 415, 422, 429, 503),
+    },
     openapi_extra={"requestBody": {"required": True, "content": {"application/octet-stream": _BODY}}},
     tags=["submissions"],
 )
