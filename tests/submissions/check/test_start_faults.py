@@ -106,7 +106,7 @@ def test_a_static_program_of_this_host_has_no_fault(tmp_path: Path) -> None:
     [
         ({"Makefile": ""}, "./starter", "starter is not built: run make first"),
         ({"starter.py": ""}, "./start.py", "there is no start.py in the agent: did you mean starter.py?"),
-        ({"Brain": ""}, "./brain", "did you mean Brain?"),
+        ({"Brain": ""}, "./brain", "there is no brain in the agent, but Brain: names differ in case"),
         ({"x.c": ""}, "./mine", "there is no mine in the agent: build it first"),
         ({"data": ""}, "./mine", "there is no mine in the agent: send it"),
         ({}, "python", "python is called python3 here: use python3"),
