@@ -28,6 +28,7 @@ GO_VERSION = "1.19"
 _REASON_CHARACTERS = 240
 _CONTINUED_LINES = 6
 _INSTANTIATION_LINES = 40
+_CAUSE_LINES = 30
 
 _NOISE = re.compile(
     r"""(?x)
@@ -40,7 +41,7 @@ _NOISE = re.compile(
     | ^g?make(?:\[\d+\])?:\ \*\*\*\ \[ | ^g?make(?:\[\d+\])?:\ (?:Entering|Leaving)\ directory
     | ^\[ERROR\]\ (?:COMPILATION\ ERROR|\[ERROR\]\ Some\ problems|Re-run\ Maven|To\ see|For\ more|\[Help|->|$)
     | ^--\ Configuring\ incomplete | ^See\ also\ | ^ninja:\ build\ stopped
-    | ^(?:\S+:\s?)?(?:warning|note):\ | \bskipping\ incompatible\b
+    | ^(?:\S+:\s?){0,3}(?:warning|note):\ | \bskipping\ incompatible\b
     """
 )
 _PLACED = re.compile(
@@ -178,6 +179,10 @@ def _whole(lines: Sequence[str], number: int) -> str:
     after = lines[number + 1 : number + 1 + _CONTINUED_LINES]
     if line.startswith("CMake Error"):
         return _cmake_error(line, after)
+    if "Caused by:" in after:  # Cargo's last cause is the first one
+        causes = lines[number + 1 + after.index("Caused by:") : number + 1 + _CAUSE_LINES]
+        own = [each.strip() for each in causes if each.startswith("  ") and each.strip()]
+        return f"{line}: {own[-1]}" if own else line
     if line.startswith("error") and (place := _first(_RUST_PLACE, after)):
         return f"{line} ({place})"
     if line.endswith("cannot find symbol") and (symbol := _first(_JAVA_SYMBOL, after)):

@@ -184,6 +184,11 @@ FAILURES: dict[str, Failure] = {
     "cs-member": Failure({"p.cs": "class P { static void Main() { System.Console.Wirte(1); } }\n"}, "error CS0117:"),
     "cs-type": Failure({"p.cs": "class P { static Board b; static void Main() {} }\n"}, "error CS0246:"),
     "cs-syntax": Failure({"p.cs": "class P { static void Main() { int x = 1 } }\n"}, "error CS1525:"),
+    "cs-two-mains": Failure(
+        {"p.cs": "class P { static void Main() {} }\n", "q.cs": "class Q { static void Main() {} }\n"},
+        "error CS0017:",
+        "-main:NAMESPACE.CLASS",
+    ),
     # Pascal
     "pas-syntax": Failure(
         {"mine.pas": "program mine;\nbegin\n  writeln('x')\n  writeln('y');\nend.\n"},
@@ -227,6 +232,11 @@ FAILURES: dict[str, Failure] = {
         "error: no matching package named `rand` found",
         "run `cargo vendor`",
     ),
+    "rust-link": Failure(
+        {"main.rs": 'extern "C" {\n    fn nowhere();\n}\nfn main() { unsafe { nowhere() } }\n'},
+        "undefined reference to `nowhere'",
+    ),
+    "cargo-edition": Failure({"Cargo.toml": CARGO.replace("2021", "2030"), "src/main.rs": "fn main() {}\n"}, "`2030`"),
     # Python
     "python-syntax": Failure({"main.py": "def f(:\n    pass\n"}, "SyntaxError: main.py, line 1: invalid syntax"),
     "python-2": Failure(
