@@ -455,7 +455,6 @@ def _launched(manifest: AgentManifest, source: Path) -> AgentManifest:
 
 
 def _word_of_file(word: str, source: Path) -> str:
-    """With the file's name in its Unicode form. Raises InputError for a file's name in another case."""
     found = "" if is_file(source / word) else similar_path(source, word)
     if not found or not is_file(source / found):
         return word
@@ -622,7 +621,7 @@ def fit_name(text: str) -> str:
 
 
 def derived_name(text: str) -> str:
-    """As `fit_name`: `brain one` gives `brain_one`, `五子棋` gives `WuZiQi`. Empty without letters and digits."""
+    """Such as `WuZiQi` for `五子棋`; empty without letters."""
     name = re.sub(r"[^A-Za-z0-9._-]", "_", text)
     if not text.isascii():
         latin = anyascii(unicodedata.normalize("NFC", text))

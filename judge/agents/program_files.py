@@ -1,7 +1,4 @@
-"""Copies an agent's files into a staging directory, and computes their digest.
-
-Every agent is copied by `copy_directory`: in a match, a check, a contest and after an upload.
-"""
+"""Copies an agent's files, and computes their digest."""
 
 import errno
 import hashlib
@@ -35,10 +32,7 @@ def program_digest(program: Path) -> str:
 
 
 def similar_path(top: Path, name: str) -> str:
-    """The only path below `top` that equals a relative path but for case and Unicode form (macOS decomposes letters).
-
-    Empty if there is none, or several.
-    """
+    """The path below `top` that differs from `name` in case or Unicode form; empty if missing or ambiguous."""
     found: list[str] = []
     for part in PurePosixPath(name).parts:
         try:
@@ -53,7 +47,7 @@ def similar_path(top: Path, name: str) -> str:
 
 
 def folded(name: str) -> str:
-    """Equal for names that differ only in case and Unicode form."""
+    """Without case and Unicode form."""
     return unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).casefold())
 
 
@@ -67,7 +61,7 @@ def new_directory(staging: Path, name: str) -> Path:
 
 
 def copy_directory(source: Path, target: Path) -> Path:
-    """Copy an agent's files into `target`. Raises InputError for other than regular files, and for too many."""
+    """Raises InputError for special files, and for too many."""
     total = 0
     for count, path in enumerate(_files(source)):
         total += path.stat().st_size
@@ -83,7 +77,7 @@ def copy_directory(source: Path, target: Path) -> Path:
 
 
 def copy_file(source: Path, target: Path, *, is_executable: bool) -> None:
-    """Copy a file. Archives made on Windows have no executable bits, so programs get one."""
+    """Programs get an executable bit, which archives made on Windows lack."""
     try:
         shutil.copyfile(source, target)
     except OSError as error:
@@ -94,7 +88,7 @@ def copy_file(source: Path, target: Path, *, is_executable: bool) -> None:
 
 
 def _files(source: Path) -> Iterator[Path]:
-    """A link counts as the file that it points to, which must be inside the directory."""
+    """A link counts as its target."""
     root = os.path.realpath(source)
     for path in sorted(own_paths(source)):
         if is_link(path) and (fault := _fault_of_link(path, root)):
@@ -110,7 +104,6 @@ def _files(source: Path) -> Iterator[Path]:
 
 def _fault_of_link(path: Path, root: str) -> str:
     try:
-        # Path.resolve raises RuntimeError for a loop.
         found = os.path.realpath(path, strict=True)
     except OSError as error:
         if error.errno == errno.ELOOP:

@@ -232,7 +232,7 @@ def kind_of(path: Path) -> ProgramKind | None:
 
 
 def needs_executable_bit(path: Path) -> bool:
-    """Whether the kernel starts a file, if it is executable: ELF files and those that begin with `#!`."""
+    """Whether it is an ELF file or begins with `#!`."""
     with path.open("rb") as stream:
         head = stream.read(4)
     return head == _ELF or head[:2] == b"#!"

@@ -305,7 +305,6 @@ def _program(sources: Sources, language: SourceLanguage) -> str:
     words = sources.command[len(runner) :]
     if sources.command[: len(runner)] == runner and words and (runner or words[0].startswith("./")):
         return words[0].removeprefix("./")
-    # A compiler writes into, or refuses, a directory of the program's name.
     is_taken = is_directory(sources.tree / f"{sources.name}{language.program_ending}")
     return f"{sources.name}{'.bin' if is_taken else ''}{language.program_ending}"
 
@@ -347,7 +346,6 @@ def _go(sources: Sources) -> BuildRecipe:
 
 
 def _go_main(sources: Sources, files: Sequence[str]) -> str:
-    """The folder of the program: the top, or the only one with a package main."""
     mains = {file.rpartition("/")[0] for file, text in _texts(sources, files) if _GO_MAIN.search(text)}
     mains = {folder for folder in mains if not _is_aside(f"{folder}/")} or mains
     if "." in mains or not mains:
@@ -389,7 +387,6 @@ def _cargo(sources: Sources) -> BuildRecipe:
 
 
 def _workspace_program(tree: Path) -> str:
-    """The only program of a workspace. Raises InputError."""
     found = []
     for file in sorted(path for path in own_paths(tree) if path.name == "Cargo.toml" and path.parent != tree):
         package = parse_toml(file.relative_to(tree), _read(file)).get("package")
@@ -510,7 +507,7 @@ def _main_class(sources: Sources, files: list[str]) -> str:
 
 
 def _cs(sources: Sources) -> BuildRecipe:
-    """All projects of a solution make one program. Each has attributes of its assembly, which may occur once."""
+    """Attributes of an assembly may occur once."""
     files = [file for file in _needed(sources, "c#") if not file.endswith(("AssemblyInfo.cs", "AssemblyAttributes.cs"))]
     return _build(sources, "c#", files)
 

@@ -182,7 +182,7 @@ def late_entrants(planned: Planned, entries: Sequence[SnapshotEntry]) -> Mapping
 
 
 def equal_files(agents: Iterable[tuple[str, Collection[str]]]) -> list[str]:
-    """A sentence for each group of agents that share a digest of their files or of their upload."""
+    """A sentence for each group of agents with a common digest."""
     groups: list[tuple[list[str], set[str]]] = []
     for name, digests in agents:
         mine = [group for group in groups if not group[1].isdisjoint(digests)]

@@ -228,36 +228,6 @@ class Register(AgentNames, Queue[Submission]):
                 add_practice_games(connection, finished, practice, self._stamp(), by_author=False)
             return value_of(Submission, finished)
 
-    def _notes(self, connection: Connection, row: Row[Any], came: ProcessingResult) -> str:
-        notes = [self._replaces(connection, row, came.name), self._same_files(connection, row, came)]
-        return "; ".join(filter(None, notes))
-
-    def _same_files(self, connection: Connection, row: Row[Any], came: ProcessingResult) -> str:
-        others = {each.lower() for each in self._other_names(connection, row, came.name)}
-        same = [
-            each.name
-            for each in self._inside(connection).entries(row.author)
-            if each.name.lower() in others and (each.upload == row.upload or each.digest == came.digest)
-        ]
-        if not same:
-            return ""
-        return sentence(
-            f"you have another agent with the same files: {', '.join(same)}; if only one of them is to play, withdraw "
-            f"the other; to replace {same[0]} later, submit under its name (--name {same[0]})"
-        )
-
-    def _replaces(self, connection: Connection, row: Row[Any], name: str) -> str:
-        query = self._of(row.author).where(
-            func.lower(submissions.c.name) == name.lower(), submissions.c.id != row.id, submissions.c.state.in_(ENTERS)
-        )
-        former = connection.execute(query.order_by(submissions.c.id.desc()).limit(1)).first()
-        if former is None or former.id > row.id:
-            return ""
-        return (
-            f"it replaces version {former.version} of {name}, uploaded as {former.filename}; "
-            "to enter both, upload one of them under another name (--name)"
-        )
-
     def _next_version(self, connection: Connection, row: Row[Any], name: str) -> int | None:
         if not name or (row.version and row.name == name):
             return int(row.version) if row.version else None

@@ -1,7 +1,6 @@
 """Finds the line of a failed build's log that its author needs, and the fix.
 
-A compiler's line with a file and its number is preferred to one without, that to the end of a failed step of make, and
-the last line is used if no other is recognised. Of equal lines the first one counts: others often follow from it.
+The first line with a file and line number is preferred.
 """
 
 import re
@@ -163,7 +162,7 @@ _LOOKED_AT = 2000
 
 
 def reason_of(log: str) -> str:
-    """The line of a failed build that its author needs. May be empty."""
+    """May be empty."""
     lines = [line.rstrip().replace(f"{AT}/", "") for line in log.split("\n")]
     for pattern in (_PLACED, _UNPLACED, _STEP, _OTHER):
         for number, line in enumerate(lines):
@@ -174,12 +173,11 @@ def reason_of(log: str) -> str:
 
 
 def _whole(lines: Sequence[str], number: int) -> str:
-    """A message with its place or its further lines."""
     line = lines[number].strip()
     after = lines[number + 1 : number + 1 + _CONTINUED_LINES]
     if line.startswith("CMake Error"):
         return _cmake_error(line, after)
-    if "Caused by:" in after:  # Cargo's last cause is the first one
+    if "Caused by:" in after:
         causes = lines[number + 1 + after.index("Caused by:") : number + 1 + _CAUSE_LINES]
         own = [each.strip() for each in causes if each.startswith("  ") and each.strip()]
         return f"{line}: {own[-1]}" if own else line
@@ -198,7 +196,6 @@ def _first(pattern: re.Pattern[str], lines: Sequence[str]) -> str:
 
 
 def _cmake_error(line: str, after: Sequence[str]) -> str:
-    # The text is indented below the place, which may be a module of CMake.
     place = "CMake Error:" if line.startswith("CMake Error at /usr/") else line
     words: list[str] = []
     for each in after:
@@ -277,7 +274,6 @@ def _same_but_case(name: str, tree: Path) -> str:
 
 @cache
 def _windows_headers() -> frozenset[str]:
-    """Names of the Windows SDK, MFC, ATL and old DOS compilers that Linux does not have, in lower case."""
     return frozenset(Path(__file__).with_name("windows_headers.txt").read_text(encoding="ascii").split())
 
 

@@ -94,7 +94,7 @@ class UploadJob:
     name: str = ""
     author: str = ""
     why_not_named: Callable[[str], str] = lambda _name: ""
-    """Why the contest has no place for an agent of this name; empty if it has one."""
+    """Why a name is refused, or empty."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +111,7 @@ class UploadOutcome:
     refusal: str = ""
     origin: Origin = field(default_factory=Origin)
     title: str = ""
-    """The name of an upload's file in other letters than its agent's name."""
+    """Display name, if the file's name has other letters."""
 
 
 class Workplace(Protocol):
@@ -222,7 +222,6 @@ class _UploadPipeline:
             return tree
 
     def _has_name(self, tree: Path) -> bool:
-        """A file's name without letters and digits names no agent."""
         return bool(self.job.name or derived_name(self._stem) or (tree / MANIFEST).exists() or brains_of(tree))
 
     def _build(self, tree: Path) -> Path:
@@ -375,7 +374,6 @@ class _UploadPipeline:
         return fit_name(self._stem)
 
     def _title_for(self, name: str) -> str:
-        """The file's name, if the agent is called by it in Latin letters."""
         is_named_so = not self.job.name and name == self._upload_name and not self._stem.isascii()
         return self._stem if is_named_so else ""
 

@@ -149,7 +149,7 @@ def _is_mark(letter: str) -> bool:
 
 
 class ReceivedUpload(NamedTuple):
-    """`is_repeated`: the author had submitted the same bytes, which wait or take part; nothing was stored."""
+    """`is_repeated`: nothing was stored."""
 
     submission: Submission
     is_repeated: bool
@@ -163,7 +163,7 @@ def receive_upload(
     allowance: Allowance = Allowance(),  # noqa: B008 - a frozen value
     worker: str = "",
 ) -> ReceivedUpload:
-    """Register an upload once. If the contest's clocks have changed since its check, it is registered again."""
+    """Register an upload once, or again after a change of clocks."""
     with register.change() as inner:
         earlier = inner.repeated(upload)
         if earlier is not None and not has_other_clock(directory, earlier):

@@ -1,4 +1,4 @@
-"""Causes of faults that an agent's own output names, with their fixes."""
+"""Causes of faults by an agent's output."""
 
 import re
 

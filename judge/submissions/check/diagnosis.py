@@ -39,8 +39,8 @@ FLUSH = sentence(
 )
 _THINKS = sentence("it thinks too long: use the limit that the judge sends, check the clock often, and keep a reserve")
 _WAITS = sentence(
-    "it used no CPU time, so it is waiting: for the end of its input (read line by line, not by read(), readlines() or "
-    "fread()), for the rest of a line or of a command, for a command that the judge does not send, or in a sleep"
+    "it used no CPU time, so it is waiting: for the end of input (read line by line, not by read(), readlines() or "
+    "fread()), for the rest of a line, for a command that the judge does not send, or in a sleep"
 )
 _NO_LINE_END = sentence(
     'end each answer with a line end, and flush it: print(move, flush=True), printf("...\\n"), println'
@@ -229,7 +229,6 @@ def _cause(talk: RecordedTalk) -> str:
 
 
 def _named_otherwise(program: Path, said: str) -> str:
-    """Advice on a file that the output names in another case or Unicode form."""
     words = {folded(word): word for word in _FILE_WORD.findall(said)}
     paths = (path for _, path in zip(range(_MAX_FILES), own_paths(program), strict=False))
     names = {path.name for path in paths}

@@ -191,7 +191,7 @@ def _other_ending(
     examinee.talks.remove(again)
     if not _has_answered(again):
         return None
-    # The first conversation was longer: an agent that ends after some moves answers a short one with both.
+    # The first conversation was longer.
     control = examinee.ask([once], _hasty(policy), options=examinee.questions.plain)
     examinee.talks.remove(control)
     if _has_answered(control):

@@ -51,7 +51,7 @@ def failed(check: str, evidence: str, fix: str = "", stderr: tuple[str, ...] = (
 
 
 def without_repetitions(findings: Sequence[Finding]) -> list[Finding]:
-    """Findings in the order of their discovery; of equal crashes only the first has its evidence and stderr lines."""
+    """Of equal crashes the first keeps its evidence."""
     first: dict[str, str] = {}
     found = []
     for finding in findings:
@@ -64,7 +64,6 @@ def without_repetitions(findings: Sequence[Finding]) -> list[Finding]:
 
 
 def _crash_of(finding: Finding) -> str:
-    """Numbers of stderr lines differ between conversations."""
     return "\n".join([finding.evidence.split("; ")[0], *(line[4:] for line in finding.stderr[-3:])])
 
 

@@ -44,7 +44,7 @@ _LEVELS = (
 
 
 def why_not_started(program: Path, word: str, *, is_denied: bool = False) -> str:
-    """Why a command's first word cannot start, and the fix; empty if unknown. `is_denied`: the kernel said EACCES."""
+    """Why a command's first word cannot start, and the fix; empty if unknown. `is_denied`: by EACCES."""
     file = program / word
     if word and not word.startswith("/") and is_file(file):
         return fault_of_file(file, is_denied=is_denied)

@@ -18,7 +18,7 @@ _WHAT = re.compile(r"^what\(\):\s*(.*)$")
 
 
 def headline(lines: Sequence[str]) -> str:
-    """Such as `IndexError: list index out of range in main.py, line 23`; empty without a known form."""
+    """Such as `IndexError: list index out of range in main.py, line 23`, or empty."""
     for read in (_rust, _go, _java, _assertion, _thrown, _node, _python):
         if found := read(lines):
             return found
