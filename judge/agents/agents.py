@@ -3,19 +3,15 @@
 An agent plays from a copy of its directory, identified by its digest.
 """
 
-import errno
-import hashlib
 import json
 import re
 import shlex
-import shutil
-import stat
 import unicodedata
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
+from anyascii import anyascii
 from pydantic import (
     AfterValidator,
     BaseModel,
@@ -28,6 +24,7 @@ from pydantic import (
     model_validator,
 )
 
+from judge.agents.program_files import copy_directory, copy_file, new_directory, program_digest, similar_path
 from judge.agents.programs import (
     PREFIX,
     ProgramKind,
@@ -46,7 +43,7 @@ from judge.agents.programs import (
 from judge.agents.recipe import NOT_BUILT, BuildTable, language_of
 from judge.base.bookkeeping import own_paths
 from judge.base.durable_files import is_directory, is_file
-from judge.base.errors import HostError, InputError
+from judge.base.errors import InputError
 from judge.base.parsing import parse
 from judge.base.resources import BUILD_DIRECTORY
 from judge.base.text import is_printable, nearest, quote, sentence
@@ -84,8 +81,6 @@ MAX_WORD_BYTES = 4096
 MAX_OPTIONS = 100
 """Engine options in an agent.toml."""
 MAX_OPTION_NAME = 100
-MAX_FILES = 10_000
-MAX_BYTES = 1 << 30
 _NAME = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}")
 
 
@@ -260,13 +255,10 @@ def stage_agent(named: str, staging: Path) -> Agent:
     manifest, source = manifest_of(named)
     brains = brains_of(source)
     if is_directory(source):
-        program = _copy_directory(source, _new_directory(staging, manifest.name))
-        for name in brains:
-            # Archives made on Windows have no executable bits.
-            (program / name).chmod(0o755)
+        program = copy_directory(source, new_directory(staging, manifest.name))
     else:
-        program = _new_directory(staging, manifest.name)
-        _copy_file(source, program / source.name, executable=True)
+        program = new_directory(staging, manifest.name)
+        copy_file(source, program / source.name, is_executable=True)
     return Agent(manifest, program, program_digest(program), brains)
 
 
@@ -287,6 +279,11 @@ def manifest_of(named: str) -> tuple[AgentManifest, Path]:
 
 def agent_not_found(named: str) -> InputError:
     """Return the error."""
+    if "/" in named or named.lower().endswith((".py", ".jar", ".exe", ".zip")):
+        return InputError(
+            f"there is no file or directory {quote(named, 200)}: correct the path, or name a house agent (judge agents "
+            "list)"
+        )
     near = nearest(named, house_agent_names()) or ["house-strong"]
     return InputError(
         f"unknown agent {named!r}: give the path of an executable, a directory with "
@@ -329,18 +326,6 @@ def _document(path: Path) -> dict[str, Any]:
 def manifest_text(path: Path) -> str:
     """Text without byte order mark. Raises InputError."""
     return read_text(path, "an agent.toml", MAX_TEXT_BYTES)
-
-
-def program_digest(program: Path) -> str:
-    """SHA-256 over files' names, executable bits and contents, ordered by name."""
-    digest = hashlib.sha256()
-    for path in sorted(program.rglob("*")):
-        if path.is_file():
-            executable = b"x" if path.stat().st_mode & stat.S_IXUSR else b"-"
-            name = path.relative_to(program).as_posix().encode("utf-8", "surrogateescape")
-            content = hashlib.sha256(path.read_bytes()).digest()
-            digest.update(len(name).to_bytes(4, "little") + name + executable + content)
-    return digest.hexdigest()
 
 
 def _refuse_odd_words(manifest: AgentManifest, path: Path) -> None:
@@ -425,7 +410,7 @@ def _manifest_of_directory(source: Path) -> AgentManifest:
         return read_info(info)
     brains = brains_of(source)
     if brains:
-        name = brain_name(choose_executable(brains, "", 0))
+        name = fit_name(brain_name(choose_executable(brains, "", 0)))
         manifest = _manifest_of_file(source / brains[0])
         if manifest.runtime == WINE:
             for brain in brains:
@@ -447,6 +432,8 @@ def _manifest_of_directory(source: Path) -> AgentManifest:
 def _launched(manifest: AgentManifest, source: Path) -> AgentManifest:
     """Insert `wine` before a Windows program. Raises InputError."""
     words = manifest.command[1:] if manifest.command[0] == WINE else manifest.command
+    words = tuple(_word_of_file(word, source) for word in words)
+    manifest = manifest.model_copy(update={"command": (*((WINE,) if manifest.command[0] == WINE else ()), *words)})
     for word in words:
         path = word.replace("\\", "/")
         if path != word and not path.startswith("/") and is_file(source / path) and not is_file(source / word):
@@ -465,6 +452,22 @@ def _launched(manifest: AgentManifest, source: Path) -> AgentManifest:
         runtime = f'"{MONO}", command = ["{MONO}", "{words[0]}"]' if is_dotnet(program) else f'"{WINE}"'
         raise InputError(sentence(f"{source / MANIFEST}: {words[0]} is a Windows program: set runtime = {runtime}"))
     return manifest
+
+
+def _word_of_file(word: str, source: Path) -> str:
+    found = "" if is_file(source / word) else similar_path(source, word)
+    if not found or not is_file(source / found):
+        return word
+    if unicodedata.normalize("NFC", found) == unicodedata.normalize("NFC", word.removeprefix("./")):
+        return f"./{found}" if word.startswith("./") else found
+    if "." not in word and "/" not in word:
+        return word
+    raise InputError(
+        sentence(
+            f"{source / MANIFEST}: command: there is no {quote(word, 80)}, but {quote(found, 80)}: names differ in "
+            "case here; correct one of them"
+        )
+    )
 
 
 def refuse_misnamed_manifest(source: Path) -> None:
@@ -614,53 +617,14 @@ def is_name(text: str) -> bool:
 
 def fit_name(text: str) -> str:
     """Make a valid agent name."""
-    return re.sub(r"[^A-Za-z0-9._-]", "_", text).lstrip(".")[:64] or "agent"
+    return derived_name(text) or "agent"
 
 
-def _new_directory(staging: Path, name: str) -> Path:
-    """Any user can read it: the agent runs as another."""
-    number = sum(1 for _ in staging.iterdir())
-    path = staging / f"{number}-{name}"
-    path.mkdir(mode=0o755)
-    path.chmod(0o755)
-    return path
-
-
-def _copy_directory(source: Path, target: Path) -> Path:
-    total = 0
-    for count, path in enumerate(_files(source)):
-        total += path.stat().st_size
-        if count >= MAX_FILES or total > MAX_BYTES:
-            raise InputError(sentence(f"{source}: more than {MAX_FILES} files or {MAX_BYTES} bytes"))
-        to = target / path.relative_to(source)
-        to.parent.mkdir(parents=True, exist_ok=True)
-        _copy_file(path, to, executable=bool(path.stat().st_mode & stat.S_IXUSR))
-    for path in target.rglob("*"):
-        if path.is_dir():
-            path.chmod(0o755)
-    return target
-
-
-def _files(source: Path) -> Iterator[Path]:
-    """A link counts as its target, which must be inside the directory."""
-    root = source.resolve()
-    for path in sorted(own_paths(source)):
-        if path.is_symlink() and not path.resolve().is_relative_to(root):
-            raise InputError(
-                sentence(f"{path}: a link that leads out of the agent's directory; copy the file instead (cp -L)")
-            )
-        if path.is_dir():
-            continue
-        if not path.is_file():
-            raise InputError(sentence(f"{path}: not a regular file; an agent is made of files and directories"))
-        yield path
-
-
-def _copy_file(source: Path, target: Path, executable: bool) -> None:
-    try:
-        shutil.copyfile(source, target)
-    except OSError as error:
-        if error.errno in (errno.ENOSPC, errno.EDQUOT):
-            raise HostError(f"{target}: {error.strerror}: make room there, or set TMPDIR") from None
-        raise InputError(f"{source}: {error.strerror}") from None
-    target.chmod(0o755 if executable else 0o644)
+def derived_name(text: str) -> str:
+    """Such as `WuZiQi` for `五子棋`; empty without letters."""
+    name = re.sub(r"[^A-Za-z0-9._-]", "_", text)
+    if not text.isascii():
+        latin = anyascii(unicodedata.normalize("NFC", text))
+        name = re.sub(r"[^A-Za-z0-9._-]+", "_", latin).strip("_")
+    name = name.lstrip(".")[:64]
+    return name if re.search("[A-Za-z0-9]", name) else ""

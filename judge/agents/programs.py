@@ -231,6 +231,13 @@ def kind_of(path: Path) -> ProgramKind | None:
     return None
 
 
+def needs_executable_bit(path: Path) -> bool:
+    """Whether it is an ELF file or begins with `#!`."""
+    with path.open("rb") as stream:
+        head = stream.read(4)
+    return head == _ELF or head[:2] == b"#!"
+
+
 def is_lfs_pointer(path: Path) -> bool:
     """Whether a file is a Git LFS pointer."""
     try:

@@ -8,6 +8,7 @@ import json
 import platform
 import re
 import tomllib
+import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -16,9 +17,10 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import BaseModel, ConfigDict
 
+from judge.agents.program_files import folded
 from judge.agents.programs import python_words
 from judge.base.bookkeeping import own_paths
-from judge.base.durable_files import is_file
+from judge.base.durable_files import is_directory, is_file
 from judge.base.errors import InputError
 from judge.base.text import quote, sentence
 from judge.base.toml_files import parse as parse_toml
@@ -39,6 +41,7 @@ class SourceLanguage(BaseModel):
     marks: tuple[str, ...] = ()
     mains: tuple[str, ...] = ()
     begins: str = ""
+    tests: str = ""
     commands: tuple[tuple[str, ...], ...] = ()
     runtime: str = "native"
     start: tuple[str, ...] = ("./{program}",)
@@ -82,6 +85,8 @@ _GO_REQUIRES = re.compile(r"(?m)^[ \t]*require\b")
 _EXECUTABLE = re.compile(r"(?i)\badd_executable\s*\(\s*([\w.$\{\}-]+)")
 _PROJECT_NAME = re.compile(r"\$\{(?:CMAKE_)?PROJECT_NAME\}")
 _PROJECT = re.compile(r"(?i)\bproject\s*\(\s*([\w.-]+)")
+_GO_MAIN = re.compile(r"(?m)^package[ \t]+main\b")
+_MODULE = re.compile(r"<module>\s*([^<]{1,200}?)\s*</module>")
 _MAIN_JAVA, _MAIN_RESOURCES = "src/main/java", "src/main/resources"
 """Program folders in Maven and Gradle."""
 _PACKAGE = re.compile(r"(?m)^[ \t]*package[ \t]+([A-Za-z_][\w.]*)[ \t]*;")
@@ -228,9 +233,12 @@ def _is_aside(file: str) -> bool:
     return not SIDE_FOLDERS.isdisjoint(part.lower() for part in file.split("/")[1:-1])
 
 
-def _selections(sources: Sources, files: Sequence[str], begins: str) -> Iterator[Sequence[str]]:
+def _selections(sources: Sources, files: Sequence[str], begins: str, tests: str) -> Iterator[Sequence[str]]:
     """Smaller ones: without tests and tools, which often have a `main`, then with a single main program."""
     own = [file for file in files if not _is_aside(file)] or list(files)
+    if tests:
+        tested = {file for file, text in _texts(sources, own) if re.search(tests, text)}
+        own = [file for file in own if file not in tested] or own
     if len(own) < len(files):
         yield own
     starts = [file for file, text in _texts(sources, own) if re.search(begins, text)] if begins else []
@@ -273,7 +281,9 @@ def _build(
         return tuple(_filled(words, {**known, "files": some}) for words in language.commands)
 
     fewer = (
-        _selections(sources, files, language.begins) if any("{files}" in words for words in language.commands) else ()
+        _selections(sources, files, language.begins, language.tests)
+        if any("{files}" in words for words in language.commands)
+        else ()
     )
     manifest = sources.manifest(language.runtime, *_filled(language.start, known)) if language.start else ""
     return BuildRecipe(kind, commands(files), manifest, tuple(map(commands, fewer)))
@@ -295,7 +305,8 @@ def _program(sources: Sources, language: SourceLanguage) -> str:
     words = sources.command[len(runner) :]
     if sources.command[: len(runner)] == runner and words and (runner or words[0].startswith("./")):
         return words[0].removeprefix("./")
-    return f"{sources.name}{language.program_ending}"
+    is_taken = is_directory(sources.tree / f"{sources.name}{language.program_ending}")
+    return f"{sources.name}{'.bin' if is_taken else ''}{language.program_ending}"
 
 
 def _main(sources: Sources, kind: Kind, files: Sequence[str], *, is_needed: bool) -> str:
@@ -326,10 +337,28 @@ def _go(sources: Sources) -> BuildRecipe:
         raise InputError(
             sentence("go.mod requires modules, and there is no network: run `go mod vendor`, and send vendor/ too")
         )
+    files = [file for file in sources.files("go") if not file.endswith("_test.go") and not file.startswith("./vendor/")]
+    main = f"./{sources.main.removeprefix('./')}" if sources.main else _go_main(sources, files)
     if is_module:
-        return _build(sources, "go", [f"./{sources.main.removeprefix('./')}" if sources.main else "."])
-    files = [file for file in _needed(sources, "go") if not file.endswith("_test.go")]
-    return _build(sources, "go", [file for file in files if not _is_aside(file)] or files)
+        return _build(sources, "go", [main])
+    _needed(sources, "go")
+    return _build(sources, "go", [file for file in files if file.rpartition("/")[0] == main] or files)
+
+
+def _go_main(sources: Sources, files: Sequence[str]) -> str:
+    mains = {file.rpartition("/")[0] for file, text in _texts(sources, files) if _GO_MAIN.search(text)}
+    mains = {folder for folder in mains if not _is_aside(f"{folder}/")} or mains
+    if "." in mains or not mains:
+        return "."
+    if len(mains) > 1:
+        found = sorted(mains)
+        raise InputError(
+            sentence(
+                f"{len(found)} folders have a package main, {', '.join(found[:5])}: name the program in agent.toml, "
+                f'[build] main = "{found[0]}"'
+            )
+        )
+    return mains.pop()
 
 
 def _cargo(sources: Sources) -> BuildRecipe:
@@ -338,7 +367,7 @@ def _cargo(sources: Sources) -> BuildRecipe:
     cargo = _cargo_file(sources.tree)
     package = cargo.get("package")
     if not isinstance(package, dict):
-        raise InputError(sentence("Cargo.toml has no [package]: send the package of the program, not a workspace"))
+        package = {"name": sources.main or _workspace_program(sources.tree)}
     if _has_far_crates(cargo) and not _has_vendor(sources):
         raise InputError(
             sentence("Cargo.toml has dependencies, and there is no network: run `cargo vendor`, and send vendor/ too")
@@ -355,6 +384,24 @@ def _cargo(sources: Sources) -> BuildRecipe:
         else ()
     )
     return _build(sources, "cargo", (), name, vendor=vendor, target=f"{platform.machine()}-unknown-linux-gnu")
+
+
+def _workspace_program(tree: Path) -> str:
+    found = []
+    for file in sorted(path for path in own_paths(tree) if path.name == "Cargo.toml" and path.parent != tree):
+        package = parse_toml(file.relative_to(tree), _read(file)).get("package")
+        if isinstance(package, dict) and (file.parent / "src" / "main.rs").is_file():
+            found.append(str(package.get("name", "")))
+    if len(found) == 1:
+        return found[0]
+    if not found:
+        raise InputError(sentence("Cargo.toml has no [package], and no package of the workspace has a src/main.rs"))
+    raise InputError(
+        sentence(
+            f"the workspace has the programs {', '.join(map(quote, found[:5]))}: name one in agent.toml, "
+            f"[build] main = {json.dumps(found[0])}"
+        )
+    )
 
 
 def _has_far_crates(cargo: dict[str, Any]) -> bool:
@@ -432,6 +479,13 @@ def _maven(sources: Sources) -> BuildRecipe:
     """One module. Maven copies the libraries next to its classes."""
     _needed(sources, "maven")
     files = [file for file in sources.files("java") if file.startswith(f"./{_MAIN_JAVA}/")]
+    if modules := _MODULE.findall(_read(sources.tree / "pom.xml")):
+        raise InputError(
+            sentence(
+                f"pom.xml has the modules {', '.join(map(quote, modules[:5]))}, and a project of one module is built: "
+                'set in agent.toml [build] kind = "java", which compiles the sources of all together'
+            )
+        )
     main = sources.main or ("" if sources.command else _main_class(sources, files))
     has_libraries = "<dependency>" in _read(sources.tree / "pom.xml")
     path = "./target/classes:target/dependency/*" if has_libraries else "./target/classes"
@@ -450,6 +504,12 @@ def _main_class(sources: Sources, files: list[str]) -> str:
         return "Main" if "Main" in found else next(iter(found))
     what = f"{len(found)} classes have a main method" if found else "no class has a main method"
     raise InputError(sentence(f'{what}: name the main program in agent.toml, [build] main = "…"'))
+
+
+def _cs(sources: Sources) -> BuildRecipe:
+    """Attributes of an assembly may occur once."""
+    files = [file for file in _needed(sources, "c#") if not file.endswith(("AssemblyInfo.cs", "AssemblyAttributes.cs"))]
+    return _build(sources, "c#", files)
 
 
 def _python(sources: Sources) -> BuildRecipe:
@@ -472,6 +532,7 @@ _RULES: dict[Kind, Callable[[Sources], BuildRecipe]] = {
     "cmake": _cmake,
     "cargo": _cargo,
     "go": _go,
+    "c#": _cs,
     "maven": _maven,
     "pascal": _pascal,
 }
@@ -492,9 +553,19 @@ def _needed(sources: Sources, kind: Kind) -> list[str]:
 
 def _inside(sources: Sources, main: str) -> str:
     names = {file.removeprefix("./") for kind in LANGUAGES for file in sources.files(kind)}
-    if main.removeprefix("./") not in names:
+    main = main.removeprefix("./")
+    same = [name for name in names if folded(name) == folded(main)]
+    if main not in names and len(same) == 1:
+        if unicodedata.normalize("NFC", same[0]) != unicodedata.normalize("NFC", main):
+            raise InputError(
+                sentence(
+                    f"agent.toml: build.main = {quote(main, 80)}: names differ in case: write {quote(same[0], 80)}"
+                )
+            )
+        main = same[0]
+    if main not in names:
         raise InputError(sentence(f"agent.toml: build.main = {quote(main, 80)} is no source file of the tree"))
-    return main.removeprefix("./")
+    return main
 
 
 def _read(path: Path) -> str:

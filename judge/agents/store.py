@@ -1,6 +1,6 @@
 """Agents' files by digest: complete, read-only, and checked when used.
 
-    DIRECTORY/DIGEST/        an agent's files; the digest is `judge.agents.agents.program_digest`
+    DIRECTORY/DIGEST/        an agent's files; the digest is `judge.agents.program_files.program_digest`
     DIRECTORY/.new-*/        incomplete files
 
 An agent has no own image, only its runtime's.
@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from typing import IO, BinaryIO
 
-from judge.agents.agents import MAX_BYTES, MAX_FILES, program_digest
+from judge.agents.program_files import MAX_BYTES, MAX_FILES, program_digest
 from judge.base.durable_files import sync
 from judge.base.errors import HostError, InputError
 from judge.base.locks import locked

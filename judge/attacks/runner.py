@@ -8,7 +8,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from judge.agents.agents import program_digest
+from judge.agents.program_files import program_digest
 from judge.attacks.attack import Attack, Changes, Control, Expected, HarmError, Observed, Opponent
 from judge.attacks.fixtures import CANARY_TEXT
 from judge.attacks.leftovers import leftovers, look_before

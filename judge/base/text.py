@@ -12,6 +12,7 @@ from collections.abc import Iterable
 _SPACES = str.maketrans("\r\n\t", "   ")
 
 SENTENCE_CHARACTERS = 300
+_MAX_SUGGESTIONS = 8
 
 
 def is_printable(text: str) -> bool:
@@ -128,6 +129,9 @@ def nearest(word: str, known: Iterable[str], most: int = 1) -> list[str]:
 def suggest(word: str, known: Iterable[str]) -> str:
     """`did you mean 'x'?`, or the known words."""
     words = sorted(known)
+    if word and (longer := [each for each in words if each.startswith(word)][:_MAX_SUGGESTIONS]):
+        first, last = ", ".join(map(repr, longer[:-1])), repr(longer[-1])
+        return f"did you mean {first}{' or ' if first else ''}{last}?"
     if near := nearest(word, words):
         return f"did you mean {near[0]!r}?"
     return f"there are {', '.join(words)}" if words else "the list is empty"

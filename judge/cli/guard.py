@@ -31,6 +31,10 @@ class OutputLostError(Exception):
     """Standard output cannot be written: it is closed, its reader has gone, or its disk is full."""
 
 
+class ReaderGoneError(OutputLostError):
+    """The reader of a pipe has ended, such as `head`, and needs no message."""
+
+
 class _Output(io.TextIOWrapper):
     def write(self, text: str, /) -> int:
         try:
@@ -73,6 +77,9 @@ def guarded(command: Callable[[], None]) -> None:
             sys.stdout.flush()
             raise
         sys.stdout.flush()
+    except ReaderGoneError:
+        _drop_output()
+        raise SystemExit(128 + signal.SIGPIPE) from None
     except OutputLostError as error:
         _fail(str(error), 1)
     except InputError as error:
@@ -140,7 +147,12 @@ def _over(kind: type[io.TextIOWrapper], stream: Any, number: int) -> io.TextIOWr
 
 
 def _fail(text: str, code: int) -> None:
-    """Unwritten output is dropped; otherwise Python would complain at exit."""
+    _drop_output()
+    fail(text, code)
+
+
+def _drop_output() -> None:
+    """Drop what cannot be written; otherwise Python would complain at exit."""
     try:
         sys.stdout.flush()
     except (OutputLostError, OSError, ValueError):
@@ -148,12 +160,13 @@ def _fail(text: str, code: int) -> None:
             place = os.open(os.devnull, os.O_WRONLY)
             os.dup2(place, 1)
             os.close(place)
-    fail(text, code)
 
 
 def _lost(error: OSError) -> OutputLostError:
     if error.errno == errno.EBADF:
         return OutputLostError("standard output is closed")
+    if error.errno == errno.EPIPE:
+        return ReaderGoneError(error.strerror)
     return OutputLostError(f"standard output cannot be written: {error.strerror}")
 
 

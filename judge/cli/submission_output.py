@@ -5,6 +5,8 @@ from judge.store.types import State, UploadStep
 from judge.submissions.check import CheckReport, Grade
 from judge.terminal.output import SENTENCE_CHARACTERS, finding_lines, stderr_lines
 
+REPEATED = "the same file was submitted before, and is not processed again; to enter it twice, give it another --name"
+
 
 def received_line(number: int, filename: str, size: int, digest: str) -> str:
     """The line for a received upload."""

@@ -13,7 +13,7 @@ import typer
 from judge.base.errors import InputError
 from judge.base.logs import set_level
 from judge.cli.options import CONTEST_HELP, HERE, AuthorOption, JsonOption, NameOption, SubmissionArgument, TitleOption
-from judge.cli.submission_output import print_findings, print_state, received_line, step_line
+from judge.cli.submission_output import REPEATED, print_findings, print_state, received_line, step_line
 from judge.contest.contest import announce, open_store
 from judge.contest.entries import intake_directory
 from judge.contest.host_setup import build_missing_image, clean_up, free_slot, place_on_host, slot_alone
@@ -102,10 +102,12 @@ def submit(
         if register.has_begun() and not joins_later(directory, register):
             note("the contest has begun: FILE is checked, but does not take part by itself")
         requeue_lost(directory, register, worker)
-        taken = receive_file(directory, register, file, name, author or ORGANISER, worker, title)
+        taken, is_repeated = receive_file(directory, register, file, name, author or ORGANISER, worker, title)
         if not as_json:
             print(received_line(taken.id, taken.filename, taken.size, taken.upload), flush=True)
-        ended = process_claimed(directory, register, taken, processor(directory), tell)
+        if is_repeated:
+            note(REPEATED)
+        ended = taken if is_repeated else process_claimed(directory, register, taken, processor(directory), tell)
         if as_json:
             print_json(submission_json(directory, register, ended))
         else:

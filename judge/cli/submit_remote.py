@@ -17,7 +17,7 @@ from judge.base.durable_files import read_bounded, write_durably
 from judge.base.errors import HostError, InputError
 from judge.base.parsing import parse_json
 from judge.base.text import printable, suggest
-from judge.cli.submission_output import print_findings, print_state, received_line, step_line
+from judge.cli.submission_output import REPEATED, print_findings, print_state, received_line, step_line
 from judge.records.text_files import decode_file
 from judge.store.types import ENTERS, State, UploadStep
 from judge.submissions.check import CheckReport
@@ -191,6 +191,8 @@ def submit_remote(
     page = f"{service.url}/author/submissions/{sent.id}.html"
     if not as_json:
         print(received_line(sent.id, sent.filename, sent.size, sent.sha256), flush=True)
+    if sent.is_repeated:
+        note(REPEATED)
     if not is_waiting:
         if as_json:
             print_json(sent.model_dump(mode="json"))

@@ -56,6 +56,8 @@ class Entrant:
     """Entry of which it is a new version."""
     path: str = ""
     """In contest.toml."""
+    upload: str = ""
+    """Digest of the submitted file."""
 
     @property
     def entry_name(self) -> EntryName:
@@ -157,7 +159,8 @@ def _sent(directory: IntakeDirectory, submission: Submission) -> Entrant:
     agent = agent_of(directory, submission)
     is_checked = submission.state is State.PASSED and not has_other_clock(directory, submission)
     author = agent.manifest.author if submission.author == ORGANISER else submission.author
-    return Entrant(submission.name or agent.manifest.name, agent, submission.id, author, is_checked, submission.title)
+    name = submission.name or agent.manifest.name
+    return Entrant(name, agent, submission.id, author, is_checked, submission.title, upload=submission.upload)
 
 
 def late_entrants(planned: Planned, entries: Sequence[SnapshotEntry]) -> Mapping[str, Entrant]:
@@ -176,6 +179,17 @@ def late_entrants(planned: Planned, entries: Sequence[SnapshotEntry]) -> Mapping
             name += f"-{each.id}" if name.casefold() in taken else ""
             found[each.name] = replace(_sent(directory, each), name=name, parent=former.name)
     return found
+
+
+def equal_files(agents: Iterable[tuple[str, Collection[str]]]) -> list[str]:
+    """A sentence for each group of agents with a common digest."""
+    groups: list[tuple[list[str], set[str]]] = []
+    for name, digests in agents:
+        mine = [group for group in groups if not group[1].isdisjoint(digests)]
+        names = [each for group in mine for each in group[0]]
+        groups = [group for group in groups if group not in mine]
+        groups.append(([*names, name], {*digests}.union(*(group[1] for group in mine))))
+    return [f"{', '.join(names)} have the same files" for names, _ in groups if len(names) > 1]
 
 
 def equal_names(planned: Planned, names: Iterable[EntryName]) -> Iterator[str]:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from judge.agents.agents import Agent
 from judge.base.errors import HostError, InputError
-from judge.contest.entries import entrants, equal_names, refuse_many_of_an_author
+from judge.contest.entries import entrants, equal_files, equal_names, refuse_many_of_an_author
 from judge.contest.folders.transfer import brought, folder_words
 from judge.contest.league_seats import resolved_format
 from judge.contest.plan import Planned
@@ -61,6 +61,8 @@ class ContestEstimate:
     """See `folder_words`; empty if the policy has no persistent folders."""
     unchecked: Sequence[str] = ()
     """Listed in contest.toml, or approved without a passed check."""
+    copies: Sequence[str] = ()
+    """See `equal_files`."""
     ratings: Mapping[str, SourcedRating] = field(default_factory=dict)
     """Ratings by agent; empty: all pairs meet."""
     left_out: Sequence[PairLeftOut] = ()
@@ -132,6 +134,7 @@ def estimate_contest(planned: Planned, later: int = 0) -> ContestEstimate:
         folders="".join(folders),
         unchecked=[each.name for each in entered if not each.is_checked],
         ratings=skip.agents if rated and (skip := skip_of(form)) else {},
+        copies=equal_files((each.name, {each.agent.digest, each.upload} - {""}) for each in entered),
         left_out=left_out,
         games_saved=len(left_out) * games,
         seats=form.seats.agents if rated and isinstance(form, Leagues) and form.seats else (),

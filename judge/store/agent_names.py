@@ -9,11 +9,11 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, func, select
 
-from judge.base.text import appearances
+from judge.base.text import appearances, sentence
 from judge.store.database import count
 from judge.store.submission_queries import RegisterReader
 from judge.store.tables import entries, submissions
-from judge.store.types import ENTERS, VERSIONED_CHARACTERS, State
+from judge.store.types import ENTERS, VERSIONED_CHARACTERS, ProcessingResult, State
 
 _VERSION = re.compile(r"(.+)\.[0-9]+(?:-[0-9]+)?")
 
@@ -105,6 +105,13 @@ class AgentNames(RegisterReader):
         }
         return [each.name for each in newest.values() if each.id not in left]
 
+    def _free_title(self, connection: Connection, row: Row[Any], came: ProcessingResult) -> str:
+        if not came.title or not appearances(came.title).isdisjoint(
+            self._taken_names(connection, row.author, came.name)
+        ):
+            return ""
+        return came.title
+
     def _last_title(self, connection: Connection, row: Row[Any], name: str) -> str:
         """Newest one that is still free."""
         query = self._of(row.author).where(
@@ -115,3 +122,33 @@ class AgentNames(RegisterReader):
         titles = [str(each.title) for each in connection.execute(query.order_by(submissions.c.id.desc()))]
         taken = self._taken_names(connection, row.author, name) if any(titles) else ()
         return next((title for title in titles if appearances(title).isdisjoint(taken)), "")
+
+    def _notes(self, connection: Connection, row: Row[Any], came: ProcessingResult) -> str:
+        notes = [self._replaces(connection, row, came.name), self._same_files(connection, row, came)]
+        return "; ".join(filter(None, notes))
+
+    def _same_files(self, connection: Connection, row: Row[Any], came: ProcessingResult) -> str:
+        others = {each.lower() for each in self._other_names(connection, row, came.name)}
+        same = [
+            each.name
+            for each in self._inside(connection).entries(row.author)
+            if each.name.lower() in others and (each.upload == row.upload or each.digest == came.digest)
+        ]
+        if not same:
+            return ""
+        return sentence(
+            f"you have another agent with the same files: {', '.join(same)}; if only one of them is to play, withdraw "
+            f"the other; to replace {same[0]} later, submit under its name (--name {same[0]})"
+        )
+
+    def _replaces(self, connection: Connection, row: Row[Any], name: str) -> str:
+        query = self._of(row.author).where(
+            func.lower(submissions.c.name) == name.lower(), submissions.c.id != row.id, submissions.c.state.in_(ENTERS)
+        )
+        former = connection.execute(query.order_by(submissions.c.id.desc()).limit(1)).first()
+        if former is None or former.id > row.id:
+            return ""
+        return (
+            f"it replaces version {former.version} of {name}, uploaded as {former.filename}; "
+            "to enter both, upload one of them under another name (--name)"
+        )

@@ -9,7 +9,7 @@ from dataclasses import asdict
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import Connection, Row, func, insert, or_, select, update
+from sqlalchemy import ColumnElement, Connection, Row, func, insert, or_, select, update
 
 from judge.base.errors import InputError
 from judge.base.text import appearances, sentence
@@ -58,6 +58,11 @@ class Register(AgentNames, Queue[Submission]):
 
     # --- intake ------------------------------------------------------------------------------------------------------
 
+    def why_not_named(self, author: str, name: str) -> str:
+        """Why an author cannot have an agent of this name; empty if possible."""
+        with self._reading() as connection:
+            return self._why_taken(connection, author, name, "")
+
     def may_receive(self, author: str, name: str, size: int, allowance: Allowance, title: str = "") -> None:
         """Check an upload in advance. Raises like `receive`."""
         with self._reading() as connection:
@@ -90,6 +95,23 @@ class Register(AgentNames, Queue[Submission]):
             keep()
             return received
 
+    def repeated(self, upload: Upload) -> Submission | None:
+        """The author's submission of the same bytes that waits or is in force, if `upload` asks for no other name.
+
+        None if a later submission with other bytes waits that could replace it.
+        """
+        with self._reading() as connection:
+            inner = self._inside(connection)
+            left = {number for number, entry in inner.own_entries(upload.author).items() if not entry.is_active}
+            in_force = [each for each in inner.entries(upload.author) if each.id not in left]
+            waits = self._of(upload.author).where(self._is_underway()).order_by(submissions.c.id)
+            waiting = [value_of(Submission, row) for row in connection.execute(waits)]
+        same = [each for each in (*in_force, *waiting) if each.upload == upload.upload and _asks_for(upload, each)]
+        found = max(same, key=lambda each: each.id, default=None)
+        if found is None or any(each.id > found.id and _may_replace(each, found) for each in waiting):
+            return None
+        return found
+
     def remove_unregistered(self, files: Files, older_than: datetime) -> int:
         """Remove unreferenced files written before `older_than`; return their number.
 
@@ -115,8 +137,7 @@ class Register(AgentNames, Queue[Submission]):
                     f"{recent} uploads in the last hour, which is the limit: try again later",
                     int(_HOUR.total_seconds()) // allowance.uploads_per_hour,
                 )
-        is_retried = (submissions.c.state == State.FAILED) & submissions.c.due_at.is_not(None)
-        underway = or_(submissions.c.state.in_(_UNDERWAY), is_retried)
+        underway = self._is_underway()
         if allowance.waiting and count(connection, mine.where(underway)) >= allowance.waiting:
             raise TooMuchError(f"{allowance.waiting} of your submissions are waiting: wait for their results first", 60)
         everybody = self._all().where(underway)
@@ -131,6 +152,11 @@ class Register(AgentNames, Queue[Submission]):
             raise TooMuchError(
                 f"your uploads together would be more than {allowance.bytes_kept} bytes: ask the organiser", 0
             )
+
+    @staticmethod
+    def _is_underway() -> ColumnElement[bool]:
+        is_retried = (submissions.c.state == State.FAILED) & submissions.c.due_at.is_not(None)
+        return or_(submissions.c.state.in_(_UNDERWAY), is_retried)
 
     def _check_names(self, connection: Connection, author: str, name: str, title: str) -> None:
         if why := self._why_taken(connection, author, name, title):
@@ -184,7 +210,7 @@ class Register(AgentNames, Queue[Submission]):
             if row is None:
                 return self._value(connection, number)
             refusal, name = came.refusal, came.name or row.name
-            title = row.title or self._last_title(connection, row, name)
+            title = row.title or self._last_title(connection, row, name) or self._free_title(connection, row, came)
             refusal = refusal or self._why_taken(connection, row.author, came.name, row.title)
             others = self._other_names(connection, row, came.name) if agents_per_author else ()
             if not refusal and agents_per_author and len(others) >= agents_per_author:
@@ -195,23 +221,12 @@ class Register(AgentNames, Queue[Submission]):
             values = columns_of(submissions, came) | {"name": name, "title": title, "failures": 0}
             values["version"] = self._next_version(connection, row, name)
             state = State.REFUSED if refusal else State.PASSED
-            self._change(connection, row, state, refusal or self._replaces(connection, row, came.name), **values)
+            why = refusal or self._notes(connection, row, came)
+            self._change(connection, row, state, why, **values)
             finished = self._row(connection, number)
             if not refusal:
                 add_practice_games(connection, finished, practice, self._stamp(), by_author=False)
             return value_of(Submission, finished)
-
-    def _replaces(self, connection: Connection, row: Row[Any], name: str) -> str:
-        query = self._of(row.author).where(
-            func.lower(submissions.c.name) == name.lower(), submissions.c.id != row.id, submissions.c.state.in_(ENTERS)
-        )
-        former = connection.execute(query.order_by(submissions.c.id.desc()).limit(1)).first()
-        if former is None or former.id > row.id:
-            return ""
-        return (
-            f"it replaces version {former.version} of {name}, uploaded as {former.filename}; "
-            "to enter both, upload one of them under another name (--name)"
-        )
 
     def _next_version(self, connection: Connection, row: Row[Any], name: str) -> int | None:
         if not name or (row.version and row.name == name):
@@ -366,3 +381,12 @@ class Register(AgentNames, Queue[Submission]):
         connection.execute(
             insert(submission_journal).values(submission=number, at=self._stamp(), who=who, state=state, why=why)
         )
+
+
+def _asks_for(upload: Upload, earlier: Submission) -> bool:
+    names = ("", earlier.name.lower()) if earlier.name else ("",)
+    return upload.name.lower() in names and upload.title in ("", earlier.title)
+
+
+def _may_replace(later: Submission, earlier: Submission) -> bool:
+    return later.upload != earlier.upload and (later.name.lower() in ("", earlier.name.lower()) or not earlier.name)

@@ -204,7 +204,7 @@ class Allowance:
 
 @dataclass(frozen=True, slots=True)
 class ProcessingResult:
-    """Passed if `refusal` is empty. Log and report are digests of files."""
+    """Passed if `refusal` is empty. Log and report are digests of files. `title`: used if the author gave none."""
 
     refusal: str
     name: str
@@ -212,6 +212,7 @@ class ProcessingResult:
     agent: str | None
     log: str | None
     report: str | None
+    title: str = ""
 
 
 @dataclass(frozen=True, slots=True)

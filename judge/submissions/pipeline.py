@@ -27,6 +27,7 @@ from judge.agents.agents import (
     MANIFEST,
     Agent,
     brains_of,
+    derived_name,
     fit_name,
     is_name,
     manifest_text,
@@ -92,6 +93,8 @@ class UploadJob:
     agents: Path
     name: str = ""
     author: str = ""
+    why_not_named: Callable[[str], str] = lambda _name: ""
+    """Why a name is refused, or empty."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +110,8 @@ class UploadOutcome:
     report: CheckReport | None = None
     refusal: str = ""
     origin: Origin = field(default_factory=Origin)
+    title: str = ""
+    """Display name, if the file's name has other letters."""
 
 
 class Workplace(Protocol):
@@ -206,7 +211,18 @@ class _UploadPipeline:
                 self._note_origin(unpacker=images.image_content(trees.IMAGE))
             with self._task_host() as host:
                 words.append(trees.unpack_upload(self.job.upload, self.job.filename, target, self.limits, host))
-            return self.reader.run(_agent_folder, trees.root_of(target), self.job.name or self._upload_name)
+            tree = self.reader.run(_agent_folder, trees.root_of(target), self.job.name or self._upload_name)
+            if not self._has_name(tree):
+                raise RefusedError(
+                    sentence(
+                        f"no agent name follows from {shown(trees.name_of(self.job.filename))}: give one, by --name or "
+                        'by name = "..." in agent.toml'
+                    )
+                )
+            return tree
+
+    def _has_name(self, tree: Path) -> bool:
+        return bool(self.job.name or derived_name(self._stem) or (tree / MANIFEST).exists() or brains_of(tree))
 
     def _build(self, tree: Path) -> Path:
         with self._step(Stage.BUILT, tree) as words:
@@ -227,7 +243,9 @@ class _UploadPipeline:
             if not any((target / name).exists() for name in (MANIFEST, INFO)) and not brains_of(target):
                 missing = self.reader.run(nothing_plays, target)
                 raise RefusedError(sentence(f"{recipe.kind} was done: {missing}").replace(f"{target}/", ""))
-            if recipe.commands:
+            if recipe.kind == "python" and recipe.commands:
+                words.append(sentence("the syntax of Python was checked"))
+            elif recipe.commands:
                 words.append(sentence(f"built as {recipe.kind}: {printable(shlex.join(recipe.commands[0]), 120)}"))
             else:
                 words.append(sentence(f"built as {recipe.kind}: there was nothing to do"))
@@ -236,14 +254,9 @@ class _UploadPipeline:
     def _stage(self, tree: Path) -> Agent:
         job = self.job
         with self._step(Stage.STAGED, tree) as words:
-            # Archives made on Windows lack executable bits.
-            for path in tree.rglob("*"):
-                if path.is_file():
-                    with path.open("rb") as file:
-                        head = file.read(4)
-                    if head == b"\x7fELF" or head[:2] == b"#!":
-                        path.chmod(0o755)
             agent = self._copy(tree, "staging")
+            if why := job.why_not_named(agent.manifest.name):
+                raise RefusedError(why)
             seat = agent.seat(job.policy)
             self.need(seat.runtime)
             try:
@@ -267,7 +280,7 @@ class _UploadPipeline:
 
     def _put(self, agent: Agent) -> Agent:
         agent = replace(agent, program=AgentStore(self.job.agents).put(agent.program))
-        self.outcome = replace(self.outcome, agent=agent)
+        self.outcome = replace(self.outcome, agent=agent, title=self._title_for(agent.manifest.name))
         return agent
 
     def _examine(self, agent: Agent, tree: Path) -> None:
@@ -288,9 +301,11 @@ class _UploadPipeline:
             if report.line_ending and agent.manifest.line_ending is None:
                 report = self._end_lines_so(report, report.line_ending, agent, tree)
             self.outcome = replace(self.outcome, report=report)
-            failed = [finding.check for finding in report.findings if finding.grade is Grade.FAIL]
+            failed = [finding for finding in report.findings if finding.grade is Grade.FAIL]
             if failed:
-                raise RefusedError(sentence(f"failed checks: {', '.join(failed)} (see the report)"))
+                names = ", ".join(finding.check for finding in failed)
+                what = sentence(f"failed checks: {names} (see the report)")
+                raise RefusedError("; ".join(filter(None, (what, failed[0].fix))))
             warned = sum(finding.grade is Grade.WARNING for finding in report.findings)
             count = len(report.findings)
             words.append(
@@ -350,9 +365,17 @@ class _UploadPipeline:
         self.outcome = replace(self.outcome, origin=replace(self.outcome.origin, **known))
 
     @property
-    def _upload_name(self) -> str:
+    def _stem(self) -> str:
         stem = trees.stem_of(self.job.filename)
-        return fit_name(brain_name(stem) if stem.startswith(PREFIX) else stem)
+        return brain_name(stem) if stem.startswith(PREFIX) else stem
+
+    @property
+    def _upload_name(self) -> str:
+        return fit_name(self._stem)
+
+    def _title_for(self, name: str) -> str:
+        is_named_so = not self.job.name and name == self._upload_name and not self._stem.isascii()
+        return self._stem if is_named_so else ""
 
 
 def _agent_folder(tree: Path, name: str) -> Path:

@@ -12,9 +12,10 @@ import unicodedata
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from itertools import groupby
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from judge.agents.agents import Agent, AgentManifest
 from judge.base.errors import HostError, InputError, JudgeError, NotReadyError
@@ -29,7 +30,7 @@ from judge.store.orders import DoneOrder, OrganiserOrder
 from judge.store.practice_games import PracticeGames
 from judge.store.queue import Queue
 from judge.store.submissions import Register
-from judge.store.types import ORGANISER, ProcessingResult, Submission, Upload, UploadStep
+from judge.store.types import ORGANISER, Allowance, ProcessingResult, Submission, Upload, UploadStep
 from judge.submissions.check.report import CheckReport
 from judge.submissions.intake import IntakePolicy
 from judge.submissions.pipeline import OnStep, Processor, UploadJob, UploadOutcome
@@ -147,9 +148,32 @@ def _is_mark(letter: str) -> bool:
     return bool(letter) and unicodedata.category(letter) in ("Mn", "Mc", "Me")
 
 
+class ReceivedUpload(NamedTuple):
+    """`is_repeated`: nothing was stored."""
+
+    submission: Submission
+    is_repeated: bool
+
+
+def receive_upload(
+    directory: IntakeDirectory,
+    register: Register,
+    upload: Upload,
+    keep: Callable[[], object],
+    allowance: Allowance = Allowance(),  # noqa: B008 - a frozen value
+    worker: str = "",
+) -> ReceivedUpload:
+    """Register an upload once, or again after a change of clocks."""
+    with register.change() as inner:
+        earlier = inner.repeated(upload)
+        if earlier is not None and not has_other_clock(directory, earlier):
+            return ReceivedUpload(earlier, is_repeated=True)
+        return ReceivedUpload(inner.receive(upload, allowance, worker, keep), is_repeated=False)
+
+
 def receive_file(
     directory: IntakeDirectory, register: Register, path: Path, name: str, author: str, worker: str, title: str = ""
-) -> Submission:
+) -> ReceivedUpload:
     """Store a local file for this worker, limited only in size. Raises InputError."""
     check_filename(path.name)
     check_name(name)
@@ -169,7 +193,7 @@ def receive_file(
                 raise InputError(f"{path}: the file is empty")
             incoming.sync()
             upload = Upload(author, name, path.name, incoming.digest, incoming.size, title)
-            return register.receive(upload, worker=worker, keep=incoming.keep)
+            return receive_upload(directory, register, upload, incoming.keep, worker=worker)
     except OSError as error:
         raise InputError(f"{path}: {error.strerror}") from None
 
@@ -202,12 +226,20 @@ def process_claimed(
     try:
         directory.agents.mkdir(parents=True, exist_ok=True)
         upload = directory.files.path(taken.upload)
-        job = UploadJob(upload, taken.filename, directory.policy, directory.agents, taken.name, author)
+        job = UploadJob(
+            upload,
+            taken.filename,
+            directory.policy,
+            directory.agents,
+            taken.name,
+            author,
+            why_not_named=partial(register.why_not_named, taken.author),
+        )
         outcome = process(job, keep)
         kept, most = _kept(directory.files, outcome), 0 if taken.author == ORGANISER else directory.agents_per_author
         return register.finish(taken.id, taken.attempt, kept, practice, most)
     except InputError as error:
-        return register.finish(taken.id, taken.attempt, ProcessingResult(str(error), "", *[None] * 4))
+        return register.finish(taken.id, taken.attempt, ProcessingResult(str(error), "", None, None, None, None))
     except NotReadyError as error:
         return register.release(taken.id, taken.attempt, str(error), directory.intake.again_s)
     except HostError as error:
@@ -231,7 +263,15 @@ def _kept(files: Files, outcome: UploadOutcome) -> ProcessingResult:
         agent=None if agent is None else _described(agent, outcome),
         log=files.put(outcome.log.encode("utf-8", "backslashreplace")),
         report=None if report is None else files.put(report.model_dump_json().encode()),
+        title=_fit_title(outcome.title),
     )
+
+
+def _fit_title(text: str) -> str:
+    try:
+        return check_title(text[:MAX_TITLE_CHARACTERS])
+    except InputError:
+        return ""
 
 
 def _described(agent: Agent, outcome: UploadOutcome) -> str:

@@ -32,7 +32,7 @@ from judge.sandbox.docker.run_in_box import Command, CommandEnd, CommandResult, 
 from judge.sandbox.layout import PROGRAM
 from judge.sandbox.runtimes import image_that_builds, recipes
 from judge.submissions.build_in_box import AGAIN, UNFIT
-from judge.submissions.complaints import advice, first_error
+from judge.submissions.complaints import advice, reason_of
 from judge.submissions.intake import BuildLimits, IntakeLimits, TreeLimits
 from judge.submissions.path_checks import PathChecker, RefusedError, shown
 from judge.submissions.unpack_in_box import REFUSED
@@ -284,6 +284,5 @@ def _build_failure(result: CommandResult, log: str, limits: BuildLimits, tree: P
     last = printable(log.rpartition("\n")[2], SENTENCE_CHARACTERS) or f"{report.kind} {report.number}"
     if report == ProcessReport("exited", UNFIT):
         return last
-    return "; ".join(
-        part for part in (sentence(f"the build failed: {last}"), first_error(log), advice(log, tree)) if part
-    )
+    reason = reason_of(log) or last
+    return "; ".join(part for part in (sentence(f"the build failed: {reason}"), advice(log, tree)) if part)

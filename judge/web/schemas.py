@@ -107,6 +107,10 @@ class Received(Summary):
         description="Keep it: with it judge contest verify --receipt proves that the log still has the upload. "
         "Null if the organiser's key is not there."
     )
+    is_repeated: bool = Field(
+        default=False,
+        description="You submitted these bytes before, and that submission waits or takes part; nothing was stored.",
+    )
 
 
 class Detail(Received):

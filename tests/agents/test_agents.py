@@ -1,12 +1,14 @@
 """From what a person names to an agent that may play."""
 
 import os
+import unicodedata
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from judge.agents.agents import AgentManifest, program_digest, read_manifest, stage_agent
+from judge.agents.agents import AgentManifest, derived_name, fit_name, is_name, read_manifest, stage_agent
+from judge.agents.program_files import program_digest
 from judge.base.errors import InputError
 from judge.referee.policy import load_policy
 from judge.submissions.trees import recipe_of
@@ -171,6 +173,117 @@ def test_a_link_that_leads_out_is_refused_and_one_inside_is_copied(tmp_path: Pat
     (source / "outside").symlink_to("/etc/passwd")
     with pytest.raises(InputError, match="leads out"):
         stage_agent(str(source), staging)
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("brain one", "brain_one"),
+        ("五子棋", "WuZiQi"),
+        ("围棋手", "WeiQiShou"),
+        ("Жук", "Zhuk"),
+        ("Žofka", "Zofka"),
+        ("Z\u030cofka", "Zofka"),
+        ("오목", "OMog"),
+        ("五子棋 v1", "WuZiQi_v1"),
+        (".hidden", "hidden"),
+        ("()", ""),
+        ("\ue000\ue001", ""),
+        ("", ""),
+        ("五" * 99, "Wu" * 32),
+    ],
+)
+def test_name_in_other_letters_is_written_in_latin_ones(text: str, name: str) -> None:
+    assert name == derived_name(text)
+    assert is_name(fit_name(text))
+
+
+MAIN = 'name = "mine"\nruntime = "python"\ncommand = ["python3", "MAIN"]\n'
+
+
+@pytest.mark.parametrize("folder", ["", "src\u030c/"])
+def test_file_of_the_command_in_another_unicode_form_is_found(folder: str, tmp_path: Path, staging: Path) -> None:
+    named = unicodedata.normalize("NFC", f"{folder}Žofka.py")
+    source = directory(tmp_path, MAIN.replace("MAIN", named))
+    file = source / unicodedata.normalize("NFD", named)
+    file.parent.mkdir(exist_ok=True)
+    file.write_text("")
+
+    assert file.relative_to(source).as_posix() == stage_agent(str(source), staging).manifest.command[1]
+
+
+@pytest.mark.parametrize(("named", "sent"), [("main.py", "Main.py"), ("src/main.py", "SRC/main.py"), ("./Run", "run")])
+def test_file_of_the_command_in_another_case_is_named(named: str, sent: str, tmp_path: Path, staging: Path) -> None:
+    source = directory(tmp_path, MAIN.replace("MAIN", named))
+    (source / sent).parent.mkdir(exist_ok=True)
+    (source / sent).write_text("")
+
+    with pytest.raises(InputError, match=f"there is no {named!r}, but {sent!r}: names differ in case here"):
+        stage_agent(str(source), staging)
+
+
+def test_word_that_differs_from_a_file_in_case_may_be_no_file(tmp_path: Path, staging: Path) -> None:
+    source = directory(tmp_path, 'name = "mine"\ncommand = ["./run", "RUN", "-Run"]\n')
+
+    assert ("./run", "RUN", "-Run") == stage_agent(str(source), staging).manifest.command
+
+
+@pytest.mark.parametrize(
+    ("name", "target", "words"),
+    [
+        ("lib", "lib-1.0", "lib: a link to a directory; copy the directory instead (cp -rL)"),
+        ("x", "x", "x: a link that leads to itself"),
+        ("a", "b", "a: a link that leads to itself"),
+        ("up", ".", "up: a link to a directory"),
+        ("data/up", "..", "up: a link to a directory"),
+        ("gone", "nowhere", "gone: a link to 'nowhere', which is missing"),
+        ("through", "run/x", "through: a link to 'run/x', which is missing"),
+        ("far", "/etc", "far: a link that leads out"),
+        ("near", "../source-2/x", "near: a link that leads out"),
+    ],
+)
+def test_link_that_cannot_be_copied_is_refused_by_name(
+    name: str, target: str, words: str, tmp_path: Path, staging: Path
+) -> None:
+    source = directory(tmp_path, GOOD)
+    (source / "lib-1.0").mkdir()
+    (source / "lib-1.0" / "net").write_text("h8")
+    (tmp_path / "source-2").mkdir()
+    (tmp_path / "source-2" / "x").write_text("secret")
+    (source / "b").symlink_to("a")
+    if name != "a":
+        (source / "b").unlink()
+    (source / name).symlink_to(target)
+
+    with pytest.raises(InputError) as error:
+        stage_agent(str(source), staging)
+
+    assert words in str(error.value)
+
+
+@pytest.mark.parametrize("file", ["agent.toml", "run", "info", "pbrain-mine", "Makefile"])
+def test_link_to_itself_in_place_of_any_file_is_an_input_error(file: str, tmp_path: Path, staging: Path) -> None:
+    source = directory(tmp_path, GOOD)
+    if file != "run":
+        (source / "agent.toml").unlink()
+    (source / file).unlink(missing_ok=True)
+    (source / file).symlink_to(file)
+
+    with pytest.raises(InputError):
+        stage_agent(str(source), staging)
+
+
+@pytest.mark.parametrize(
+    ("head", "is_started"), [(b"\x7fELF", True), (b"#!/bin/sh\n", True), (b"h8", False), (b"", False)]
+)
+def test_program_without_executable_bit_gets_one(head: bytes, is_started: bool, tmp_path: Path, staging: Path) -> None:
+    source = directory(tmp_path, GOOD)
+    (source / "run").write_bytes(head + bytes(60))
+    (source / "run").chmod(0o644)
+
+    agent = stage_agent(str(source), staging)
+
+    assert is_started == bool((agent.program / "run").stat().st_mode & 0o111)
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from judge.agents.agents import program_digest
+from judge.agents.program_files import program_digest
 from judge.attacks.weak_box import Config, WeakBox, unfiltered
 from judge.games.types import Verdict
 from judge.host.build_images import build_images

@@ -140,6 +140,7 @@ def test_clock_never_shows_more_than_is_left() -> None:
 def test_a_word_that_is_not_known_is_answered_with_the_nearest_or_with_all() -> None:
     assert ["swiss"] == nearest("swis", ["swiss", "groups"])
     assert "did you mean 'swiss'?" == suggest("swis", ["swiss", "groups"])
+    assert "did you mean 'go', 'gomoku' or 'gomoku-5'?" == suggest("go", ["go", "gomoku", "gomoku-5", "swiss"])
     assert "there are groups, swiss" == suggest("x", ["swiss", "groups"])
     assert "the list is empty" == suggest("x", [])
 

@@ -306,7 +306,7 @@ def test_incomplete_plan_lists_all_missing_parts_and_fails(judge: Judge, tmp_pat
     assert (1, "") == (planned.code, planned.err)
     missing = [each for each in planned.out.splitlines() if each.startswith("  missing")]
     assert 2 <= len(missing)
-    assert "unknown agent 'cup/gone'" in missing[0]
+    assert "there is no file or directory 'cup/gone'" in missing[0]
     assert "games    6 in 3 rounds, 2 of each pair" in planned.out
     assert "no passed check" not in planned.out
     assert "\x1b" not in planned.out
@@ -408,7 +408,7 @@ def test_init_writes_the_given_options(judge: Judge, tmp_path: Path) -> None:
     planned = document(judge("contest", "plan", "cup", "--json"))
 
     assert ["mine", "____", "house-strong"][0::2] == planned["agents"][0::2]
-    assert not [each for each in planned["missing"] if "unknown agent" in each]
+    assert not [each for each in planned["missing"] if "no file or directory" in each]
     again = judge("contest", "init", "cup", "--policy", "gomocup-fastgame")
     assert (2, True) == (again.code, "exists: edit it" in again.err)
     assert [tmp_path / "cup" / "contest.toml"] == list((tmp_path / "cup").iterdir())

@@ -89,7 +89,7 @@ def test_schemas_are_json_schemas(name: str) -> None:
     ("words", "fix"),
     [
         (["schema", "polcy"], "use one of policy, spec"),
-        (["policies", "show", "gomocup-fre"], "did you mean 'gomocup-freestyle'?"),
+        (["policies", "show", "gomocup-fre"], "did you mean 'gomocup-freestyle' or 'gomocup-freestyle-15'?"),
         (["policies", "show", "gomocup-freestyle:fats"], "did you mean 'fast'?"),
     ],
 )

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from judge.agents.agents import program_digest
+from judge.agents.program_files import program_digest
 from judge.agents.store import pack_agent
 from judge.base.durable_files import PARTIAL
 from judge.base.errors import InputError

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 from judge.agents.agents import stage_agent
 from judge.agents.store import AgentStore
 from judge.cli import app
-from judge.contest.entries import intake_directory
+from judge.contest.entries import equal_files, intake_directory
 from judge.contest.estimate import ContestEstimate, estimate_contest, expected_game_s, longest_game_s
 from judge.contest.plan import load_plan
 from judge.referee.policy import load_policy
@@ -167,7 +167,7 @@ def test_all_missing_parts_are_reported_at_once(tmp_path: Path) -> None:
     found = look(tmp_path, f'{head}[openings]\nfile = "openings.txt"\n{agents}')
 
     parts = [
-        f"unknown agent '{tmp_path}/gone'",
+        f"there is no file or directory '{tmp_path}/gone'",
         "'house-instant' in [[agents]] and 'house-instant' in [[agents]] are both called 'house-instant': give one",
         "can end with crash, foul, illegal",
         "openings.txt, line 2: 'h8'",
@@ -227,3 +227,10 @@ def test_plan_prints_ratings_and_pairs(tmp_path: Path) -> None:
     found = json.loads(CliRunner().invoke(app, ["contest", "plan", str(tmp_path), "--json"]).stdout)
     assert {"rating": 2000.0, "reason": "last year"} == found["ratings"]["a1"]
     assert [["a1", "a2"]] == [[pair["first"], pair["second"]] for pair in found["left_out"]]
+
+
+def test_agents_with_the_same_files_or_upload_are_named() -> None:
+    agents = [("anna", {"d1", "u1"}), ("bob", {"d2"}), ("mine", {"d3", "u1"}), ("tk", {"d3"}), ("zoe", {"d4", "u4"})]
+
+    assert ["anna, mine, tk have the same files"] == equal_files(agents)
+    assert [] == equal_files(agents[:2])

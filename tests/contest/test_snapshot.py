@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from judge.agents.agents import program_digest, stage_agent
+from judge.agents.agents import stage_agent
+from judge.agents.program_files import program_digest
 from judge.agents.store import AgentStore
 from judge.base.errors import InputError
 from judge.contest.contest import begin, open_store
@@ -215,7 +216,7 @@ def test_nothing_is_begun_by_a_contest_that_cannot_be_played(planned: Planned) -
     (planned.folder / "other.py").rename(planned.folder / "away")
     store = open_store(planned)
     try:
-        with pytest.raises(InputError, match="unknown agent"):
+        with pytest.raises(InputError, match="there is no file or directory"):
             begin(store, planned, {})
         assert [] == store.contest_names()
 

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Self
 
-from judge.agents.agents import program_digest
+from judge.agents.program_files import program_digest
 from judge.base.errors import InputError
 from judge.contest.attempts import outcome_and_record
 from judge.contest.contest import Contest, frozen

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from judge.agents.agents import program_digest
+from judge.agents.program_files import program_digest
 from judge.attacks.programs import build_attacks
 from judge.base.errors import InputError
 from judge.games.types import Verdict

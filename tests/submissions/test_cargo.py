@@ -4,7 +4,7 @@ import dataclasses
 
 import pytest
 
-from judge.agents.agents import program_digest
+from judge.agents.program_files import program_digest
 from judge.agents.recipe import Sources, recipe_for
 from judge.sandbox.docker.images import missing_images
 from judge.sandbox.runtimes import recipes

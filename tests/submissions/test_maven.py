@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from judge.agents.agents import program_digest
+from judge.agents.program_files import program_digest
 from judge.agents.recipe import Sources, recipe_for
 from judge.sandbox.docker.images import missing_images
 from judge.submissions.intake import IntakeLimits
@@ -69,6 +69,6 @@ def test_the_same_sources_make_the_same_agent(task_host: TaskHost) -> None:
 def test_errors_are_reported_with_the_fix(task_host: TaskHost, pom: str, statement: str, words: str) -> None:
     come = built(task_host, pom, statement)
 
-    assert come.failure.startswith("the build failed: mvn ended with code 1; [ERROR] ")
+    assert come.failure.startswith("the build failed: [ERROR] ")
     assert words in come.failure, come.log
     assert not Path(task_host.room / "built").exists()

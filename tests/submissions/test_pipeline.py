@@ -17,7 +17,7 @@ import docker
 import pytest
 
 from judge.agents import agents
-from judge.agents.agents import program_digest
+from judge.agents.program_files import program_digest
 from judge.agents.store import AgentStore
 from judge.attacks.uploads import special, tarred
 from judge.base.errors import HostError, NotReadyError
@@ -375,7 +375,7 @@ PYTHON_2 = "local/python2-of-tests:1"
 REFUSED = {
     "name": (b"x", "bot.rar", Stage.UNPACKED, "archives are .zip"),
     "zip-slip": (zipped({"../a": b""}), "a.zip", Stage.UNPACKED, "leads out of the archive"),
-    "syntax": (b"def f(:\n", "bot.py", Stage.BUILT, "the build failed: python3 ended with code 1"),
+    "syntax": (b"def f(:\n", "bot.py", Stage.BUILT, "the build failed: SyntaxError: bot.py, line 1: "),
     "no-agent": (zipped({"notes": b"x", "b": b""}), "a.zip", Stage.STAGED, "agent.toml is missing"),
     "deep": (
         zipped({"agent.toml": b"x = " + b"[" * 5000, "a": b""}),

@@ -86,6 +86,8 @@ def _show(planned: Planned, found: ContestEstimate, slots: int) -> None:
     if found.unchecked:
         print(f"  checks   no passed check with these clocks: {printable(', '.join(found.unchecked), 2000)}")
         print(f"           judge check AGENT --policy {planned.plan.policy} checks all requirements of the contest")
+    for copies in found.copies:
+        print(f"  copies   {printable(copies, 2000)}: they play as separate agents")
     if not found.missing:
         print(f"nothing is missing; {planned.waits_for() or f'judge contest run {planned.path}'}")
 

@@ -17,7 +17,7 @@ from judge.cli.contest.options import opened, opened_if_begun
 from judge.cli.ladder import ladder_document, print_ladder
 from judge.cli.options import HERE, ContestArgument, JsonOption
 from judge.contest.contest import Contest, Standing, open_store
-from judge.contest.entries import intake_directory, name_problems
+from judge.contest.entries import equal_files, intake_directory, name_problems
 from judge.contest.hosts import contest_hosts
 from judge.contest.plan import Planned, load_plan
 from judge.contest.runner import again_at
@@ -130,6 +130,7 @@ def status_before(planned: Planned) -> dict[str, Any]:
         "agents": [agent.name or str(agent.path) for agent in planned.plan.agents],
         "problems": name_problems(planned, ()),
         "entries": [],
+        "copies": [],
         "submissions": {},
         "waiting": [],
         "refused": [],
@@ -143,6 +144,7 @@ def status_before(planned: Planned) -> dict[str, Any]:
             entries = register.entries()
             document["entries"] = [{"name": entry.name, "author": entry.author} for entry in entries]
             document["problems"] = name_problems(planned, entries)
+            document["copies"] = equal_files((each.name, {each.digest or each.upload, each.upload}) for each in entries)
             counts = register.counts()
             for each in register.submissions():
                 if (key := _UNENTERED.get(each.state)) is not None:
@@ -175,6 +177,8 @@ def print_status_before(document: Mapping[str, Any], title: str) -> None:
         for each in document[key]:
             why = f": {printable(each['why'], 200)}" if each["why"] else ""
             print(f"  {key:<13} {each['id']}, {printable(each['name'], 80)} of {printable(each['author'], 80)}{why}")
+    for copies in document["copies"]:
+        print(f"  copies        {printable(copies, 2000)}")
     for problem in document["problems"]:
         print(f"  problem       {printable(problem, 2000)}")
     shown = [f"{count} {state}" for state, count in document["submissions"].items()]

@@ -5,13 +5,18 @@ long. Any other waits for input, mostly because it missed a line end.
 """
 
 import codecs
+import errno
+import os
 import re
 import signal
 from dataclasses import dataclass
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
+from shlex import quote as quoted
 
 from judge.agents.agents import MONO
+from judge.agents.program_files import folded, similar_path
 from judge.agents.programs import first_line, is_dll, is_dotnet
+from judge.base.bookkeeping import own_paths
 from judge.base.durable_files import is_directory, is_file
 from judge.base.text import decode, printable, sentence
 from judge.games.types import Verdict
@@ -20,9 +25,10 @@ from judge.protocols.squares import intended_square
 from judge.referee.policy import Policy
 from judge.sandbox.docker.images import runtimes_providing
 from judge.submissions.check.answer_forms import NO_SQUARE, form_advice, other_form
+from judge.submissions.check.causes import CAUSES, DENIED, MISSING, THREADS
 from judge.submissions.check.runner import CHATTER, IGNORED, RecordedTalk
-from judge.submissions.check.start_faults import other_name, pointers_of, processor_advice, why_not_started
-from judge.submissions.complaints import PYTHON_2, PYTHON_2_ERROR
+from judge.submissions.check.start_faults import CASE, other_name, pointers_of, processor_advice, why_not_started
+from judge.submissions.check.tracebacks import headline
 
 BUSY_SHARE = 0.2
 """Share of the waiting time, running or runnable, from which an agent is busy."""
@@ -33,8 +39,8 @@ FLUSH = sentence(
 )
 _THINKS = sentence("it thinks too long: use the limit that the judge sends, check the clock often, and keep a reserve")
 _WAITS = sentence(
-    "it used no CPU time, so it is waiting: for the rest of a line or of a command, for a command that the judge "
-    "does not send, or in a sleep"
+    "it used no CPU time, so it is waiting: for the end of input (read line by line, not by read(), readlines() or "
+    "fread()), for the rest of a line, for a command that the judge does not send, or in a sleep"
 )
 _NO_LINE_END = sentence(
     'end each answer with a line end, and flush it: print(move, flush=True), printf("...\\n"), println'
@@ -49,6 +55,8 @@ _ENDED = sentence(
 )
 _PLACE = re.compile(r'File ".*", line \d+')
 _MAX_LAST_LINES = 6
+_MAX_FILES = 2000
+_FILE_WORD = re.compile(r"[^\s/\\'\"`:<>|]+")
 
 _FIXES = {
     Verdict.ILLEGAL: sentence(
@@ -60,9 +68,6 @@ _FIXES = {
     Verdict.RESIGNED: sentence("play on: resigning here loses a game that has just begun"),
     Verdict.MEMORY: sentence("use less memory: the limit includes libraries and files in /tmp"),
     Verdict.OUTPUT: sentence("print less: the output of a turn and of a game is limited (judge policies show)"),
-    Verdict.CRASH: sentence(
-        "run it by hand with the commands of its protocol (judge match --box process), and fix the crash"
-    ),
 }
 
 _NO_FILE = re.compile(
@@ -82,102 +87,6 @@ _TAKEN = re.compile(r"\b(\d+),(\d+)(?: \(\w+\))? is taken\b")
 _QUOTED = re.compile(r"'(.+?)' cannot be read")
 _DLL = re.compile(r"Library (\S+) \(which is needed by .*\) not found")
 
-_NOEXEC = sentence(
-    "nothing in /tmp, /dev/shm and the other folders that it can write to can be executed or loaded as code: pack it "
-    "as a directory (PyInstaller: --onedir), and start it from its own files"
-)
-_DENIED = sentence(
-    "a box denies some calls, such as sockets of a network, memfd_create, inotify and FIFOs: do without "
-    "(docs/authors.md, Its limits)"
-)
-_NO_TIMERS = sentence(
-    "a container has no timerfd, signalfd and POSIX timers: use setitimer, or wait with a timeout; link a program of "
-    "GHC with -with-rtsopts=-V0"
-)
-_FOLDERS = r"(?:/tmp|/home/agent|/dev/shm|/persistent)/"
-_THREADS = re.compile(
-    r"(?i)can't start new thread|Resource temporarily unavailable|unable to create (?:new )?(?:native )?thread"
-    r"|failed to (?:spawn|create) (?:a )?thread|pthread_create\b.*fail|Thread creation failed|newosproc|\bEAGAIN\b"
-    r"|could not create thread|fork: retry"
-)
-
-_CAUSES = (
-    (rf"{_FOLDERS}[\s\S]{{0,300}}?(?:Permission denied|EACCES|cannot execute)", _NOEXEC),
-    (r"failed to map segment from shared object", _NOEXEC),
-    (
-        r"Cannot mount AppImage|AppImages require FUSE",
-        sentence("unpack the AppImage (--appimage-extract), and send its directory"),
-    ),
-    (
-        r"env: \W?[\w.+-]+(?:\\r|\r|\^M)\W*: No such file",
-        sentence("the first line of the program ends in CR LF: save it with LF alone"),
-    ),
-    (
-        r"Exec format error|cannot execute binary file",
-        sentence("a program that it starts is not one for this host: compile it for x86-64 Linux"),
-    ),
-    (
-        r"cannot execute: required file not found",
-        sentence("a program that it starts lacks its loader or interpreter here: link it statically"),
-    ),
-    (
-        r"(?:timerfd_create|signalfd|timer_create)\b.*Function not implemented",
-        _NO_TIMERS,
-    ),
-    (
-        r"Read-only file system|\bEROFS\b",
-        sentence("its own files are read-only: write to the current directory, or to /tmp"),
-    ),
-    (
-        r"No space left on device|\bENOSPC\b",
-        sentence("a folder is full: see Folders in docs/authors.md for their sizes (limits and folders of the policy)"),
-    ),
-    (
-        r"no main manifest attribute, in (\S+)",
-        sentence("{name} names no main class: use java -cp {name2} Main in command"),
-    ),
-    (
-        r"Could not reserve enough space|Too small (?:initial|maximum) heap|Invalid maximum heap size",
-        sentence("ask the JVM for less memory: leave out -Xmx and -Xms"),
-    ),
-    (
-        r"version `(\w+_[\d.]+)' not found",
-        sentence("it was linked against newer libraries than those here ({name}): link statically (-static)"),
-    ),
-    (PYTHON_2_ERROR, PYTHON_2),
-    (
-        r"(\S+) has been compiled by a more recent version of the Java Runtime",
-        sentence("{name} is for a newer Java than the one here: compile it with --release 11"),
-    ),
-    (
-        r"Could not find or load main class (\S+)",
-        sentence("Java cannot find the class {name}: check the command in agent.toml and the files next to it"),
-    ),
-)
-
-_MISSING = (
-    (
-        r"error while loading shared libraries: ([^:\s]+)",
-        sentence("library"),
-        sentence("link statically (-static), or send it and link with -Wl,-rpath,'$ORIGIN'"),
-    ),
-    (
-        r"(?:ModuleNotFoundError|ImportError): No module named '?([^'.\s]+)",
-        sentence("module"),
-        sentence("only Python's standard library is installed: add the module to your archive, if it is plain Python"),
-    ),
-    (
-        r"NoClassDefFoundError: ([\w/$]+)",
-        sentence("class"),
-        sentence("send its .jar with the agent, and name it in the command: java -cp .:lib/x.jar Main"),
-    ),
-    (
-        r"(?m)^(?:\S*/)?env: \W([\w.+-]+)\W: No such file|^\S+: (?:line )?\d+: ([\w.+-]+): (?:command )?not found",
-        sentence("program"),
-        sentence("send it with the agent"),
-    ),
-)
-
 
 @dataclass(frozen=True, slots=True)
 class Diagnosis:
@@ -196,12 +105,15 @@ def diagnose(talk: RecordedTalk) -> Diagnosis:
     if fault in (Verdict.START_TIME, Verdict.TURN_TIME, Verdict.MATCH_TIME):
         return _silence(talk)
     said = [side.why]
-    if fault is Verdict.CRASH:
-        if talk.awaited and talk.got_ready:
-            said.append(sentence(f"after {talk.awaited!r}"))
-        if talk.printed:
-            said.append(sentence(f"its last words on stdout: {_last(talk.printed)}"))
-    if talk.complaints:
+    error = headline(talk.complaints) if fault is Verdict.CRASH else ""
+    if fault is Verdict.CRASH and talk.awaited and talk.got_ready:
+        number = 1 + sum(ply.seat == talk.seat for ply in talk.record.plies)
+        said.append(sentence(f"when it had to answer {talk.awaited!r}, its answer {number}"))
+    if error:
+        said = [printable(error, 200), *said[1:], *said[:1]]
+    elif fault is Verdict.CRASH and talk.printed:
+        said.append(sentence(f"its last words on stdout: {_last(talk.printed)}"))
+    if talk.complaints and not error:
         said.append(sentence(f"its last words on stderr: {_last(talk.complaints)}"))
     protocol = talk.record.spec.seats[talk.seat].protocol
     is_ended = side.why.startswith("exited with code 0")
@@ -212,7 +124,16 @@ def diagnose(talk: RecordedTalk) -> Diagnosis:
         advice = form_advice if fault is Verdict.UNREADABLE else other_form
         form = advice(answer, talk.awaited, protocol)
         fix = form if fault is Verdict.UNREADABLE else "; ".join(filter(None, (fix, form)))
+    if fault is Verdict.CRASH and not is_ended:
+        fix = sentence(f"fix the crash; this repeats it, with the conversation in a folder: {_repeating(talk)}")
     return Diagnosis("; ".join(said), _cause(talk) or fix, talk.stderr_end)
+
+
+def _repeating(talk: RecordedTalk) -> str:
+    own = sorted(path.name for path in talk.program.iterdir())
+    seat = talk.record.spec.seats[talk.seat]
+    agent = own[0] if len(own) == 1 else seat.name
+    return f"judge check ./{quoted(agent)} --policy {quoted(talk.record.spec.policy.name)} --keep conversations"
 
 
 def fix_for(verdict: Verdict, said: str, protocol: str, form: str = "") -> str:
@@ -248,8 +169,10 @@ def _last(lines: list[str]) -> str:
 def _cause(talk: RecordedTalk) -> str:
     said = "\n".join([*talk.printed, *talk.complaints])
     why, policy = talk.side.why, talk.record.spec.policy
-    if why.startswith("could not be run: ") and (fault := why_not_started(talk.program, _first_word(talk))):
-        return fault
+    if why.startswith("could not be run: "):
+        is_denied = os.strerror(errno.EACCES) in why
+        if fault := why_not_started(talk.program, _first_word(talk), is_denied=is_denied):
+            return fault
     if fault := _signal_cause(why, talk):
         return fault
     first = talk.first_bytes
@@ -261,7 +184,7 @@ def _cause(talk: RecordedTalk) -> str:
         )
     if talk.side.fault is Verdict.CRASH and (fault := pointers_of(talk.program)):
         return fault
-    if talk.side.fault is not None and _THREADS.search(said):
+    if talk.side.fault is not None and THREADS.search(said):
         most = policy.limits.processes
         return sentence(
             f"it needed more than the {most} processes and threads (limits.processes): use fewer, there is one core"
@@ -275,15 +198,20 @@ def _cause(talk: RecordedTalk) -> str:
         )
     if name := _foreign_library(talk, f"{talk.side.why}\n{said}"):
         return sentence(f"{printable(name, 60)} is a library of Windows, which .NET cannot load here: do without it")
-    for pattern, fix in _CAUSES:
+    for pattern, fix in CAUSES:
         if found := re.search(pattern, said):
             name = printable("".join(found.groups()), 60)
             return fix.format(name=name, name2=name)
-    for pattern, what, fix in _MISSING:
+    for pattern, what, fix in MISSING:
         if found := re.search(pattern, said):
             name = next(filter(None, found.groups()))
             if what == "program" and (other := other_name(name)):
                 return other
+            if what == "module":
+                path, name = name.replace(".", "/"), name.partition(".")[0]
+                for similar in (similar_path(talk.program, path), similar_path(talk.program, f"{path}.py")):
+                    if similar and similar.removesuffix(".py") != path:
+                        return sentence(f"there is no {printable(path, 60)}, but {printable(similar, 60)}: {CASE}")
             if what == "module" and (is_directory(talk.program / name) or is_file(talk.program / f"{name}.py")):
                 name = printable(name, 60)
                 return sentence(
@@ -292,11 +220,22 @@ def _cause(talk: RecordedTalk) -> str:
                 )
             return _missing(what, name, fix, policy)
     if talk.side.fault is Verdict.CRASH and _NOT_OPENED.search(said):
-        return _SEND_FILE
+        return _named_otherwise(talk.program, said) or _SEND_FILE
     if talk.side.fault is Verdict.CRASH and _NOT_PERMITTED.search(said):
-        return _DENIED
+        return DENIED
     if why.startswith("could not be run: No such file") and (interpreter := _interpreter(talk)):
         return _missing("program", interpreter, sentence("send a program that needs no other"), policy)
+    return ""
+
+
+def _named_otherwise(program: Path, said: str) -> str:
+    words = {folded(word): word for word in _FILE_WORD.findall(said)}
+    paths = (path for _, path in zip(range(_MAX_FILES), own_paths(program), strict=False))
+    names = {path.name for path in paths}
+    for name in sorted(names):
+        word = words.get(folded(name), name)
+        if word not in names:
+            return sentence(f"there is no {printable(word, 60)}, but {printable(name, 60)}: {CASE}")
     return ""
 
 

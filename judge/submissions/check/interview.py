@@ -7,6 +7,8 @@ from judge.base.text import decode, sentence
 from judge.catalog import game_entry
 from judge.catalog.entry import Question, Questions
 from judge.games.types import Decision, Verdict
+from judge.protocols import protocol_entry
+from judge.protocols.squares import intended_square
 from judge.referee.policy import Policy
 from judge.submissions.check.answer_forms import coordinate_advice, form_advice
 from judge.submissions.check.diagnosis import Diagnosis, diagnose, fix_for, has_misread_form, unflushed, was_busy
@@ -187,7 +189,12 @@ def _other_ending(
         [once], _hasty(policy), options=examinee.questions.plain, protocol_options={"line_ending": other}
     )
     examinee.talks.remove(again)
-    if again.has_stopped or not again.answers or again.answers[0].fault is not None:
+    if not _has_answered(again):
+        return None
+    # The first conversation was longer.
+    control = examinee.ask([once], _hasty(policy), options=examinee.questions.plain)
+    examinee.talks.remove(control)
+    if _has_answered(control):
         return None
     examinee.line_ending = other
     first = talk.side.why or next((_say_fault(answer) for answer in talk.answers if answer.fault is not None), "")
@@ -198,6 +205,10 @@ def _other_ending(
     return Diagnosis(
         "; ".join(filter(None, (what, first, used))), sentence(f'add to agent.toml: line_ending = "{other}"')
     )
+
+
+def _has_answered(talk: RecordedTalk) -> bool:
+    return not talk.has_stopped and bool(talk.answers) and talk.answers[0].fault is None
 
 
 def _hasty(policy: Policy) -> Policy:
@@ -213,7 +224,7 @@ def _only_late(talk: RecordedTalk, question: Question, fault: Verdict) -> Findin
     elif fault in _TIMES:
         name = "time"
     seen = diagnose(talk)
-    return warned(name, f"{seen.evidence}; {_WELL_ALONE}", fix or seen.fix)
+    return warned(name, f"{seen.evidence}; {_WELL_ALONE}", fix or seen.fix, seen.stderr)
 
 
 def _ask_late_faults_again(examinee: Examinee, results: QuestionResults, policy: Policy) -> None:
@@ -294,12 +305,20 @@ def _answers(
     elif weak:
         texts = []
         for answer in weak:
-            wanted = ", ".join(sorted(map(say, answer.question.answers)))
-            said = (say(answer.decision) if answer.decision is not None else "") or answer.said
+            wanted = sentence(" or ").join(
+                _square(text, protocol) for text in sorted(map(say, answer.question.answers))
+            )
+            said = (_square(say(answer.decision), protocol) if answer.decision is not None else "") or answer.said
             texts.append(sentence(f"{answer.question.what}: it answered {said}, wanted {wanted}"))
         yield warned(name, "; ".join(texts))
     elif answers:
         yield passed(name, sentence("1 answer") if len(answers) == 1 else sentence(f"{len(answers)} answers"))
+
+
+def _square(text: str, protocol: str) -> str:
+    """`6,7 (g8)`: in the protocol's notation and the board's."""
+    square = intended_square(text) if protocol_entry(protocol).counts_from_0 else None
+    return text if square is None else f"{square[0]},{square[1]} ({text})"
 
 
 def _concern_of(answer: ProbeAnswer) -> str:

@@ -40,14 +40,31 @@ def passed(check: str, evidence: str) -> Finding:
     return Finding(check=check, grade=Grade.PASS, evidence=evidence)
 
 
-def warned(check: str, evidence: str, fix: str = "") -> Finding:
+def warned(check: str, evidence: str, fix: str = "", stderr: tuple[str, ...] = ()) -> Finding:
     """The checks' table has the default `fix`."""
-    return Finding(check=check, grade=Grade.WARNING, evidence=evidence, fix=fix)
+    return Finding(check=check, grade=Grade.WARNING, evidence=evidence, fix=fix, stderr=stderr)
 
 
 def failed(check: str, evidence: str, fix: str = "", stderr: tuple[str, ...] = ()) -> Finding:
     """See `warned`."""
     return Finding(check=check, grade=Grade.FAIL, evidence=evidence, fix=fix, stderr=stderr)
+
+
+def without_repetitions(findings: Sequence[Finding]) -> list[Finding]:
+    """Of equal crashes the first keeps its evidence."""
+    first: dict[str, str] = {}
+    found = []
+    for finding in findings:
+        check = first.setdefault(_crash_of(finding), finding.check) if finding.stderr else finding.check
+        if check != finding.check:
+            what = sentence(f"the same crash as in {check}")
+            finding = finding.model_copy(update={"evidence": what, "fix": "", "stderr": ()})
+        found.append(finding)
+    return found
+
+
+def _crash_of(finding: Finding) -> str:
+    return "\n".join([finding.evidence.split("; ")[0], *(line[4:] for line in finding.stderr[-3:])])
 
 
 def turns_text(turns_ms: Sequence[float], limit_ms: float) -> str:

@@ -5,6 +5,7 @@ import platform
 import re
 from pathlib import Path, PurePosixPath
 
+from judge.agents.program_files import similar_path
 from judge.agents.programs import MAX_LFS_POINTER_BYTES, first_line, is_lfs_pointer, read_elf
 from judge.agents.recipe import MAKEFILES, is_built
 from judge.base.bookkeeping import own_paths
@@ -34,6 +35,7 @@ _OTHER_NAMES = {
     "cmd.exe": "sh",
 }
 _COMMANDS = {".py": ("python3", "python"), ".js": ("node", "node"), ".mjs": ("node", "node"), ".sh": ("sh", "native")}
+CASE = sentence("names differ in case here; correct one of them")
 _LEVELS = (
     ("x86-64-v4", {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"}),
     ("x86-64-v3", {"avx", "avx2", "bmi1", "bmi2", "f16c", "fma", "movbe"}),
@@ -41,11 +43,11 @@ _LEVELS = (
 )
 
 
-def why_not_started(program: Path, word: str) -> str:
-    """Why a command's first word cannot start, and the fix; empty if unknown."""
+def why_not_started(program: Path, word: str, *, is_denied: bool = False) -> str:
+    """Why a command's first word cannot start, and the fix; empty if unknown. `is_denied`: by EACCES."""
     file = program / word
     if word and not word.startswith("/") and is_file(file):
-        return fault_of_file(file)
+        return fault_of_file(file, is_denied=is_denied)
     if word.startswith("./") or "/" in word.strip("/"):
         return _missing_file(program, word)
     return other_name(word)
@@ -58,8 +60,8 @@ def other_name(word: str) -> str:
     return sentence(f"{printable(name, 60)} is called {here} here: use {here}") if here else ""
 
 
-def fault_of_file(file: Path) -> str:
-    """Why a file cannot start, and the fix; empty if unknown."""
+def fault_of_file(file: Path, *, is_denied: bool = False) -> str:
+    """As `why_not_started`, for a file of the agent."""
     with file.open("rb") as stream:
         head = stream.read(_HEAD_BYTES)
     name = printable(file.name, 60)
@@ -72,6 +74,8 @@ def fault_of_file(file: Path) -> str:
             return sentence(f"{name} is an object file, not a program: link it")
         if not elf.is_of_this_host:
             return sentence(f"{name} is for {elf.machine}, and this host is {_host()}: compile it for {_host()}")
+        if is_denied:
+            return _not_executable(name)
         if elf.loader:
             if "musl" in elf.loader:
                 return sentence(
@@ -89,10 +93,14 @@ def fault_of_file(file: Path) -> str:
         return sentence(
             f'{name} is a zip or jar file: start a jar by command = ["java", "-jar", "{name}"], runtime = "java"'
         )
-    return _fault_of_text(name, file.suffix.lower(), head)
+    return _fault_of_text(name, file.suffix.lower(), head, is_denied=is_denied)
 
 
-def _fault_of_text(name: str, suffix: str, head: bytes) -> str:
+def _not_executable(name: str) -> str:
+    return sentence(f"{name} is not executable: chmod +x {name}")
+
+
+def _fault_of_text(name: str, suffix: str, head: bytes, *, is_denied: bool) -> str:
     if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return sentence(f"{name} is UTF-16 text: save it as UTF-8")
     if head.startswith(codecs.BOM_UTF8 + b"#!"):
@@ -107,7 +115,9 @@ def _fault_of_text(name: str, suffix: str, head: bytes) -> str:
         found = other_name(
             words[1] if words[:1] and words[0].endswith("/env") and len(words) > 1 else "".join(words[:1])
         )
-        return sentence(f"the first line of {name}: {found}") if found else ""
+        if found:
+            return sentence(f"the first line of {name}: {found}")
+        return _not_executable(name) if is_denied else ""
     start, runtime = _COMMANDS.get(suffix, ("", ""))
     if start:
         fix = f'command = ["{start}", "{name}"] and runtime = "{runtime}"'
@@ -119,7 +129,9 @@ def _missing_file(program: Path, word: str) -> str:
     name = printable(word.removeprefix("./"), 60)
     files = [path for _, path in zip(range(_MAX_FILES), own_paths(program), strict=False) if path.is_file()]
     names = [path.relative_to(program).as_posix() for path in files]
-    near = [found for found in names if found.lower() == name.lower()] or nearest(name, names)
+    if similar := similar_path(program, word.removeprefix("./")):
+        return sentence(f"there is no {name} in the agent, but {printable(similar, 60)}: {CASE}")
+    near = nearest(name, names)
     if any((program / makefile).is_file() for makefile in MAKEFILES):
         return sentence(f"{name} is not built: run make first (judge submit builds it)")
     if near:

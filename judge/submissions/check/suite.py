@@ -36,7 +36,17 @@ from judge.submissions.check.interview import (
     stop_of,
     time_of,
 )
-from judge.submissions.check.report import CheckReport, Finding, Grade, failed, passed, turns_text, warned, worst_grade
+from judge.submissions.check.report import (
+    CheckReport,
+    Finding,
+    Grade,
+    failed,
+    passed,
+    turns_text,
+    warned,
+    without_repetitions,
+    worst_grade,
+)
 from judge.submissions.check.runner import Examinee, RecordedTalk, find_partner
 
 _WINDOW = sentence("it is linked as a graphical program, and there is no screen here")
@@ -89,10 +99,12 @@ def examine(
 
 def _report(examinee: Examinee, table: Sequence[Check], found: Mapping[str, Finding]) -> CheckReport:
     findings = []
+    shown = {finding.check: finding for finding in without_repetitions([*found.values()])}
     for check in table:
-        if check.name in found:
-            finding = found[check.name]
-            fix = "" if finding.grade is Grade.PASS else finding.fix or check.fix
+        if check.name in shown:
+            finding = shown[check.name]
+            is_repeated = finding is not found[check.name]
+            fix = "" if finding.grade is Grade.PASS or is_repeated else finding.fix or check.fix
             findings.append(finding.model_copy(update={"tried": check.tries, "fix": fix}))
     return CheckReport(
         judge=judge.__version__,
@@ -243,16 +255,19 @@ def _outcome(talk: RecordedTalk) -> str:
 
 
 def _memory(examinee: Examinee) -> Iterator[Finding]:
+    limits = examinee.policy.enforced()
+    cap = limits.cap_bytes
+    sizes = [mib(size).replace(".0 ", " ") for size in (limits.memory_bytes, cap - limits.memory_bytes)]
+    parts = sentence(f"{sizes[0]} and {sizes[1]} for its folders")
     for talk in examinee.talks:
         if talk.side.fault is Verdict.MEMORY:
-            yield failed("memory", talk.side.why)
+            yield failed("memory", f"{talk.side.why} ({parts})")
             return
-    cap = examinee.policy.enforced().cap_bytes
     peaks = [talk.side.memory_peak_bytes or 0 for talk in examinee.talks]
     peak = max(peaks)
     if not peak:
         return
-    what = sentence(f"at most {mib(peak)} of {mib(cap)}")
+    what = f"{sentence(f'at most {mib(peak)} of {mib(cap)}')} ({parts})"
     notes = [note for talk in examinee.talks for note in talk.side.notes if note.startswith(BEYOND_MEMORY)]
     if notes:
         yield warned("memory", f"{what}; {notes[-1]}")

@@ -198,7 +198,7 @@ async def submit(request: Request, query: UploadParameters) -> Response:
     """Submit the request's body."""
     own = await run_in_threadpool(own_of, request)
     received = await own.state.receiver.receive(request, own.author, query)
-    return AsciiJSON({"id": received.id}, 201)
+    return AsciiJSON({"id": received.submission.id}, 200 if received.is_repeated else 201)
 
 
 @pages.get("")

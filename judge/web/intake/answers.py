@@ -28,9 +28,9 @@ def summary(submission: Submission) -> Summary:
     )
 
 
-def received(submission: Submission, receipt: Receipt | None) -> Received:
-    """A new submission."""
-    return Received(**dict(summary(submission)), receipt=receipt)
+def received(submission: Submission, receipt: Receipt | None, *, is_repeated: bool = False) -> Received:
+    """The submission of an upload."""
+    return Received(**dict(summary(submission)), receipt=receipt, is_repeated=is_repeated)
 
 
 def detail(submission: Submission, steps: list[UploadStep], journal: list[Change], receipt: Receipt | None) -> Detail:

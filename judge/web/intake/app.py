@@ -5,7 +5,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Path, Query, Request
+from fastapi import APIRouter, Depends, Path, Query, Request, Response
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from starlette.concurrency import run_in_threadpool
 
@@ -140,14 +140,24 @@ _BODY = {"schema": {"type": "string", "format": "binary", "minLength": 1}}
 @router.post(
     "/submissions",
     status_code=201,
-    responses=error_responses(401, 408, 409, 413, 415, 422, 429, 503),
+    responses={
+        200: {"model": Received, "description": "The same bytes are this submission already."},
+        **error_responses(401, 408, 409, 413, 415, 422, 429, 503),
+    },
     openapi_extra={"requestBody": {"required": True, "content": {"application/octet-stream": _BODY}}},
     tags=["submissions"],
 )
-async def submit(request: Request, state: State, author: Author, query: UploadParameters) -> Received:
-    """Submit the request's body. It is queued; ask for its state by its number."""
-    submission = await state.receiver.receive(request, author, query)
-    return received(submission, await run_in_threadpool(state.receipt, submission.id))
+async def submit(
+    request: Request, response: Response, state: State, author: Author, query: UploadParameters
+) -> Received:
+    """Submit the request's body. It is queued; ask for its state by its number.
+
+    The same bytes again are the same submission while it waits or takes part: status 200 instead of 201.
+    """
+    submission, is_repeated = await state.receiver.receive(request, author, query)
+    if is_repeated:
+        response.status_code = 200
+    return received(submission, await run_in_threadpool(state.receipt, submission.id), is_repeated=is_repeated)
 
 
 @router.get("/submissions", responses=error_responses(401, 422, 429, 503), tags=["submissions"])

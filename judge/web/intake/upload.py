@@ -12,9 +12,9 @@ from starlette.requests import Request
 from judge.base.errors import InputError
 from judge.store.files import Incoming
 from judge.store.submissions import Register
-from judge.store.types import Submission, TooMuchError, Upload
+from judge.store.types import TooMuchError, Upload
 from judge.submissions.intake import IntakePolicy
-from judge.submissions.service import IntakeDirectory
+from judge.submissions.service import IntakeDirectory, ReceivedUpload, receive_upload
 from judge.submissions.windows import SubmissionGate
 from judge.web.kit.errors import FormUploadError, TooLargeError, TooSlowError
 from judge.web.schemas import UploadQuery
@@ -66,7 +66,7 @@ class Receiver:
         if not (self.gate.is_closed and self._register.is_admitted_late(author)):
             self.gate.check()
 
-    async def receive(self, request: Request, author: str, query: UploadQuery) -> Submission:
+    async def receive(self, request: Request, author: str, query: UploadQuery) -> ReceivedUpload:
         """Raises InputError, such as `TooMuchError`, and HostError."""
         await run_in_threadpool(self.check_open, author)
         limits = self._directory.intake
@@ -80,7 +80,9 @@ class Receiver:
                 await run_in_threadpool(incoming.sync)
                 await run_in_threadpool(self.check_open, author)
                 upload = Upload(author, query.name, query.filename, incoming.digest, incoming.size, query.title)
-                received = await run_in_threadpool(self._register.receive, upload, limits.allowance, keep=incoming.keep)
+                received = await run_in_threadpool(
+                    receive_upload, self._directory, self._register, upload, incoming.keep, limits.allowance
+                )
         self._wake()
         return received
 

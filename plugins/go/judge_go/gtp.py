@@ -94,6 +94,7 @@ class GtpCommand:
 
 
 _HEAD = re.compile(r"([=?])([0-9]{0,9})(?:\s+|$)(.*)", re.ASCII | re.DOTALL)
+_NO_NUMBER = re.compile(r"[=?](?![-=?\d])")
 
 
 class Gtp(ABC):
@@ -261,7 +262,10 @@ class Gtp(ABC):
         command = self._queue.pop(0)
         head = _HEAD.fullmatch(text)
         if head is None or head[2].lstrip("0") != str(self._id):
-            return self._give_up(ReplyKind.UNREADABLE, command, f"{first[:60]}, but ={self._id} was due")
+            due = f"{first[:60]}, but ={self._id} was due"
+            if _NO_NUMBER.match(first):
+                due += ": repeat its number after = or ?"
+            return self._give_up(ReplyKind.UNREADABLE, command, due)
         mark, said = head[1], head[3].strip()
         if mark == "?" and command.is_optional:
             self._note(f"{command.text}: {said[:80]}", effects)

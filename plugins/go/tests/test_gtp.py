@@ -215,7 +215,7 @@ def test_commands_that_the_engine_does_not_list_are_left_out() -> None:
     [
         (r"< =1 1\n", "protocol_version: version '1'; the judge needs version 2"),
         (r"< ?1 unknown command\n", "protocol_version: unknown command"),
-        (r"< = 2\n", "protocol_version: = 2, but =1 was due"),
+        (r"< = 2\n", "protocol_version: = 2, but =1 was due: repeat its number after = or ?"),
         (r"< =2 2\n", "protocol_version: =2 2, but =1 was due"),
         (r"< =99999999999 2\n", "protocol_version: =99999999999 2, but =1 was due"),
     ],
@@ -272,7 +272,7 @@ def test_error_to_a_required_command_is_a_refusal() -> None:
         ("=10 i5", "= unreadable =10 i5"),
         ("=10", "= unreadable =10"),
         ("=10 D4 E5", "= unreadable =10 D4 E5"),
-        ("= D4", "= unreadable = D4, but =10 was due"),
+        ("= D4", "= unreadable = D4, but =10 was due: repeat its number after = or ?"),
         ("=9 D4", "= unreadable =9 D4, but =10 was due"),
         ("?10 cannot think", "= refused genmove black: cannot think"),
         ("?9 cannot think", "= unreadable ?9 cannot think, but =10 was due"),
@@ -469,7 +469,11 @@ def test_game_begins_from_a_position_with_white_to_move() -> None:
         ({"komi": "?ID"}, Verdict.REFUSED, "would not start: 'komi 0.5: '"),
         ({"komi": "?ID syntax error"}, Verdict.REFUSED, "would not start: 'komi 0.5: syntax error'"),
         ({"komi": "=9ID"}, Verdict.REFUSED, "would not start: 'komi 0.5: =97, but =7 was due'"),
-        ({"komi": "= "}, Verdict.REFUSED, "would not start: 'komi 0.5: =, but =7 was due'"),
+        (
+            {"komi": "= "},
+            Verdict.REFUSED,
+            "would not start: 'komi 0.5: =, but =7 was due: repeat its number after = or ?'",
+        ),
         ({"answers": ["?ID no"]}, Verdict.REFUSED, "refused to play: 'genmove black: no'"),
         ({"answers": ["=ID K9"]}, Verdict.ILLEGAL, "'K9': not on the 9x9 board"),
         ({"answers": ["=ID e4x"]}, Verdict.UNREADABLE, "'=8 e4x' is no move; black answers such as = D4 or = pass"),
@@ -477,7 +481,7 @@ def test_game_begins_from_a_position_with_white_to_move() -> None:
         (
             {"answers": ["= D4"]},
             Verdict.UNREADABLE,
-            "'= D4, but =8 was due' is no move; black answers such as = D4 or = pass",
+            "'= D4, but =8 was due: repeat its number after = or ?' is no move; black answers such as = D4 or = pass",
         ),
         (
             # Without an empty line the answer does not end.

@@ -70,6 +70,19 @@ def test_file_that_does_not_start_is_explained_by_its_first_bytes(case: str, tmp
     assert said in why_not_started(tmp_path, name)
 
 
+@pytest.mark.parametrize("data", [elf(0x3E, loader=b"/lib64/ld-linux-x86-64.so.2"), elf(0x3E), b"#!/bin/sh\n"])
+def test_denied_program_is_not_executable_and_its_loader_is_not_named(data: bytes, tmp_path: Path) -> None:
+    (tmp_path / "mine").write_bytes(data)
+
+    assert "mine is not executable: chmod +x mine" == why_not_started(tmp_path, "mine", is_denied=True)
+
+
+def test_denied_program_of_another_machine_is_called_that(tmp_path: Path) -> None:
+    (tmp_path / "mine").write_bytes(elf(0xB7))
+
+    assert "is for ARM of 64 bits" in why_not_started(tmp_path, "./mine", is_denied=True)
+
+
 def test_damaged_header_is_invalid(tmp_path: Path) -> None:
     whole = elf(0x3E, loader=b"/lib/ld-musl-x86_64.so.1")
     path = tmp_path / "mine"
@@ -93,7 +106,7 @@ def test_a_static_program_of_this_host_has_no_fault(tmp_path: Path) -> None:
     [
         ({"Makefile": ""}, "./starter", "starter is not built: run make first"),
         ({"starter.py": ""}, "./start.py", "there is no start.py in the agent: did you mean starter.py?"),
-        ({"Brain": ""}, "./brain", "did you mean Brain?"),
+        ({"Brain": ""}, "./brain", "there is no brain in the agent, but Brain: names differ in case"),
         ({"x.c": ""}, "./mine", "there is no mine in the agent: build it first"),
         ({"data": ""}, "./mine", "there is no mine in the agent: send it"),
         ({}, "python", "python is called python3 here: use python3"),
@@ -191,6 +204,28 @@ AGENTS: dict[str, tuple[dict[str, bytes | str], str, str]] = {
         '["python3", "main.py"]',
         "a box denies some calls",
     ),
+    "locale": (
+        {"main.py": "import locale; locale.setlocale(locale.LC_ALL, 'en_US.UTF-8')"},
+        '["python3", "main.py"]',
+        "the only locales here are C, POSIX and C.UTF-8",
+    ),
+    "/var/tmp": ({"main.py": "open('/var/tmp/log', 'w')"}, '["python3", "main.py"]', "no file can be written in /var"),
+    "terminal": ({"main.py": "open('/dev/tty')"}, '["python3", "main.py"]', "there is no terminal here"),
+    "zone": (
+        {"main.py": "import zoneinfo; zoneinfo.ZoneInfo('Europe/Prague')"},
+        '["python3", "main.py"]',
+        "no time zones are installed here",
+    ),
+    "module in another case": (
+        {"main.py": "import engine.board", "engine/Board.py": ""},
+        '["python3", "main.py"]',
+        "there is no engine/board, but engine/Board.py: names differ in case here",
+    ),
+    "data in another case": (
+        {"main.py": "import os.path; open(os.path.join(os.path.dirname(__file__), 'book.txt'))", "Book.txt": ""},
+        '["python3", "main.py"]',
+        "there is no book.txt, but Book.txt: names differ in case here",
+    ),
     "timers": ({"main.py": TIMER}, '["python3", "main.py"]', "a container has no timerfd"),
 }
 
@@ -201,6 +236,7 @@ AGENTS: dict[str, tuple[dict[str, bytes | str], str, str]] = {
 def test_agent_failing_for_a_known_reason_gets_a_hint(case: str, staging: Path, tmp_path: Path) -> None:
     files, command, said = AGENTS[case]
     for name, text in files.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_bytes(text.encode() if isinstance(text, str) else text)
         (tmp_path / name).chmod(0o755)
     (tmp_path / "agent.toml").write_text(f'name = "mine"\ncommand = {command}\nruntime = "python"\n')

@@ -104,7 +104,7 @@ def test_weak_play_is_a_warning(examined: Examine) -> None:
     report = examined("house-instant")
 
     assert not_passed(report) == {"win": WARNING, "block": WARNING, "rule": WARNING}
-    assert "it answered a1, wanted g8, l8" in finding(report, "win").evidence
+    assert "it answered 0,0 (a1), wanted 6,7 (g8) or 11,7 (l8)" in finding(report, "win").evidence
 
 
 # --- flawed agents ---------------------------------------------------------------------------------------------------

@@ -185,7 +185,7 @@ def test_database_lost_while_a_submission_begins_or_fails_leaves_no_submission(
     desk = make_contest(tmp_path, "tries = 3\nagain_s = 0")
     (tmp_path / "x.zip").write_bytes(upload)
     with closing(LosesDatabase(desk, method, after=after)) as register, working(desk) as worker:
-        number = receive_file(desk, register, tmp_path / "x.zip", "", "ada", "").id
+        number = receive_file(desk, register, tmp_path / "x.zip", "", "ada", "").submission.id
         workers = Workers(desk, process, register, worker)
         workers.start()
         try:

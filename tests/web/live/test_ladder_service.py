@@ -8,7 +8,7 @@ from typing import Any
 
 import httpx
 
-from judge.agents.agents import program_digest
+from judge.agents.program_files import program_digest
 from judge.contest.entries import intake_directory
 from judge.contest.orders import enter_passed
 from judge.contest.plan import load_plan

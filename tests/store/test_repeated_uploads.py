@@ -1,0 +1,120 @@
+"""The same bytes of an author are one submission while it waits or takes part."""
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from judge.referee.policy import load_policy
+from judge.store.submissions import Register
+from judge.store.types import Allowance, ProcessingResult, State, Submission, Upload
+from judge.submissions.service import IntakeDirectory, ReceivedUpload, receive_upload
+
+FIRST = Upload("ada", "", "mine.zip", "a" * 64, 10)
+OTHER = replace(FIRST, upload="b" * 64)
+
+
+@pytest.fixture
+def directory(url: str, tmp_path: Path) -> IntakeDirectory:
+    return IntakeDirectory("cup", load_policy("gomocup-freestyle"), tmp_path, url)
+
+
+@pytest.fixture
+def register(directory: IntakeDirectory) -> Iterator[Register]:
+    opened = directory.register()
+    yield opened
+    opened.close()
+
+
+def sent(directory: IntakeDirectory, register: Register, upload: Upload = FIRST) -> ReceivedUpload:
+    return receive_upload(directory, register, upload, lambda: None)
+
+
+def passed(register: Register, number: int, name: str, digest: str = "d") -> Submission:
+    taken = register.take("w", number)
+    assert taken
+    return register.finish(number, taken.attempt, ProcessingResult("", name, digest * 64, "{}", None, None))
+
+
+@pytest.mark.parametrize("again", [FIRST, replace(FIRST, filename="mine2.zip"), replace(FIRST, name="MINE")])
+def test_upload_that_takes_part_is_returned_again(
+    again: Upload, directory: IntakeDirectory, register: Register
+) -> None:
+    number = passed(register, sent(directory, register).submission.id, "mine").id
+
+    repeated = sent(directory, register, again)
+
+    assert (number, True, 1) == (repeated.submission.id, repeated.is_repeated, len(register.submissions()))
+
+
+def test_upload_that_waits_is_returned_again_and_its_file_is_not_kept(
+    directory: IntakeDirectory, register: Register
+) -> None:
+    kept: list[str] = []
+    first = receive_upload(directory, register, FIRST, lambda: kept.append("first"), Allowance(waiting=1))
+    again = receive_upload(directory, register, FIRST, lambda: kept.append("again"), Allowance(waiting=1))
+
+    assert (first.submission.id, True, ["first"]) == (again.submission.id, again.is_repeated, kept)
+
+
+def test_simultaneous_uploads_of_the_same_bytes_are_one_submission(
+    directory: IntakeDirectory, register: Register
+) -> None:
+    with ThreadPoolExecutor(8) as threads:
+        found = [each.result() for each in [threads.submit(sent, directory, register) for _ in range(16)]]
+
+    assert 1 == len({each.submission.id for each in found}) == len(register.submissions())
+    assert 15 == sum(each.is_repeated for each in found)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        OTHER,
+        replace(FIRST, author="eve", filename="hers.zip"),
+        replace(FIRST, name="second"),
+        replace(FIRST, title="Mine"),
+    ],
+)
+def test_other_bytes_author_name_or_title_are_another_submission(
+    other: Upload, directory: IntakeDirectory, register: Register
+) -> None:
+    passed(register, sent(directory, register).submission.id, "mine")
+
+    assert not sent(directory, register, other).is_repeated
+
+
+@pytest.mark.parametrize("state", [State.REFUSED, State.WITHDRAWN])
+def test_upload_that_is_out_is_processed_again(state: State, directory: IntakeDirectory, register: Register) -> None:
+    number = passed(register, sent(directory, register).submission.id, "mine").id
+    (register.refuse if state is State.REFUSED else register.withdraw)(number, "ada", "it loses")
+
+    assert not sent(directory, register).is_repeated
+
+
+def test_former_version_is_processed_again(directory: IntakeDirectory, register: Register) -> None:
+    passed(register, sent(directory, register).submission.id, "mine")
+    passed(register, sent(directory, register, OTHER).submission.id, "mine", "e")
+
+    assert not sent(directory, register).is_repeated
+
+
+def test_version_that_a_waiting_one_could_replace_is_processed_again(
+    directory: IntakeDirectory, register: Register
+) -> None:
+    passed(register, sent(directory, register).submission.id, "mine")
+    sent(directory, register, OTHER)
+
+    assert not sent(directory, register).is_repeated
+
+
+def test_second_agent_with_the_same_files_is_named_to_its_author(
+    directory: IntakeDirectory, register: Register
+) -> None:
+    passed(register, sent(directory, register).submission.id, "mine")
+    second = passed(register, sent(directory, register, replace(FIRST, name="second")).submission.id, "second")
+
+    assert second.why.startswith("you have another agent with the same files: mine;")
+    assert "--name mine" in second.why

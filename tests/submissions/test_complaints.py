@@ -1,0 +1,99 @@
+"""The reason of a failed build is the line that its author needs."""
+
+import unicodedata
+from pathlib import Path
+
+import pytest
+
+from judge.base.errors import NotReadyError
+from judge.submissions.complaints import GO_VERSION, advice, reason_of
+from judge.submissions.trees import TaskHost
+from tests.submissions.build_failures import FAILURES, FOLDER, build
+
+
+def plain(text: str) -> str:
+    return unicodedata.normalize("NFC", text).replace("\u2018", "'").replace("\u2019", "'")
+
+
+@pytest.mark.parametrize("name", FAILURES)
+def test_recorded_failure_has_the_line_that_its_author_needs(name: str) -> None:
+    assert FAILURES[name].reason in plain(reason_of((FOLDER / f"{name}.log").read_text()))
+
+
+@pytest.mark.parametrize("name", [name for name, failure in FAILURES.items() if failure.fix])
+def test_recorded_failure_has_its_fix(name: str, tmp_path: Path) -> None:
+    for path, text in FAILURES[name].files.items():
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text(text)
+
+    assert FAILURES[name].fix in advice((FOLDER / f"{name}.log").read_text(), tmp_path)
+
+
+def test_version_of_go_in_the_advice_is_that_of_the_image() -> None:
+    assert f"/usr/lib/go-{GO_VERSION}/src/slices" in (FOLDER / "go-newer.log").read_text()
+
+
+@pytest.mark.parametrize(
+    "log", ["", "\n\n", "$ make\nmake ended with code 2", "$ mine\nmine was ended by SIGSEGV", "\0" * 9]
+)
+def test_log_without_a_message_has_no_reason(log: str) -> None:
+    assert "" == reason_of(log).replace("\\x00", "")
+
+
+@pytest.mark.parametrize(
+    ("tool", "fix"),
+    [
+        ("clang-17", '[build] kind = "clang"'),
+        ("clang++-14", '[build] kind = "clang"'),
+        ("g++-13", "gcc and g++, called without a version"),
+        ("gcc-12.2", "gcc and g++, called without a version"),
+        ("sudo", "a Makefile cannot install anything here"),
+        ("pip3", "a Makefile cannot install anything here"),
+        ("brew", "a Makefile cannot install anything here"),
+        ("nmake", "nmake belongs to Windows"),
+        ("x86_64-w64-mingw32-g++", "belongs to Windows"),
+        ("python", "use python3"),
+        ("bison", "bison is missing: send the sources that make it"),
+    ],
+)
+@pytest.mark.parametrize(
+    "form",
+    ["make: {}: No such file or directory", "/bin/sh: 1: {}: not found", "make[1]: {}: No such file or directory"],
+)
+def test_tool_that_make_lacks_has_its_fix(tool: str, fix: str, form: str, tmp_path: Path) -> None:
+    assert fix in advice(form.format(tool), tmp_path)
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        *("SDKDDKVer.h", "winsock2.h", "ws2tcpip.h", "shlwapi.h", "winnt.h", "wtypes.h", "atlbase.h", "afxwin.h"),
+        *("mmsystem.h", "psapi.h", "tlhelp32.h", "dos.h", "io.h", "Windows.h", "conio.h", "stdafx.h", "intrin.h"),
+    ],
+)
+def test_header_of_windows_is_called_that_also_after_another_one(header: str, tmp_path: Path) -> None:
+    missing = "a.c:1:10: fatal error: {}: No such file or directory\n"
+
+    assert "belongs to Windows" in advice(missing.format("board.h") + missing.format(header), tmp_path)
+
+
+def test_header_in_another_case_is_named(tmp_path: Path) -> None:
+    (tmp_path / "Board.h").touch()
+
+    said = advice("a.c:1:10: fatal error: board.h: No such file or directory\n", tmp_path)
+
+    assert "'board.h' is called 'Board.h' in the upload: names differ in case here" in said
+
+
+@pytest.mark.docker
+@pytest.mark.long
+@pytest.mark.parametrize("name", FAILURES)
+def test_real_failure_has_the_line_and_the_fix(name: str, task_host: TaskHost) -> None:
+    try:
+        built, _ = build(name, task_host.room)
+    except NotReadyError as error:
+        pytest.skip(str(error))
+
+    assert plain(built.failure).startswith("the build failed: ")
+    assert FAILURES[name].reason in plain(built.failure)
+    assert FAILURES[name].fix in built.failure
