@@ -339,10 +339,16 @@ class Planned:
         return f"{start}{(self.folder / name).resolve()}"
 
     @property
+    def database_file(self) -> Path | None:
+        """The SQLite file; None with PostgreSQL."""
+        start, name = "sqlite:///", self.store_url.removeprefix("sqlite:///")
+        return Path(name) if self.store_url.startswith(start) else None
+
+    @property
     def has_no_store(self) -> bool:
         """Whether its SQLite file is missing. Queries do not create it."""
-        start, name = "sqlite:///", self.store_url.removeprefix("sqlite:///")
-        return self.store_url.startswith(start) and not os.path.exists(name)  # noqa: PTH110 - Path raises for long names
+        path = self.database_file
+        return path is not None and not os.path.exists(path)  # noqa: PTH110 - Path raises for long names
 
     def not_begun(self) -> InputError:
         """The error for queries before the start."""

@@ -14,7 +14,7 @@ from sqlalchemy import Connection, Engine, text
 from sqlalchemy.exc import DBAPIError
 
 from judge.base.errors import HostError, InputError, StoreLostError
-from judge.store.database import LOST_AFTER_S, AdvisoryLock, store_lost
+from judge.store.database import LOST_AFTER_S, AdvisoryLock
 
 _SETTINGS = {
     "tcp_keepalives_idle": LOST_AFTER_S // 3,
@@ -70,8 +70,7 @@ class Lease:
         with suppress(StoreLostError), self.writing() as session:
             session.execute(text("SELECT 1"))
             return
-        with store_lost(self._contest):
-            other = self._take()
+        other = self._take()
         if other is not None:
             raise HostError(f"{other} has taken over {self._contest}: this judge ends")
 
@@ -82,7 +81,7 @@ class Lease:
             with self._engine.begin() as connection:
                 yield connection
             return
-        with self._alone, store_lost(self._contest):
+        with self._alone:
             session = self._session
             if session is None:
                 raise StoreLostError(f"the lease of {self._contest} is lost")
@@ -119,6 +118,6 @@ class Lease:
 
 
 def _end(session: Connection) -> None:
-    with suppress(DBAPIError):
+    with suppress(DBAPIError, StoreLostError):
         session.invalidate()
         session.close()

@@ -15,7 +15,8 @@ import pytest
 
 from judge.base.errors import HostError, InputError
 from judge.base.locks import try_lock
-from judge.contest.backup import MANIFEST, back_up, read_manifest
+from judge.contest.backup import back_up
+from judge.contest.backup_check import MANIFEST, read_manifest
 from judge.contest.contest import Contest, open_store
 from judge.contest.plan import load_plan
 from judge.contest.restore import restore
@@ -59,7 +60,7 @@ def test_restored_contest_has_the_results_and_continues_to_a_valid_export(runnin
     assert [] == verify_export(tmp_path / "public", None).problems
 
 
-def test_second_backup_copies_new_files_only_and_replaces_the_database(running: Cup, tmp_path: Path) -> None:
+def test_second_backup_copies_new_files_only_and_keeps_the_former_one(running: Cup, tmp_path: Path) -> None:
     first = back_up(running.planned, tmp_path / "backup")
     assert 0 == back_up(running.planned, tmp_path / "backup").new_files
     running.play(2)
@@ -67,9 +68,16 @@ def test_second_backup_copies_new_files_only_and_replaces_the_database(running: 
 
     assert 2 == second.new_files
     assert set(first.manifest.stored) < set(second.manifest.stored)
-    assert [second.manifest.database] == [path.name for path in (tmp_path / "backup/database").iterdir()]
+    expected = {first.manifest.database, second.manifest.database}
+    assert expected == {path.name for path in (tmp_path / "backup/database").iterdir()}
     restore(tmp_path / "backup", tmp_path / "restored")
     assert results(running.folder) == results(tmp_path / "restored")
+    assert first.manifest.stored == restore(tmp_path / "backup", tmp_path / "older", former=True).manifest.stored
+
+    running.play(1)
+    third = back_up(running.planned, tmp_path / "backup")
+    expected = {second.manifest.database, third.manifest.database}
+    assert expected == {path.name for path in (tmp_path / "backup/database").iterdir()}
 
 
 def test_keys_are_copied_on_request_only_and_elsewhere(running: Cup, tmp_path: Path) -> None:
@@ -148,10 +156,11 @@ def test_wrong_record_is_found_by_the_replay(running: Cup, tmp_path: Path) -> No
     with closing(sqlite3.connect(running.folder / "contest.db")) as database, database:
         for table in ("attempts", "results"):
             database.execute(f"UPDATE {table} SET record = ? WHERE record = ?", (forged, digest))  # noqa: S608 our names
-    back_up(running.planned, tmp_path / "backup")
-
-    with pytest.raises(InputError, match="a replay of the restored records failed"):
-        restore(tmp_path / "backup", tmp_path / "restored")
+    with pytest.raises(InputError, match="a replay of the records failed"):
+        back_up(running.planned, tmp_path / "backup")
+    back_up(running.planned, tmp_path / "unsampled", sample=0)
+    with pytest.raises(InputError, match="a replay of the records failed"):
+        restore(tmp_path / "unsampled", tmp_path / "restored")
 
 
 def test_nothing_is_restored_into_a_folder_with_files(running: Cup, tmp_path: Path) -> None:
@@ -282,7 +291,7 @@ def test_restore_that_was_killed_leaves_no_contest(
 ) -> None:
     back_up(running.planned, tmp_path / "backup")
     monkeypatch.setattr("judge.contest.restore.shutil.rmtree", lambda *_, **__: None)
-    monkeypatch.setattr("judge.contest.restore.verify", lambda _: 1 / 0)
+    monkeypatch.setattr("judge.contest.restore.sha256_of", lambda _: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         restore(tmp_path / "backup", tmp_path / "restored")
 

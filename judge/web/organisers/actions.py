@@ -8,6 +8,7 @@ from judge.base.errors import InputError
 from judge.base.text import sentence
 from judge.contest import orders
 from judge.contest.contest import Contest
+from judge.contest.folder_names import EXPORTS, PUBLISHED
 from judge.contest.orders import Effect, PlaceChange
 from judge.store.orders import DoneOrder, OrganiserOrder
 from judge.store.submission_queries import LATE
@@ -16,7 +17,7 @@ from judge.store.types import ENTERS, State, Submission
 from judge.submissions.service import decide
 from judge.transparency.log import KEY_FILE
 from judge.web.organisers.console import Console
-from judge.web.organisers.files import EXPORTS, PUBLISHED, export, publish_pages
+from judge.web.organisers.files import export, publish_pages
 
 
 @dataclass(frozen=True, slots=True)
