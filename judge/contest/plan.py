@@ -3,7 +3,7 @@
 import os
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import pairwise
 from pathlib import Path
@@ -345,9 +345,22 @@ class Planned:
         return Path(name) if self.store_url.startswith(start) else None
 
     @property
-    def has_no_store(self) -> bool:
-        """Whether its SQLite file is missing. Queries do not create it."""
+    def keeps_own_database(self) -> bool:
+        """Whether the store is a plain file in the folder. Another one may be anywhere."""
         path = self.database_file
+        is_plain = path is not None and "?" not in self.plan.store
+        return is_plain and path is not None and path.resolve().is_relative_to(self.folder.resolve())
+
+    def with_store(self, url: str) -> "Planned":
+        """The same contest in the database that a caller names; empty: in none."""
+        return replace(self, plan=self.plan.model_copy(update={"store": url}))
+
+    @property
+    def has_no_store(self) -> bool:
+        """Whether it has none, or its SQLite file is missing. Queries do not create it."""
+        path = self.database_file
+        if not self.plan.store:
+            return True
         return path is not None and not os.path.exists(path)  # noqa: PTH110 - Path raises for long names
 
     def not_begun(self) -> InputError:

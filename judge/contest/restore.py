@@ -183,8 +183,8 @@ def _load(folder: Path, manifest: BackupManifest, store: str) -> Planned:
 
 
 def _database_of(planned: Planned) -> Path:
-    path, home = planned.database_file, planned.folder.resolve()
-    if path is None or "?" in planned.plan.store or not path.resolve().is_relative_to(home):
+    path = planned.database_file
+    if path is None or not planned.keeps_own_database:
         raise InputError(f"{path}: the contest's database is outside its folder; move it to its place by hand")
     return path
 

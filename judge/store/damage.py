@@ -21,6 +21,17 @@ def refuse_damage(path: Path) -> None:
         raise damaged(path, said)
 
 
+def refuse_other_tables(path: Path) -> None:
+    """Raises StoreDamagedError for views, triggers and missing tables."""
+    try:
+        with closing(connected(path)) as database:
+            said = next(_other_tables(database), None)
+    except sqlite3.DatabaseError as error:
+        said = str(error)
+    if said is not None:
+        raise damaged(path, said)
+
+
 def damaged(path: Path | str, said: str) -> StoreDamagedError:
     """The error for a database with the damage `said`."""
     return StoreDamagedError(
@@ -50,9 +61,7 @@ def connected(path: Path) -> sqlite3.Connection:
 def _damages(database: sqlite3.Connection) -> Iterator[str]:
     # One snapshot, while others write.
     database.execute("BEGIN")
-    found = set(database.execute("SELECT type, name FROM sqlite_master WHERE type != 'index'"))
-    yield from (f"the {kind} {name} is not judge's" for kind, name in sorted(found) if kind != "table")
-    yield from (f"the table {name} is missing" for name in sorted(metadata.tables) if ("table", name) not in found)
+    yield from _other_tables(database)
     (said,) = database.execute("PRAGMA integrity_check(1)").fetchone()
     if said != "ok":
         yield said
@@ -60,6 +69,12 @@ def _damages(database: sqlite3.Connection) -> Iterator[str]:
         yield f"a row of {row[0]} refers to a missing row of {row[2]}"
     for table in metadata.sorted_tables:
         yield from _wrong_values(database, table)
+
+
+def _other_tables(database: sqlite3.Connection) -> Iterator[str]:
+    found = set(database.execute("SELECT type, name FROM sqlite_master WHERE type != 'index'"))
+    yield from (f"the {kind} {name} is not judge's" for kind, name in sorted(found) if kind != "table")
+    yield from (f"the table {name} is missing" for name in sorted(metadata.tables) if ("table", name) not in found)
 
 
 def _wrong_values(database: sqlite3.Connection, table: Table) -> Iterator[str]:

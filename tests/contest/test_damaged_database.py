@@ -146,7 +146,7 @@ def test_commands_on_a_damaged_database_print_one_sentence(damage: str, cup: Pla
     named = 0
     for command in COMMANDS:
         words = [sys.executable, "-m", "judge.cli", *command]
-        done = forked.run(words, cwd=tmp_path, capture_output=True, text=True)
+        done = forked.run(words, cwd=tmp_path, text=True)
         cup.database_file.write_bytes(damaged)
         assert "unexpected error" not in done.stderr, (command, done.stderr)
         assert "Traceback" not in done.stderr, (command, done.stderr)
