@@ -16,7 +16,8 @@ from rich.console import Console
 
 from judge.base.errors import InputError
 from judge.base.logs import set_level
-from judge.base.text import appearances, printable, suggest
+from judge.base.lookalikes import appearances
+from judge.base.text import printable, suggest
 from judge.cli.options import HERE, ContestArgument, JsonOption, WhyOption, checked_address, operator, required_reason
 from judge.cli.submission_output import step_line
 from judge.cli.submit import (

@@ -12,7 +12,8 @@ from typing import Any
 from sqlalchemy import Connection, Row, func, insert, or_, select, update
 
 from judge.base.errors import InputError
-from judge.base.text import appearances, sentence
+from judge.base.lookalikes import appearances
+from judge.base.text import sentence
 from judge.store.agent_names import AgentNames
 from judge.store.database import AdvisoryLock, columns_of, count, lock_until_commit, stamp, value_of
 from judge.store.files import Files

@@ -19,8 +19,9 @@ from typing import Any
 from judge.agents.agents import Agent, AgentManifest
 from judge.base.errors import HostError, InputError, JudgeError, NotReadyError
 from judge.base.locks import lock, try_lock
+from judge.base.lookalikes import appearances
 from judge.base.parsing import parse_json
-from judge.base.text import appearances, is_printable, printable, sentence
+from judge.base.text import is_printable, printable, sentence
 from judge.referee.policy import Policy
 from judge.sandbox.machine import cores
 from judge.store.files import Files, Incoming
