@@ -47,7 +47,7 @@ FORMER = "former.json"
 MAX_MANIFEST_BYTES = 512 << 20
 
 _SHA256 = r"^[0-9a-f]{64}$"
-Digest = Annotated[str, Field(pattern=_SHA256)]
+_Digest = Annotated[str, Field(pattern=_SHA256)]
 StoreKind = Literal["sqlite", "postgresql"]
 
 
@@ -79,11 +79,11 @@ class BackupManifest(_Value):
     """By path in the contest's folder."""
     keys: tuple[str, ...] = ()
     """Paths of private keys and passwords, not in the backup."""
-    programs: Mapping[str, Digest] = {}
+    programs: Mapping[str, _Digest] = {}
     """Digests of the agents in the contest's folder, by path."""
-    agents: Mapping[Digest, Digest]
+    agents: Mapping[_Digest, _Digest]
     """SHA-256 of the packed files, by agent digest."""
-    stored: tuple[Digest, ...]
+    stored: tuple[_Digest, ...]
     """Records and folder states."""
 
 

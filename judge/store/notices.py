@@ -273,13 +273,10 @@ class Notices(Queue[Notice]):
 
     def _ends(self, connection: Connection) -> tuple[int, int]:
         """Last lines of this contest in both journals. Other contests write to them too."""
-        games_end = select(func.max(journal.c.id)).where(journal.c.contest == self._contest)
-        submissions_end = (
-            select(func.max(submission_journal.c.id))
-            .join(submissions, submission_journal.c.submission == submissions.c.id)
-            .where(submissions.c.contest == self._contest)
-        )
-        return connection.scalar(games_end) or 0, connection.scalar(submissions_end) or 0
+        of_games = select(func.max(journal.c.id)).where(journal.c.contest == self._contest)
+        of_submissions = select(func.max(submission_journal.c.id)).join(submissions)
+        of_submissions = of_submissions.where(submissions.c.contest == self._contest)
+        return connection.scalar(of_games) or 0, connection.scalar(of_submissions) or 0
 
     def _of_games(self, connection: Connection, read: int) -> tuple[int, Sequence[_Event]]:
         query = select(journal).where(journal.c.contest == self._contest, journal.c.id > read).order_by(journal.c.id)

@@ -1,4 +1,4 @@
-"""contest.toml and the journal change together: a failed commit leaves the file, and a repeated order changes nothing."""
+"""contest.toml and the journal change together: a failed commit leaves both, a repeated order changes nothing."""
 
 from collections.abc import Iterator
 from contextlib import closing
