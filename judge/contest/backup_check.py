@@ -38,6 +38,7 @@ from judge.referee.verify import verify
 from judge.store.contests import Store
 from judge.store.damage import damage_of
 from judge.store.files import Files
+from judge.store.queries import Reader
 from judge.store.types import JournalLine
 from judge.transparency.log import ContestLog
 
@@ -195,7 +196,7 @@ def read_contents(store: Store, contest: str) -> StoreContents:
     return StoreContents(ContestLog.of(contest, lines), records, results)
 
 
-def log_of(store: Store, contest: str) -> ContestLog:
+def log_of(store: Reader, contest: str) -> ContestLog:
     """A contest's log."""
     return ContestLog(contest, partial(store.leaves, contest))
 

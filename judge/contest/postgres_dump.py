@@ -94,9 +94,10 @@ def _rows(output: Iterator[str], columns: list[Column[object]], dump: Path) -> I
 
 def _without_data(row: list[Value], columns: list[Column[object]], dump: Path) -> list[Value]:
     by_name = dict(zip((column.name for column in columns), row, strict=True))
-    data = by_name["data"] if isinstance(by_name["data"], bytes) else b""
-    if by_name["kind"] == FileKind.FILE and hashlib.sha256(data).hexdigest() != by_name["digest"]:
-        raise InputError(f"{dump}: files: {by_name['digest']}: its SHA-256 differs: the dump is damaged")
+    data, digest = by_name["data"], str(by_name["digest"])
+    is_whole = isinstance(data, bytes) and hashlib.sha256(data).hexdigest() == digest
+    if by_name["kind"] == FileKind.FILE and not is_whole:
+        raise InputError(f"{dump}: files: {printable(digest)}: its SHA-256 differs: the dump is damaged")
     return [b"" if column.name == "data" else value for column, value in zip(columns, row, strict=True)]
 
 

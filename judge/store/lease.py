@@ -27,7 +27,7 @@ _SETTINGS = {
 
 _TAKE = text("SELECT pg_try_advisory_lock(:key, hashtext(:contest))")
 
-_HOLDER = text(
+LEASE_HOLDER = text(
     "SELECT a.application_name FROM pg_locks l JOIN pg_stat_activity a ON a.pid = l.pid "
     "WHERE l.locktype = 'advisory' AND l.granted AND l.classid = CAST(:key AS bigint) "
     "AND l.objid = CAST(hashtext(:contest) AS bigint) & 4294967295 "
@@ -105,7 +105,7 @@ class Lease:
                 if session.scalar(_TAKE, which):
                     self._session = session
                     return None
-                return str(session.scalar(_HOLDER, which) or "another judge")
+                return str(session.scalar(LEASE_HOLDER, which) or "another judge")
         finally:
             if self._session is not session:
                 _end(session)

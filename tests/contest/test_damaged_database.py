@@ -105,7 +105,7 @@ def page_of(table: str) -> Callable[[Path], None]:
     return damage
 
 
-DAMAGES: dict[str, Callable[[Path], None]] = {
+DAMAGES: dict[str, Callable[[Path], object]] = {
     "first page": lambda path: clear(path, 0),
     "results": page_of("results"),
     "journal": page_of("journal"),

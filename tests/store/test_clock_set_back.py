@@ -11,8 +11,8 @@ from judge.base.errors import InputError
 from judge.store.notices import Notices
 from judge.store.practice_games import PracticeGames
 from judge.store.queue import MAX_WAIT_S
-from judge.store.submissions import Allowance, Register
-from judge.store.types import ProcessingResult, Upload
+from judge.store.submissions import Register
+from judge.store.types import Allowance, ProcessingResult, Upload
 
 NOW = datetime(2027, 3, 1, 12, tzinfo=UTC)
 AHEAD = timedelta(days=365)
