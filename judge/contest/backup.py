@@ -1,8 +1,7 @@
 """Copies a contest to another directory while it runs.
 
-`judge.contest.backup_check` shows the form of the directory. The database is copied first: files are stored before the
-rows that name them, so later copies are complete. A second backup into the same directory adds only new files. It
-replaces the former one, which stays as `former.json`, when all checks of a restore have passed.
+`judge.contest.backup_check` shows its form. The database is copied first: files are stored before the rows that name
+them, so later copies are complete. A second backup replaces the first after all checks of a restore.
 """
 
 import hashlib
@@ -50,7 +49,7 @@ MAX_FILE_BYTES = 1 << 30
 
 @dataclass(frozen=True, slots=True)
 class BackupReport:
-    """The manifest, the number of files that earlier backups lack, and links that were not copied."""
+    """`new_files`: that earlier backups lack. `links`: not copied."""
 
     manifest: BackupManifest
     new_files: int
@@ -67,9 +66,8 @@ def back_up(
 ) -> BackupReport:
     """Copy a contest into `target`: new, empty, or an earlier backup of it.
 
-    `keys`: new directory for private keys. `dump`: from pg_dump. `sample`: number of games to replay from the copies.
-    Raises InputError if the copy cannot be restored or does not continue the earlier log, StoreDamagedError if the
-    database is damaged, HostError if a record is missing; then an earlier backup is unchanged.
+    `keys`: new directory for private keys. `dump`: from pg_dump. `sample`: games to replay. Raises InputError if it
+    cannot be restored or does not continue the earlier log, HostError for damage; an earlier backup then stays.
     """
     if planned.has_no_store:
         raise InputError(f"{planned.path}: the contest has no store yet, so there is nothing to back up")
@@ -96,8 +94,6 @@ def back_up(
 
 @dataclass(slots=True)
 class _FolderContents:
-    """Files of the contest's folder: copies by path, private keys, and links that are not followed."""
-
     copies: dict[str, FileCopy] = field(default_factory=dict)
     keys: set[str] = field(default_factory=set)
     links: set[str] = field(default_factory=set)
@@ -228,13 +224,12 @@ class _Backup:
             if sha256_of(path) == digest:
                 self._checked.add(digest)
                 return
-            path.unlink()  # damaged on the disk of the backup
+            path.unlink()  # damaged
         self._copies.put(read())
         self._checked.add(digest)
         self._new += 1
 
     def _copy_folder(self) -> None:
-        """Copy what earlier calls did not."""
         for name in self._names():
             # Services remove files at any time.
             with suppress(FileNotFoundError):
@@ -252,7 +247,7 @@ class _Backup:
         return FileCopy(sha256=digest, mode=mode)
 
     def _names(self) -> Iterator[str]:
-        """Paths of the contest's files in its folder. Adds keys and links to `_found`."""
+        """Adds keys and links to `_found`."""
         left_out, mail = self._left_out(), self._planned.plan.intake.notices.password_file
         waiting: list[tuple[str, Set[Path]]] = [("", {self._home})]
         while waiting:
@@ -304,7 +299,6 @@ class _Backup:
 
 
 def _programs(planned: Planned) -> Iterator[tuple[str, Path]]:
-    """Directories of the listed agents inside the contest's folder, by path."""
     for each in planned.plan.agents:
         path = Path(planned.locate(each))
         name = os.path.normpath(each.path)

@@ -1,9 +1,9 @@
-"""The form of a backup, and the checks that it can be restored.
+"""Form and checks of a backup.
 
-backup.json             the contents, written last; a directory without it is not a backup
-former.json             the contents of the backup before
-database/SHA256         the databases of both: SQLite's own copy, or the dump of pg_dump
-files/ab/SHA256         records, folder states, packed agents and the other files of the contest's folder
+backup.json             contents, written last
+former.json             of the backup before
+database/SHA256         both databases: copies or dumps
+files/ab/SHA256         records, folder states, packed agents, other files
 """
 
 import hashlib
@@ -81,7 +81,7 @@ class BackupManifest(_Value):
     keys: tuple[str, ...] = ()
     """Paths of private keys and passwords, not in the backup."""
     programs: Mapping[str, _Digest] = {}
-    """Digests of the agents in the contest's folder, by path."""
+    """Digests of listed agents by path."""
     agents: Mapping[_Digest, _Digest]
     """SHA-256 of the packed files, by agent digest."""
     stored: tuple[_Digest, ...]
@@ -90,7 +90,7 @@ class BackupManifest(_Value):
 
 @dataclass(frozen=True, slots=True)
 class StoreContents:
-    """What a backup needs of a store. `records`: of all attempts. `results`: those that count, by record."""
+    """`records`: of all attempts. `results`: by record."""
 
     log: ContestLog
     records: frozenset[str]
@@ -111,9 +111,9 @@ def check_backup(
     agents: Mapping[str, str],
     track: Tracker = untracked,
 ) -> tuple[StoreContents, int]:
-    """Do in memory what a restore does, and replay `sample` games; return the store and the number of replayed games.
+    """Check all that a restore needs; replay `sample` games and return their number. `agents`: to unpack.
 
-    `agents`: those of the manifest that are unpacked. Raises InputError if the backup cannot be restored.
+    Raises InputError.
     """
     copies = Files(directory / "files")
     for copy in manifest.files.values():
@@ -151,7 +151,7 @@ def check_backup(
 
 
 def digest_of_copies(copies: Mapping[str, FileCopy], program: str) -> str:
-    """The program digest of an agent from the copies of its files."""
+    """The digest of the agent at the path `program`."""
     prefix = f"{program}/"
     return digest_of_files(
         (name.removeprefix(prefix), bool(copy.mode & 0o100), bytes.fromhex(copy.sha256))
@@ -162,7 +162,7 @@ def digest_of_copies(copies: Mapping[str, FileCopy], program: str) -> str:
 
 @contextmanager
 def opened_copy(database: Path, kind: StoreKind) -> Iterator[Store]:
-    """The store in a copy or dump, loaded into a temporary database. Raises InputError if it is damaged."""
+    """Load a copy or dump into a temporary store. Raises InputError."""
     with tempfile.TemporaryDirectory(prefix="judge-backup-") as folder:
         loaded = Path(folder) / "contest.db"
         if kind == "sqlite":
@@ -183,7 +183,7 @@ def _damaged(said: str) -> InputError:
 
 
 def read_contents(store: Store, contest: str) -> StoreContents:
-    """Read a store. Raises InputError if its results differ from its log."""
+    """Raises InputError if results differ from the log."""
     lines = store.journal(contest)
     records = frozenset(attempt.record for attempt in store.attempts(contest) if attempt.record is not None)
     results = {result.record: result for result in store.results(contest)}

@@ -1,21 +1,17 @@
-"""Names of what a judge makes in a contest's folder and can make again. A backup leaves them out."""
+"""Names in a contest's folder."""
 
 from judge.broadcast.log import LOG_FILE
 
 LOCK_FILE = "lock"
-"""See `judge.contest.run_lock`."""
 
 PAGES_FILE = "export-pages.ndjson"
-"""See `judge.export.former_pages`."""
 
 EXPORTS = "exports"
-"""A directory per export by the organisers' pages, with `public` and `private`."""
+"""With `public` and `private` per export."""
 
 PUBLISHED = "published"
-"""Pages for a file server."""
 
 KEEPER_DIRECTORY = "submissions/schedule"
-"""Locked by the service that performs the scheduled actions."""
 
 DERIVED = frozenset(
     {
@@ -29,4 +25,4 @@ DERIVED = frozenset(
         "practice/incoming",
     }
 )
-"""Paths in the contest's folder."""
+"""Left out of backups, because the judge makes them again."""

@@ -1,10 +1,4 @@
-"""Opens the store of another contest's folder, whose files may be of other people.
-
-store in the other contest.toml                    who allows it
-a plain SQLite file in that folder                 always opened, if it has judge's tables only
-any other database                                 opened if the caller names the same URL
-any other database, and the caller names another   the caller's is opened instead
-"""
+"""Opens the store of an untrusted folder: an SQLite file in it, or what callers name."""
 
 from collections.abc import Collection
 
@@ -15,10 +9,7 @@ from judge.store.damage import refuse_other_tables
 
 
 def foreign(planned: Planned, named: Collection[str], instead: str = "") -> Planned:
-    """The other contest with a store that may be opened; `named`: URLs of the caller, `instead`: its --store.
-
-    Raises InputError if the file names a database that the caller does not.
-    """
+    """`named`: URLs that may be opened. `instead`: opened for any other database. Raises InputError."""
     if planned.keeps_own_database:
         if planned.database_file is not None and not planned.has_no_store:
             refuse_other_tables(planned.database_file)

@@ -1,7 +1,4 @@
-"""Previews of the organiser's orders: an order is carried out in a transaction that is rolled back.
-
-order(contest) in a transaction -> games, results and agents before and after it -> rollback -> changes of the table
-"""
+"""Previews of orders, which are carried out in a transaction that is rolled back."""
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -56,35 +53,28 @@ NO_PLACE_CHANGES = sentence("No place changes.")
 
 @dataclass(frozen=True, slots=True)
 class _State:
-    """What an order may change. `games`: states by id."""
-
     games: Mapping[str, GameState]
     results: Sequence[GameResult]
     out: Mapping[str, str]
 
     @classmethod
     def of(cls, contest: Contest) -> "_State":
-        games = {game.id: game.state for game in contest.store.games(contest.name)}
+        games = {game.id: GameState(game.state) for game in contest.store.games(contest.name)}
         return cls(games, contest.results(), contest.out())
 
     def count(self, *states: GameState) -> int:
-        """Number of games in these states."""
         return sum(state in states for state in self.games.values())
 
 
 @dataclass(frozen=True, slots=True)
 class _Trial:
-    """The contest before and after an order that was rolled back."""
-
     before: _State
     after: _State
 
     def moved(self, state: GameState) -> int:
-        """Number of games that the order moves to a state."""
         return sum(new is state and self.before.games[game] is not state for game, new in self.after.games.items())
 
     def uncounted(self) -> int:
-        """Number of results that no longer count."""
         return len(self._counting(self.before)) - len(self._counting(self.after))
 
     @staticmethod
@@ -92,7 +82,7 @@ class _Trial:
         return [result for result in state.results if state.out.keys().isdisjoint(result.agents)]
 
     def changes(self, contest: Contest) -> Sequence[PlaceChange]:
-        """Changes of the table. Later rounds stay as drawn."""
+        """Later rounds stay as drawn."""
         if self.uncounted() == 0:
             return ()
         pairings = contest.store.pairings(contest.name)
@@ -108,13 +98,12 @@ class _Trial:
 
 
 class _RolledBack(Exception):  # noqa: N818 not an error
-    """Ends the transaction of a trial."""
+    """Ends a trial."""
 
 
 def _try(
     contest: Contest, carry_out: Callable[[Contest, OrganiserOrder], DoneOrder], action: str, target: str = ""
 ) -> _Trial:
-    """Carry out an order in a transaction that is rolled back. Raises as the order."""
     contest.refresh()
     found: list[_Trial] = []
     with suppress(_RolledBack), contest.store.change() as store:
@@ -127,7 +116,7 @@ def _try(
 
 
 def effect_of_pause(contest: Contest) -> Effect:
-    """Preview `pause`. Raises InputError as `pause`."""
+    """Preview `pause`."""
     now = _try(contest, pause, "pause").after
     running, waiting = now.count(GameState.RUNNING), now.count(GameState.PENDING)
     return Effect(
@@ -151,7 +140,7 @@ def effect_of_resume(contest: Contest) -> Effect:
 
 
 def effect_of_replay(contest: Contest, word: str) -> tuple[ScheduledGame, Effect]:
-    """Preview `replay`. Raises InputError as `replay`."""
+    """Preview `replay`."""
     game = find_game(contest, word)
     others = _try(contest, replay, "replay", word).after.count(GameState.HELD)
     number, first, second = game.number, game.first, game.second
@@ -163,7 +152,7 @@ def effect_of_replay(contest: Contest, word: str) -> tuple[ScheduledGame, Effect
 
 
 def effect_of_void(contest: Contest, word: str) -> tuple[ScheduledGame, Effect]:
-    """Preview `void`. Raises InputError as `void`."""
+    """Preview `void`."""
     game = find_game(contest, word)
     trial = _try(contest, void, "void", word)
     number, first, second = game.number, game.first, game.second
@@ -181,7 +170,7 @@ def effect_of_void(contest: Contest, word: str) -> tuple[ScheduledGame, Effect]:
 
 
 def effect_of_disqualify(contest: Contest, agent: str) -> Effect:
-    """Preview `disqualify`. Raises InputError as `disqualify`."""
+    """Preview `disqualify`."""
     trial = _try(contest, disqualify, "disqualify", agent)
     newer = newer_version(contest, agent)
     note = sentence(f"Its newer version {newer} still takes part.") if newer else ""
@@ -194,7 +183,7 @@ def _no_longer_count(agent: str, trial: _Trial) -> str:
 
 
 def effect_of_withdraw(contest: Contest, agent: str) -> Effect:
-    """Preview `withdraw`. Raises InputError as `withdraw`."""
+    """Preview `withdraw`."""
     trial = _try(contest, withdraw, "withdraw-agent", agent)
     if withdrawal_of(contest.snapshot.format) == "annuls":
         note = sentence("So all other agents are compared by the same games.")
@@ -211,7 +200,7 @@ def effect_of_withdraw(contest: Contest, agent: str) -> Effect:
 
 
 def effect_of_enter(contest: Contest, agent: str) -> Effect:
-    """Preview `enter`. Raises InputError."""
+    """Preview `enter`."""
     contest.refresh()
     found = late_entrant(contest, agent, late_entrants(contest.planned, contest.snapshot.entries))
     if not contest.snapshot.format.has_rounds:

@@ -43,7 +43,7 @@ NOT_ENTERED = "not-entered"
 
 
 def pause(contest: Contest, order: OrganiserOrder) -> DoneOrder:
-    """Start no further game. Raises InputError if the contest is over."""
+    """Start no further game. Raises InputError after the end."""
     is_over = contest.is_over()
 
     def do(store: Store) -> str:
@@ -135,7 +135,7 @@ def disqualify(contest: Contest, order: OrganiserOrder) -> DoneOrder:
 
 
 def newer_version(contest: Contest, agent: str) -> str:
-    """The newest version of an agent that takes part; empty if it is the agent itself, or none does."""
+    """Its newest version that takes part; may be empty."""
     contest.refresh()
     versions = {entry.parent: entry.name for entry in contest.snapshot.entries if entry.parent}
     newest = agent
@@ -337,7 +337,7 @@ def _late_entrants(contest: Contest) -> Mapping[str, Entrant]:
 
 
 def late_entrant(contest: Contest, agent: str, found: Mapping[str, Entrant]) -> Entrant:
-    """The one of `found` with this name. Raises InputError if it cannot enter now."""
+    """Raises InputError if it cannot enter."""
     form = contest.snapshot.format
     if form.withdrawal != "keeps":
         raise InputError(
@@ -407,7 +407,7 @@ def open_games(store: Store, contest: Contest) -> int:
 
 
 def joined_words(name: str, parent: str) -> str:
-    """Effect of an entry into a ladder; `parent`: the version before."""
+    """Effect of an entry into a ladder."""
     if parent:
         return sentence(f"{name} takes part from now on, and {parent} no longer")
     return sentence(f"{name} takes part from now on")
@@ -418,7 +418,7 @@ def _gone(agent: str, why: str) -> str:
 
 
 def withdrawal_of(form: AnyFormat) -> Literal["annuls", "keeps"]:
-    """Whether results of a withdrawn agent count. Raises InputError if no agent can withdraw."""
+    """Raises InputError if agents cannot withdraw."""
     if form.withdrawal == "refused":
         raise InputError(
             sentence(

@@ -346,18 +346,18 @@ class Planned:
 
     @property
     def keeps_own_database(self) -> bool:
-        """Whether the store is a plain file in the folder. Another one may be anywhere."""
+        """Whether the store is a plain file in the folder."""
         path = self.database_file
         is_plain = path is not None and "?" not in self.plan.store
         return is_plain and path is not None and path.resolve().is_relative_to(self.folder.resolve())
 
     def with_store(self, url: str) -> "Planned":
-        """The same contest in the database that a caller names; empty: in none."""
+        """With another database; empty: without one."""
         return replace(self, plan=self.plan.model_copy(update={"store": url}))
 
     @property
     def has_no_store(self) -> bool:
-        """Whether it has none, or its SQLite file is missing. Queries do not create it."""
+        """Whether its SQLite file is missing, or no database is named. Queries do not create it."""
         path = self.database_file
         if not self.plan.store:
             return True

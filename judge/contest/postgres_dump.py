@@ -25,10 +25,7 @@ Value = str | int | float | bytes | None
 
 
 def load_dump(dump: Path, target: Path) -> None:
-    """Load the store of a dump into the new SQLite file `target`, without the contents of its table `files`.
-
-    Raises InputError unless the dump is complete and undamaged.
-    """
+    """Load a dump into a new SQLite file, without the data of `files`. Raises InputError if it is damaged."""
     Database(f"sqlite:///{target}").close()
     loaded = set()
     with closing(sqlite3.connect(target)) as database, database:

@@ -55,9 +55,9 @@ def restore(
 ) -> RestoreReport:
     """Restore a backup into `target`, which is new or empty, and replay `sample` games.
 
-    `since`: a published checkpoint that the log must contain. `store`: the PostgreSQL database with the loaded dump;
-    the one that the backup names is not opened. `former`: the backup before the newest one. Raises InputError if a
-    file or the log differs from the manifest, HostError if writing fails; then `target` is unchanged.
+    `since`: a published checkpoint that the log must contain. `store`: the database with the loaded dump. `former`: the
+    backup before the newest. Raises InputError if a file or the log differs, HostError if writing fails; then `target`
+    is unchanged.
     """
     manifest = read_manifest(source, FORMER if former else MANIFEST)
     if target.exists() and not (target.is_dir() and not any(target.iterdir())):
@@ -88,7 +88,6 @@ def _refuse_older(contents: StoreContents, since: Path | None) -> None:
 
 
 def _check_database(manifest: BackupManifest, url: str) -> None:
-    """Compare the database at `url`, which the caller names, with the backup."""
     if manifest.store == "sqlite":
         if url:
             raise InputError("--store is for a contest in PostgreSQL; this backup has its own database file")

@@ -71,11 +71,12 @@ class Store(ContestStart):
                 self._lease = None
 
     def lease_holder(self, contest: str) -> str | None:
-        """The judge that runs the contest; None if none does, or with SQLite, where the folder's lock decides."""
+        """The judge that runs the contest, in PostgreSQL."""
         with self._reading() as connection:
             if connection.dialect.name != "postgresql":
                 return None
-            return connection.scalar(LEASE_HOLDER, {"key": AdvisoryLock.LEASE.value, "contest": contest})
+            found = connection.scalar(LEASE_HOLDER, {"key": AdvisoryLock.LEASE.value, "contest": contest})
+            return None if found is None else str(found)
 
     def carry_out(self, contest: str, order: OrganiserOrder, do: Callable[["Store"], str]) -> DoneOrder:
         """Carry out an order once (`judge.store.orders`). In the transaction, `do` gets this store and describes the

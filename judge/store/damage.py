@@ -1,4 +1,4 @@
-"""Finds damage of an SQLite database: in its pages, its tables and its values."""
+"""Finds damage of an SQLite database."""
 
 import sqlite3
 from collections.abc import Iterator
@@ -16,13 +16,13 @@ from judge.store.tables import metadata
 
 
 def refuse_damage(path: Path) -> None:
-    """Read the whole database. Raises StoreDamagedError with the first damage."""
+    """Read everything. Raises StoreDamagedError."""
     if (said := damage_of(path)) is not None:
         raise damaged(path, said)
 
 
 def refuse_other_tables(path: Path) -> None:
-    """Raises StoreDamagedError for views, triggers and missing tables."""
+    """Raises StoreDamagedError for views and triggers."""
     try:
         with closing(connected(path)) as database:
             said = next(_other_tables(database), None)
@@ -33,7 +33,7 @@ def refuse_other_tables(path: Path) -> None:
 
 
 def damaged(path: Path | str, said: str) -> StoreDamagedError:
-    """The error for a database with the damage `said`."""
+    """The error."""
     return StoreDamagedError(
         f"the database {path} is damaged: {printable(said)}; end what uses it, and restore the last backup into a new "
         "folder: judge contest restore BACKUP FOLDER"
@@ -41,7 +41,7 @@ def damaged(path: Path | str, said: str) -> StoreDamagedError:
 
 
 def damage_of(path: Path) -> str | None:
-    """The first damage, or None."""
+    """The first damage."""
     try:
         with closing(connected(path)) as database:
             return next(_damages(database), None)
@@ -54,7 +54,7 @@ def damage_of(path: Path) -> str | None:
 
 
 def connected(path: Path) -> sqlite3.Connection:
-    """Connect for reading; also without the right to write. Raises sqlite3.Error."""
+    """Connect for reading. Raises sqlite3.Error."""
     return reader_of(path)() if only_reads(path) else sqlite3.connect(f"file:{quote(str(path))}?mode=rw", uri=True)
 
 
@@ -78,7 +78,7 @@ def _other_tables(database: sqlite3.Connection) -> Iterator[str]:
 
 
 def _wrong_values(database: sqlite3.Connection, table: Table) -> Iterator[str]:
-    """Reads every value. A cleared page in a long text is valid for SQLite: it consists of NULs."""
+    """SQLite accepts a cleared page in a long text: NULs."""
     wrong = " OR ".join(_is_wrong(column) for column in table.columns)
     if database.execute(f'SELECT 1 FROM "{table.name}" WHERE {wrong} LIMIT 1').fetchone():  # noqa: S608 our names
         yield f"{table.name} has a value of a wrong kind"

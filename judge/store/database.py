@@ -73,7 +73,6 @@ _LAST_LINE = (
 _READS = "judge_reads"
 _LOCK_NOT_AVAILABLE = "55P03"
 _SHUTTING_DOWN = "57P"
-"""SQLSTATE class of a server that stops or starts."""
 _DAMAGES = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 
 _VERSION = Table("alembic_version", MetaData(), Column("version_num", String(32), primary_key=True))
@@ -82,7 +81,6 @@ _migrating = Lock()
 """alembic has global state."""
 
 _opened: set[Path] = set()
-"""SQLite files that this process has opened."""
 
 
 @unique
@@ -232,7 +230,7 @@ def connect(url: str) -> Engine:
             _opened.add(path := Path(parsed.database))
             if only_reads(path):
                 return _only_reading(create_engine(parsed, creator=reader_of(path), poolclass=NullPool))
-        # A pooled connection may be older than a restart of the server.
+        # The server may have restarted.
         engine = create_engine(parsed, connect_args=given if is_elsewhere else {}, pool_pre_ping=is_elsewhere)
     except (ArgumentError, NoSuchModuleError, ModuleNotFoundError) as error:
         raise InputError(f"store {url}: {error}") from None
@@ -255,7 +253,7 @@ def connect(url: str) -> Engine:
 
 
 def damage_of_opened() -> StoreDamagedError | None:
-    """The error for the first SQLite database of this process that is damaged."""
+    """For a damaged SQLite file of this process."""
     for path in sorted(_opened):
         with suppress(sqlite3.Error, OSError):
             if (said := damage_of(path)) is not None:
@@ -320,9 +318,8 @@ def _set_up_postgresql(connection: Any, _record: object) -> None:
 
 
 def _explain(context: ExceptionContext) -> None:
-    """Raise the judge's error for a database that is busy, damaged or out of reach."""
     error = context.original_exception
-    # psycopg's errors without a connection have no SQLSTATE, SQLite's errors no such attribute.
+    # Without a connection psycopg's state is None.
     state, code = getattr(error, "sqlstate", ""), getattr(error, "sqlite_errorcode", 0) & 0xFF
     if state == _LOCK_NOT_AVAILABLE or code == sqlite3.SQLITE_BUSY:
         raise StoreBusyError(

@@ -272,7 +272,6 @@ class Notices(Queue[Notice]):
         return bool(games_end > before.journal or submissions_end > before.submission_journal)
 
     def _ends(self, connection: Connection) -> tuple[int, int]:
-        """Last lines of this contest in both journals. Other contests write to them too."""
         of_games = select(func.max(journal.c.id)).where(journal.c.contest == self._contest)
         of_submissions = select(func.max(submission_journal.c.id)).join(submissions)
         of_submissions = of_submissions.where(submissions.c.contest == self._contest)

@@ -17,7 +17,7 @@ from sqlalchemy import ColumnElement, Connection, Row, Select, Table, select, up
 from judge.store.database import ContestDatabase, Value, stamp, value_of
 
 MAX_WAIT_S = 86_400.0
-"""Maximum wait after a failure."""
+"""Also for moments by a clock that was ahead."""
 
 
 class Queue(ContestDatabase, Generic[Value]):
@@ -75,12 +75,11 @@ class Queue(ContestDatabase, Generic[Value]):
     def _is_due(self) -> ColumnElement[bool]:
         state, due_at = self.table.c.state, self.table.c.due_at
         is_new = (state == self.waiting) & due_at.is_(None)
-        # A moment after MAX_WAIT_S is of a clock that was ahead.
         is_due = (due_at <= self._stamp()) | (due_at > self._in(MAX_WAIT_S))
         return is_new | (state.in_((self.waiting, self.retried)) & is_due)
 
     def _is_recent(self, moment: ColumnElement[Any], seconds: float) -> ColumnElement[bool]:
-        """Whether a moment is in the last `seconds`. One after now is of a clock that was ahead, and limits nobody."""
+        """False for a moment after now, of a clock that was ahead."""
         return (moment > self._in(-seconds)) & (moment <= self._stamp())
 
     def _take(self, connection: Connection, row: Row[Any], worker: str, why: str = "") -> Value:
