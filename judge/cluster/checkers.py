@@ -104,8 +104,8 @@ def _check_states(job: Job, file: RecordFile, played: Played) -> None:
     for number, seat in enumerate(file.record.seats):
         for kind, folder in seat.folders.items():
             # A state of the job may be the opponent's, or of a folder with another quota.
-            data = {**job.states, **played.states}.get(folder.digest)
-            _check_folder(file.record.spec, number, kind, data)
+            state = {**job.states, **played.states}.get(folder.digest)
+            _check_folder(file.record.spec, number, kind, state)
 
 
 def _check_folder(spec: GameSpec, seat: int, kind: FolderKind, data: bytes | None) -> None:
