@@ -6,7 +6,7 @@ import os
 import shutil
 import stat
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path, PurePosixPath
 
 from judge.agents.programs import needs_executable_bit
@@ -21,13 +21,23 @@ MAX_BYTES = 1 << 30
 
 def program_digest(program: Path) -> str:
     """SHA-256 over files' names, executable bits and contents, ordered by name."""
+    return digest_of_files(
+        (
+            path.relative_to(program).as_posix(),
+            bool(path.stat().st_mode & stat.S_IXUSR),
+            hashlib.sha256(path.read_bytes()).digest(),
+        )
+        for path in sorted(program.rglob("*"))
+        if path.is_file()
+    )
+
+
+def digest_of_files(files: Iterable[tuple[str, bool, bytes]]) -> str:
+    """`program_digest` of relative paths, executable bits and SHA-256, ordered as paths."""
     digest = hashlib.sha256()
-    for path in sorted(program.rglob("*")):
-        if path.is_file():
-            executable = b"x" if path.stat().st_mode & stat.S_IXUSR else b"-"
-            name = path.relative_to(program).as_posix().encode("utf-8", "surrogateescape")
-            content = hashlib.sha256(path.read_bytes()).digest()
-            digest.update(len(name).to_bytes(4, "little") + name + executable + content)
+    for path, is_executable, content in files:
+        name = path.encode("utf-8", "surrogateescape")
+        digest.update(len(name).to_bytes(4, "little") + name + (b"x" if is_executable else b"-") + content)
     return digest.hexdigest()
 
 

@@ -106,6 +106,20 @@ def _flags(*names: str) -> int:
     return functools.reduce(operator.or_, (getattr(os, name, 0) for name in names))
 
 
+def open_regular(path: Path) -> IO[bytes]:
+    """Open a regular file, or a link to one, for reading. Raises OSError, also for a named pipe or a device, whose
+    readers wait.
+    """
+    fd = os.open(path, os.O_RDONLY | _flags("O_NONBLOCK", "O_NOCTTY", "O_CLOEXEC", "O_BINARY"))
+    mode = os.fstat(fd).st_mode
+    if stat.S_ISREG(mode):
+        return os.fdopen(fd, "rb")
+    os.close(fd)
+    if stat.S_ISDIR(mode):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+    raise OSError(errno.EINVAL, "a special file, which is not read; copy a file in its place", str(path))
+
+
 def read_bounded(path: Path, most: int, fix: str = "", *, links: bool = False) -> bytes:
     """Read a regular file, or with `links` a link to one.
 

@@ -21,5 +21,9 @@ class StoreBusyError(StoreLostError):
     """Another session holds a database lock. Nothing was written; a retry may succeed."""
 
 
+class StoreDamagedError(HostError):
+    """The database is damaged. Only a backup helps."""
+
+
 class NotReadyError(HostError):
     """The host lacks something, such as an image. The work can be retried later."""

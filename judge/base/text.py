@@ -6,7 +6,6 @@ standard library: games and boxes import this module.
 
 import difflib
 import re
-import unicodedata
 from collections.abc import Iterable
 
 _SPACES = str.maketrans("\r\n\t", "   ")
@@ -22,25 +21,6 @@ def is_printable(text: str) -> bool:
     lone surrogates and unassigned code points.
     """
     return text.isprintable()
-
-
-_LATIN = str.maketrans(
-    "ΑΒΕΖΗΙΚΜΝΟΡΤΥΧνοАВЕЅІЈКМНОРСТУХҮԚԜасԁеһіјӏорԛѕуԝхıȷ",
-    "ABEZHIKMNOPTYXvoABESIJKMHOPCTYXYQWacdehijlopqsywxij",
-)
-"""Letters that look like Latin ones."""
-
-_INVISIBLE = re.compile(
-    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
-)
-"""Although printable."""
-
-
-def appearances(name: str) -> frozenset[str]:
-    """Names look alike if these share an element. Empty for an invisible name."""
-    seen = " ".join(_INVISIBLE.sub("", unicodedata.normalize("NFKC", name)).split())
-    forms = (seen, seen.translate(_LATIN))
-    return frozenset(unicodedata.normalize("NFC", each.casefold()) for each in forms if each)
 
 
 def printable(text: str, limit: int | None = 200, *, mark: str | None = None, cut: str = "...") -> str:

@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
+from judge.base.durable_files import open_regular
 from judge.base.errors import InputError
 from judge.base.parsing import complaint, first_of
 from judge.base.text import printable
@@ -37,7 +38,7 @@ def read_text(path: Path, what: str, max_bytes: int = MAX_BYTES) -> str:
     Raises InputError if it cannot be read, is too long, or is not UTF-8.
     """
     try:
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             data = file.read(max_bytes + 1)
     except OSError as error:
         raise InputError(f"{path}: {error.strerror}: give the path of {what}") from None

@@ -94,8 +94,17 @@ def guarded(command: Callable[[], None]) -> None:
         _fail(unexpected(error), 1)
 
 
+def damage_of_opened() -> Exception | None:
+    """See `judge.store.database`, which is slow to import."""
+    store = sys.modules.get("judge.store.database")
+    return None if store is None else store.damage_of_opened()
+
+
 def unexpected(error: Exception) -> str:
     """The sentence for an unexpected error. Its traceback is written to a file, or printed on request."""
+    # Damaged values lead to errors anywhere.
+    if damage := damage_of_opened():
+        return str(damage)
     text = printable(str(error) or "no message", MAX_WHY)
     if isinstance(error, OSError) and error.errno in FULL_DISK:
         where = f"{printable(str(error.filename), MAX_WHY)}: " if error.filename else ""

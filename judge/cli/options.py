@@ -74,6 +74,14 @@ EvidenceOption = Annotated[
     bool, typer.Option("--evidence", help="Explain the end of the game on one page, with its evidence.")
 ]
 ForceOption = Annotated[bool, typer.Option("--force", help="Overwrite what exists.")]
+StoreOption = Annotated[
+    str,
+    typer.Option(
+        "--store",
+        metavar="URL",
+        help="The database of a contest that keeps none in its folder. The one in its contest.toml is not opened.",
+    ),
+]
 WhyOption = Annotated[str, typer.Option("--why", help="The reason, stored in the journal.")]
 ListenOption = Annotated[
     str,

@@ -13,7 +13,7 @@ from judge.base.errors import HostError, InputError
 from judge.base.text import printable
 from judge.cli.certainty import certainty_document, print_certainty
 from judge.cli.ladder import ladder_document, print_ladder
-from judge.cli.options import ForceOption, JsonOption
+from judge.cli.options import ForceOption, JsonOption, StoreOption
 from judge.publish.league_records import read_record
 from judge.publish.load import contradiction, load_any
 from judge.publish.tables import write_csv
@@ -152,6 +152,7 @@ def stats(
         Path | None, typer.Option(metavar="FILE", help="Also write the list to FILE as an HTML page.")
     ] = None,
     force: ForceOption = False,
+    store: StoreOption = "",
     as_json: JsonOption = False,
 ) -> None:
     """Print the strength of agents over contests: ratings on one scale, histories, rings, candidates.
@@ -162,7 +163,7 @@ def stats(
     if certainty:
         if contests is None or len(contests) != 1 or anchor or against is not None or records is not None:
             raise InputError("--certainty is for one CONTEST: leave out --anchor, --against and --records")
-        stages = _stages(contests[0])
+        stages = _stages(contests[0], store)
         if as_json:
             print_json(certainty_document(stages))
         else:
@@ -179,7 +180,7 @@ def stats(
         raise InputError("--list, --add, --csv, --page and --force are for --records DIR: add it")
     if not contests:
         raise InputError("CONTEST: missing; name contests or exports, or a directory of results with --records")
-    loaded = [load_any(path) for path in contests]
+    loaded = [load_any(path, store=store) for path in contests]
     games = {contest.snapshot.policy.game.name for contest in loaded}
     if len(games) > 1:
         raise InputError(f"these contests are of {' and '.join(sorted(games))}: their ratings cannot be compared")
@@ -215,14 +216,14 @@ def stats(
         _show_candidates(against, candidates)
 
 
-def _stages(path: Path) -> Sequence[StageCertainty]:
+def _stages(path: Path, store: str) -> Sequence[StageCertainty]:
     if path.is_file() and path.suffix != ".toml":
         results, warnings = read_record(path)
         for warning in warnings:
             note(f"judge: WARNING: {printable(warning, 500)}")
         found = assess_places(results)
         return [] if found is None else [StageCertainty("", found, 0, (), 0)]
-    contest = load_any(path)
+    contest = load_any(path, store=store)
     if not contest.snapshot.format.orders_by_strength:
         raise InputError(f"{path}: places of the format {contest.snapshot.format.name} do not follow from all results")
     if not contest.certainty:

@@ -14,9 +14,11 @@ import typer
 from rich.cells import cell_len, set_cell_size
 from rich.console import Console
 
+from judge.base.durable_files import open_regular
 from judge.base.errors import InputError
 from judge.base.logs import set_level
-from judge.base.text import appearances, printable, suggest
+from judge.base.lookalikes import appearances
+from judge.base.text import printable, suggest
 from judge.cli.options import HERE, ContestArgument, JsonOption, WhyOption, checked_address, operator, required_reason
 from judge.cli.submission_output import step_line
 from judge.cli.submit import (
@@ -274,8 +276,8 @@ def authors_in(file: str) -> list[str]:
         if file == "-":
             text = sys.stdin.read(MAX_AUTHORS_BYTES + 1)
         else:
-            with Path(file).open(encoding="utf-8-sig") as stream:
-                text = stream.read(MAX_AUTHORS_BYTES + 1)
+            with open_regular(Path(file)) as stream:
+                text = stream.read(MAX_AUTHORS_BYTES + 1).decode("utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"{file}: {getattr(error, 'strerror', None) or 'not a UTF-8 text file'}") from None
     if len(text) > MAX_AUTHORS_BYTES:

@@ -13,7 +13,7 @@ from urllib.error import HTTPError, URLError
 from urllib.parse import quote, urlencode, urlsplit
 from urllib.request import HTTPRedirectHandler, Request, build_opener
 
-from judge.base.durable_files import read_bounded, write_durably
+from judge.base.durable_files import open_regular, read_bounded, write_durably
 from judge.base.errors import HostError, InputError
 from judge.base.parsing import parse_json
 from judge.base.text import printable, suggest
@@ -88,7 +88,7 @@ class RemoteIntake:
         sent = UploadQuery(filename=path.name, name=name, title=title)
         query = urlencode(sent.model_dump(exclude_defaults=True), quote_via=quote)
         try:
-            with path.open("rb") as file:
+            with open_regular(path) as file:
                 size = path.stat().st_size
                 most = self.contest().uploads.bytes
                 if size > most:
@@ -236,8 +236,8 @@ def _keep_receipt(sent: Received, file: Path, path: Path) -> None:
         note("judge: no receipt yet: the organiser has not signed the log; later GET /submissions/ID returns it")
         return
     try:
-        with file.open("rb") as sent_file:
-            digest = hashlib.file_digest(sent_file, "sha256").hexdigest()
+        with open_regular(file) as sent_file:
+            digest = hashlib.sha256(sent_file.read()).hexdigest()
         if sent.receipt.digest != digest:
             note(f"judge: the receipt does not match {file}; ask the organiser why")
         write_durably(path, sent.receipt.model_dump_json(indent=2).encode())

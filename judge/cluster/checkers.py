@@ -16,9 +16,12 @@ from judge.base.worker_processes import Worker, WorkerLostError
 from judge.cluster.messages import Answer, Played, read_answer
 from judge.cluster.unpickling import own_pickles
 from judge.contest.attempts import EndedAttempt, Job, outcome_and_record
-from judge.referee.spec import RecordFile
+from judge.referee.bounds import MAX_RECORD_BYTES
+from judge.referee.play import kept_folder
+from judge.referee.spec import GameSpec, RecordFile
 from judge.referee.verify import verify
-from judge.sandbox.archive import EMPTY, UnkeptError, measure_folder
+from judge.sandbox.archive import EMPTY, UnkeptError, parse_folder
+from judge.sandbox.box import FolderKind
 
 MAX_PROCESSES = 4
 
@@ -85,7 +88,10 @@ def checked(job: Job, played: Played, elapsed_s: float) -> EndedAttempt:
             f"the record claims a game of {record.seconds:.1f} s, but the worker had it for {elapsed_s:.1f} s"
         )
     _check_states(job, file, played)
-    return EndedAttempt(job.game, *outcome_and_record(file), played.states)
+    outcome, data = outcome_and_record(file)
+    if len(data) > MAX_RECORD_BYTES:
+        raise InputError(f"the record has {len(data)} bytes, and a record has at most {MAX_RECORD_BYTES}")
+    return EndedAttempt(job.game, outcome, data, played.states)
 
 
 def _check_states(job: Job, file: RecordFile, played: Played) -> None:
@@ -95,7 +101,22 @@ def _check_states(job: Job, file: RecordFile, played: Played) -> None:
     for digest, data in played.states.items():
         if hashlib.sha256(data).hexdigest() != digest:
             raise InputError(f"the folder's state {digest[:12]} has another digest")
-        try:
-            measure_folder(data)
-        except UnkeptError as error:
-            raise InputError(f"the folder's state {digest[:12]} cannot be used: {error}") from None
+    for number, seat in enumerate(file.record.seats):
+        for kind, folder in seat.folders.items():
+            # A state of the job may be the opponent's, or of a folder with another quota.
+            state = {**job.states, **played.states}.get(folder.digest)
+            _check_folder(file.record.spec, number, kind, state)
+
+
+def _check_folder(spec: GameSpec, seat: int, kind: FolderKind, data: bytes | None) -> None:
+    """Refuse what the agent's next game, or an import of its folder, would refuse."""
+    folder = kept_folder(spec, seat, kind, EMPTY)
+    if data is None:
+        return  # empty
+    try:
+        state, notes = parse_folder(data, folder.room)
+    except UnkeptError as error:
+        raise InputError(f"the {kind} folder of {spec.seats[seat].name} cannot be used: {error}") from None
+    if notes or state.digest != hashlib.sha256(data).hexdigest():
+        why = (*notes, "in another order")[0]
+        raise InputError(f"the {kind} folder of {spec.seats[seat].name} was not packed by a judge: {why}")

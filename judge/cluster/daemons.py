@@ -5,6 +5,7 @@ import re
 import resource
 import signal
 import socket
+from contextlib import suppress
 from functools import lru_cache
 
 from distributed import Worker
@@ -37,7 +38,10 @@ ASKED_OF_WORKER = ASKED_OF_BOTH | {"free_keys", "get_data", "ping", "terminate"}
 """Requests that peers may send to a worker; dask allows many more, such as writing any file."""
 
 RETRY_INTERVAL_S = 1.0
+MAX_RETRY_INTERVAL_S = 30.0
+"""Of a worker that the scheduler refuses again and again."""
 
+_PORT = re.compile(r":\d+\b")
 _REASON = re.compile(r"'message': ['\"](.*?)['\"], '")
 
 log = get_logger()
@@ -96,6 +100,7 @@ async def _scheduler(listen: Address, security: Security, lost_after_s: float) -
 
 async def _worker(machine: Machine, scheduler: Address, listen: Address | None, security: Security) -> None:
     stopped = _stopped()
+    refusals = 0
     while not stopped.is_set():
         try:
             here = listen.host if listen else address_towards(scheduler)
@@ -120,9 +125,14 @@ async def _worker(machine: Machine, scheduler: Address, listen: Address | None, 
             plugins=(AtMachine(machine, is_own=False),),
         )
         _answer_only(worker, ASKED_OF_WORKER)
-        await _wait_until_closed(worker, stopped)
-        if not stopped.is_set():
-            await asyncio.sleep(RETRY_INTERVAL_S)
+        refusals = refusals + 1 if await _is_refused(worker, stopped) else 0
+        with suppress(TimeoutError):
+            await asyncio.wait_for(stopped.wait(), retry_interval_s(refusals))
+
+
+def retry_interval_s(refusals: int) -> float:
+    """Pause after this number of refusals in a row."""
+    return float(min(MAX_RETRY_INTERVAL_S, RETRY_INTERVAL_S * 2 ** min(refusals, 16)))
 
 
 def _answer_only(server: Server, names: frozenset[str]) -> None:
@@ -130,39 +140,49 @@ def _answer_only(server: Server, names: frozenset[str]) -> None:
         del server.handlers[name]
 
 
-async def _wait_until_closed(worker: Worker, stopped: asyncio.Event) -> None:
-    """A dask worker cannot reconnect; a new one replaces it."""
+async def _is_refused(worker: Worker, stopped: asyncio.Event) -> bool:
+    """Wait until a worker is closed; return whether the scheduler refused it. A dask worker cannot reconnect; a new one
+    replaces it.
+    """
+    is_refused = False
     end = asyncio.create_task(stopped.wait())
     try:
         begun = asyncio.create_task(_begin(worker))
         await asyncio.wait({end, begun}, return_when=asyncio.FIRST_COMPLETED)
-        if begun.done() and begun.result():
+        if begun.done() and begun.result() == "":
             gone = asyncio.create_task(worker.finished())
             await asyncio.wait({end, gone}, return_when=asyncio.FIRST_COMPLETED)
             gone.cancel()
+        is_refused = begun.done() and bool(begun.result())
         begun.cancel()
     finally:
         end.cancel()
         await worker.close()
+    return is_refused
 
 
-async def _begin(worker: Worker) -> bool:
+async def _begin(worker: Worker) -> str | None:
+    """The reason of a refusal, empty for a connection; None if the scheduler was not reached."""
     try:
         await worker
     except (OSError, ValueError, RuntimeError) as error:
         # The scheduler may still have this worker's predecessor.
-        log_refusal(str(error.__cause__ or error))
-        return False
-    log_refusal.cache_clear()
+        return log_refusal(str(error.__cause__ or error))
+    _log_once.cache_clear()
     log.info("worker serves", scheduler=worker.scheduler.address, at=worker.address)
-    return True
+    return ""
+
+
+def log_refusal(said: str) -> str | None:
+    """Log why there is no connection, unless it is unchanged; return the scheduler's reason, if it gave one."""
+    found = _REASON.search(said)
+    # The rest has other ports each time.
+    _log_once(found[1] if found else _PORT.sub("", said))
+    return found[1] if found else None
 
 
 @lru_cache(maxsize=1)
-def log_refusal(why: str) -> None:
-    """Log a refusal unless it is unchanged."""
-    if found := _REASON.search(why):
-        why = found[1]
+def _log_once(why: str) -> None:
     log.warning("the scheduler refuses this worker", why=printable(why, 300))
 
 

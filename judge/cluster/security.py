@@ -24,7 +24,7 @@ from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 from distributed import Security
 from pydantic import BaseModel, ConfigDict, Field
 
-from judge.base.durable_files import create_private
+from judge.base.durable_files import create_private, open_regular
 from judge.base.errors import InputError
 from judge.base.parsing import parse_json
 from judge.base.text import printable
@@ -324,7 +324,7 @@ def read_join_file(path: Path) -> JoinFile:
     try:
         if path.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO):
             raise InputError(f"{path} is readable by other users: chmod 600 {path}")
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             data = file.read(MAX_JOIN_FILE_BYTES)
     except OSError as error:
         raise InputError(f"{path}: {error.strerror}: judge cluster invite makes such a file") from None

@@ -1,95 +1,59 @@
 """Copies a contest to another directory while it runs.
 
-    backup.json             the contents, written last; a directory without it is not a backup
-    database/SHA256         the database: SQLite's own copy, or the dump of pg_dump
-    files/ab/SHA256         records, folder states, packed agents and the other files of the contest's folder
-
-The database is copied first: files are stored before the rows that name them, so later copies are complete. A second
-backup into the same directory adds only new files. A killed backup leaves the former `backup.json`.
+`judge.contest.backup_check` shows its form. The database is copied first: files are stored before the rows that name
+them, so later copies are complete. A second backup replaces the first after all checks of a restore.
 """
 
 import hashlib
+import os
 import shutil
 import sqlite3
 import stat
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Set
 from contextlib import closing, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Literal
-
-from pydantic import BaseModel, ConfigDict, Field
 
 import judge
+from judge.agents.program_files import program_digest
 from judge.agents.store import AgentStore, pack_agent
-from judge.base.durable_files import PARTIAL, create_private, read_bounded, sha256_of, sync, write_durably
+from judge.base.durable_files import PARTIAL, create_private, is_directory, sha256_of, sync, write_durably
 from judge.base.errors import HostError, InputError
 from judge.base.locks import try_lock_directory
-from judge.base.parsing import parse_json
 from judge.base.progress import Tracker, untracked
+from judge.contest.backup_check import (
+    FORMER,
+    MANIFEST,
+    BackupManifest,
+    FileCopy,
+    StoreKind,
+    check_backup,
+    digest_of_copies,
+    log_of,
+    opened_copy,
+    read_contents,
+    read_manifest,
+    refuse_fork,
+)
 from judge.contest.contest import open_store
+from judge.contest.folder_names import DERIVED
 from judge.contest.plan import Planned
-from judge.contest.postgres_dump import journal_of_dump
-from judge.contest_games import AttemptState
-from judge.store.contests import Store
+from judge.store.damage import connected, refuse_damage
 from judge.store.files import Files
-from judge.store.types import JournalLine
-from judge.transparency.log import ContestLog
-
-MANIFEST = "backup.json"
-
-MAX_MANIFEST_BYTES = 512 << 20
 
 MAX_FILE_BYTES = 1 << 30
 """Bytes of a file that is not a record."""
 
-_SHA256 = r"^[0-9a-f]{64}$"
-_Digest = Annotated[str, Field(pattern=_SHA256)]
-_SQLITE = "sqlite:///"
-
-
-class _Value(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class FileCopy(_Value):
-    """A file in the contest's folder."""
-
-    sha256: str = Field(pattern=_SHA256)
-    mode: int = Field(ge=0, le=0o777)
-
-
-class BackupManifest(_Value):
-    """The contents of a backup. `log_size` and `log_root` are the log's checkpoint."""
-
-    format: Literal["judge-backup-1"] = "judge-backup-1"
-    judge: str
-    contest: str
-    taken_at: str
-    store: Literal["sqlite", "postgresql"]
-    database: str = Field(pattern=_SHA256)
-    log_size: int = Field(ge=0)
-    log_root: str = Field(pattern=_SHA256)
-    games: int = Field(ge=0)
-    """Games with a result."""
-    files: Mapping[str, FileCopy]
-    """By path in the contest's folder."""
-    keys: tuple[str, ...] = ()
-    """Paths of private keys and passwords, not in the backup."""
-    agents: Mapping[_Digest, _Digest]
-    """SHA-256 of the packed files, by agent digest."""
-    stored: tuple[_Digest, ...]
-    """Records and folder states."""
-
 
 @dataclass(frozen=True, slots=True)
 class BackupReport:
-    """The manifest and the number of files that earlier backups lack."""
+    """`new_files`: that earlier backups lack. `links`: not copied."""
 
     manifest: BackupManifest
     new_files: int
+    links: tuple[str, ...] = ()
 
 
 def back_up(
@@ -98,11 +62,12 @@ def back_up(
     keys: Path | None = None,
     dump: Path | None = None,
     track: Tracker = untracked,
+    sample: int = 20,
 ) -> BackupReport:
     """Copy a contest into `target`: new, empty, or an earlier backup of it.
 
-    `keys`: new directory for private keys. `dump`: from pg_dump. Raises InputError if the log does not continue the
-    earlier one, HostError if a record is missing.
+    `keys`: new directory for private keys. `dump`: from pg_dump. `sample`: games to replay. Raises InputError if it
+    cannot be restored or does not continue the earlier log, HostError for damage; an earlier backup then stays.
     """
     if planned.has_no_store:
         raise InputError(f"{planned.path}: the contest has no store yet, so there is nothing to back up")
@@ -120,111 +85,110 @@ def back_up(
         if held is None:
             raise HostError(f"{target}: another backup is being written there")
         with held:
-            return _Backup(planned, target, track).write(keys, dump)
+            return _Backup(planned, target, track).write(keys, dump, sample)
     except FileExistsError:
         raise InputError(f"{keys}: exists; name a new directory for the keys") from None
     except (OSError, sqlite3.Error) as error:
         raise HostError(f"{target}: the backup is not complete: {error}; a former one is unchanged") from None
 
 
-def read_manifest(directory: Path) -> BackupManifest:
-    """Read the manifest of a backup. Raises InputError."""
-    path = directory / MANIFEST
-    data = read_bounded(path, MAX_MANIFEST_BYTES, "give a directory that judge contest backup completed")
-    return parse_json(BackupManifest, data, f"{path}: not a backup")
-
-
-def database_file(planned: Planned) -> Path | None:
-    """The contest's SQLite file; None with PostgreSQL."""
-    url = planned.store_url
-    return Path(url.removeprefix(_SQLITE)) if url.startswith(_SQLITE) else None
-
-
-def log_of(store: Store, contest: str) -> ContestLog:
-    """A contest's log."""
-    return ContestLog(contest, partial(store.leaves, contest))
+@dataclass(slots=True)
+class _FolderContents:
+    copies: dict[str, FileCopy] = field(default_factory=dict)
+    keys: set[str] = field(default_factory=set)
+    links: set[str] = field(default_factory=set)
 
 
 class _Backup:
     def __init__(self, planned: Planned, target: Path, track: Tracker) -> None:
         self._planned = planned
+        self._home = planned.folder.resolve()
         self._target = target
         self._track = track
         self._copies = Files(target / "files")
         self._new = 0
-        self._keys: set[str] = set()
+        self._checked: set[str] = set()
+        self._found = _FolderContents()
+        self._programs = dict(_programs(planned))
 
-    def write(self, keys: Path | None, dump: Path | None) -> BackupReport:
+    def write(self, keys: Path | None, dump: Path | None, sample: int) -> BackupReport:
         planned, name = self._planned, self._planned.name
         former = read_manifest(self._target) if (self._target / MANIFEST).exists() else None
         if former is not None and former.contest != name:
             raise InputError(f"{self._target}: has a backup of {former.contest!r}; name another directory")
         self._copies.sweep()
         # Before the database: no file is newer than it.
-        others = self._copy_others({})
-        kind, database, log, attempts, games = self._copy_database(dump)
+        self._copy_folder()
+        kind, database = self._copy_database(dump)
+        with opened_copy(database, kind) as store:
+            contents = read_contents(store, name)
         if former is not None:
-            refuse_fork(former.log_size, former.log_root, log, f"{self._target / MANIFEST}")
+            refuse_fork(former.log_size, former.log_root, contents.log, f"{self._target / MANIFEST}")
+        if kind == "postgresql":
+            with closing(open_store(planned)) as store:
+                refuse_fork(contents.log.size, contents.log.tree.root().hex(), log_of(store, name), str(dump))
         # Uploads are stored before their rows.
-        others |= self._copy_others(others)
+        self._copy_folder()
         agents = self._copy_agents()
         stored = self._copy_stored()
-        if missing := sorted(attempts - stored):
+        if missing := sorted(contents.records - stored):
             raise HostError(f"{planned.files}: {len(missing)} records are missing, first {missing[0]}")
-        if keys is not None:
-            for path in sorted(self._keys):
-                create_private(keys / path.replace("/", "-"), (planned.folder / path).read_bytes())
         manifest = BackupManifest(
             judge=judge.__version__,
             contest=name,
             taken_at=datetime.now(UTC).isoformat(timespec="seconds"),
             store=kind,
-            database=database,
-            log_size=log.size,
-            log_root=log.tree.root().hex(),
-            games=games,
-            files=others,
-            keys=tuple(sorted(self._keys)),
+            database=self._keep(database),
+            log_size=contents.log.size,
+            log_root=contents.log.tree.root().hex(),
+            games=len(contents.results),
+            files=self._found.copies,
+            keys=tuple(sorted(self._found.keys)),
+            programs=self._digests_of_programs(),
             agents=agents,
             stored=tuple(sorted(stored)),
         )
+        proved = {} if former is None else former.agents
+        check_backup(self._target, manifest, sample, dict(agents.items() - proved.items()), self._track)
+        if keys is not None:
+            for path in sorted(self._found.keys):
+                create_private(keys / path.replace("/", "-"), (planned.folder / path).read_bytes())
+        self._replace(former, manifest)
+        return BackupReport(manifest, self._new, tuple(sorted(self._found.links)))
+
+    def _replace(self, former: BackupManifest | None, manifest: BackupManifest) -> None:
+        kept = {manifest.database}
+        if former is not None:
+            kept.add(former.database)
+            write_durably(self._target / FORMER, former.model_dump_json().encode())
         write_durably(self._target / MANIFEST, manifest.model_dump_json().encode())
         for old in (self._target / "database").iterdir():
-            if old.name != database:
+            if old.name not in kept:
                 old.unlink()
-        return BackupReport(manifest, self._new)
 
     # --- the database ------------------------------------------------------------------------------------------------
 
-    def _copy_database(
-        self, dump: Path | None
-    ) -> tuple[Literal["sqlite", "postgresql"], str, ContestLog, set[str], int]:
-        folder, name = self._target / "database", self._planned.name
+    def _copy_database(self, dump: Path | None) -> tuple[StoreKind, Path]:
+        folder = self._target / "database"
         folder.mkdir(exist_ok=True)
         partial_copy = folder / PARTIAL
         for path in folder.glob(f"{PARTIAL}*"):
             path.unlink()
-        source = database_file(self._planned)
+        source = self._planned.database_file
         if source is not None:
             if dump is not None:
                 raise InputError("--dump is for contests in PostgreSQL; judge copies SQLite itself")
-            with closing(sqlite3.connect(source)) as live, closing(sqlite3.connect(partial_copy)) as copy:
+            refuse_damage(source)
+            with closing(connected(source)) as live, closing(sqlite3.connect(partial_copy)) as copy:
                 live.backup(copy)
-            with closing(Store(f"{_SQLITE}{partial_copy.absolute()}")) as store:
-                log, attempts, games = log_of(store, name), _records(store, name), len(store.results(name))
-            return "sqlite", self._keep(partial_copy), log, attempts, games
+            return "sqlite", partial_copy
         if dump is None:
             raise InputError(
                 "the contest is in PostgreSQL: first run pg_dump --format=custom --file=cup.dump DATABASE, "
                 "then give --dump cup.dump"
             )
-        with closing(open_store(self._planned)) as store:
-            shutil.copyfile(dump, partial_copy)
-            lines: Sequence[JournalLine] = journal_of_dump(partial_copy, name)
-            log = ContestLog.of(name, lines)
-            refuse_fork(log.size, log.tree.root().hex(), log_of(store, name), str(dump))
-            attempts = _records(store, name)
-        return "postgresql", self._keep(partial_copy), log, attempts, len(counted_attempts(lines))
+        shutil.copyfile(dump, partial_copy)
+        return "postgresql", partial_copy
 
     def _keep(self, partial_copy: Path) -> str:
         digest = sha256_of(partial_copy)
@@ -253,19 +217,24 @@ class _Backup:
         return packed
 
     def _put(self, digest: str, read: Callable[[], bytes]) -> None:
-        if self._copies.path(digest).exists():
+        path = self._copies.path(digest)
+        if digest in self._checked:
             return
+        if path.exists():
+            if sha256_of(path) == digest:
+                self._checked.add(digest)
+                return
+            path.unlink()  # damaged
         self._copies.put(read())
+        self._checked.add(digest)
         self._new += 1
 
-    def _copy_others(self, known: Collection[str]) -> dict[str, FileCopy]:
-        copies = {}
-        for name in self._other_files():
+    def _copy_folder(self) -> None:
+        for name in self._names():
             # Services remove files at any time.
             with suppress(FileNotFoundError):
-                if name not in known:
-                    copies[name] = self._copy(name)
-        return copies
+                if name not in self._found.copies:
+                    self._found.copies[name] = self._copy(name)
 
     def _copy(self, name: str) -> FileCopy:
         path = self._planned.folder / name
@@ -277,36 +246,73 @@ class _Backup:
         self._put(digest, lambda: data)
         return FileCopy(sha256=digest, mode=mode)
 
-    def _other_files(self) -> Iterator[str]:
-        home, database = self._planned.folder, database_file(self._planned)
-        left_out = {self._planned.files.resolve(), self._planned.agents.resolve()}
-        own = set()
-        if database is not None:
-            own = {database.with_name(database.name + end).resolve() for end in ("", "-wal", "-shm", "-journal")}
-        mail = self._planned.plan.intake.notices.password_file
-        waiting = [home]
+    def _names(self) -> Iterator[str]:
+        """Adds keys and links to `_found`."""
+        left_out, mail = self._left_out(), self._planned.plan.intake.notices.password_file
+        waiting: list[tuple[str, Set[Path]]] = [("", {self._home})]
         while waiting:
-            found: list[Path] = []
+            folder, above = waiting.pop()
+            names: list[str] = []
             with suppress(FileNotFoundError):
-                found = sorted(waiting.pop().iterdir())
-            for path in found:
-                if path.is_symlink() or path.resolve() in left_out:
+                names = sorted(path.name for path in (self._home / folder).iterdir())
+            for name in (f"{folder}/{each}".removeprefix("/") for each in names):
+                path = self._home / name
+                if name in left_out or (not folder and name.endswith(PARTIAL)):
                     continue
-                if path.is_dir():
-                    # An export can be written again.
-                    if not (path / "manifest.sig").exists():
-                        waiting.append(path)
-                elif path.is_file() and path.resolve() not in own and not _is_derived(path):
-                    name = path.relative_to(home).as_posix()
-                    if name == mail or _is_private_key(path):
-                        self._keys.add(name)
+                if is_directory(path):
+                    real = path.resolve()
+                    is_followed = (
+                        real.is_relative_to(self._home) and real not in above and not self._is_of_program(name)
+                    )
+                    if is_followed or not path.is_symlink():
+                        waiting.append((name, {*above, real}))
+                    else:
+                        self._found.links.add(name)
+                elif path.is_file():
+                    if not _is_utf8(name):
+                        raise InputError(f"{name!a}: its name is not UTF-8: rename it, or move it out of the folder")
+                    if name == mail or (not self._is_of_program(name) and _is_private_key(path)):
+                        self._found.keys.add(name)
                     else:
                         yield name
 
+    def _left_out(self) -> Set[str]:
+        found = {*DERIVED}
+        own = [self._planned.files, self._planned.agents]
+        if (database := self._planned.database_file) is not None:
+            own += [database.with_name(database.name + end) for end in ("", "-wal", "-shm", "-journal")]
+        for path in own:
+            with suppress(ValueError):
+                found.add(path.resolve().relative_to(self._home).as_posix())
+        return found
 
-def _is_derived(path: Path) -> bool:
-    is_lock = path.name == "lock" or path.suffix == ".lock" or path.name == ".lock"
-    return is_lock or path.name.endswith(PARTIAL) or path.name in ("events.ndjson", "export-pages.ndjson")
+    def _is_of_program(self, name: str) -> bool:
+        return any(name.startswith(f"{program}/") for program in self._programs)
+
+    def _digests_of_programs(self) -> dict[str, str]:
+        digests = {}
+        for name, path in self._programs.items():
+            digests[name] = program_digest(path)
+            if digests[name] != digest_of_copies(self._found.copies, name):
+                raise HostError(f"{path}: the copy differs: the agent changes during the backup; try again")
+        return digests
+
+
+def _programs(planned: Planned) -> Iterator[tuple[str, Path]]:
+    for each in planned.plan.agents:
+        path = Path(planned.locate(each))
+        name = os.path.normpath(each.path)
+        is_inside = not Path(name).is_absolute() and name.partition("/")[0] not in ("", ".", "..")
+        if is_inside and is_directory(path) and not path.is_symlink():
+            yield Path(name).as_posix(), path
+
+
+def _is_utf8(name: str) -> bool:
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _is_private_key(path: Path) -> bool:
@@ -315,31 +321,3 @@ def _is_private_key(path: Path) -> bool:
             return b"PRIVATE KEY-----" in file.read(200)
     except FileNotFoundError:
         return False
-
-
-def counted_attempts(lines: Iterable[JournalLine]) -> dict[str, int]:
-    """The attempt that counts, by game."""
-    counted: dict[str, int] = {}
-    for line in lines:
-        if line.event == AttemptState.ACCEPTED:
-            counted[line.game or ""] = line.attempt or 0
-        elif line.event == AttemptState.ANNULLED:
-            counted.pop(line.game or "", None)
-    return counted
-
-
-def _records(store: Store, contest: str) -> set[str]:
-    return {attempt.record for attempt in store.attempts(contest) if attempt.record is not None}
-
-
-def refuse_fork(size: int, root: str, log: ContestLog, source: str) -> None:
-    """Raise InputError unless `log` continues a log of this size and root."""
-    if size > log.size:
-        raise InputError(
-            f"{source}: its log has {size} leaves and this one only {log.size}: the contest was set back, "
-            "and continuing would fork its history"
-        )
-    if log.tree.root(size).hex() != root:
-        raise InputError(
-            f"{source}: its first {size} leaves differ from this log: the history of the contest was forked"
-        )

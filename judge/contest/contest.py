@@ -31,6 +31,7 @@ from judge.sandbox.machine.owner import owned_directory
 from judge.statistics.rating_model import GOMOCUP_MODEL
 from judge.statistics.ratings import lower_ends
 from judge.store.contests import Store
+from judge.store.damage import damaged
 from judge.store.files import Files
 from judge.store.queries import Reader
 from judge.store.types import ADMISSIONS_FROZEN, ADMISSIONS_REOPENED, SEASON_ENDED, UNWITNESSED, EntryRow
@@ -328,7 +329,10 @@ def why_frozen(store: Reader, name: str) -> str | None:
 
 
 def open_store(planned: Planned) -> Store:
-    """Open or create the store."""
+    """Open or create the store. Raises StoreDamagedError if its file lost its contents."""
+    path = planned.database_file
+    if path is not None and path.exists() and not path.stat().st_size and any(Files(planned.files).digests()):
+        raise damaged(path, "it is empty, but the contest has records")
     return Store(planned.store_url)
 
 

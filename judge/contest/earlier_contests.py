@@ -92,14 +92,14 @@ def read_earlier(planned: Planned, path: Path, option: str) -> EarlierContest:
             f"{planned.path}: {option}: {path} is {kind}; name an earlier contest's folder or export"
             f"{', or a CSV file with the columns agent,rating' if option == 'format.skip' else ''}"
         )
-    from judge.store.contests import Store  # only contests that refer to others open a second store
+    from judge.contest.foreign_store import open_foreign  # only contests that refer to others open a second store
 
     earlier = load_plan(path)
     if earlier.name == planned.name:
         raise InputError(f"{planned.path}: {option}: {path} is this contest; name an earlier one")
     if earlier.has_no_store:
         raise earlier.not_begun()
-    with closing(Store(earlier.store_url)) as store:
+    with closing(open_foreign(earlier, [planned.store_url])) as store:
         if earlier.name not in store.contest_names():
             raise earlier.not_begun()
         counts = store.counts(earlier.name)

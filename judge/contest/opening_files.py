@@ -11,7 +11,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import IO, Any
 
-from judge.base.durable_files import is_file
+from judge.base.durable_files import open_regular
 from judge.base.errors import InputError
 from judge.catalog.entry import Openings
 from judge.games.types import Opening
@@ -63,9 +63,7 @@ def read_openings(path: Path, openings: Openings, most: int = MAX_OPENINGS) -> l
 
 def _split(path: Path, openings: Openings) -> Generator[tuple[int, str]]:
     try:
-        if path.exists() and not (path.is_dir() or is_file(path)):
-            raise InputError(f"{path} is a special file, which is not read; copy a file in its place")
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             head = file.read(_HEAD_BYTES)
             file.seek(0)
             for mark, words in _UNREAD.items():

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from judge.base.errors import InputError
@@ -12,7 +11,7 @@ from judge.contest.entries import Entrant, first_author, intake_directory, late_
 from judge.contest.folders.kept import share_files
 from judge.contest.runner import STOPPED
 from judge.contest.take_snapshot import entry_of
-from judge.contest_games import GameState, ScheduledGame
+from judge.contest_games import GameState
 from judge.store.contests import Store
 from judge.store.orders import DoneOrder, OrganiserOrder
 from judge.store.queries import Reader
@@ -29,7 +28,6 @@ from judge.store.types import (
 )
 from judge.tournament.formats import AnyFormat
 from judge.tournament.formats.ladder import Ladder
-from judge.tournament.schedule import Table
 from judge.tournament.snapshot import read_snapshot, start_rating
 
 if TYPE_CHECKING:
@@ -37,25 +35,6 @@ if TYPE_CHECKING:
     from judge.submissions.service import IntakeDirectory
 
 
-@dataclass(frozen=True, slots=True)
-class PlaceChange:
-    """Old and new place and points of an agent."""
-
-    agent: str
-    places: tuple[int, int]
-    points: tuple[float, float]
-
-
-@dataclass(frozen=True, slots=True)
-class Effect:
-    """The effect of an order: one or two sentences and the changes of the table."""
-
-    words: str
-    note: str = ""
-    changes: Sequence[PlaceChange] = ()
-
-
-NO_PLACE_CHANGES = sentence("No place changes.")
 BY_AUTHOR = sentence("withdrawn by its author")
 
 
@@ -63,12 +42,16 @@ BY_AUTHOR = sentence("withdrawn by its author")
 
 
 def pause(contest: Contest, order: OrganiserOrder) -> DoneOrder:
-    """Start no further game."""
+    """Start no further game. Raises InputError after the end."""
+    is_over = contest.is_over()
 
     def do(store: Store) -> str:
+        if is_over:
+            raise InputError(sentence(f"{contest.name} is over: there is nothing to pause"))
         store.set_state(contest.name, "paused", order.why)
-        running = store.counts(contest.name)[GameState.RUNNING]
-        return sentence(f"{contest.name} is paused; running games that are being finished: {running}")
+        if running := store.counts(contest.name)[GameState.RUNNING]:
+            return sentence(f"{contest.name} is paused; running games that are being finished: {running}")
+        return sentence(f"{contest.name} is paused; no game is running")
 
     return contest.store.carry_out(contest.name, order, do)
 
@@ -106,7 +89,11 @@ def replay(contest: Contest, order: OrganiserOrder) -> DoneOrder:
     def do(store: Store) -> str:
         if not store.release(contest.name, order.why, game.id):
             (found,) = store.listed(contest.name, after=game.number - 1, limit=1)
-            raise InputError(_not_held(game.number, found.state))
+            raise InputError(
+                sentence(
+                    f"game {game.number} is {found.state}: only a game stopped after too many voids can be replayed"
+                )
+            )
         if store.state(contest.name) == STOPPED:
             store.set_state(contest.name, "open", order.why)
         return sentence(f"game {game.number}, {game.first} - {game.second}, is played again")
@@ -130,11 +117,12 @@ def void(contest: Contest, order: OrganiserOrder, attempt: int | None = None) ->
 
 def disqualify(contest: Contest, order: OrganiserOrder) -> DoneOrder:
     """Disqualify the target. Raises InputError if the agent is unknown or disqualified."""
-    newer = _newer_version(contest, order.target)
+    newer = newer_version(contest, order.target)
 
     def do(store: Store) -> str:
+        before = store.counts(contest.name)[GameState.CANCELLED]
         store.disqualify(contest.name, order.target, order.why)
-        cancelled = store.counts(contest.name)[GameState.CANCELLED]
+        cancelled = store.counts(contest.name)[GameState.CANCELLED] - before
         if newer:
             return sentence(
                 f"{order.target} is disqualified; {cancelled} games of {contest.name} are cancelled; its newer version "
@@ -145,7 +133,8 @@ def disqualify(contest: Contest, order: OrganiserOrder) -> DoneOrder:
     return contest.store.carry_out(contest.name, order, do)
 
 
-def _newer_version(contest: Contest, agent: str) -> str:
+def newer_version(contest: Contest, agent: str) -> str:
+    """Its newest version that takes part; may be empty."""
     contest.refresh()
     versions = {entry.parent: entry.name for entry in contest.snapshot.entries if entry.parent}
     newest = agent
@@ -160,7 +149,7 @@ def withdraw(contest: Contest, order: OrganiserOrder) -> DoneOrder:
 
 
 def _withdraw(store: Store, contest: str, form: AnyFormat, order: OrganiserOrder) -> DoneOrder:
-    is_annulled = _withdrawal(form) == "annuls"
+    is_annulled = withdrawal_of(form) == "annuls"
 
     def do(inner: Store) -> str:
         inner.withdraw(contest, order.target, order.why, is_annulled=is_annulled)
@@ -234,7 +223,7 @@ def enter(contest: Contest, order: OrganiserOrder) -> DoneOrder:
             raise InputError(sentence(f"{order.target} takes part already"))
 
         return contest.store.carry_out(contest.name, order, refuse)
-    entrant = _late(contest, order.target, found)
+    entrant = late_entrant(contest, order.target, found)
     rank = len(contest.snapshot.entries) + 1
     number = _author_number(contest, entrant)
     entry = entry_of(entrant, rank, contest.planned, None, contest.snapshot.policy, number)
@@ -255,7 +244,7 @@ def enter(contest: Contest, order: OrganiserOrder) -> DoneOrder:
         if former is not None and former.disqualified is None and former.withdrawn is None:
             store.withdraw(contest.name, entry.parent, sentence(f"{entry.name} replaces it"), is_annulled=False)
         if not contest.snapshot.format.has_rounds:
-            return _joined(entry.name, entry.parent)
+            return joined_words(entry.name, entry.parent)
         return sentence(f"{entry.name} enters from the next round on, with 0 points for missed rounds")
 
     with closing(intake_directory(contest.planned).register()) as register:
@@ -313,13 +302,13 @@ def _disqualified_by_organisers(contest: Contest) -> set[str]:
 
 def end_season(contest: Contest, order: OrganiserOrder) -> DoneOrder:
     """End a ladder's season. Raises InputError."""
-    left = _games_left(contest)
+    left = games_left(contest)
 
     def do(store: Store) -> str:
         _refuse_ended(contest, store, left)
         store.remark(contest.name, SEASON_ENDED, order.why)
         return sentence(
-            f"the season of {contest.name} has ended; games that are being finished: {_open_games(store, contest)}"
+            f"the season of {contest.name} has ended; games that are being finished: {open_games(store, contest)}"
         )
 
     return contest.store.carry_out(contest.name, order, do)
@@ -327,7 +316,7 @@ def end_season(contest: Contest, order: OrganiserOrder) -> DoneOrder:
 
 def freeze_admissions(contest: Contest, order: OrganiserOrder) -> DoneOrder:
     """Close a ladder's admissions until `reopen_admissions`. Raises InputError."""
-    left = _games_left(contest)
+    left = games_left(contest)
 
     def do(store: Store) -> str:
         _refuse_ended(contest, store, left)
@@ -340,156 +329,16 @@ def freeze_admissions(contest: Contest, order: OrganiserOrder) -> DoneOrder:
 
 def reopen_admissions(contest: Contest, order: OrganiserOrder) -> DoneOrder:
     """Open a ladder's admissions. Raises InputError."""
-    left = _games_left(contest)
+    left = games_left(contest)
 
     def do(store: Store) -> str:
         _refuse_ended(contest, store, left)
         if why_frozen(store, contest.name) is None:
-            raise InputError(_not_frozen())
+            raise InputError(sentence("admissions are open already"))
         store.remark(contest.name, ADMISSIONS_REOPENED, order.why)
         return sentence(f"admissions of {contest.name} are open; submissions that passed join now")
 
     return contest.store.carry_out(contest.name, order, do)
-
-
-# --- previews --------------------------------------------------------------------------------------------------------
-
-
-def effect_of_pause(contest: Contest) -> Effect:
-    """Preview `pause`."""
-    counts = contest.store.counts(contest.name)
-    running, waiting = counts[GameState.RUNNING], counts[GameState.PENDING]
-    return Effect(
-        sentence(f"Running games that will be finished: {running}. Waiting games that will not start: {waiting}."),
-        NO_PLACE_CHANGES,
-    )
-
-
-def effect_of_resume(contest: Contest) -> Effect:
-    """Preview `resume`."""
-    counts = contest.store.counts(contest.name)
-    aside = len(_set_aside(contest))
-    waiting, held = counts[GameState.PENDING], counts[GameState.HELD] - aside
-    words = sentence(f"Waiting games that can start: {waiting}. Stopped games that are played again: {held}.")
-    if not aside:
-        return Effect(words, NO_PLACE_CHANGES)
-    return Effect(words, sentence(f"Games that were set aside and are tried after all others: {aside}."))
-
-
-def effect_of_replay(contest: Contest, word: str) -> tuple[ScheduledGame, Effect]:
-    """Preview `replay`. Raises InputError as `replay`."""
-    game = find_game(contest, word)
-    if game.state is not GameState.HELD:
-        raise InputError(_not_held(game.number, game.state))
-    others = contest.store.counts(contest.name)[GameState.HELD] - 1
-    number, first, second = game.number, game.first, game.second
-    words = sentence(
-        f"Game {number}, {first} - {second}, is played again with the same opening and a new seed. One more void stops "
-        f"it again. Other games that stay stopped: {others}."
-    )
-    return game, Effect(words, NO_PLACE_CHANGES)
-
-
-def _not_held(number: int, state: str) -> str:
-    return sentence(f"game {number} is {state}: only a game stopped after too many voids can be replayed")
-
-
-def effect_of_void(contest: Contest, word: str) -> tuple[ScheduledGame, Effect]:
-    """Preview `void`. Raises InputError as `void`."""
-    game = find_game(contest, word)
-    if game.state not in (GameState.DONE, GameState.RUNNING):
-        raise InputError(sentence(f"game {game.number} is {game.state}: it has no result to withdraw"))
-    out = contest.out()
-    number, first, second = game.number, game.first, game.second
-    words = (
-        sentence(f"The result of game {number}, {first} - {second}, no longer counts.")
-        if game.state is GameState.DONE
-        else sentence(f"The running attempt of game {number}, {first} - {second}, no longer counts.")
-    )
-    note = (
-        sentence("The game is not played again, because an agent no longer takes part.")
-        if {game.first, game.second} & out.keys()
-        else sentence("The game is played again with the same opening and a new seed.")
-    )
-    return game, Effect(words, note, _changes(contest, out, without=game.id))
-
-
-def effect_of_disqualify(contest: Contest, agent: str) -> Effect:
-    """Preview `disqualify`. Raises InputError if the agent is unknown or already disqualified."""
-    contest.refresh()
-    out = contest.out()
-    if agent not in contest.snapshot.by_name():
-        raise InputError(sentence(f"no agent {agent!r} takes part in {contest.name!r}"))
-    if agent in out:
-        raise InputError(_gone(agent, out[agent]))
-    games = [game for game in contest.store.games(contest.name) if agent in (game.first, game.second)]
-    played = sum(game.state is GameState.DONE for game in games)
-    waiting = sum(game.state in (GameState.PENDING, GameState.HELD) for game in games)
-    words = sentence(f"Played games of {agent} that no longer count: {played}. Games that are cancelled: {waiting}.")
-    newer = _newer_version(contest, agent)
-    note = sentence(f"Its newer version {newer} still takes part.") if newer else ""
-    return Effect(words, note, _changes(contest, {**out, agent: ""}))
-
-
-def effect_of_withdraw(contest: Contest, agent: str) -> Effect:
-    """Preview `withdraw`. Raises InputError."""
-    contest.refresh()
-    out, kind = contest.out(), _withdrawal(contest.snapshot.format)
-    if agent not in contest.snapshot.by_name():
-        raise InputError(sentence(f"no agent {agent!r} takes part in {contest.name!r}"))
-    if why := {**contest.withdrawn(), **out}.get(agent):
-        raise InputError(_gone(agent, why))
-    games = [game for game in contest.store.games(contest.name) if agent in (game.first, game.second)]
-    played = sum(game.state is GameState.DONE for game in games)
-    waiting = sum(game.state in (GameState.PENDING, GameState.RUNNING, GameState.HELD) for game in games)
-    if kind == "keeps" and not contest.snapshot.format.has_rounds:
-        words = sentence(f"Played games of {agent} that count: {played}. Open games that are finished: {waiting}.")
-        return Effect(words, sentence("It is not paired any more."))
-    if kind == "keeps":
-        words = sentence(f"Played games of {agent} that count: {played}. Games of this round to be played: {waiting}.")
-        return Effect(words, sentence("From the next round on it is not paired."))
-    return Effect(
-        sentence(f"Played games of {agent} that no longer count: {played}. Games that are cancelled: {waiting}."),
-        sentence("So all other agents are compared by the same games."),
-        _changes(contest, {**out, agent: ""}),
-    )
-
-
-def effect_of_enter(contest: Contest, agent: str) -> Effect:
-    """Preview `enter`. Raises InputError."""
-    contest.refresh()
-    found = _late(contest, agent, late_entrants(contest.planned, contest.snapshot.entries))
-    if not contest.snapshot.format.has_rounds:
-        return Effect(_joined(found.name, found.parent))
-    missed = max((each.round for each in contest.store.pairings(contest.name)), default=0)
-    number = missed + 1
-    words = sentence(f"{agent} is paired from round {number} on. Missed rounds, which give 0 points: {missed}.")
-    note = sentence("It is the last seed. Its files are those that passed. Its kept folders begin empty.")
-    return Effect(words, note)
-
-
-def effect_of_end_season(contest: Contest) -> Effect:
-    """Preview `end_season`."""
-    left = _games_left(contest)
-    _refuse_ended(contest, contest.store, left)
-    games = _open_games(contest.store, contest)
-    words = sentence(f"Open games that are finished and count: {games}. Games that are not drawn any more: {left}.")
-    return Effect(words, sentence("The contest is over after them, and its secret is revealed."))
-
-
-def effect_of_freeze_admissions(contest: Contest) -> Effect:
-    """Preview `freeze_admissions`."""
-    _refuse_ended(contest, contest.store, _games_left(contest))
-    _refuse_frozen(contest.frozen_admissions)
-    return Effect(sentence("Submissions are still checked. Those that pass wait until admissions are open again."))
-
-
-def effect_of_reopen_admissions(contest: Contest) -> Effect:
-    """Preview `reopen_admissions`."""
-    _refuse_ended(contest, contest.store, _games_left(contest))
-    if contest.frozen_admissions is None:
-        raise InputError(_not_frozen())
-    return Effect(sentence(f"Submissions that passed and join: {len(late_agents(contest))}."))
 
 
 def late_agents(contest: Contest) -> Sequence[str]:
@@ -504,14 +353,15 @@ def _late_entrants(contest: Contest) -> Mapping[str, Entrant]:
     return dict(sorted(late_entrants(contest.planned, contest.snapshot.entries).items()))
 
 
-def _late(contest: Contest, agent: str, found: Mapping[str, Entrant]) -> Entrant:
+def late_entrant(contest: Contest, agent: str, found: Mapping[str, Entrant]) -> Entrant:
+    """Raises InputError if it cannot enter."""
     form = contest.snapshot.format
     if form.withdrawal != "keeps":
         raise InputError(
             sentence(f"no agent can enter the format {form.name} after the start, only a Swiss or a ladder")
         )
     if not form.has_rounds:
-        _refuse_ended(contest, contest.store, _games_left(contest))
+        _refuse_ended(contest, contest.store, games_left(contest))
     elif not contest.to_come().games:
         raise InputError(sentence("the last round is drawn: no agent can enter any more"))
     _refuse_frozen(contest.frozen_admissions)
@@ -550,7 +400,8 @@ def _author_number(contest: Contest, entrant: Entrant) -> int:
     return number
 
 
-def _games_left(contest: Contest) -> int:
+def games_left(contest: Contest) -> int:
+    """Games of a ladder that are not drawn yet."""
     return 0 if contest.snapshot.format.has_rounds else contest.to_come().games
 
 
@@ -566,16 +417,14 @@ def _refuse_frozen(why: str | None) -> None:
         raise InputError(sentence(f"admissions are frozen: {why}; reopen them first"))
 
 
-def _not_frozen() -> str:
-    return sentence("admissions are open already")
-
-
-def _open_games(store: Store, contest: Contest) -> int:
+def open_games(store: Store, contest: Contest) -> int:
+    """Drawn games without a result."""
     counts = store.counts(contest.name)
     return counts[GameState.PENDING] + counts[GameState.RUNNING] + counts[GameState.HELD]
 
 
-def _joined(name: str, parent: str) -> str:
+def joined_words(name: str, parent: str) -> str:
+    """Effect of an entry into a ladder."""
     if parent:
         return sentence(f"{name} takes part from now on, and {parent} no longer")
     return sentence(f"{name} takes part from now on")
@@ -585,7 +434,8 @@ def _gone(agent: str, why: str) -> str:
     return sentence(f"{agent} no longer takes part: {why}")
 
 
-def _withdrawal(form: AnyFormat) -> Literal["annuls", "keeps"]:
+def withdrawal_of(form: AnyFormat) -> Literal["annuls", "keeps"]:
+    """Raises InputError if agents cannot withdraw."""
     if form.withdrawal == "refused":
         raise InputError(
             sentence(
@@ -594,20 +444,3 @@ def _withdrawal(form: AnyFormat) -> Literal["annuls", "keeps"]:
             )
         )
     return form.withdrawal
-
-
-def _changes(contest: Contest, out: Mapping[str, str], without: str = "") -> Sequence[PlaceChange]:
-    """Later rounds stay as drawn."""
-    now = contest.standing().table
-    left = [result for result in contest.results() if result.id != without]
-    played = contest.tournament.played(contest.store.pairings(contest.name), left)
-    then = _by_agent(contest.tournament.table(played, out))
-    return [
-        PlaceChange(agent, (place, then[agent][0]), (points, then[agent][1]))
-        for agent, (place, points) in _by_agent(now).items()
-        if (place, points) != then[agent]
-    ]
-
-
-def _by_agent(table: Table) -> Mapping[str, tuple[int, float]]:
-    return {line.agent: (line.place, line.points) for line in table.lines}

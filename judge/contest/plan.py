@@ -3,7 +3,7 @@
 import os
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import pairwise
 from pathlib import Path
@@ -339,10 +339,29 @@ class Planned:
         return f"{start}{(self.folder / name).resolve()}"
 
     @property
-    def has_no_store(self) -> bool:
-        """Whether its SQLite file is missing. Queries do not create it."""
+    def database_file(self) -> Path | None:
+        """The SQLite file; None with PostgreSQL."""
         start, name = "sqlite:///", self.store_url.removeprefix("sqlite:///")
-        return self.store_url.startswith(start) and not os.path.exists(name)  # noqa: PTH110 - Path raises for long names
+        return Path(name) if self.store_url.startswith(start) else None
+
+    @property
+    def keeps_own_database(self) -> bool:
+        """Whether the store is a plain file in the folder."""
+        path = self.database_file
+        is_plain = path is not None and "?" not in self.plan.store
+        return is_plain and path is not None and path.resolve().is_relative_to(self.folder.resolve())
+
+    def with_store(self, url: str) -> "Planned":
+        """With another database; empty: without one."""
+        return replace(self, plan=self.plan.model_copy(update={"store": url}))
+
+    @property
+    def has_no_store(self) -> bool:
+        """Whether its SQLite file is missing, or no database is named. Queries do not create it."""
+        path = self.database_file
+        if not self.plan.store:
+            return True
+        return path is not None and not os.path.exists(path)  # noqa: PTH110 - Path raises for long names
 
     def not_begun(self) -> InputError:
         """The error for queries before the start."""

@@ -1,33 +1,53 @@
-"""Checks a dump that `pg_dump --format=custom` wrote, and reads a contest's journal from it."""
+"""Loads a dump that `pg_dump --format=custom` wrote into an SQLite database."""
 
+import hashlib
 import re
+import sqlite3
 import subprocess
-from collections.abc import Iterator, Sequence
-from dataclasses import fields
+from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
+
+from sqlalchemy import Boolean, Float, Integer, LargeBinary
+from sqlalchemy.schema import Column, Table
 
 from judge.base.errors import HostError, InputError
 from judge.base.text import printable
-from judge.store.tables import metadata
-from judge.store.types import JournalLine
+from judge.store.database import Database
+from judge.store.tables import files, metadata
+from judge.store.types import FileKind
 
-_DATA = re.compile(r"^\d+; \d+ \d+ TABLE DATA \S+ (\S+) ", re.MULTILINE)
+_COPY = re.compile(r"COPY (?:\w+\.)?\"?(\w+)\"? \((.*)\) FROM stdin;")
 _ESCAPES = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
 _ESCAPE = re.compile(r"\\(.)", re.DOTALL)
 
+Value = str | int | float | bytes | None
 
-def journal_of_dump(dump: Path, contest: str) -> Sequence[JournalLine]:
-    """A contest's journal in a dump. Raises InputError unless the dump is a complete store."""
-    listed = set(_DATA.findall("".join(_pg_restore("--list", str(dump)))))
-    if missing := sorted(set(metadata.tables) - listed):
+
+def load_dump(dump: Path, target: Path) -> None:
+    """Load a dump into a new SQLite file, without the data of `files`. Raises InputError if it is damaged."""
+    Database(f"sqlite:///{target}").close()
+    loaded = set()
+    with closing(sqlite3.connect(target)) as database, database:
+        for table, columns, rows in _tables(_pg_restore("--data-only", "--file=-", str(dump)), dump):
+            loaded.add(table.name)
+            names = ", ".join(f'"{column.name}"' for column in columns)
+            marks = ", ".join("?" * len(columns))
+            command = f'INSERT INTO "{table.name}" ({names}) VALUES ({marks})'  # noqa: S608 our names
+            database.executemany(command, rows)
+    if missing := sorted(set(metadata.tables) - loaded):
         raise InputError(f"{dump}: not a complete dump of a store: the data of {', '.join(missing)} is missing")
-    return list(_lines(_pg_restore("--data-only", "--table=journal", "--file=-", str(dump)), contest))
 
 
 def _pg_restore(*arguments: str) -> Iterator[str]:
     try:
         process = subprocess.Popen(
-            ["pg_restore", *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, encoding="utf-8"
+            ["pg_restore", *arguments],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            encoding="utf-8",
+            errors="replace",
         )
     except OSError as error:
         raise HostError(f"pg_restore: {error.strerror}; install the client programs of PostgreSQL") from None
@@ -36,31 +56,58 @@ def _pg_restore(*arguments: str) -> Iterator[str]:
             yield from process.stdout
         said = "" if process.stderr is None else process.stderr.read()
     if process.returncode:
-        raise InputError(f"{arguments[-1]}: pg_restore cannot read it: {printable(said)}; use pg_dump --format=custom")
+        raise InputError(
+            f"{arguments[-1]}: pg_restore cannot read it: {printable(said)}; make a new dump with pg_dump "
+            "--format=custom, and look at its exit code"
+        )
 
 
-def _lines(output: Iterator[str], contest: str) -> Iterator[JournalLine]:
-    columns: list[str] = []
-    found: list[tuple[int, JournalLine]] = []
+def _tables(output: Iterator[str], dump: Path) -> Iterator[tuple[Table, list[Column[object]], Iterator[list[Value]]]]:
     for line in output:
-        if line.startswith("COPY ") and "(" in line:
-            columns = [name.strip(' "') for name in line.partition("(")[2].partition(")")[0].split(",")]
-        elif line.startswith("\\."):
-            columns = []
-        elif columns:
-            row = dict(zip(columns, map(_value, line.rstrip("\n").split("\t")), strict=True))
-            if row["contest"] == contest:
-                found.append((int(row["id"] or 0), _journal_line(row)))
-    yield from (line for _, line in sorted(found, key=lambda each: each[0]))
+        found = _COPY.match(line)
+        if found is None or (table := metadata.tables.get(found[1])) is None:
+            continue
+        names = [name.strip(' "') for name in found[2].split(",")]
+        if unknown := sorted(set(names) ^ {column.name for column in table.columns}):
+            raise InputError(
+                f"{dump}: the columns of {table.name} are of another version of judge: {', '.join(unknown)}"
+            )
+        columns = [table.c[name] for name in names]
+        yield table, columns, _rows(output, columns, dump)
 
 
-def _journal_line(row: dict[str, str | None]) -> JournalLine:
-    values = {each.name: row.get(each.name) for each in fields(JournalLine)}
-    numbers = {name: None if values[name] is None else int(values[name] or 0) for name in ("attempt", "number")}
-    return JournalLine(**{**values, **numbers})  # type: ignore[arg-type]
+def _rows(output: Iterator[str], columns: list[Column[object]], dump: Path) -> Iterator[list[Value]]:
+    for line in output:
+        if line == "\\.\n":
+            return
+        try:
+            cells = zip(columns, line.rstrip("\n").split("\t"), strict=True)
+            row = [_value(column, cell) for column, cell in cells]
+        except ValueError as error:
+            raise InputError(f"{dump}: {columns[0].table.name}: a damaged row: {printable(str(error))}") from None
+        yield _without_data(row, columns, dump) if columns[0].table is files else row
+    raise InputError(f"{dump}: the dump ends inside {columns[0].table.name}: it was cut short")
 
 
-def _value(text: str) -> str | None:
+def _without_data(row: list[Value], columns: list[Column[object]], dump: Path) -> list[Value]:
+    by_name = dict(zip((column.name for column in columns), row, strict=True))
+    data, digest = by_name["data"], str(by_name["digest"])
+    is_whole = isinstance(data, bytes) and hashlib.sha256(data).hexdigest() == digest
+    if by_name["kind"] == FileKind.FILE and not is_whole:
+        raise InputError(f"{dump}: files: {printable(digest)}: its SHA-256 differs: the dump is damaged")
+    return [b"" if column.name == "data" else value for column, value in zip(columns, row, strict=True)]
+
+
+def _value(column: Column[object], text: str) -> Value:
     if text == r"\N":
         return None
-    return _ESCAPE.sub(lambda found: _ESCAPES.get(found[1], found[1]), text)
+    plain = _ESCAPE.sub(lambda found: _ESCAPES.get(found[1], found[1]), text)
+    if isinstance(column.type, Boolean):
+        return {"t": 1, "f": 0}[plain] if plain in ("t", "f") else int(plain)
+    if isinstance(column.type, Integer):
+        return int(plain)
+    if isinstance(column.type, Float):
+        return float(plain)
+    if isinstance(column.type, LargeBinary):
+        return bytes.fromhex(plain.removeprefix(r"\x"))
+    return plain

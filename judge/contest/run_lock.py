@@ -6,9 +6,8 @@ from contextlib import contextmanager
 
 from judge.base.errors import HostError, InputError
 from judge.base.locks import try_lock
+from judge.contest.folder_names import LOCK_FILE
 from judge.contest.plan import Planned
-
-LOCK_FILE = "lock"
 
 
 @contextmanager

@@ -7,9 +7,10 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from pathlib import Path
 from zoneinfo import ZoneInfo
 
-from judge.base.durable_files import PARTIAL, write_durably
+from judge.base.durable_files import PARTIAL, sync, write_durably
 from judge.base.errors import HostError, InputError
 from judge.base.text import sentence
 from judge.base.toml_files import toml_quoted, with_value
@@ -87,17 +88,26 @@ def change_settings(
         if not changed:
             raise InputError(sentence("nothing was changed"))
         text = _changed_text(current, changed)
-        _check(current, text)
+        _prepare(prepared, current, text)
         told = "; ".join(f"{name}: {before.values[name] or 'none'} -> {to or 'none'}" for name, to in changed.items())
         inner.note_settings(f"{told}: {order.why}")
-        try:
-            write_durably(current.path, text.encode())
-        except OSError as error:
-            raise HostError(f"{current.path}: {error.strerror}: the settings are unchanged") from None
         return sentence(f"settings changed: {told}")
 
+    prepared = planned.path.with_name(f"{planned.path.name}.changed{PARTIAL}")
     with alone(planned):  # no run begins with the old file
-        return register.carry_out(order, do)
+        try:
+            done = register.carry_out(order, do)
+            # After the commit, which may fail.
+            if not done.is_repeated:
+                prepared.replace(planned.path)
+                sync(planned.path.parent)
+        except OSError as error:
+            raise HostError(
+                f"{planned.path}: {error.strerror}: the file is unchanged, and the journal is not"
+            ) from None
+        finally:
+            prepared.unlink(missing_ok=True)
+    return done
 
 
 FINAL = sentence("The contest has begun: its title, description, clocks and times are final.")
@@ -145,15 +155,12 @@ def _time(name: str, value: str, zone: str) -> str:
     return text if zone or at.tzinfo is not None else f"{text}Z"
 
 
-def _check(planned: Planned, text: str) -> None:
-    trial = planned.path.with_name(f"{planned.path.name}.changed{PARTIAL}")
+def _prepare(prepared: Path, planned: Planned, text: str) -> None:
+    """Write and check the new file next to the old one."""
     try:
-        trial.write_text(text, encoding="utf-8")
-        try:
-            load_plan(trial)
-        except InputError as error:
-            raise InputError(str(error).replace(str(trial), planned.path.name)) from None
+        write_durably(prepared, text.encode())
+        load_plan(prepared)
+    except InputError as error:
+        raise InputError(str(error).replace(str(prepared), planned.path.name)) from None
     except OSError as error:
-        raise HostError(f"{trial}: {error.strerror}: the settings are unchanged") from None
-    finally:
-        trial.unlink(missing_ok=True)
+        raise HostError(f"{prepared}: {error.strerror}: the settings are unchanged") from None

@@ -23,6 +23,7 @@ from judge.base.locks import try_lock, try_lock_directory
 from judge.base.logs import get_logger
 from judge.base.worker_processes import die_with_parent
 from judge.contest.contest import has_begun, open_store
+from judge.contest.folder_names import KEEPER_DIRECTORY
 from judge.contest.plan import Plan, Planned, load_plan
 from judge.contest.run_lock import player_of
 from judge.contest_games import GameState
@@ -41,9 +42,6 @@ NEVER = -1
 
 RUN_LOG = "run.log"
 """Output of `judge contest run` started by another process, in the contest's folder."""
-
-KEEPER_DIRECTORY = "submissions/schedule"
-"""Locked by the service that performs the scheduled actions, below the contest's folder."""
 
 RETRY_INTERVAL_S, MOST_AGAIN_S = 30.0, 1800.0
 """Pause before restarting a failed run; doubled each time, up to the second value."""

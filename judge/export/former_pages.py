@@ -23,13 +23,12 @@ from pydantic import BaseModel, ConfigDict
 from judge.base.durable_files import PARTIAL
 from judge.base.parsing import parse_json
 from judge.catalog import game_entry
+from judge.contest.folder_names import PAGES_FILE
 from judge.protocols import protocol_entry
 from judge.publish.manifest import read_signed_manifest
 from judge.publish.model import PublishedContest
 from judge.site.game_files import StoredPages
 from judge.site.game_page import GamePageContext
-
-PAGES_FILE = "export-pages.ndjson"
 
 MAX_LINE_BYTES = 1 << 20
 """Bytes; a game's pages in three languages need about 900."""

@@ -100,14 +100,35 @@ MAX_URL_CHARACTERS = 500
 _URL = re.compile(r"https?://[A-Za-z0-9.\[\]:_-]+(/[!-~]*)?(\?[!-~]*)?")
 
 _GLOBAL_6 = ip_network("2000::/3")
-_INSIDE_6 = [
+"""Mapped, compatible, local and NAT64 addresses are outside it."""
+
+_SPECIAL = [
     ip_network(text)
     for text in (
-        # IETF protocols (Teredo, ORCHID), documentation, and 6to4, which contains an IPv4 address.
-        *("2001::/23", "2001:db8::/32", "3fff::/20", "2002::/16"),
+        # This network, private, shared, loopback, link-local.
+        *(
+            "0.0.0.0/8",
+            "10.0.0.0/8",
+            "100.64.0.0/10",
+            "127.0.0.0/8",
+            "169.254.0.0/16",
+            "172.16.0.0/12",
+            "192.168.0.0/16",
+        ),
+        # IETF protocols, AS112, AMT, 6to4 relays.
+        *("192.0.0.0/24", "192.31.196.0/24", "192.52.193.0/24", "192.88.99.0/24", "192.175.48.0/24"),
+        # Documentation and benchmarks.
+        *("192.0.2.0/24", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24"),
+        # Multicast, reserved, broadcast.
+        *("224.0.0.0/4", "240.0.0.0/4"),
+        # IETF protocols with Teredo, ORCHID and AMT; documentation; AS112; 6to4, which contains IPv4 addresses.
+        *("2001::/23", "2001:db8::/32", "3fff::/20", "2620:4f:8000::/48", "2002::/16"),
     )
 ]
-"""Non-public parts of 2000::/3. Mapped, compatible and NAT64 addresses are outside it."""
+"""Of IANA's registries of special-purpose addresses, IPv4 and in 2000::/3. Python's `is_global` lacks some."""
+
+_ISATAP, _ISATAP_MASK = 0x5EFE << 32, 0xFCFFFFFF << 32
+"""Interface identifiers that contain an IPv4 address, RFC 5214, with any universal and group bits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,9 +186,11 @@ def is_permitted(text: str, policy: NoticePolicy) -> bool:
         return False
     if _is_in(address, policy.permit):
         return True
+    if _is_in(address, _SPECIAL):
+        return False
     if isinstance(address, IPv4Address):
-        return address.is_global and not address.is_multicast and not address.is_reserved
-    return address in _GLOBAL_6 and not _is_in(address, _INSIDE_6) and address.is_global
+        return True
+    return address in _GLOBAL_6 and int(address) & _ISATAP_MASK != _ISATAP
 
 
 def resolved(target: WebhookTarget, policy: NoticePolicy) -> Sequence[str]:

@@ -7,6 +7,7 @@ is read; redirects are not followed.
 """
 
 import base64
+import errno
 import hmac
 import json
 import re
@@ -32,7 +33,7 @@ from judge.base.errors import InputError, JudgeError
 from judge.base.locks import try_lock_directory
 from judge.base.logs import get_logger
 from judge.base.text import printable
-from judge.notices.policy import NoticePolicy, NoticePolicyFile, parse_target, resolved
+from judge.notices.policy import NoticePolicy, NoticePolicyFile, WebhookTarget, parse_target, resolved
 from judge.store.notices import GIVEN_UP, MAIL, MAIL_SERVER, WEBHOOK, Notice, Notices
 
 POLL_INTERVAL_S = 0.5
@@ -42,6 +43,8 @@ SUBJECT_CHARACTERS, TEXT_CHARACTERS = 120, 2000
 
 _STOP = "To stop these mails, ask the organiser of the contest."
 SECRET_PREFIX = "whsec_"  # noqa: S105 a prefix
+MAX_ADDRESSES = 8
+"""Addresses of a host that are tried."""
 MAX_STATUS_BYTES = 256
 """Maximum number of bytes read from a response."""
 
@@ -86,13 +89,8 @@ def call_webhook(url: str, secret: str, notice: str, body: bytes, policy: Notice
     deadline = time.monotonic() + policy.receiver_s
     try:
         request = head.encode("ascii") + body
-        with closing(socket.create_connection((addresses[0], target.port), timeout=_left(deadline))) as plain:
-            plain.settimeout(_left(deadline))
-            if target.is_tls:
-                with ssl.create_default_context().wrap_socket(plain, server_hostname=target.host) as stream:
-                    status = _exchange(stream, request, deadline)
-            else:
-                status = _exchange(plain, request, deadline)
+        with closing(_connected(target, addresses[:MAX_ADDRESSES], deadline)) as stream:
+            status = _exchange(stream, request, deadline)
     except TimeoutError:
         raise NotDeliveredError(f"the receiver did not answer within {policy.receiver_s:g} s") from None
     except ssl.SSLError as error:
@@ -101,6 +99,27 @@ def call_webhook(url: str, secret: str, notice: str, body: bytes, policy: Notice
         raise NotDeliveredError(f"the receiver was not reached: {error.strerror or type(error).__name__}") from None
     if not 200 <= status < 300:
         raise NotDeliveredError(f"the receiver answered {status}" if status else "the receiver did not answer in HTTP")
+
+
+def _connected(target: WebhookTarget, addresses: Sequence[str], deadline: float) -> socket.socket:
+    """A connection to the first address that answers. Raises the last one's error."""
+    for number, address in enumerate(addresses):
+        # Time is left for the other addresses.
+        shared = time.monotonic() + _left(deadline) / (len(addresses) - number)
+        try:
+            plain = socket.create_connection((address, target.port), timeout=_left(shared))
+            try:
+                if not target.is_tls:
+                    return plain
+                plain.settimeout(_left(shared))
+                return ssl.create_default_context().wrap_socket(plain, server_hostname=target.host)
+            except BaseException:
+                plain.close()
+                raise
+        except OSError:
+            if number == len(addresses) - 1:
+                raise
+    raise OSError(errno.EHOSTUNREACH, "no address")
 
 
 def _exchange(stream: socket.socket, request: bytes, deadline: float) -> int:

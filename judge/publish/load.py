@@ -6,7 +6,7 @@ A store is trusted. An export's results are claims; `judge.verify.export` recomp
 import hashlib
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -18,7 +18,8 @@ from judge.base.durable_files import read_bounded
 from judge.base.errors import InputError
 from judge.base.parsing import parse, parse_foreign, refuse_ambiguous
 from judge.base.text import printable, quote
-from judge.contest.contest import Contest, has_begun, open_store
+from judge.contest.contest import Contest, has_begun
+from judge.contest.foreign_store import open_foreign
 from judge.contest.plan import Planned, load_plan
 from judge.contest_games import Attempt, GameResult, GameState, Pairing, PublishedGame
 from judge.games.types import Verdict
@@ -276,18 +277,18 @@ def _read_table(directory: Path, name: str, kind: type[Row]) -> list[Row]:
     return parse_foreign(list[kind], data, f"{path}: not a table of an export")  # type: ignore[valid-type]
 
 
-def load_any(path: Path) -> PublishedContest:
+def load_any(path: Path, named: Collection[str] = (), store: str = "") -> PublishedContest:
     """The contest of a contest.toml, its folder, or an unverified export.
 
-    Raises InputError if not begun or a file is invalid.
+    See `judge.contest.foreign_store` for `named` and `store`. Raises InputError if not begun or a file is invalid.
     """
     if (path / DOCUMENT).is_file():
         return load_claimed(path)
     planned = load_plan(path)
     if not planned.has_no_store:
-        with closing(open_store(planned)) as store:
-            if has_begun(store, planned):
-                return load_store(Contest(store, planned))
+        with closing(open_foreign(planned, named, store)) as opened:
+            if has_begun(opened, planned):
+                return load_store(Contest(opened, planned))
     raise planned.not_begun()
 
 
@@ -304,7 +305,7 @@ def read_joined(planned: Planned) -> Joined | None:
 
 
 def _former(planned: Planned, path: Path) -> FormerContest:
-    contest = load_any(path)
+    contest = load_any(path, [planned.store_url])
     game, own = contest.snapshot.policy.game.name, planned.policy.game.name
     if game != own:
         raise InputError(f"{planned.path}: [ratings] with: {path}: ratings of {game} cannot be used for {own}")

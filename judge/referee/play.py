@@ -77,9 +77,16 @@ def store_states(
 
 
 def _folder(spec: GameSpec, seat: int, kind: FolderKind, digest: str, shelf: Shelf | None) -> Folder:
+    if shelf is None:
+        raise InputError(f"{spec.seats[seat].name} has a {kind} folder, and no folder store is available")
+    return kept_folder(spec, seat, kind, shelf.get(seat, digest))
+
+
+def kept_folder(spec: GameSpec, seat: int, kind: FolderKind, start: Archive) -> Folder:
+    """A folder of a seat that begins with `start`. Raises InputError if the seat or the policy does not permit it."""
     who, limits, kept = spec.seats[seat].name, spec.policy.enforced(), spec.seats[seat].folders
-    if shelf is None or kept is None:
-        raise InputError(f"{who} has a {kind} folder, and no folder store is available")
+    if kept is None:
+        raise InputError(f"{who} has a {kind} folder, and the game keeps no folders")
     is_temporary = kind is FolderKind.TEMPORARY
     size, inodes = (
         (limits.temporary_bytes, limits.temporary_inodes)
@@ -94,7 +101,7 @@ def _folder(spec: GameSpec, seat: int, kind: FolderKind, digest: str, shelf: She
         name=kept.name if is_temporary else ".",
         size_bytes=size,
         inodes=inodes,
-        start=shelf.get(seat, digest),
+        start=start,
     )
     if not folder.start.fits(folder.room):
         raise InputError(

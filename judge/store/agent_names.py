@@ -9,7 +9,8 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, func, select
 
-from judge.base.text import appearances, sentence
+from judge.base.lookalikes import appearances
+from judge.base.text import sentence
 from judge.store.database import count
 from judge.store.submission_queries import RegisterReader
 from judge.store.tables import entries, submissions

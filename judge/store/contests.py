@@ -20,8 +20,8 @@ from judge.base.errors import InputError
 from judge.contest_games import AttemptState, GameState, Outcome, Pairing, ScheduledGame, schedule_digest
 from judge.games.types import Verdict
 from judge.store.contest_start import ContestStart
-from judge.store.database import columns_of, value_of
-from judge.store.lease import Lease
+from judge.store.database import AdvisoryLock, columns_of, value_of
+from judge.store.lease import LEASE_HOLDER, Lease
 from judge.store.orders import DoneOrder, OrganiserOrder, once
 from judge.store.queries import announced_row, contest_row
 from judge.store.tables import attempts, contests, entries, files, games, journal, pairings, results
@@ -67,6 +67,14 @@ class Store(ContestStart):
                 yield lease
             finally:
                 self._lease = None
+
+    def lease_holder(self, contest: str) -> str | None:
+        """The judge that runs the contest, in PostgreSQL."""
+        with self._reading() as connection:
+            if connection.dialect.name != "postgresql":
+                return None
+            found = connection.scalar(LEASE_HOLDER, {"key": AdvisoryLock.LEASE.value, "contest": contest})
+            return None if found is None else str(found)
 
     def carry_out(self, contest: str, order: OrganiserOrder, do: Callable[["Store"], str]) -> DoneOrder:
         """Carry out an order once (`judge.store.orders`). In the transaction, `do` gets this store and describes the

@@ -1,5 +1,6 @@
 """The database: engine, transactions, locks and schema, on SQLite or PostgreSQL."""
 
+import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from copy import copy
@@ -33,7 +34,8 @@ from sqlalchemy import (
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
 from sqlalchemy.pool import NullPool
 
-from judge.base.errors import HostError, InputError, StoreBusyError, StoreLostError
+from judge.base.errors import HostError, InputError, StoreBusyError, StoreDamagedError, StoreLostError
+from judge.store.damage import damage_of, damaged
 from judge.store.read_only import only_reads, reader_of
 from judge.store.tables import journal, metadata
 from judge.store.types import EVENTS
@@ -71,12 +73,15 @@ _LAST_LINE = (
 )
 _READS = "judge_reads"
 _LOCK_NOT_AVAILABLE = "55P03"
-_SQLITE_BUSY = 5
+_SHUTTING_DOWN = "57P"
+_DAMAGES = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 
 _VERSION = Table("alembic_version", MetaData(), Column("version_num", String(32), primary_key=True))
 
 _migrating = Lock()
 """alembic has global state."""
+
+_opened: set[Path] = set()
 
 
 @unique
@@ -131,7 +136,7 @@ class Database:
         if self._connection is not None:
             yield self._connection
             return
-        with store_lost("contests"), self._engine.connect() as connection:
+        with self._engine.connect() as connection:
             if connection.dialect.name == "postgresql":
                 yield connection.execution_options(isolation_level="REPEATABLE READ")
             else:
@@ -224,9 +229,12 @@ def connect(url: str) -> Engine:
             raise InputError(f"store {url}: expected sqlite:///FILE or postgresql+psycopg://…")
         is_elsewhere = parsed.get_backend_name() == "postgresql"
         given = {name: value for name, value in _LIBPQ_SETTINGS.items() if name not in parsed.query}
-        if not is_elsewhere and parsed.database and only_reads(path := Path(parsed.database)):
-            return _only_reading(create_engine(parsed, creator=reader_of(path), poolclass=NullPool))
-        engine = create_engine(parsed, connect_args=given if is_elsewhere else {})
+        if not is_elsewhere and parsed.database and parsed.database != ":memory:":
+            _opened.add(path := Path(parsed.database))
+            if only_reads(path):
+                return _only_reading(create_engine(parsed, creator=reader_of(path), poolclass=NullPool))
+        # The server may have restarted.
+        engine = create_engine(parsed, connect_args=given if is_elsewhere else {}, pool_pre_ping=is_elsewhere)
     except (ArgumentError, NoSuchModuleError, ModuleNotFoundError) as error:
         raise InputError(f"store {url}: {error}") from None
     if is_elsewhere:
@@ -235,10 +243,9 @@ def connect(url: str) -> Engine:
         _restrict_to_owner(parsed.database)
         event.listen(engine, "connect", _set_up_sqlite)
         event.listen(engine, "begin", _begin_sqlite)
-    event.listen(engine, "handle_error", _raise_busy)
+    event.listen(engine, "handle_error", _explain)
     try:
-        with store_lost("contests"):
-            _migrate(engine)
+        _migrate(engine)
     except DBAPIError as error:
         engine.dispose()
         raise HostError(f"store {parsed.render_as_string()}: {error.orig}") from None
@@ -248,17 +255,13 @@ def connect(url: str) -> Engine:
     return engine
 
 
-@contextmanager
-def store_lost(what: str) -> Iterator[None]:
-    """Raises StoreLostError if the connection fails."""
-    try:
-        yield
-    except DBAPIError as error:
-        # SQLite's errors have no code; 57P: the server stops or starts.
-        code = getattr(error.orig, "sqlstate", "")
-        if error.connection_invalidated or code is None or code.startswith("57P"):
-            raise StoreLostError(f"the store of {what} is lost: {error.orig}") from None
-        raise
+def damage_of_opened() -> StoreDamagedError | None:
+    """For a damaged SQLite file of this process."""
+    for path in sorted(_opened):
+        with suppress(sqlite3.Error, OSError):
+            if (said := damage_of(path)) is not None:
+                return damaged(path, said)
+    return None
 
 
 def lock_until_commit(connection: Connection, lock: AdvisoryLock, contest: str) -> None:
@@ -269,6 +272,7 @@ def lock_until_commit(connection: Connection, lock: AdvisoryLock, contest: str) 
 
 def _only_reading(engine: Engine) -> Engine:
     event.listen(engine, "connect", _set_up_reading)
+    event.listen(engine, "handle_error", _explain)
     event.listen(engine, "begin", lambda connection: connection.exec_driver_sql("BEGIN"))
     where = f"store {engine.url.render_as_string()}"
     try:
@@ -316,14 +320,24 @@ def _set_up_postgresql(connection: Any, _record: object) -> None:
     connection.autocommit = before
 
 
-def _raise_busy(context: ExceptionContext) -> None:
+def _explain(context: ExceptionContext) -> None:
     error = context.original_exception
-    is_busy = getattr(error, "sqlstate", None) == _LOCK_NOT_AVAILABLE
-    is_busy |= getattr(error, "sqlite_errorcode", 0) & 0xFF == _SQLITE_BUSY
-    if is_busy:
+    # Without a connection psycopg's state is None.
+    state, code = getattr(error, "sqlstate", ""), getattr(error, "sqlite_errorcode", 0) & 0xFF
+    if state == _LOCK_NOT_AVAILABLE or code == sqlite3.SQLITE_BUSY:
         raise StoreBusyError(
             "the store is busy: another process keeps it locked, and nothing was written; "
             "try again, and look for a judge that hangs"
+        ) from error
+    if code in _DAMAGES:
+        url = None if context.engine is None else context.engine.url
+        raise damaged(getattr(url, "database", None) or "of the contest", str(error)) from error
+    is_ping = getattr(context, "is_pre_ping", False)
+    is_lost = context.is_disconnect or state is None or (state or "").startswith(_SHUTTING_DOWN)
+    if is_lost and not is_ping:
+        raise StoreLostError(
+            f"the database that `store` names cannot be reached: {error}; its contents are not affected: start the "
+            "database, or correct `store` in contest.toml, and run the command again"
         ) from error
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from judge.base.durable_files import PARTIAL, sync, sync_file, write_durably
+from judge.base.durable_files import PARTIAL, open_regular, sync, sync_file, write_durably
 from judge.base.errors import HostError, InputError
 from judge.base.locks import lock, try_lock
 
@@ -55,7 +55,8 @@ class Files:
         """Raises InputError if the file is missing or changed."""
         path = self.path(digest)
         try:
-            data = path.read_bytes()
+            with open_regular(path) as file:
+                data = file.read()
         except OSError as error:
             raise InputError(f"{path}: {error.strerror}, but the store refers to it") from None
         if hashlib.sha256(data).hexdigest() != digest:

@@ -14,7 +14,7 @@ from sqlalchemy import Connection, Engine, text
 from sqlalchemy.exc import DBAPIError
 
 from judge.base.errors import HostError, InputError, StoreLostError
-from judge.store.database import LOST_AFTER_S, AdvisoryLock, store_lost
+from judge.store.database import LOST_AFTER_S, AdvisoryLock
 
 _SETTINGS = {
     "tcp_keepalives_idle": LOST_AFTER_S // 3,
@@ -27,7 +27,7 @@ _SETTINGS = {
 
 _TAKE = text("SELECT pg_try_advisory_lock(:key, hashtext(:contest))")
 
-_HOLDER = text(
+LEASE_HOLDER = text(
     "SELECT a.application_name FROM pg_locks l JOIN pg_stat_activity a ON a.pid = l.pid "
     "WHERE l.locktype = 'advisory' AND l.granted AND l.classid = CAST(:key AS bigint) "
     "AND l.objid = CAST(hashtext(:contest) AS bigint) & 4294967295 "
@@ -70,8 +70,7 @@ class Lease:
         with suppress(StoreLostError), self.writing() as session:
             session.execute(text("SELECT 1"))
             return
-        with store_lost(self._contest):
-            other = self._take()
+        other = self._take()
         if other is not None:
             raise HostError(f"{other} has taken over {self._contest}: this judge ends")
 
@@ -82,7 +81,7 @@ class Lease:
             with self._engine.begin() as connection:
                 yield connection
             return
-        with self._alone, store_lost(self._contest):
+        with self._alone:
             session = self._session
             if session is None:
                 raise StoreLostError(f"the lease of {self._contest} is lost")
@@ -106,7 +105,7 @@ class Lease:
                 if session.scalar(_TAKE, which):
                     self._session = session
                     return None
-                return str(session.scalar(_HOLDER, which) or "another judge")
+                return str(session.scalar(LEASE_HOLDER, which) or "another judge")
         finally:
             if self._session is not session:
                 _end(session)
@@ -119,6 +118,6 @@ class Lease:
 
 
 def _end(session: Connection) -> None:
-    with suppress(DBAPIError):
+    with suppress(DBAPIError, StoreLostError):
         session.invalidate()
         session.close()

@@ -241,7 +241,7 @@ class Notices(Queue[Notice]):
             query = select(notice_readings).where(notice_readings.c.contest == self._contest)
             before = connection.execute(query).first()
             if before is None:
-                read = (self._last(connection, journal.c.id), self._last(connection, submission_journal.c.id))
+                read = self._ends(connection)
                 values = {"contest": self._contest, "journal": read[0], "submission_journal": read[1]}
                 connection.execute(insert(notice_readings).values(values))
                 return 0
@@ -268,13 +268,14 @@ class Notices(Queue[Notice]):
         before = connection.execute(query).first()
         if before is None:
             return True
-        last = connection.scalar(select(func.max(journal.c.id)).where(journal.c.contest == self._contest)) or 0
-        is_new = last > before.journal
-        return bool(is_new or self._last(connection, submission_journal.c.id) > before.submission_journal)
+        games_end, submissions_end = self._ends(connection)
+        return bool(games_end > before.journal or submissions_end > before.submission_journal)
 
-    @staticmethod
-    def _last(connection: Connection, column: Any) -> int:
-        return connection.scalar(select(func.max(column))) or 0
+    def _ends(self, connection: Connection) -> tuple[int, int]:
+        of_games = select(func.max(journal.c.id)).where(journal.c.contest == self._contest)
+        of_submissions = select(func.max(submission_journal.c.id)).join(submissions)
+        of_submissions = of_submissions.where(submissions.c.contest == self._contest)
+        return connection.scalar(of_games) or 0, connection.scalar(of_submissions) or 0
 
     def _of_games(self, connection: Connection, read: int) -> tuple[int, Sequence[_Event]]:
         query = select(journal).where(journal.c.contest == self._contest, journal.c.id > read).order_by(journal.c.id)
@@ -403,7 +404,7 @@ class Notices(Queue[Notice]):
                     select(games.c.id).where(games.c.contest == self._contest, games.c.state.in_(states)).limit(1)
                 )
                 if connection.execute(unfinished).first() is not None or self._is_behind(connection):
-                    is_ripe = or_(notices.c.at <= self._in(-digest_s), notices.c.due_at == SEND_NOW)
+                    is_ripe = or_(~self._is_recent(notices.c.at, digest_s), notices.c.due_at == SEND_NOW)
                     due = due.where(or_(notices.c.channel != MAIL, notices.c.kind != RESULT, is_ripe))
             keys = due.with_only_columns(notices.c.author, notices.c.channel).distinct()
             for author, channel in connection.execute(keys).all():

@@ -24,7 +24,7 @@ from judge.store.types import (
     UnknownSubmissionError,
 )
 
-_DAY = timedelta(days=1)
+_DAY_S = 86_400
 
 FORGOTTEN = sentence("its record was removed to make room")
 GONE = sentence("its opponent no longer takes part")
@@ -97,11 +97,11 @@ class PracticeGames(Queue[PracticeGame]):
                 connection, asked.where(practice_games.c.submission == submission, practice_games.c.state.in_(_OPEN))
             ):
                 raise NotNowError(f"games of submission {submission} are still to be played: wait for them")
-            recent = practice_games.c.asked_at > stamp(self._now() - _DAY)
+            recent = self._is_recent(practice_games.c.asked_at, _DAY_S)
             if count(connection, asked.where(practice_games.c.by_author, recent)) + wanted > per_day:
                 raise TooMuchError(
                     f"an author may request {per_day} practice games in 24 hours: try again later",
-                    int(_DAY.total_seconds()) // max(1, per_day),
+                    _DAY_S // max(1, per_day),
                 )
             add_practice_games(connection, row, wanted, stamp(self._now()), by_author=True)
         return self.of(submission, author)
@@ -123,12 +123,12 @@ class PracticeGames(Queue[PracticeGame]):
             out = select(entries.c.entry).where(entries.c.contest == self._contest, entries.c.disqualified.is_not(None))
             if any(json.loads(entry).get("submission") == submission for entry in connection.scalars(out)):
                 raise NotNowError("a disqualified agent plays no challenges")
-            recent = practice_games.c.asked_at > stamp(self._now() - _DAY)
+            recent = self._is_recent(practice_games.c.asked_at, _DAY_S)
             asked = self._all().where(practice_games.c.author == author, practice_games.c.challenged != "", recent)
             if count(connection, asked) >= per_day:
                 raise TooMuchError(
                     f"an author may request {per_day} challenges in 24 hours: try again later",
-                    int(_DAY.total_seconds()) // max(1, per_day),
+                    _DAY_S // max(1, per_day),
                 )
             add_practice_games(connection, row, 1, stamp(self._now()), by_author=True, challenged=found.name)
 

@@ -16,6 +16,9 @@ from sqlalchemy import ColumnElement, Connection, Row, Select, Table, select, up
 
 from judge.store.database import ContestDatabase, Value, stamp, value_of
 
+MAX_WAIT_S = 86_400.0
+"""Also for moments by a clock that was ahead."""
+
 
 class Queue(ContestDatabase, Generic[Value]):
     """A contest's rows in a table with queue columns. `waiting` equals `running` if rows are not taken."""
@@ -45,7 +48,13 @@ class Queue(ContestDatabase, Generic[Value]):
         with self._writing() as connection:
             row = self._current(connection, number, attempt)
             if row is not None:
-                self._change(connection, row, self.waiting, why, due_at=None if again_s is None else self._in(again_s))
+                self._change(
+                    connection,
+                    row,
+                    self.waiting,
+                    why,
+                    due_at=None if again_s is None else self._in(min(MAX_WAIT_S, again_s)),
+                )
             return self._value(connection, number)
 
     def give_back(self, is_lost: Callable[[int, int, str], bool], allowed: int) -> list[int]:
@@ -66,7 +75,12 @@ class Queue(ContestDatabase, Generic[Value]):
     def _is_due(self) -> ColumnElement[bool]:
         state, due_at = self.table.c.state, self.table.c.due_at
         is_new = (state == self.waiting) & due_at.is_(None)
-        return is_new | (state.in_((self.waiting, self.retried)) & (due_at <= self._stamp()))
+        is_due = (due_at <= self._stamp()) | (due_at > self._in(MAX_WAIT_S))
+        return is_new | (state.in_((self.waiting, self.retried)) & is_due)
+
+    def _is_recent(self, moment: ColumnElement[Any], seconds: float) -> ColumnElement[bool]:
+        """False for a moment after now, of a clock that was ahead."""
+        return (moment > self._in(-seconds)) & (moment <= self._stamp())
 
     def _take(self, connection: Connection, row: Row[Any], worker: str, why: str = "") -> Value:
         self._change(connection, row, self.running, why, attempt=row.attempt + 1, worker=worker, due_at=None)
@@ -81,7 +95,7 @@ class Queue(ContestDatabase, Generic[Value]):
     def _fail(self, connection: Connection, row: Row[Any], why: str, allowed: int, again_s: float) -> None:
         failures = row.failures + 1
         is_last = failures >= allowed
-        due_at = None if is_last else self._in(again_s * self.backoff**row.failures)
+        due_at = None if is_last else self._in(min(MAX_WAIT_S, again_s * self.backoff**row.failures))
         state = self.given_up if is_last else self.retried
         self._change(connection, row, state, why, failures=failures, due_at=due_at)
 

@@ -6,15 +6,16 @@ Submissions are a queue (`judge.store.queue`). Each method is one transaction, d
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Row, func, insert, or_, select, update
 
 from judge.base.errors import InputError
-from judge.base.text import appearances, sentence
+from judge.base.lookalikes import appearances
+from judge.base.text import sentence
 from judge.store.agent_names import AgentNames
-from judge.store.database import AdvisoryLock, columns_of, count, lock_until_commit, stamp, value_of
+from judge.store.database import AdvisoryLock, columns_of, count, lock_until_commit, value_of
 from judge.store.files import Files
 from judge.store.orders import DoneOrder, OrganiserOrder, once
 from judge.store.practice_games import add_practice_games
@@ -40,7 +41,7 @@ JUDGE = "judge"
 LATE_REFUSED = sentence("The contest has begun: a late submission cannot be permitted any more.")
 NO_WITHDRAWAL = "the contest has begun: ask the organiser to withdraw the agent"
 
-_HOUR = timedelta(hours=1)
+_HOUR_S = 3600
 _LOGGED = (State.PASSED, State.REFUSED, State.APPROVED, State.WITHDRAWN, State.FAILED)
 """Public in the log; FAILED shows that the host failed."""
 _UNDERWAY = (State.RECEIVED, State.PROCESSING)
@@ -130,12 +131,11 @@ class Register(AgentNames, Queue[Submission]):
     def _check_allowance(self, connection: Connection, author: str, size: int, allowance: Allowance) -> None:
         mine = self._of(author)
         if allowance.uploads_per_hour:
-            since = stamp(self._now() - _HOUR)
-            recent = count(connection, mine.where(submissions.c.received_at > since))
+            recent = count(connection, mine.where(self._is_recent(submissions.c.received_at, _HOUR_S)))
             if recent >= allowance.uploads_per_hour:
                 raise TooMuchError(
                     f"{recent} uploads in the last hour, which is the limit: try again later",
-                    int(_HOUR.total_seconds()) // allowance.uploads_per_hour,
+                    _HOUR_S // allowance.uploads_per_hour,
                 )
         underway = self._is_underway()
         if allowance.waiting and count(connection, mine.where(underway)) >= allowance.waiting:

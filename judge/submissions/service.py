@@ -18,10 +18,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from judge.agents.agents import Agent, AgentManifest
+from judge.base.durable_files import open_regular
 from judge.base.errors import HostError, InputError, JudgeError, NotReadyError
 from judge.base.locks import lock, try_lock
+from judge.base.lookalikes import appearances
 from judge.base.parsing import parse_json
-from judge.base.text import appearances, is_printable, printable, sentence
+from judge.base.text import is_printable, printable, sentence
 from judge.referee.policy import Policy
 from judge.sandbox.machine import cores
 from judge.store.files import Files, Incoming
@@ -181,7 +183,7 @@ def receive_file(
     if path.is_dir():
         raise InputError(f"{path}: a directory; pack it: tar czf {path.name}.tar.gz -C {path} .")
     try:
-        with path.open("rb") as file, Incoming(directory.uploads) as incoming:
+        with open_regular(path) as file, Incoming(directory.uploads) as incoming:
             while chunk := file.read(CHUNK_BYTES):
                 incoming.write(chunk)
                 if incoming.size > directory.intake.upload_bytes:

@@ -8,7 +8,7 @@ from cryptography.exceptions import UnsupportedAlgorithm
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
-from judge.base.durable_files import create_private
+from judge.base.durable_files import create_private, open_regular
 from judge.base.errors import HostError, InputError
 from judge.transparency.checkpoint import has_small_order
 
@@ -76,7 +76,7 @@ def fingerprint(key: Ed25519PublicKey) -> str:
 
 def _read(path: Path, fix: str) -> bytes:
     try:
-        with path.open("rb") as stream:
+        with open_regular(path) as stream:
             return stream.read(_MAX_PEM_BYTES)
     except OSError as error:
         raise InputError(f"{path}: {error.strerror}; {fix}") from None

@@ -6,6 +6,7 @@ import pytest
 
 from judge.cli.contest.tables import standings, status, status_of
 from judge.cli.contest.verify import verify
+from judge.contest.run_lock import alone
 from judge.export.export import publish
 from judge.transparency.keys import make_key
 from tests.publish.cups import Cup, crasher, player
@@ -52,6 +53,12 @@ def test_standings_have_place_range_title_and_state(tmp_path: Path, capsys: pyte
         cup.store.annul(cup.store.games(cup.contest.name)[0].id, "a test")
         cup.store.issue(cup.contest.name, "here", cup.contest.alone)
         status(folder)
+        interrupted = capsys.readouterr().out.splitlines()
+        assert "Weekend Cup (spring-cup): interrupted, 5 of 6 games done" == interrupted[0]
+        assert "  1 interrupted, 5 done" == interrupted[1]
+        assert f"no judge plays the contest; judge contest run {folder} continues it" in interrupted[2]
+        with alone(cup.planned):
+            status(folder)
         assert "Weekend Cup (spring-cup): playing, 5 of 6 games done" == capsys.readouterr().out.splitlines()[0]
     assert "Weekend Cup (spring-cup)" == final[0].strip()
     assert ["place", "range", "agent", "points"] == final[1].split()[:4]

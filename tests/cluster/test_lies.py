@@ -1,5 +1,6 @@
 """What a worker says of a game is refused, with the reason, unless it is of this attempt and replays to its result."""
 
+import hashlib
 import json
 from collections.abc import Callable
 from concurrent.futures import Future
@@ -19,6 +20,10 @@ from judge.cluster.messages import Answer, Played
 from judge.cluster.roster import Roster
 from judge.contest.attempts import EndedAttempt, Job
 from judge.contest_games import ScheduledGame
+from judge.referee.play import kept_folder
+from judge.referee.spec import KeptFolders
+from judge.sandbox.archive import EMPTY, measure_folder, pack_folder
+from judge.sandbox.box import FolderKind
 from tests.referee.games import BLACK_ROW, WHITE_ROW, a_file, brain, play, spec
 
 ELAPSED_S = 2.0
@@ -219,3 +224,65 @@ def test_time_at_an_earlier_worker_does_not_count_for_the_next(monkeypatch: pyte
     found._ended(attempt, task)
 
     assert [5.0] == elapsed
+
+
+# --- folders ----------------------------------------------------------------------------------------------------------
+
+QUOTA_BYTES, QUOTA_INODES = 64 << 10, 16
+
+
+def keeping_job() -> Job:
+    """A game whose agents keep a folder of at most 64 KiB and 16 files; the second one's has a file."""
+    plain = spec(
+        folders={"persistent": True, "persistent_bytes": QUOTA_BYTES, "persistent_inodes": QUOTA_INODES},
+    )
+    seats = [
+        seat.model_copy(update={"folders": KeptFolders(name=seat.name, persistent=digest)})
+        for seat, digest in zip(plain.seats, (EMPTY.digest, BOOK.digest), strict=True)
+    ]
+    kept = plain.model_copy(update={"seats": (seats[0], seats[1])})
+    game = ScheduledGame(kept.id, 1, 1, 1, 0, "black", "white", kept.model_dump_json(), attempt=1)
+    return Job(game, {}, states={BOOK.digest: BOOK.data})
+
+
+BOOK = pack_folder({b"book": b"x" * 100})
+
+
+def left(asked: Job, data: bytes) -> Played:
+    """The answer of a worker whose first agent left the folder `data`."""
+    file = record(asked)
+    digest = hashlib.sha256(data).hexdigest()
+    file["record"]["seats"][0]["folders"]["persistent"]["digest"] = digest
+    return played(file, {} if digest in asked.states else {digest: data})
+
+
+FOLDERS: dict[str, tuple[bytes, str]] = {
+    "too many bytes": (pack_folder({b"big": bytes(QUOTA_BYTES + 4096)}).data, "cannot be used"),
+    "too many files": (pack_folder({b"%d" % number: b"" for number in range(QUOTA_INODES)}).data, "cannot be used"),
+    "too many directories": (pack_folder({b"%d" % n: None for n in range(QUOTA_INODES)}).data, "cannot be used"),
+    "another packing": (pack_folder({b"a": b"1"}).data + bytes(512), "not packed by a judge"),
+    "no archive": (b"state", "cannot be used"),
+}
+
+
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_folder_that_the_next_game_would_refuse_does_not_count(folder: str) -> None:
+    asked = keeping_job()
+    data, why = FOLDERS[folder]
+
+    with pytest.raises(InputError, match=why):
+        checked(asked, left(asked, data), ELAPSED_S)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [pack_folder({b"%d" % number: b"" for number in range(QUOTA_INODES - 1)}).data, BOOK.data],
+    ids=["as many files as permitted", "the opponent's folder"],
+)
+def test_folder_that_counts_begins_the_next_game(data: bytes) -> None:
+    asked = keeping_job()
+    result = checked(asked, left(asked, data), ELAPSED_S)
+
+    assert result.record is not None
+    (state,) = [*result.states.values(), *asked.states.values()][:1]
+    kept_folder(asked.spec(), 0, FolderKind.PERSISTENT, measure_folder(state))

@@ -6,6 +6,7 @@ import os
 import shutil
 import sqlite3
 import stat
+import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
@@ -13,9 +14,11 @@ from typing import Any
 
 import pytest
 
+from judge.agents.program_files import program_digest
 from judge.base.errors import HostError, InputError
 from judge.base.locks import try_lock
-from judge.contest.backup import MANIFEST, back_up, read_manifest
+from judge.contest.backup import back_up
+from judge.contest.backup_check import MANIFEST, read_manifest
 from judge.contest.contest import Contest, open_store
 from judge.contest.plan import load_plan
 from judge.contest.restore import restore
@@ -59,7 +62,7 @@ def test_restored_contest_has_the_results_and_continues_to_a_valid_export(runnin
     assert [] == verify_export(tmp_path / "public", None).problems
 
 
-def test_second_backup_copies_new_files_only_and_replaces_the_database(running: Cup, tmp_path: Path) -> None:
+def test_second_backup_copies_new_files_only_and_keeps_the_former_one(running: Cup, tmp_path: Path) -> None:
     first = back_up(running.planned, tmp_path / "backup")
     assert 0 == back_up(running.planned, tmp_path / "backup").new_files
     running.play(2)
@@ -67,9 +70,16 @@ def test_second_backup_copies_new_files_only_and_replaces_the_database(running: 
 
     assert 2 == second.new_files
     assert set(first.manifest.stored) < set(second.manifest.stored)
-    assert [second.manifest.database] == [path.name for path in (tmp_path / "backup/database").iterdir()]
+    expected = {first.manifest.database, second.manifest.database}
+    assert expected == {path.name for path in (tmp_path / "backup/database").iterdir()}
     restore(tmp_path / "backup", tmp_path / "restored")
     assert results(running.folder) == results(tmp_path / "restored")
+    assert first.manifest.stored == restore(tmp_path / "backup", tmp_path / "older", former=True).manifest.stored
+
+    running.play(1)
+    third = back_up(running.planned, tmp_path / "backup")
+    expected = {second.manifest.database, third.manifest.database}
+    assert expected == {path.name for path in (tmp_path / "backup/database").iterdir()}
 
 
 def test_keys_are_copied_on_request_only_and_elsewhere(running: Cup, tmp_path: Path) -> None:
@@ -148,10 +158,11 @@ def test_wrong_record_is_found_by_the_replay(running: Cup, tmp_path: Path) -> No
     with closing(sqlite3.connect(running.folder / "contest.db")) as database, database:
         for table in ("attempts", "results"):
             database.execute(f"UPDATE {table} SET record = ? WHERE record = ?", (forged, digest))  # noqa: S608 our names
-    back_up(running.planned, tmp_path / "backup")
-
-    with pytest.raises(InputError, match="a replay of the restored records failed"):
-        restore(tmp_path / "backup", tmp_path / "restored")
+    with pytest.raises(InputError, match="a replay of the records failed"):
+        back_up(running.planned, tmp_path / "backup")
+    back_up(running.planned, tmp_path / "unsampled", sample=0)
+    with pytest.raises(InputError, match="a replay of the records failed"):
+        restore(tmp_path / "unsampled", tmp_path / "restored")
 
 
 def test_nothing_is_restored_into_a_folder_with_files(running: Cup, tmp_path: Path) -> None:
@@ -191,6 +202,89 @@ def test_path_outside_the_folder_is_refused(running: Cup, tmp_path: Path) -> Non
     with pytest.raises(InputError, match="not a valid path"):
         restore(tmp_path / "backup", tmp_path / "restored")
     shutil.rmtree(tmp_path / "backup")
+
+
+# --- files of the contest's folder -----------------------------------------------------------------------------------
+
+AGENT_FILES = {
+    "agent.toml": "x", "Cargo.lock": "x", "poetry.lock": "x", "lock": "x", ".lock": "x", "events.ndjson": "x",
+    "log.partial": "x", "export-pages.ndjson": "x", "test.pem": "-----BEGIN PRIVATE KEY-----", "contest.db-wal": "x",
+    "cert/manifest.sig": "x", "cert/ca.pem": "x", "exports/a": "x", "files/ab/c": "x", "agents/d": "x",
+    "submissions/schedule/lock": "x",
+}  # fmt: skip
+"""Names that a contest's folder uses for other things."""
+
+
+def test_files_of_a_listed_agent_are_restored_with_the_same_digest(running: Cup, tmp_path: Path) -> None:
+    program = running.folder / next(iter(STRONG_TO_WEAK))
+    for name, text in AGENT_FILES.items():
+        (program / name).parent.mkdir(parents=True, exist_ok=True)
+        (program / name).write_text(text)
+    (program / "run").symlink_to("agent.toml")
+    (tmp_path / "shared.txt").write_text("shared")
+    (program / "shared").symlink_to(tmp_path / "shared.txt")
+    (program / "agent.toml").chmod(0o755)
+
+    back_up(running.planned, tmp_path / "backup")
+    restore(tmp_path / "backup", tmp_path / "restored")
+
+    restored = tmp_path / "restored" / program.name
+    assert program_digest(program) == program_digest(restored)
+    expected = {*AGENT_FILES, "run", "shared"}
+    assert expected == {path.relative_to(restored).as_posix() for path in restored.rglob("*") if path.is_file()}
+
+
+def test_files_that_the_judge_makes_again_are_left_out(running: Cup, tmp_path: Path) -> None:
+    derived = {"lock", "events.ndjson", "export-pages.ndjson", "exports/1/public/index.html", "published/index.html"}
+    own = {"openings.lock", "notes/lock", "notes/manifest.sig", "notes/events.ndjson"}
+    for name in derived | own:
+        (running.folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (running.folder / name).write_text("x")
+    found = back_up(running.planned, tmp_path / "backup").manifest.files.keys()
+    assert own <= found
+    assert not derived & found
+
+
+def test_links_to_directories_are_followed_inside_the_folder_and_reported_outside(running: Cup, tmp_path: Path) -> None:
+    (running.folder / "books").mkdir()
+    (running.folder / "books/one.txt").write_text("1")
+    (running.folder / "library").symlink_to("books")
+    (running.folder / "books/loop").symlink_to("..")
+    (running.folder / "outside").symlink_to("/usr")
+    report = back_up(running.planned, tmp_path / "backup")
+    assert {"books/one.txt", "library/one.txt"} <= report.manifest.files.keys()
+    assert {"books/loop", "library/loop", "outside"} == set(report.links)
+
+
+def test_file_whose_name_is_not_utf8_is_named(running: Cup, tmp_path: Path) -> None:
+    (running.folder / os.fsdecode(b"caf\xe9.txt")).write_text("x")
+    with pytest.raises(InputError, match="not UTF-8"):
+        back_up(running.planned, tmp_path / "backup")
+
+
+def test_damaged_copy_is_written_again(running: Cup, tmp_path: Path) -> None:
+    digest = back_up(running.planned, tmp_path / "backup").manifest.stored[0]
+    path = tmp_path / "backup/files" / digest[:2] / digest
+    path.write_bytes(path.read_bytes()[:-1])
+    with pytest.raises(InputError, match="changed or damaged"):
+        restore(tmp_path / "backup", tmp_path / "restored")
+    back_up(running.planned, tmp_path / "backup")
+    restore(tmp_path / "backup", tmp_path / "restored")
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root mounts")
+def test_contest_on_a_read_only_file_system_is_backed_up(running: Cup, tmp_path: Path) -> None:
+    running.store.close()
+    place = tmp_path / "mounted"
+    place.mkdir()
+    subprocess.run(["mount", "--bind", running.folder, place], check=True)
+    try:
+        subprocess.run(["mount", "-o", "remount,ro,bind", place], check=True)
+        report = back_up(load_plan(place), tmp_path / "backup")
+    finally:
+        subprocess.run(["umount", "--lazy", place], check=True)
+    assert 5 == report.manifest.games
+    restore(tmp_path / "backup", tmp_path / "restored")
 
 
 # --- a backup that was changed and fitted ----------------------------------------------------------------------------
@@ -248,6 +342,7 @@ CHANGES: dict[str, Callable[[Path, Any], None]] = {
         dict.fromkeys(("a", "a/b"), manifest["files"]["contest.toml"])
     ),
     "a record that is no digest": in_manifest("stored", ["../../x"]),
+    "an agent with other files": in_manifest("programs", {"anna": "0" * 64}),
     "an agent that is no digest": in_manifest("agents", {"../x": "../y"}),
     "a missing table": in_database("DROP TABLE results"),
     "an unread missing table": in_database("DROP TABLE tokens"),
@@ -282,7 +377,7 @@ def test_restore_that_was_killed_leaves_no_contest(
 ) -> None:
     back_up(running.planned, tmp_path / "backup")
     monkeypatch.setattr("judge.contest.restore.shutil.rmtree", lambda *_, **__: None)
-    monkeypatch.setattr("judge.contest.restore.verify", lambda _: 1 / 0)
+    monkeypatch.setattr("judge.contest.restore.sha256_of", lambda _: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         restore(tmp_path / "backup", tmp_path / "restored")
 

@@ -1,5 +1,6 @@
 """A backup of a contest in PostgreSQL: the dump of pg_dump is checked before it is part of a backup."""
 
+import random
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,6 +10,8 @@ from sqlalchemy import create_engine, text
 
 from judge.base.errors import InputError
 from judge.contest.backup import back_up
+from judge.contest.backup_check import check_backup, read_manifest
+from judge.contest.plan import load_plan
 from judge.contest.restore import restore
 from tests.publish.cups import STRONG_TO_WEAK, Cup
 from tests.store.server import running
@@ -58,6 +61,8 @@ def test_contest_is_restored_from_its_dump(cup: Cup, database: str, tmp_path: Pa
     assert games == manifest.games
 
     with pytest.raises(InputError, match="this database is not that of the backup"):
+        restore(tmp_path / "backup", tmp_path / "restored", store=database)
+    with pytest.raises(InputError, match="then name that database: --store"):
         restore(tmp_path / "backup", tmp_path / "restored")
     cup.store.close()
     client(
@@ -68,7 +73,10 @@ def test_contest_is_restored_from_its_dump(cup: Cup, database: str, tmp_path: Pa
         "--no-owner",
         str(tmp_path / "backup/database" / manifest.database),
     )
-    assert manifest == restore(tmp_path / "backup", tmp_path / "restored").manifest
+    assert manifest == restore(tmp_path / "backup", tmp_path / "restored", store=database).manifest
+    other = f"{database}&application_name=restored"
+    restore(tmp_path / "backup", tmp_path / "elsewhere", store=other)
+    assert other == load_plan(tmp_path / "elsewhere").plan.store
 
 
 def test_dump_of_another_contest_or_without_tables_is_refused(cup: Cup, database: str, tmp_path: Path) -> None:
@@ -76,10 +84,33 @@ def test_dump_of_another_contest_or_without_tables_is_refused(cup: Cup, database
     with pytest.raises(InputError, match="the data of journal is missing"):
         back_up(cup.planned, tmp_path / "backup", dump=path)
     (tmp_path / "text.dump").write_text("no dump")
-    with pytest.raises(InputError, match="use pg_dump --format=custom"):
+    with pytest.raises(InputError, match="new dump with pg_dump --format=custom"):
         back_up(cup.planned, tmp_path / "backup", dump=tmp_path / "text.dump")
     with pytest.raises(InputError, match="first run pg_dump"):
         back_up(cup.planned, tmp_path / "backup")
+
+
+@pytest.mark.parametrize("compression", ["0", "6"])
+def test_dump_that_was_cut_short_or_damaged_is_refused_and_the_former_backup_stays(
+    compression: str, cup: Cup, database: str, tmp_path: Path
+) -> None:
+    whole = dump(database, tmp_path / "cup.dump", f"--compress={compression}").read_bytes()
+    former = back_up(cup.planned, tmp_path / "backup", dump=tmp_path / "cup.dump", sample=0).manifest
+    damaged = tmp_path / "damaged.dump"
+    chance = random.Random(54)
+    for length in sorted({len(whole) - 1, len(whole) - 100, *(chance.randrange(len(whole)) for _ in range(12))}):
+        damaged.write_bytes(whole[:length])
+        try:
+            back_up(cup.planned, tmp_path / "backup", dump=damaged, sample=0)
+        except InputError:
+            assert former == read_manifest(tmp_path / "backup"), length
+        else:
+            former = read_manifest(tmp_path / "backup")
+            check_backup(tmp_path / "backup", former, 0, {})
+            assert former.games == len(cup.contest.results())
+    damaged.write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(InputError):
+        back_up(cup.planned, tmp_path / "backup", dump=damaged, sample=0)
 
 
 def test_older_dump_does_not_replace_a_newer_backup(cup: Cup, database: str, tmp_path: Path) -> None:

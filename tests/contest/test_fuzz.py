@@ -118,7 +118,7 @@ def use(planned: Planned) -> None:
     assert isinstance(planned.has_no_store, bool)
     assert all(planned.locate(agent) for agent in planned.plan.agents)
     folders = planned.folder / planned.plan.folders.from_
-    for read in (planned.openings, lambda: read_any(folders, planned.policy)):
+    for read in (planned.openings, lambda: read_any(folders, planned)):
         with suppress(InputError):
             read()
 

@@ -14,14 +14,8 @@ from pydantic import ValidationError
 from judge.base.errors import InputError
 from judge.contest.contest import Contest
 from judge.contest.league_seats import resolved_format
-from judge.contest.orders import (
-    effect_of_end_season,
-    effect_of_freeze_admissions,
-    effect_of_reopen_admissions,
-    end_season,
-    freeze_admissions,
-    reopen_admissions,
-)
+from judge.contest.order_previews import effect_of_end_season, effect_of_freeze_admissions, effect_of_reopen_admissions
+from judge.contest.orders import end_season, freeze_admissions, reopen_admissions
 from judge.contest.plan import load_plan
 from judge.contest_games import GameState, ScheduledGame
 from judge.store.contests import Store

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from judge.base.errors import InputError
-from judge.contest.orders import disqualify, effect_of_disqualify, enter
+from judge.contest.order_previews import effect_of_disqualify
+from judge.contest.orders import disqualify, enter
 from judge.export.export import PageOptions, publish
 from judge.store.contests import Store
 from judge.store.orders import OrganiserOrder

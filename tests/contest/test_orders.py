@@ -5,7 +5,8 @@ from collections.abc import Iterator
 import pytest
 
 from judge.contest.contest import Contest
-from judge.contest.orders import effect_of_resume, resume
+from judge.contest.order_previews import effect_of_resume
+from judge.contest.orders import resume
 from judge.contest.runner import STOPPED
 from judge.contest_games import GameState
 from judge.store.orders import OrganiserOrder

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from judge.base.errors import InputError
+from judge.contest.folder_names import PAGES_FILE
 from judge.export.export import PageOptions, publish
-from judge.export.former_pages import PAGES_FILE
 from judge.transparency.keys import make_key
 from judge.verify.export import verify_export
 from tests.publish.cups import STRONG_TO_WEAK, Cup

@@ -8,11 +8,14 @@ from email import message_from_bytes
 from email.policy import default
 from pathlib import Path
 
+from sqlalchemy import event
+
 from judge.contest.entries import intake_directory
 from judge.contest.plan import load_plan
 from judge.notices.policy import NoticePolicy
 from judge.notices.sender import NoticeSender, new_secret
 from judge.store.notices import Notices
+from judge.store.submissions import Register
 from judge.store.types import RATED, ProcessingResult, Upload
 from tests.broadcast.logs import accept, play_next
 from tests.notices.test_sender import ended, mail_server
@@ -108,3 +111,34 @@ def test_author_is_notified_of_the_first_certain_rating_in_a_ladder(tmp_path: Pa
         (rated,) = [each for each in notices.of("eve", 99) if each.kind == RATED]
     assert rated.text == "zoe has its rating: 1612 Elo, standard error 74"
     assert json.loads(rated.body)["data"]["agent"] == "zoe"
+
+
+def test_contest_in_the_same_database_holds_back_no_notices_and_causes_no_writes(tmp_path: Path) -> None:
+    numbers = {agent: number for number, agent in enumerate(AUTHORS.values(), 1)}
+    with Cup(tmp_path, CAST, form='name = "round-robin"\ngames = 2', submissions=numbers) as cup:
+        url, later = cup.planned.store_url, [timedelta()]
+        notices = Notices(url, "spring-cup", lambda: datetime.now(UTC) + later[0])
+        directory = intake_directory(load_plan(tmp_path))
+        with (
+            closing(notices),
+            closing(directory.register()) as register,
+            closing(Register(url, "autumn-cup")) as other,
+        ):
+            notices.derive()
+            for author, agent in AUTHORS.items():
+                taken = register.receive(Upload(author, agent, "a.zip", "a" * 64, 1), worker="w")
+                register.finish(taken.id, taken.attempt, ProcessingResult("", agent, None, "{}", None, None))
+            notices.set_email("ada", "ada@example.org")
+            cup.play()
+            notices.derive()
+            other.receive(Upload("eve", "brain", "b.zip", "b" * 64, 1))
+
+            statements: list[str] = []
+            event.listen(notices._engine, "before_cursor_execute", lambda *given: statements.append(given[2]))
+            for _ in range(20):
+                assert 0 == notices.derive()
+            assert "BEGIN" in statements
+            assert "BEGIN IMMEDIATE" not in statements
+            (test,) = notices.due(digest_s=86_400)
+            notices.sent(test.id)
+            assert ["result"] == [each.kind for each in notices.due(digest_s=86_400)]

@@ -23,6 +23,9 @@ def nets(*texts: str) -> tuple[IPv4Network | IPv6Network, ...]:
         *("::", "::1", "::ffff:127.0.0.1", "::ffff:8.8.8.8", "::7f00:1", "64:ff9b::7f00:1", "64:ff9b:1::1"),
         *("fe80::1", "fe80::1%eth0", "fc00::1", "fd12::1", "fec0::1", "ff02::1", "ff0e::1", "100::1"),
         *("2001::1", "2001:10::1", "2001:20::1", "2001:db8::1", "2002:7f00:1::1", "3fff::1", "4000::1"),
+        *("192.88.99.1", "192.0.0.9", "192.0.0.170", "192.31.196.1", "192.52.193.1", "192.175.48.1", "2620:4f:8000::1"),
+        *("2001:4:112::1", "2001:0:7f00:1::1", "5f00::1", "2002:808:808::1", "::ffff:0:127.0.0.1", "64:ff9b::808:808"),
+        *("2001:470:1:2:0:5efe:10.0.0.1", "2a00:1450::200:5efe:7f00:1", "2600::5efe:8.8.8.8", "2600::300:5efe:1.1.1.1"),
         *("", "localhost", "127.1", "1.2.3.4.5"),
     ],
 )
@@ -30,10 +33,13 @@ def test_an_inside_address_is_not_called(address: str) -> None:
     assert not is_permitted(address, POLICY)
 
 
-@pytest.mark.parametrize("address", ["8.8.8.8", "93.184.215.14", "2606:4700::1111", "2a00:1450:4014:80e::200e"])
+PUBLIC = ["8.8.8.8", "93.184.215.14", "192.0.1.1", "2606:4700::1111", "2a00:1450:4014:80e::200e", "2600::5eff:1:1"]
+
+
+@pytest.mark.parametrize("address", PUBLIC)
 def test_a_public_address_is_called_unless_the_organiser_refuses_it(address: str) -> None:
     assert is_permitted(address, POLICY)
-    assert not is_permitted(address, NoticePolicy(refuse=nets("8.0.0.0/8", "93.0.0.0/8", "2000::/3")))
+    assert not is_permitted(address, NoticePolicy(refuse=nets("8.0.0.0/8", "93.0.0.0/8", "192.0.0.0/8", "2000::/3")))
 
 
 def test_an_inside_network_is_called_if_the_organiser_permits_it() -> None:

@@ -5,7 +5,7 @@ import hashlib
 import hmac
 import socket
 import tracemalloc
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from ipaddress import ip_network
 from typing import Any
 
@@ -34,6 +34,45 @@ def test_a_call_is_signed_as_standard_webhooks_says() -> None:
     key = base64.b64decode(SECRET.removeprefix("whsec_"))
     expected = base64.b64encode(hmac.new(key, signed, hashlib.sha256).digest()).decode()
     assert ("msg_1", f"v1,{expected}") == (header(request, "webhook-id"), header(request, "webhook-signature"))
+
+
+def has_addresses(monkeypatch: pytest.MonkeyPatch, *addresses: str) -> None:
+    """The host two.example has these addresses."""
+    plain = socket.getaddrinfo
+
+    def resolve(host: Any, port: Any, *more: Any, **options: Any) -> Any:
+        found = [plain(each, port, *more, **options) for each in (addresses if host == "two.example" else [host])]
+        return [each for some in found for each in some]
+
+    monkeypatch.setattr(socket, "getaddrinfo", resolve)
+
+
+def test_each_address_of_a_host_is_tried_until_one_answers(monkeypatch: pytest.MonkeyPatch) -> None:
+    has_addresses(monkeypatch, "::1", "127.0.0.2", "127.0.0.1")
+    with receiving(says(OK)) as receiver:
+        policy = POLICY.model_copy(update={"permit": (*LOOPBACK, ip_network("::1/128"))})
+        call(receiver.url.replace("127.0.0.1", "two.example"), policy)
+    assert 1 == len(receiver.requests)
+
+
+def test_address_that_does_not_answer_leaves_time_for_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A full backlog takes no connection."""
+    has_addresses(monkeypatch, "127.0.0.3", "127.0.0.1")
+    with receiving(says(OK)) as receiver, socket.socket() as silent, ExitStack() as waiting:
+        silent.bind(("127.0.0.3", receiver.port))
+        silent.listen(0)
+        for _ in range(4):
+            client = waiting.enter_context(socket.socket())
+            client.setblocking(False)
+            client.connect_ex(("127.0.0.3", receiver.port))
+        call(receiver.url.replace("127.0.0.1", "two.example"), POLICY.model_copy(update={"receiver_s": 4.0}))
+    assert 1 == len(receiver.requests)
+
+
+def test_host_without_an_answering_address_is_not_reached(monkeypatch: pytest.MonkeyPatch) -> None:
+    has_addresses(monkeypatch, "127.0.0.2", "127.0.0.3")
+    with receiving(says(OK)) as receiver, pytest.raises(NotDeliveredError, match="not reached"):
+        call(receiver.url.replace("127.0.0.1", "two.example"))
 
 
 def test_a_redirect_is_not_followed() -> None:

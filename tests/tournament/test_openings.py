@@ -351,5 +351,5 @@ def test_compressed_lines_without_openings_are_bounded(
 
 def test_named_pipe_is_not_waited_for(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "openings.txt")
-    with pytest.raises(InputError, match=r"openings\.txt is a special file"):
+    with pytest.raises(InputError, match=r"openings\.txt cannot be read: a special file"):
         read_openings(tmp_path / "openings.txt", stones(15, 15))

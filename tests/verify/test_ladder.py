@@ -16,16 +16,8 @@ import judge.contest.orders
 from judge.base.errors import InputError
 from judge.contest.contest import Contest
 from judge.contest.entries import current_intake, intake_directory
-from judge.contest.orders import (
-    effect_of_enter,
-    effect_of_withdraw,
-    end_season,
-    enter,
-    enter_passed,
-    freeze_admissions,
-    reopen_admissions,
-    withdraw,
-)
+from judge.contest.order_previews import effect_of_enter, effect_of_withdraw
+from judge.contest.orders import end_season, enter, enter_passed, freeze_admissions, reopen_admissions, withdraw
 from judge.contest.take_snapshot import entry_of
 from judge.contest_games import Pairing, ScheduledGame
 from judge.export.export import PageOptions, publish

@@ -14,7 +14,8 @@ from judge.agents.agents import AgentManifest
 from judge.base.errors import InputError
 from judge.cli.submit import open_intake
 from judge.contest.contest import Contest
-from judge.contest.orders import effect_of_enter, enter, late_agents, withdraw
+from judge.contest.order_previews import effect_of_enter
+from judge.contest.orders import enter, late_agents, withdraw
 from judge.contest_games import GameState
 from judge.export.export import publish
 from judge.store.orders import OrganiserOrder

@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from judge.base.errors import InputError
-from judge.contest.orders import effect_of_withdraw, withdraw
+from judge.contest.order_previews import effect_of_withdraw
+from judge.contest.orders import withdraw
 from judge.contest_games import GameState, Pairing
 from judge.export.export import publish
 from judge.store.contests import Store

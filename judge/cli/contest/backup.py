@@ -44,15 +44,21 @@ def backup(
         Path | None,
         typer.Option(help="For a contest in PostgreSQL: its dump by pg_dump --format=custom, which is checked."),
     ] = None,
+    sample: Annotated[
+        int, typer.Option(metavar="N", min=0, help="Replay N games from the copies, chosen at random.")
+    ] = 20,
 ) -> None:
     """Copy a contest with its store, records, agents and folders, also while it runs.
 
+    The copy passes the checks of a restore before it replaces an earlier one, which restore --former still reads.
     TO has the contest's secret: keep it as private as the contest's folder.
     """
-    report = back_up(load_plan(contest), target, keys, dump, progress_bar())
+    report = back_up(load_plan(contest), target, keys, dump, progress_bar(), sample)
     manifest = report.manifest
     print(f"{target}: {manifest.games} games, {len(manifest.stored)} records and folders, {report.new_files} new files")
     print(f"log      {manifest.log_size} leaves, root {manifest.log_root}")
+    if report.links:
+        note(f"judge: links to directories are not in the backup: {printable(', '.join(report.links))}")
     if manifest.keys:
         where = "are not in the backup" if keys is None else f"were copied to {keys}"
         note(f"judge: private keys {where}: {printable(', '.join(manifest.keys))}")
@@ -68,9 +74,17 @@ def restore(
             metavar="CHECKPOINT", help="A published checkpoint of the log: refuse a backup that is older or of a fork."
         ),
     ] = None,
+    former: Annotated[bool, typer.Option("--former", help="Restore the backup before the newest one.")] = False,
+    store: Annotated[
+        str,
+        typer.Option(
+            metavar="URL",
+            help="For a contest in PostgreSQL: the database with the loaded dump, which contest.toml then names.",
+        ),
+    ] = "",
 ) -> None:
     """Restore a contest from a backup, and check its files, its log and a sample of its games."""
-    report = restore_backup(source, contest, sample, since, progress_bar())
+    report = restore_backup(source, contest, sample, since, progress_bar(), store=store, former=former)
     manifest = report.manifest
     place, moment = printable(str(contest), None), printable(manifest.taken_at)
     print(f"{place}: {manifest.games} games, of {moment}; {report.replayed} records replayed")

@@ -18,9 +18,10 @@ from judge.base.text import printable
 from judge.base.toml_files import toml_quoted
 from judge.cli.contest.init_options import InitOptions, ask_options, policy_of_game
 from judge.cli.contest.next_file import next_text
-from judge.cli.options import ClockOption, PolicyOption, SetOption, operator
+from judge.cli.options import ClockOption, PolicyOption, SetOption, StoreOption, operator
 from judge.contest.carry_over import carry_over
 from judge.contest.entries import intake_directory
+from judge.contest.foreign_store import foreign
 from judge.contest.plan import NAME, PLAN_FILE, Planned, load_plan
 from judge.host.house_agents import house_agent_names
 from judge.referee.policy import load_policy
@@ -173,6 +174,7 @@ def init(
             help="Copy another contest: file, submitted agents with their checks, tokens, key, ratings.",
         ),
     ] = None,
+    store: StoreOption = "",
 ) -> None:
     """Create a folder NAME with a commented contest.toml."""
     options = InitOptions(
@@ -184,7 +186,7 @@ def init(
                 "--from copies policy, format, agents and seed: leave out --policy, --game, --format, --games, "
                 "--agent, --clock and --seed, and change the new file"
             )
-        _init_from(name, load_plan(last), options, set_ or [])
+        _init_from(name, foreign(load_plan(last), (), store), options, set_ or [])
         return
     if game:
         if policy:
@@ -264,6 +266,8 @@ def _init_from(name: str, last: Planned, options: InitOptions, changes: Sequence
         values["change"] = f"[{', '.join(map(toml_quoted, wanted))}]"
     if options.title:
         values["title"] = toml_quoted(options.title)
+    if not last.keeps_own_database:
+        values["store"] = toml_quoted(last.plan.store)
     if options.zone:
         values["zone"] = toml_quoted(options.zone)
     text = next_text(last, folder, values, with_ratings=has_begun) + options.schedule

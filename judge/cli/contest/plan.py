@@ -5,7 +5,7 @@ import json
 
 from judge.base.errors import InputError
 from judge.base.text import duration, printable, titled
-from judge.cli.options import HERE, ContestArgument, JsonOption
+from judge.cli.options import HERE, ContestArgument, JsonOption, StoreOption
 from judge.contest.estimate import EXPECTED_ANSWERS, ContestEstimate, estimate_contest
 from judge.contest.executor import slots_on_host
 from judge.contest.plan import Planned, load_plan
@@ -15,9 +15,11 @@ from judge.site.rules import games_of_pair
 EXAMPLES = "Example: judge contest plan cup/contest.toml"
 
 
-def plan(contest: ContestArgument = HERE, as_json: JsonOption = False) -> None:
+def plan(contest: ContestArgument = HERE, store: StoreOption = "", as_json: JsonOption = False) -> None:
     """Print the number of games, how long they can take on this machine, and problems. Exits with 1 if any."""
     planned = load_plan(contest)
+    if not planned.keeps_own_database:
+        planned = planned.with_store(store)
     found = estimate_contest(planned)
     try:
         read_joined(planned)
@@ -79,6 +81,9 @@ def _show(planned: Planned, found: ContestEstimate, slots: int) -> None:
     print(f"  chance   {chance}")
     if words := planned.plan.windows.words:
         print(f"  moments  {words}")
+    if not planned.plan.store:
+        print("  store    not opened: contest.toml names a database outside its folder")
+        print("           name it with --store URL, to include submitted agents")
     if found.folders:
         print(f"  folders  {printable(found.folders, 2000)}")
     for sentence in found.missing:

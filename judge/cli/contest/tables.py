@@ -20,6 +20,7 @@ from judge.contest.contest import Contest, Standing, open_store
 from judge.contest.entries import equal_files, intake_directory, name_problems
 from judge.contest.hosts import contest_hosts
 from judge.contest.plan import Planned, load_plan
+from judge.contest.run_lock import player_of
 from judge.contest.runner import again_at
 from judge.contest.window_keeper import has_window_keeper
 from judge.contest_games import GameState
@@ -59,18 +60,27 @@ def status(
     total = sum(counts.values()) - counts["cancelled"] + document["to_come"]
     state = "over" if document["is_over"] else document["state"]
     of = "of" if document["is_exact"] else "of at least"
-    if state == "open" and any(host["running"] and host["lost_since"] is None for host in document["hosts"]):
+    is_idle = state == "open" and document["player"] is None
+    is_interrupted = is_idle and counts["running"] > 0
+    if is_interrupted:
+        state = "interrupted"
+    elif state == "open" and any(host["running"] and host["lost_since"] is None for host in document["hosts"]):
         state = "playing"
     name = printable(titled(document["contest"], found.snapshot.title))
     print(f"{name}: {state}, {counts['done']} {of} {total} games done")
-    shown = [f"{count} {state}" for state, count in counts.items() if count]
+    running = "interrupted" if is_interrupted else "running"
+    shown = [f"{count} {running if word == 'running' else word}" for word, count in counts.items() if count]
     shown += [f"{document['to_come']} to be drawn"] if document["to_come"] else []
     print(f"  {', '.join(shown)}")
+    if is_idle:
+        print(
+            f"  continue      no judge plays the contest; judge contest run {printable(str(contest), 200)} continues it"
+        )
     print(f"  chance        {document['chance']['words']}")
     if document["folders"]:
         print(f"  {printable(document['folders'], 2000)}")
     for host in document["hosts"]:
-        print(f"  host          {printable(host['name'], 80)}: {_host_words(host)}")
+        print(f"  host          {printable(host['name'], 80)}: {_host_words(host, running)}")
         for what in host["stands_out"]:
             print(f"  unusual       {printable(host['name'], 80)}: {printable(what)}")
     for core, holder in document["cores"].items():
@@ -92,9 +102,9 @@ def status(
         )
 
 
-def _host_words(host: Mapping[str, Any]) -> str:
+def _host_words(host: Mapping[str, Any], running: str) -> str:
     parts = [] if host["slots"] is None else [f"{host['slots']} slots"]
-    parts += [f"{host['running']} running", f"{host['played']} played", f"{host['voids']} void"]
+    parts += [f"{host['running']} {running}", f"{host['played']} played", f"{host['voids']} void"]
     if host["lost_since"] is not None:
         parts.append(f"lost since {host['lost_since']}")
     if host["barred"]:
@@ -207,6 +217,7 @@ def status_of(contest: Contest, games: bool = False, tested: bool = False) -> di
         "contest": contest.name,
         "state": contest.store.state(contest.name),
         "is_over": is_over,
+        "player": None if is_over else player_of(contest.planned) or contest.store.lease_holder(contest.name),
         "games": {state.value: count for state, count in counts.items()},
         "to_come": to_come.games,
         "is_exact": to_come.is_exact or is_over,

@@ -138,7 +138,7 @@ def brought(planned: Planned) -> ImportedFolders | None:
     refuse_without_folders(planned)
     if not named:
         return _imported(planned, imported)
-    return ImportedFolders(named, read_any(planned.folder / named, planned.policy))
+    return ImportedFolders(named, read_any(planned.folder / named, planned))
 
 
 def refuse_without_folders(planned: Planned) -> None:
@@ -150,10 +150,11 @@ def refuse_without_folders(planned: Planned) -> None:
         )
 
 
-def read_any(path: Path, policy: Policy) -> Sequence[AgentFolder]:
-    """Read a contest's or directory's folders. Raises InputError with the wrong path."""
+def read_any(path: Path, planned: Planned) -> Sequence[AgentFolder]:
+    """Read another contest's or a directory's folders for a contest. Raises InputError with the wrong path."""
+    policy = planned.policy
     if is_file(path) or is_file(path / PLAN_FILE):
-        return [_fitting(each, policy) for each in _of_contest(path)]
+        return [_fitting(each, policy) for each in _of_contest(path, planned.store_url)]
     return read_folders(path, policy)
 
 
@@ -168,7 +169,7 @@ def bring(planned: Planned, source: Path, replaces: bool) -> ImportedFolders:
         )
     if path.exists() and not replaces:
         raise InputError(f"{path}: folders were imported already; --force replaces them")
-    found = ImportedFolders(str(source), read_any(source, planned.policy))
+    found = ImportedFolders(str(source), read_any(source, planned))
     files = Files(planned.files)
     folders = tuple(
         _Import(name=each.name, program=each.program, state=files.put(each.state.data)) for each in found.folders
@@ -224,13 +225,13 @@ def refuse_while_running(store: Reader, planned: Planned) -> None:
         )
 
 
-def _of_contest(path: Path) -> Sequence[AgentFolder]:
-    from judge.store.contests import Store
+def _of_contest(path: Path, named: str) -> Sequence[AgentFolder]:
+    from judge.contest.foreign_store import open_foreign
 
     planned = load_plan(path)
     if planned.has_no_store:
         raise planned.not_begun()
-    with closing(Store(planned.store_url)) as store:
+    with closing(open_foreign(planned, [named])) as store:
         if planned.name not in store.contest_names():
             raise planned.not_begun()
         refuse_while_running(store, planned)

@@ -8,8 +8,8 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 from judge.base.errors import InputError
 from judge.base.tree_tar import tree_chunks
+from judge.contest.folder_names import EXPORTS
 from judge.publish.manifest import MANIFEST, SIGNATURE, file_names, read_signed_manifest
-from judge.web.organisers.files import EXPORTS
 
 ARCHIVE = "export.tar.gz"
 

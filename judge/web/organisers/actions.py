@@ -6,9 +6,10 @@ from typing import Literal
 
 from judge.base.errors import InputError
 from judge.base.text import sentence
-from judge.contest import orders
+from judge.contest import order_previews, orders
 from judge.contest.contest import Contest
-from judge.contest.orders import Effect, PlaceChange
+from judge.contest.folder_names import EXPORTS, PUBLISHED
+from judge.contest.order_previews import Effect, PlaceChange
 from judge.store.orders import DoneOrder, OrganiserOrder
 from judge.store.submission_queries import LATE
 from judge.store.submissions import LATE_REFUSED
@@ -16,7 +17,7 @@ from judge.store.types import ENTERS, State, Submission
 from judge.submissions.service import decide
 from judge.transparency.log import KEY_FILE
 from judge.web.organisers.console import Console
-from judge.web.organisers.files import EXPORTS, PUBLISHED, export, publish_pages
+from judge.web.organisers.files import export, publish_pages
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,28 +67,28 @@ def _of_contest(
 
 
 def _preview_void(console: Console, target: str) -> Preview:
-    game, found = orders.effect_of_void(console.begun(), target)
+    game, found = order_previews.effect_of_void(console.begun(), target)
     heading = sentence(f"Void game {game.number} and play it again")
     return Preview(heading, found.words, found.note, found.changes, game.attempt)
 
 
 def _preview_replay(console: Console, target: str) -> Preview:
-    game, found = orders.effect_of_replay(console.begun(), target)
+    game, found = order_previews.effect_of_replay(console.begun(), target)
     return Preview(sentence(f"Play game {game.number} again"), found.words, found.note)
 
 
 def _preview_disqualify(console: Console, target: str) -> Preview:
-    found = orders.effect_of_disqualify(console.begun(), target)
+    found = order_previews.effect_of_disqualify(console.begun(), target)
     return Preview(sentence(f"Disqualify {target}"), found.words, found.note, found.changes)
 
 
 def _preview_withdraw(console: Console, target: str) -> Preview:
-    found = orders.effect_of_withdraw(console.begun(), target)
+    found = order_previews.effect_of_withdraw(console.begun(), target)
     return Preview(sentence(f"Withdraw {target}"), found.words, found.note, found.changes)
 
 
 def _preview_enter(console: Console, target: str) -> Preview:
-    found = orders.effect_of_enter(console.begun(), target)
+    found = order_previews.effect_of_enter(console.begun(), target)
     return Preview(sentence(f"Enter {target}"), found.words, found.note)
 
 
@@ -199,8 +200,8 @@ def _says_retry(submission: Submission) -> str:
 
 
 ACTIONS: Mapping[str, Action] = {
-    "pause": _of_contest(sentence("Pause"), orders.effect_of_pause, orders.pause),
-    "resume": _of_contest(sentence("Resume"), orders.effect_of_resume, orders.resume),
+    "pause": _of_contest(sentence("Pause"), order_previews.effect_of_pause, orders.pause),
+    "resume": _of_contest(sentence("Resume"), order_previews.effect_of_resume, orders.resume),
     # Another attempt than the preview's may have another result.
     "void": Action(
         sentence("Void and play again"), _preview_void, lambda console, *given: orders.void(console.begun(), *given)
@@ -215,12 +216,12 @@ ACTIONS: Mapping[str, Action] = {
         sentence("Withdraw"), _preview_withdraw, lambda console, order, _: orders.withdraw(console.begun(), order)
     ),
     "enter": Action(sentence("Enter"), _preview_enter, lambda console, order, _: orders.enter(console.begun(), order)),
-    "end-season": _of_contest(sentence("End the season"), orders.effect_of_end_season, orders.end_season),
+    "end-season": _of_contest(sentence("End the season"), order_previews.effect_of_end_season, orders.end_season),
     "freeze-admissions": _of_contest(
-        sentence("Freeze admissions"), orders.effect_of_freeze_admissions, orders.freeze_admissions
+        sentence("Freeze admissions"), order_previews.effect_of_freeze_admissions, orders.freeze_admissions
     ),
     "reopen-admissions": _of_contest(
-        sentence("Reopen admissions"), orders.effect_of_reopen_admissions, orders.reopen_admissions
+        sentence("Reopen admissions"), order_previews.effect_of_reopen_admissions, orders.reopen_admissions
     ),
     "export": Action(sentence("Export"), _preview_export, lambda console, order, _: export(console, order)),
     "publish": Action(sentence("Publish"), _preview_publish, lambda console, order, _: publish_pages(console, order)),

@@ -12,6 +12,7 @@ from pathlib import Path
 from judge.base.errors import HostError
 from judge.base.text import sentence
 from judge.contest.contest import Contest, open_store
+from judge.contest.folder_names import EXPORTS, PUBLISHED
 from judge.contest.plan import load_plan
 from judge.export.export import publish
 from judge.publish.manifest import MANIFEST
@@ -20,11 +21,6 @@ from judge.store.types import UnknownSubmissionError
 from judge.transparency.keys import load_key
 from judge.transparency.log import KEY_FILE
 from judge.web.organisers.console import Console, Publish
-
-EXPORTS = "exports"
-"""A directory per export, with `public` and `private`."""
-
-PUBLISHED = "published"
 
 
 def export(console: Console, order: OrganiserOrder) -> DoneOrder:

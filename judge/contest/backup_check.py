@@ -1,0 +1,240 @@
+"""Form and checks of a backup.
+
+backup.json             contents, written last
+former.json             of the backup before
+database/SHA256         both databases: copies or dumps
+files/ab/SHA256         records, folder states, packed agents, other files
+"""
+
+import hashlib
+import random
+import shutil
+import sqlite3
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from functools import partial
+from io import BytesIO
+from pathlib import Path, PurePosixPath
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+from sqlalchemy.exc import SQLAlchemyError
+
+from judge.agents.program_files import digest_of_files
+from judge.agents.store import AgentStore
+from judge.base.durable_files import read_bounded, sha256_of
+from judge.base.errors import InputError, StoreDamagedError
+from judge.base.parsing import parse_json
+from judge.base.progress import Tracker, untracked
+from judge.base.text import printable
+from judge.base.worker_processes import in_parallel
+from judge.contest.postgres_dump import load_dump
+from judge.contest_games import AttemptState, GameResult
+from judge.referee.bounds import MAX_RECORD_BYTES
+from judge.referee.spec import RecordFile
+from judge.referee.verify import verify
+from judge.store.contests import Store
+from judge.store.damage import damage_of
+from judge.store.files import Files
+from judge.store.queries import Reader
+from judge.store.types import JournalLine
+from judge.transparency.log import ContestLog
+
+MANIFEST = "backup.json"
+FORMER = "former.json"
+
+MAX_MANIFEST_BYTES = 512 << 20
+
+_SHA256 = r"^[0-9a-f]{64}$"
+_Digest = Annotated[str, Field(pattern=_SHA256)]
+StoreKind = Literal["sqlite", "postgresql"]
+
+
+class _Value(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class FileCopy(_Value):
+    """A file in the contest's folder."""
+
+    sha256: str = Field(pattern=_SHA256)
+    mode: int = Field(ge=0, le=0o777)
+
+
+class BackupManifest(_Value):
+    """The contents of a backup. `log_size` and `log_root` are the log's checkpoint."""
+
+    format: Literal["judge-backup-1"] = "judge-backup-1"
+    judge: str
+    contest: str
+    taken_at: str
+    store: StoreKind
+    database: str = Field(pattern=_SHA256)
+    log_size: int = Field(ge=0)
+    log_root: str = Field(pattern=_SHA256)
+    games: int = Field(ge=0)
+    """Games with a result."""
+    files: Mapping[str, FileCopy]
+    """By path in the contest's folder."""
+    keys: tuple[str, ...] = ()
+    """Paths of private keys and passwords, not in the backup."""
+    programs: Mapping[str, _Digest] = {}
+    """Digests of listed agents by path."""
+    agents: Mapping[_Digest, _Digest]
+    """SHA-256 of the packed files, by agent digest."""
+    stored: tuple[_Digest, ...]
+    """Records and folder states."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoreContents:
+    """`records`: of all attempts. `results`: by record."""
+
+    log: ContestLog
+    records: frozenset[str]
+    results: Mapping[str, GameResult]
+
+
+def read_manifest(directory: Path, name: str = MANIFEST) -> BackupManifest:
+    """Read the manifest of a backup. Raises InputError."""
+    path = directory / name
+    data = read_bounded(path, MAX_MANIFEST_BYTES, "give a directory that judge contest backup completed")
+    return parse_json(BackupManifest, data, f"{path}: not a backup")
+
+
+def check_backup(
+    directory: Path,
+    manifest: BackupManifest,
+    sample: int,
+    agents: Mapping[str, str],
+    track: Tracker = untracked,
+) -> tuple[StoreContents, int]:
+    """Check all that a restore needs; replay `sample` games and return their number. `agents`: to unpack.
+
+    Raises InputError.
+    """
+    copies = Files(directory / "files")
+    for copy in manifest.files.values():
+        copies.get(copy.sha256)
+    for digest in track(manifest.stored, len(manifest.stored), "checking records"):
+        copies.get(digest)
+    with tempfile.TemporaryDirectory(prefix="judge-backup-") as folder:
+        for digest, packed in agents.items():
+            AgentStore(Path(folder)).put_packed(digest, BytesIO(copies.get(packed)))
+    for path, digest in manifest.programs.items():
+        if digest_of_copies(manifest.files, path) != digest:
+            raise InputError(f"{path}: the copy of the agent differs from the agent: back up again")
+    database = directory / "database" / manifest.database
+    if not database.is_file() or sha256_of(database) != manifest.database:
+        raise InputError(f"{database}: missing or changed; use another backup")
+    with opened_copy(database, manifest.store) as store:
+        contents = read_contents(store, manifest.contest)
+    if (contents.log.size, contents.log.tree.root().hex(), len(contents.results)) != (
+        manifest.log_size,
+        manifest.log_root,
+        manifest.games,
+    ):
+        raise InputError(
+            f"the database has a log of {contents.log.size} leaves, the backup one of {manifest.log_size}, or their "
+            "leaves differ: this database is not that of the backup"
+        )
+    if missing := sorted(contents.records - set(manifest.stored)):
+        raise InputError(f"{len(missing)} records are missing in the backup, first {missing[0]}")
+    chosen = random.SystemRandom().sample(sorted(contents.records), min(sample, len(contents.records)))
+    jobs = [(copies.path(digest), contents.results.get(digest)) for digest in chosen]
+    for problems in track(in_parallel(_replay_problems, jobs), len(jobs), "replaying games"):
+        if problems:
+            raise InputError(f"a replay of the records failed: {problems[0]}")
+    return contents, len(jobs)
+
+
+def digest_of_copies(copies: Mapping[str, FileCopy], program: str) -> str:
+    """The digest of the agent at the path `program`."""
+    prefix = f"{program}/"
+    return digest_of_files(
+        (name.removeprefix(prefix), bool(copy.mode & 0o100), bytes.fromhex(copy.sha256))
+        for name, copy in sorted(copies.items(), key=lambda item: PurePosixPath(item[0]))
+        if name.startswith(prefix)
+    )
+
+
+@contextmanager
+def opened_copy(database: Path, kind: StoreKind) -> Iterator[Store]:
+    """Load a copy or dump into a temporary store. Raises InputError."""
+    with tempfile.TemporaryDirectory(prefix="judge-backup-") as folder:
+        loaded = Path(folder) / "contest.db"
+        if kind == "sqlite":
+            shutil.copyfile(database, loaded)
+        else:
+            load_dump(database, loaded)
+        if (said := damage_of(loaded)) is not None:
+            raise _damaged(said)
+        try:
+            with closing(Store(f"sqlite:///{loaded}")) as store:
+                yield store
+        except (SQLAlchemyError, StoreDamagedError, sqlite3.Error, TypeError, ValueError, LookupError) as error:
+            raise _damaged(str(error).partition("\n")[0]) from None
+
+
+def _damaged(said: str) -> InputError:
+    return InputError(f"the copy of the database is damaged: {printable(said)}; use another backup")
+
+
+def read_contents(store: Store, contest: str) -> StoreContents:
+    """Raises InputError if results differ from the log."""
+    lines = store.journal(contest)
+    records = frozenset(attempt.record for attempt in store.attempts(contest) if attempt.record is not None)
+    results = {result.record: result for result in store.results(contest)}
+    created = [line.digest for line in lines if line.event == "created" and line.digest is not None]
+    documents = [store.document(contest)] if created else []
+    digests = [hashlib.sha256(f"{document}\n".encode()).hexdigest() for document in documents]
+    counted = {result.id: result.attempt for result in results.values()}
+    if counted != _counted_attempts(lines) or not results.keys() <= records or digests != created:
+        raise InputError("the database differs from its log: it was changed or damaged; use another backup")
+    return StoreContents(ContestLog.of(contest, lines), records, results)
+
+
+def log_of(store: Reader, contest: str) -> ContestLog:
+    """A contest's log."""
+    return ContestLog(contest, partial(store.leaves, contest))
+
+
+def refuse_fork(size: int, root: str, log: ContestLog, source: str) -> None:
+    """Raise InputError unless `log` continues a log of this size and root."""
+    if size > log.size:
+        raise InputError(
+            f"{source}: its log has {size} leaves and this one only {log.size}: the contest was set back, "
+            "and continuing would fork its history"
+        )
+    if log.tree.root(size).hex() != root:
+        raise InputError(
+            f"{source}: its first {size} leaves differ from this log: the history of the contest was forked"
+        )
+
+
+def _counted_attempts(lines: Iterable[JournalLine]) -> dict[str, int]:
+    """The attempt that counts, by game."""
+    counted: dict[str, int] = {}
+    for line in lines:
+        if line.event == AttemptState.ACCEPTED:
+            counted[line.game or ""] = line.attempt or 0
+        elif line.event == AttemptState.ANNULLED:
+            counted.pop(line.game or "", None)
+    return counted
+
+
+def _replay_problems(job: tuple[Path, GameResult | None]) -> Sequence[str]:
+    path, result = job
+    data = read_bounded(path, MAX_RECORD_BYTES)
+    file = parse_json(RecordFile, data, f"{path}: not a record of a game")
+    problems = [f"{path.name}: {problem}" for problem in verify(file).problems]
+    if result is not None and not problems:
+        record, seats = file.record, file.record.seats
+        winner = None if record.winner is None else seats[record.winner].name
+        charged = tuple(seat.charged_ms for seat in seats)
+        theirs = (record.verdict, winner, record.reason, record.result, charged, record.seconds)
+        if theirs != (result.verdict, result.winner, result.reason, result.result, result.charged_ms, result.seconds):
+            problems.append(f"{path.name}: the database has another result of game {result.number}")
+    return problems

@@ -1,0 +1,162 @@
+"""A damaged database: a backup of it is refused, the former backup stays, and each command names the damage."""
+
+import random
+import shutil
+import sqlite3
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from judge.base.errors import HostError, InputError, StoreDamagedError
+from judge.contest.backup import back_up
+from judge.contest.backup_check import MANIFEST
+from judge.contest.contest import open_store
+from judge.contest.plan import Planned, load_plan
+from judge.contest.restore import restore
+from judge.store.damage import damage_of
+from judge.transparency.keys import make_key
+from tests import forked
+from tests.publish.cups import STRONG_TO_WEAK, Cup
+
+PAGES = 40
+"""Pages of the database that are damaged one by one."""
+
+PAGE_BYTES = 4096
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A contest with results, closed, and with a backup in the folder next to it."""
+    outer = tmp_path_factory.mktemp("damaged")
+    with Cup(outer / "cup", STRONG_TO_WEAK, more="[failures]\nafter = 1000") as cup:
+        make_key(cup.folder / "organiser.key")
+        cup.play(4, void=[2])
+        back_up(cup.planned, outer / "backup", sample=0)
+        cup.play(2)
+    with closing(sqlite3.connect(outer / "cup/contest.db")) as database:
+        database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    return outer
+
+
+@pytest.fixture
+def cup(folder: Path, tmp_path: Path) -> Planned:
+    """A copy of the contest that may be damaged, with a copy of its backup."""
+    shutil.copytree(folder, tmp_path, dirs_exist_ok=True)
+    return load_plan(tmp_path / "cup")
+
+
+def pages(database: Path) -> Iterator[int]:
+    count = database.stat().st_size // PAGE_BYTES
+    yield from sorted(random.Random(54).sample(range(count), min(PAGES, count)))
+
+
+def clear(database: Path, page: int) -> None:
+    with database.open("r+b") as file:
+        file.seek(page * PAGE_BYTES)
+        file.write(bytes(PAGE_BYTES))
+
+
+def test_backup_with_a_damaged_page_is_refused_or_can_be_restored(folder: Path, cup: Planned, tmp_path: Path) -> None:
+    database, backup = tmp_path / "cup/contest.db", tmp_path / "backup"
+    former, refused = (backup / MANIFEST).read_bytes(), 0
+    for page in pages(folder / "cup/contest.db"):
+        shutil.copyfile(folder / "cup/contest.db", database)
+        clear(database, page)
+        try:
+            back_up(cup, backup, sample=0)
+        except (InputError, HostError):
+            refused += 1
+            assert former == (backup / MANIFEST).read_bytes(), page
+        else:
+            former = (backup / MANIFEST).read_bytes()
+        restore(backup, tmp_path / f"restored-{page}", sample=0)
+    assert refused
+
+
+def test_cleared_text_that_sqlite_takes_for_valid_is_found(cup: Planned) -> None:
+    assert cup.database_file is not None
+    with closing(sqlite3.connect(cup.database_file)) as database, database:
+        database.execute("UPDATE games SET spec = CAST(zeroblob(9000) AS TEXT) WHERE number = 1")
+        assert [("ok",)] == database.execute("PRAGMA integrity_check").fetchall()
+    assert "games has a value of a wrong kind" == damage_of(cup.database_file)
+
+
+def test_undamaged_database_has_no_damage_while_another_process_writes(cup: Planned) -> None:
+    assert cup.database_file is not None
+    with closing(sqlite3.connect(cup.database_file)) as writer, writer:
+        writer.execute("BEGIN IMMEDIATE")
+        assert damage_of(cup.database_file) is None
+
+
+# --- commands --------------------------------------------------------------------------------------------------------
+
+
+def page_of(table: str) -> Callable[[Path], None]:
+    """Clear the first page of a table."""
+
+    def damage(path: Path) -> None:
+        with closing(sqlite3.connect(path)) as database:
+            [(page,)] = database.execute("SELECT rootpage FROM sqlite_master WHERE name = ?", (table,))
+        clear(path, page - 1)
+
+    return damage
+
+
+DAMAGES: dict[str, Callable[[Path], object]] = {
+    "first page": lambda path: clear(path, 0),
+    "results": page_of("results"),
+    "journal": page_of("journal"),
+    "contests": page_of("contests"),
+    "cut": lambda path: path.write_bytes(path.read_bytes()[: path.stat().st_size // 2 - 100]),
+    "empty": lambda path: path.write_bytes(b""),
+    "text": lambda path: path.write_text("not a database\n" * 1000),
+}
+
+COMMANDS: Sequence[Sequence[str]] = (
+    ("contest", "standings", "cup"),
+    ("contest", "status", "cup"),
+    ("contest", "status", "cup", "--games"),
+    ("contest", "log", "cup"),
+    ("contest", "plan", "cup"),
+    ("contest", "game", "1", "cup"),
+    ("contest", "pause", "cup", "--why", "x"),
+    ("contest", "void", "1", "cup", "--why", "x"),
+    ("contest", "disqualify", "anna", "cup", "--why", "x"),
+    ("contest", "export", "public", "cup"),
+    ("contest", "publish", "pages", "cup"),
+    ("contest", "backup", "cup", "backup"),
+    ("contest", "folders", "list", "cup"),
+    ("contest", "run", "cup"),
+    ("stats", "cup"),
+    ("submissions", "list", "cup"),
+    ("submissions", "token", "ada", "cup"),
+    ("organisers", "list", "cup"),
+)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_commands_on_a_damaged_database_print_one_sentence(damage: str, cup: Planned, tmp_path: Path) -> None:
+    assert cup.database_file is not None
+    DAMAGES[damage](cup.database_file)
+    damaged = cup.database_file.read_bytes()
+    named = 0
+    for command in COMMANDS:
+        words = [sys.executable, "-m", "judge.cli", *command]
+        done = forked.run(words, cwd=tmp_path, text=True)
+        cup.database_file.write_bytes(damaged)
+        assert "unexpected error" not in done.stderr, (command, done.stderr)
+        assert "Traceback" not in done.stderr, (command, done.stderr)
+        assert not done.returncode or 1 == done.stderr.strip().count("\n") + 1, (command, done.stderr)
+        named += "judge contest restore BACKUP" in done.stderr
+    assert named > len(COMMANDS) // 3
+
+
+def test_empty_database_of_a_contest_with_records_is_a_damaged_one(cup: Planned) -> None:
+    assert cup.database_file is not None
+    cup.database_file.write_bytes(b"")
+    with pytest.raises(StoreDamagedError, match="is empty"):
+        open_store(cup)

@@ -1,0 +1,154 @@
+"""A folder of others names a database: no command connects to it, unless the user names it."""
+
+import hashlib
+import json
+import socket
+import sqlite3
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from judge.base.errors import InputError, StoreDamagedError, StoreLostError
+from judge.contest.backup import back_up
+from judge.contest.earlier_contests import read_earlier
+from judge.contest.folders.transfer import read_any
+from judge.contest.foreign_store import foreign
+from judge.contest.plan import load_plan
+from judge.contest.restore import restore
+from judge.publish.load import load_any, read_joined
+from tests import forked
+from tests.publish.cups import STRONG_TO_WEAK, Cup
+
+
+@pytest.fixture
+def server() -> Iterator[socket.socket]:
+    """A listener that must not be called."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        listener.settimeout(0)
+        yield listener
+
+
+@pytest.fixture
+def foreign_folder(tmp_path: Path, server: socket.socket) -> Path:
+    """A contest whose file names a database at `server`, with a file of the user's."""
+    port = server.getsockname()[1]
+    with Cup(tmp_path / "foreign", STRONG_TO_WEAK) as cup:
+        cup.play(2)
+        path = cup.folder / "contest.toml"
+    text = path.read_text()
+    url = f"postgresql+psycopg://judge@127.0.0.1:{port}/cup?connect_timeout=2&passfile=/etc/passwd"
+    path.write_text(f'store = "{url}"\n{text}')
+    return path.parent
+
+
+def was_called(server: socket.socket) -> bool:
+    try:
+        server.accept()[0].close()
+    except BlockingIOError:
+        return False
+    return True
+
+
+READERS: dict[str, Callable[[Path, Path], object]] = {
+    "stats": lambda path, _: load_any(path),
+    "ratings from": lambda path, own: read_earlier(load_plan(own), path, "ratings.from"),
+    "folders from": lambda path, own: read_any(path, load_plan(own)),
+    "init --from": lambda path, _: foreign(load_plan(path), ()),
+}
+
+
+@pytest.mark.parametrize("reader", READERS)
+def test_reader_of_a_foreign_folder_does_not_connect(
+    reader: str, foreign_folder: Path, server: socket.socket, tmp_path: Path
+) -> None:
+    path = foreign_folder / "contest.toml"
+    path.write_text(path.read_text().replace('"spring-cup"', '"other-cup"', 1))
+    with Cup(tmp_path / "own", STRONG_TO_WEAK), pytest.raises(InputError, match="only if you name it"):
+        READERS[reader](foreign_folder, tmp_path / "own")
+    assert not was_called(server)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("stats", "foreign"),
+        ("stats", "--certainty", "foreign"),
+        ("contest", "plan", "foreign"),
+        ("contest", "init", "next", "--from", "foreign"),
+        ("contest", "restore", "backup", "restored"),
+    ],
+)
+def test_command_on_a_foreign_folder_does_not_connect(
+    words: tuple[str, ...], foreign_folder: Path, server: socket.socket, tmp_path: Path
+) -> None:
+    forge_backup(tmp_path, (foreign_folder / "contest.toml").read_bytes())
+    done = forked.run([sys.executable, "-m", "judge.cli", *words], cwd=tmp_path, text=True)
+    assert not was_called(server)
+    assert "unexpected error" not in done.stderr
+    assert done.returncode
+
+
+def forge_backup(outer: Path, text: bytes) -> None:
+    """A backup whose contest.toml is `text` and whose database is called PostgreSQL's."""
+    with Cup(outer / "plain", STRONG_TO_WEAK) as cup:
+        back_up(cup.planned, outer / "backup", sample=0)
+    manifest = json.loads((outer / "backup/backup.json").read_bytes())
+    digest = hashlib.sha256(text).hexdigest()
+    path = outer / f"backup/files/{digest[:2]}/{digest}"
+    path.parent.mkdir(exist_ok=True)
+    path.write_bytes(text)
+    manifest["files"]["contest.toml"]["sha256"] = digest
+    (outer / "backup/backup.json").write_text(json.dumps(manifest))
+
+
+def test_backup_with_a_database_elsewhere_is_not_restored(
+    foreign_folder: Path, server: socket.socket, tmp_path: Path
+) -> None:
+    forge_backup(tmp_path, (foreign_folder / "contest.toml").read_bytes())
+    with pytest.raises(InputError, match="this names another one"):
+        restore(tmp_path / "backup", tmp_path / "restored")
+    assert not was_called(server)
+    assert not (tmp_path / "restored").exists()
+
+
+def test_database_that_the_user_names_is_opened(foreign_folder: Path, server: socket.socket) -> None:
+    port = server.getsockname()[1]
+    server.close()
+    with pytest.raises(StoreLostError, match="cannot be reached"):
+        load_any(foreign_folder, store=f"postgresql+psycopg://judge@127.0.0.1:{port}/cup")
+
+
+def test_database_of_another_folder_is_not_opened_and_that_of_its_own_is(tmp_path: Path) -> None:
+    with Cup(tmp_path / "own", STRONG_TO_WEAK) as cup, Cup(tmp_path / "other", STRONG_TO_WEAK) as other:
+        cup.play(2)
+        assert 2 == sum(game.result is not None for game in load_any(cup.folder).games)
+        path = other.folder / "contest.toml"
+        text = path.read_text()
+        for store in (f"sqlite:///{cup.folder}/contest.db", "sqlite:///../own/contest.db"):
+            path.write_text(f'store = "{store}"\n{text}')
+            with pytest.raises(InputError, match="only if you name it"):
+                load_any(other.folder)
+        path.write_text(text)
+        (other.folder / "contest.db").rename(tmp_path / "moved.db")
+        (other.folder / "contest.db").symlink_to(cup.folder / "contest.db")
+        with pytest.raises(InputError, match="only if you name it"):
+            load_any(other.folder)
+
+
+def test_foreign_database_with_a_view_or_trigger_is_not_read(tmp_path: Path) -> None:
+    with Cup(tmp_path / "foreign", STRONG_TO_WEAK) as cup:
+        cup.play(1)
+        with closing(sqlite3.connect(cup.folder / "contest.db")) as database, database:
+            database.execute("CREATE VIEW v AS SELECT 1")
+        with pytest.raises(StoreDamagedError, match="view v is not judge's"):
+            load_any(cup.folder)
+
+
+def test_joined_contest_in_the_own_database_is_read(tmp_path: Path, foreign_folder: Path) -> None:
+    """The caller's own contest.toml names the same database."""
+    planned = load_plan(foreign_folder)
+    assert planned == foreign(planned, [planned.store_url])
+    assert read_joined(planned) is None
