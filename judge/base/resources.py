@@ -18,6 +18,10 @@ POLICIES = (_DATA / "policies").resolve()
 """Built-in policies and the sources of the seccomp profiles."""
 
 
+OPENINGS = POLICIES / "openings"
+"""Balanced openings by rule and board size."""
+
+
 def code_parts() -> list[Path]:
     """Sorted, without `data`."""
     return sorted(path for path in CODE.iterdir() if path not in (_DATA, CODE / "__pycache__"))
@@ -40,3 +44,6 @@ BUILD_DIRECTORY = build_directory()
 
 DEFAULT_POLICY = "gomocup-freestyle"
 """Policy of `match` and `check`."""
+
+POLICY_OF_GAME = {"gomoku": DEFAULT_POLICY, "stratego": "stratego-seed", "quantum-chess": "qchess-seed"}
+"""Recommended policies: the others repeat a manager with its faults, or are of one contest."""

@@ -163,6 +163,14 @@ class GameEntry(GameRules):
         """The notation of openings; None: unsupported."""
         return None
 
+    def balanced_openings(self, options: Mapping[str, Any]) -> str:  # noqa: ARG002 optional
+        """Name of the set in policies/openings that fits these options; empty: unknown."""
+        return ""
+
+    def has_chance(self, options: Mapping[str, Any]) -> bool:  # noqa: ARG002 optional
+        """Whether a game asks for random choices, so that agents without chance can play different games."""
+        return False
+
     def questions(self, options: Mapping[str, Any]) -> Questions | None:  # noqa: ARG002 optional
         """Questions of `judge check`; None: only whole games."""
         return None

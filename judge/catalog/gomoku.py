@@ -324,6 +324,12 @@ class GomokuEntry(GameEntry):
             symmetries(width, height),
         )
 
+    def balanced_openings(self, options: Mapping[str, Any]) -> str:
+        """Boards on which agents choose colours or offer stones need none."""
+        board = self.new(options).describe()
+        is_plain = board["swap"] == "none" and board["fifths"] == 1 and not board["continuous"]
+        return f"{board['rule']}-{board['width']}" if is_plain and board["width"] == board["height"] else ""
+
     def person(self) -> PersonWords:
         return GomokuWords()
 

@@ -141,6 +141,9 @@ class QuantumChessEntry(GameEntry):
 
         return Openings(parse, EXAMPLE)
 
+    def has_chance(self, options: Mapping[str, Any]) -> bool:
+        return bool(self.new(options).describe()["variant"] == "quantum")
+
     def person(self) -> PersonWords:
         return QuantumChessWords()
 

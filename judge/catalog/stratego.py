@@ -196,6 +196,11 @@ class StrategoEntry(GameEntry):
         words.add("DEFAULT" if rules.setup_word == "blame" else rules.setup_word)
         return ResultWords(frozenset(words), _read_result)
 
+    def has_chance(self, options: Mapping[str, Any]) -> bool:
+        from judge.games.stratego.options import read_options
+
+        return read_options(options).equal_ranks == "chance"
+
     def person(self) -> PersonWords:
         return StrategoWords()
 

@@ -162,11 +162,13 @@ def stats(
     if certainty:
         if contests is None or len(contests) != 1 or anchor or against is not None or records is not None:
             raise InputError("--certainty is for one CONTEST: leave out --anchor, --against and --records")
-        stages = _stages(contests[0])
+        stages, copies = _stages(contests[0])
         if as_json:
             print_json(certainty_document(stages))
         else:
             print_certainty(stages)
+            for words in copies:
+                print(words)
         return
     if records is not None:
         if contests or anchor or against is not None:
@@ -207,6 +209,9 @@ def stats(
     if ladder is not None:
         print_ladder(ladder)
     _show_ratings(joined)
+    for each in loaded:
+        for words in each.copies_words:
+            print(words if len(loaded) == 1 else f"{each.name}: {words}")
     if len(rated) > 1:
         _show_histories(joined)
     if rings is not None:
@@ -215,19 +220,19 @@ def stats(
         _show_candidates(against, candidates)
 
 
-def _stages(path: Path) -> Sequence[StageCertainty]:
+def _stages(path: Path) -> tuple[Sequence[StageCertainty], Sequence[str]]:
     if path.is_file() and path.suffix != ".toml":
         results, warnings = read_record(path)
         for warning in warnings:
             note(f"judge: WARNING: {printable(warning, 500)}")
         found = assess_places(results)
-        return [] if found is None else [StageCertainty("", found, 0, (), 0)]
+        return [] if found is None else [StageCertainty("", found, 0, (), 0)], ()
     contest = load_any(path)
     if not contest.snapshot.format.orders_by_strength:
         raise InputError(f"{path}: places of the format {contest.snapshot.format.name} do not follow from all results")
     if not contest.certainty:
         raise InputError(f"{path}: it has no results yet")
-    return contest.certainty
+    return contest.certainty, contest.copies_words
 
 
 def _anchors(words: list[str]) -> dict[str, float]:

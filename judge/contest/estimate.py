@@ -12,9 +12,11 @@ from pathlib import Path
 
 from judge.agents.agents import Agent
 from judge.base.errors import HostError, InputError
+from judge.catalog import game_entry
 from judge.contest.entries import entrants, equal_names, refuse_many_of_an_author
 from judge.contest.folders.transfer import brought, folder_words
 from judge.contest.league_seats import resolved_format
+from judge.contest.opening_files import shipped_openings
 from judge.contest.plan import Planned
 from judge.contest_games import Pairing
 from judge.referee.policy import ClockPolicy, Policy
@@ -22,10 +24,12 @@ from judge.referee.setup import check_playable
 from judge.referee.spec import GameSpec
 from judge.sandbox.docker import requirements
 from judge.sandbox.docker.images import keeper_image, runtime_image
+from judge.tournament.copies import different_games, games_of_two
 from judge.tournament.formats import AnyFormat
 from judge.tournament.formats.base import skip_of
 from judge.tournament.formats.groups import Leagues
 from judge.tournament.formats.ladder import Ladder
+from judge.tournament.openings import turns_of
 from judge.tournament.pairings import Competitor
 from judge.tournament.points import points_table
 from judge.tournament.results import PlayedPairing
@@ -57,6 +61,8 @@ class ContestEstimate:
     longest_s: float | None
     waves: Sequence[tuple[int, int]]
     missing: Sequence[str]
+    warnings: Sequence[str] = ()
+    """What is allowed, and probably not wanted."""
     folders: str = ""
     """See `folder_words`; empty if the policy has no persistent folders."""
     unchecked: Sequence[str] = ()
@@ -129,12 +135,35 @@ def estimate_contest(planned: Planned, later: int = 0) -> ContestEstimate:
         expected_s=expected_game_s(planned.policy),
         waves=waves,
         missing=missing,
+        warnings=[*_repetitions(planned, form)],
         folders="".join(folders),
         unchecked=[each.name for each in entered if not each.is_checked],
         ratings=skip.agents if rated and (skip := skip_of(form)) else {},
         left_out=left_out,
         games_saved=len(left_out) * games,
         seats=form.seats.agents if rated and isinstance(form, Leagues) and form.seats else (),
+    )
+
+
+def _repetitions(planned: Planned, form: AnyFormat) -> Iterator[str]:
+    policy = planned.policy
+    if game_entry(policy.game.name).has_chance(policy.game.options):
+        return
+    try:
+        openings = planned.openings()
+    except InputError:  # reported with the missing requirements
+        return
+    turns = len(turns_of(policy)) if planned.plan.openings.transform else 1
+    games, different = games_of_two(form), different_games(form, len(openings) * turns)
+    if games <= different:
+        return
+    what = "no openings" if openings == [()] else f"{len(openings)} opening{'s' * (len(openings) != 1)}"
+    name = shipped_openings(policy)
+    advice = f'write file = "{name}" under [openings]' if name else "add [openings]"
+    less = f", or games = {different}" if form.has_rounds and games == form.games else ""
+    yield (
+        f"{what}: agents without chance play at most {different} different games with each other, and the same ones "
+        f"again; copies score points, and count once for ratings and certainty: {advice}{less}"
     )
 
 

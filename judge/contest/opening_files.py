@@ -13,9 +13,13 @@ from typing import IO, Any
 
 from judge.base.durable_files import is_file
 from judge.base.errors import InputError
+from judge.base.resources import OPENINGS
+from judge.base.text import printable, suggest
+from judge.catalog import game_entry
 from judge.catalog.entry import Openings
 from judge.games.types import Opening
 from judge.records.text_files import GUESS, decode_file, encoding_of
+from judge.referee.policy import Policy
 
 MAX_LINE_CHARACTERS = 1 << 16
 MAX_OPENINGS = 1_000_000
@@ -26,6 +30,27 @@ MAX_WHOLE_BYTES = 64 << 20
 
 _HEAD_BYTES = 4096
 _GZIP, _ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
+
+
+SHIPPED = "judge:"
+"""Begins the name of one of judge's own files."""
+
+
+def shipped_openings(policy: Policy) -> str:
+    """Name of judge's balanced openings for a policy, such as `judge:freestyle-20`, or empty."""
+    game = policy.game
+    name = game_entry(game.name).balanced_openings(game.options)
+    return f"{SHIPPED}{name}" if name and is_file(OPENINGS / f"{name}.txt") else ""
+
+
+def opening_file(folder: Path, name: str) -> Path:
+    """The file with that name, relative to `folder`. Raises InputError for an unknown one of judge's own."""
+    if not name.startswith(SHIPPED):
+        return folder / name
+    known = {f"{SHIPPED}{path.stem}": path for path in sorted(OPENINGS.glob("*.txt"))}
+    if name not in known:
+        raise InputError(f"{printable(name, 60)}: {suggest(name, known)}")
+    return known[name]
 
 
 def read_openings(path: Path, openings: Openings, most: int = MAX_OPENINGS) -> list[Opening]:

@@ -18,7 +18,7 @@ from judge.base.errors import InputError
 from judge.base.parsing import StrictDatetime
 from judge.base.toml_files import parse, read_text, validated
 from judge.catalog import game_entry
-from judge.contest.opening_files import read_openings
+from judge.contest.opening_files import opening_file, read_openings
 from judge.games.types import Opening
 from judge.host.house_agents import house_agent_names
 from judge.referee.policy import Policy, load_policy
@@ -53,7 +53,7 @@ class OpeningsPlan(_Table):
     """The openings of all pairings, each played with both colours."""
 
     file: str = ""
-    """Relative to this file; empty: games begin on an empty board."""
+    """Relative to this file, or judge's own, such as `judge:freestyle-20`; empty: an empty board."""
     shuffle: bool = False
     """Use a random order instead of file order."""
     transform: bool = False
@@ -392,7 +392,13 @@ def openings_of(path: Path, chosen: OpeningsPlan, policy: Policy) -> list[Openin
     written = game_entry(game.name).openings(game.options)
     if written is None:
         raise InputError(f"{path}: [openings]: {game.name} does not support opening positions; remove the table")
-    return read_openings(path.parent / chosen.file, written) if chosen.file else [()]
+    if not chosen.file:
+        return [()]
+    try:
+        file = opening_file(path.parent, chosen.file)
+    except InputError as error:
+        raise InputError(f"{path}: [openings] file: {error}") from None
+    return read_openings(file, written)
 
 
 def located(folder: Path, agent: AgentPlan) -> str:

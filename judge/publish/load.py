@@ -252,6 +252,7 @@ def _claimed(row: GameRow, game: str) -> GameResult | None:
             row.attempt or 0,
             row.record or "",
             row.seconds or 0.0,
+            row.moves or "",
         )
     except ValueError as error:
         raise InputError(f"games.json: game {row.number}: {error}") from None

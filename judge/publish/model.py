@@ -8,7 +8,16 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from judge.base.text import sentence
-from judge.contest_games import AttemptState, GameResult, Pairing, PublishedGame, ScheduledGame
+from judge.contest_games import (
+    AttemptState,
+    GameResult,
+    Pairing,
+    PublishedGame,
+    ScheduledGame,
+    copies,
+    without_copied_pairs,
+    without_copies,
+)
 from judge.publish.joined import Joined
 from judge.publish.ladder import OPEN, LadderAgent, LadderLog, LadderRatings
 from judge.records.search_figures import EvaluatedGame
@@ -18,6 +27,7 @@ from judge.statistics.rating_model import RatingModel
 from judge.statistics.ratings import RatedContest, Rating, RatingList, Version, join_contests, rate
 from judge.statistics.sprt import SprtState
 from judge.store.types import SEASON_ENDED, WITHDRAWN, JournalLine
+from judge.tournament.copies import copies_sentences
 from judge.tournament.formats.base import skip_of
 from judge.tournament.formats.sequential import Sequential
 from judge.tournament.points import Points, points_table
@@ -317,6 +327,21 @@ class PublishedContest:
         pairings = without(self.tournament.played(self.pairings, self.results), self.out)
         return [game for pairing in pairings for game in pairing.games]
 
+    @cached_property
+    def evidence(self) -> Sequence[GameResult]:
+        """Results that count, without copies of others: those of ratings and certainty."""
+        return without_copies(self.counted)
+
+    @cached_property
+    def copies(self) -> Mapping[int, int]:
+        """Number of each game that repeats an earlier one, with the number of that one."""
+        return copies(self.counted)
+
+    @property
+    def copies_words(self) -> Sequence[str]:
+        """What its copies are; empty without copies."""
+        return list(copies_sentences(len(self.copies), len(self.counted)))
+
     @property
     def uncounted(self) -> int:
         """Number of results that do not count."""
@@ -354,29 +379,29 @@ class PublishedContest:
     @cached_property
     def first_move(self) -> FirstMove | None:
         """None without results that count."""
-        if not self.counted:
+        if not self.evidence:
             return None
-        scores = Counter(game.scores[0] for game in self.counted)
+        scores = Counter(game.scores[0] for game in self.evidence)
         kinds = (0.0, 0.5, 1.0)
         ends = interval_of_mean([scores[kind] for kind in kinds], kinds)
-        return FirstMove(len(self.counted), *(100 * end for end in ends))
+        return FirstMove(len(self.evidence), *(100 * end for end in ends))
 
     @cached_property
     def ratings(self) -> RatingList | None:
         """Ratings (Rao-Kupper); None if no results count."""
-        return rate(self.counted) if self.counted else None
+        return rate(self.evidence) if self.evidence else None
 
     @cached_property
     def davidson(self) -> RatingList | None:
         """By Davidson's model."""
-        return rate(self.counted, RatingModel(draws="davidson")) if self.counted else None
+        return rate(self.evidence, RatingModel(draws="davidson")) if self.evidence else None
 
     @cached_property
     def ratings_check(self) -> "RatingsCheck":
         """A test whether ratings explain the results."""
         from judge.statistics.cycles import check_ratings
 
-        return check_ratings(self.counted)
+        return check_ratings(self.evidence)
 
     @cached_property
     def rated(self) -> Mapping[str, Rating]:
@@ -399,7 +424,7 @@ class PublishedContest:
     @cached_property
     def compared(self) -> Sequence[Candidate]:
         """Comparison of base and opponents."""
-        return [] if self.base is None else compare_candidates(self.counted, self.base)
+        return [] if self.base is None else compare_candidates(without_copied_pairs(self.counted), self.base)
 
     @cached_property
     def test(self) -> SprtState | None:
@@ -413,7 +438,7 @@ class PublishedContest:
     def as_rated(self) -> RatedContest:
         """The contest as input of joint ratings."""
         programs = {entry.name: entry.seat.digest for entry in self.snapshot.entries}
-        return RatedContest(self.name, self.snapshot.frozen_at, self.counted, programs)
+        return RatedContest(self.name, self.snapshot.frozen_at, self.evidence, programs)
 
     @cached_property
     def histories(self) -> Mapping[str, Sequence[Version]]:

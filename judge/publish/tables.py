@@ -101,6 +101,9 @@ class GameRow(_Row):
     first_charged_ms: Annotated[float | None, "time charged to seat 0, milliseconds"] = None
     second_charged_ms: Annotated[float | None, "time charged to seat 1, milliseconds"] = None
     seconds: Annotated[float | None, "duration of the game by the judge's clock"] = None
+    moves: Annotated[
+        str | None, "SHA-256 of opening, answers and result: games of the same seats with equal values are copies"
+    ] = None
     attempt: Annotated[int | None, "number of the attempt that counts; those before it were void"] = None
     id: Annotated[str, "the game's id: a digest of everything fixed before the game, except the states of folders"]
     record: Annotated[str | None, "file of its record"] = None
@@ -404,6 +407,7 @@ def _game(game: PublishedGame, points: tuple[float, float] | None) -> GameRow:
         first_charged_ms=result.charged_ms[0],
         second_charged_ms=result.charged_ms[1],
         seconds=result.seconds,
+        moves=result.moves or None,
         attempt=game.attempt,
         record=game.record_path,
     )

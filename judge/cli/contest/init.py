@@ -21,9 +21,10 @@ from judge.cli.contest.next_file import next_text
 from judge.cli.options import ClockOption, PolicyOption, SetOption, operator
 from judge.contest.carry_over import carry_over
 from judge.contest.entries import intake_directory
+from judge.contest.opening_files import shipped_openings
 from judge.contest.plan import NAME, PLAN_FILE, Planned, load_plan
 from judge.host.house_agents import house_agent_names
-from judge.referee.policy import load_policy
+from judge.referee.policy import Policy, load_policy
 from judge.terminal.browse import can_browse
 
 EXAMPLES = """
@@ -82,10 +83,7 @@ $options# skip = { rating_difference = 400, ratings = "ratings.csv" }   # pairs 
 # draw = 1
 # loss = 0
 
-# [openings]     # one per line, such as h8i9j7 or 0,0, 1,1
-# file = "openings.txt"
-# shuffle = true     # in random order
-# transform = true   # repeats are rotated and mirrored
+$openings
 
 # [folders]      # initial content of the agents' persistent folders; default: empty
 # from = "../last-cup"   # another contest, or a directory of folders: judge contest folders export
@@ -134,6 +132,18 @@ _NO_SCHEDULE = """\
 # starts = 2027-03-31T18:30:00+02:00
 """
 
+_OPENINGS = Template("""\
+[openings]       # start positions of all pairings, each played with both colours
+file = $file   # judge's own balanced ones; or a file with one per line, such as h8i9j7 or 0,0, 1,1
+shuffle = true   # in random order
+$transform = true   # repeats are rotated and mirrored""")
+
+_NO_OPENINGS = """\
+# [openings]     # one per line, such as h8i9j7 or 0,0, 1,1
+# file = "openings.txt"
+# shuffle = true     # in random order
+# transform = true   # repeats are rotated and mirrored"""
+
 _NOBODY = """\
 # [[agents]]
 # path = "mybrain"
@@ -158,7 +168,7 @@ def init(
     set_: SetOption = None,
     clock: ClockOption = "",
     title: Annotated[str, typer.Option(help="The title on the pages.")] = "",
-    game: Annotated[str, typer.Option(help="Instead of --policy: a game, with its first policy.")] = "",
+    game: Annotated[str, typer.Option(help="Instead of --policy: a game, with its recommended policy.")] = "",
     turn_ms: Annotated[int | None, typer.Option(min=0, help="Milliseconds for a move.")] = None,
     match_ms: Annotated[int | None, typer.Option(min=0, help="Milliseconds for all moves of a game.")] = None,
     zone: Annotated[str, typer.Option(help="Time zone of the times, such as Europe/Prague.")] = "",
@@ -198,7 +208,7 @@ def init(
     changes = [*(set_ or []), *options.changes]
     if format_ not in _FORMATS:
         raise InputError(f"--format {format_}: use one of {', '.join(_FORMATS)}")
-    load_policy(policy, changes, clock=clock)
+    loaded = load_policy(policy, changes, clock=clock)
     changes += [f"clock.control={clock}"] if clock else []
     folder = Path(name)
     own_name = folder.resolve().name
@@ -216,7 +226,7 @@ def init(
     # The path of a policy file is relative to the contest folder.
     file, colon, variant = policy.partition(":")
     named_policy = _from_folder(file, folder) + colon + variant if file.endswith(".toml") else policy
-    text = _text(own_name, named_policy, agents, options, seed, changes)
+    text = _text(own_name, named_policy, loaded, agents, options, seed, changes)
     is_new = not folder.exists()
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -315,7 +325,13 @@ def _from_folder(path: str, folder: Path) -> str:
 
 
 def _text(
-    name: str, policy: str, agents: Sequence[str], options: InitOptions, seed: int | None, changes: Sequence[str]
+    name: str,
+    policy: str,
+    loaded: Policy,
+    agents: Sequence[str],
+    options: InitOptions,
+    seed: int | None,
+    changes: Sequence[str],
 ) -> str:
     entered = "\n".join(f"[[agents]]\npath = {toml_quoted(agent)}\n" for agent in agents)
     return _TEMPLATE.substitute(
@@ -330,5 +346,13 @@ def _text(
         formats=", ".join(_FORMATS),
         games=1 if options.format_ == "ladder" else options.games,
         options=_FORMATS[options.format_],
+        openings=_openings(loaded, options.format_),
         agents=entered or _NOBODY,
     )
+
+
+def _openings(policy: Policy, format_: str) -> str:
+    name = shipped_openings(policy)
+    # A test and a ladder play more games than there are openings.
+    transform = "transform" if format_ in ("sprt", "ladder") else "# transform"
+    return _OPENINGS.substitute(file=toml_quoted(name), transform=transform) if name else _NO_OPENINGS

@@ -8,7 +8,7 @@ from typing import TypeVar
 import typer
 
 from judge.base.errors import InputError
-from judge.base.resources import DEFAULT_POLICY
+from judge.base.resources import DEFAULT_POLICY, POLICY_OF_GAME
 from judge.base.text import printable, suggest
 from judge.referee.policy import load_policy, policy_names
 from judge.submissions.windows import aware_moment
@@ -64,11 +64,10 @@ def read_moment(key: str, text: str, zone: str) -> str:
 
 
 def policy_of_game(game: str) -> str:
-    """The first policy of a game. Raises InputError."""
-    games: dict[str, str] = {}
+    """The policy that judge recommends for a game, or the first of another package's game. Raises InputError."""
+    games = dict(POLICY_OF_GAME)
     for name in policy_names():
         games.setdefault(load_policy(name).game.name, name)
-    games[load_policy(DEFAULT_POLICY).game.name] = DEFAULT_POLICY
     if game not in games:
         raise InputError(f"--game {printable(game, 40)}: {suggest(game, games)}")
     return games[game]

@@ -81,6 +81,8 @@ def _show(planned: Planned, found: ContestEstimate, slots: int) -> None:
         print(f"  moments  {words}")
     if found.folders:
         print(f"  folders  {printable(found.folders, 2000)}")
+    for sentence in found.warnings:
+        print(f"  warning  {printable(sentence, 2000)}")
     for sentence in found.missing:
         print(f"  missing  {printable(sentence, 2000)}")
     if found.unchecked:

@@ -22,15 +22,17 @@ from judge.contest.hosts import contest_hosts
 from judge.contest.plan import Planned, load_plan
 from judge.contest.runner import again_at
 from judge.contest.window_keeper import has_window_keeper
-from judge.contest_games import GameState
+from judge.contest_games import GameState, copies
 from judge.publish.model import chance_words
 from judge.sandbox.machine.cores import holders_here
 from judge.statistics.sprt import SprtState
 from judge.store.types import State
 from judge.terminal.contest_tables import print_crosstable, standings_table
 from judge.terminal.output import print_table
+from judge.tournament.copies import copies_sentences
 from judge.tournament.formats.sequential import Sequential
 from judge.tournament.points import points_table
+from judge.tournament.results import without
 
 if TYPE_CHECKING:
     from judge.statistics.fairness import FairnessTest
@@ -261,6 +263,7 @@ def standings(contest: ContestArgument = HERE, as_json: JsonOption = False) -> N
         title, test, words = found.name, sequential(found, standing), found.snapshot.format.places_by
         state = _state_words(found)
         certainty = _certainty(found, standing)
+        repeated = _copies(standing)
         ladder = None if found.snapshot.format.has_rounds else load_store(found)
     if as_json:
         ranges = {agent: ends for stage in certainty for agent, ends in stage.ranges.items()}
@@ -269,7 +272,12 @@ def standings(contest: ContestArgument = HERE, as_json: JsonOption = False) -> N
             low, high = ranges.get(line.agent, (None, None))
             stage = standing.stages.get(line.agent, "")
             lines.append(dataclasses.asdict(line) | {"stage": stage, "low": low, "high": high})
-        document: dict[str, Any] = {"contest": title, "ranking": standing.table.ranking, "lines": lines}
+        document: dict[str, Any] = {
+            "contest": title,
+            "ranking": standing.table.ranking,
+            "lines": lines,
+            "copies": repeated[0],
+        }
         document |= {} if ladder is None else {"ladder": ladder_document(ladder)}
         print(json.dumps(document | ({} if test is None else {"sprt": dataclasses.asdict(test)})))
         return
@@ -281,7 +289,9 @@ def standings(contest: ContestArgument = HERE, as_json: JsonOption = False) -> N
     else:
         print_ladder(ladder)
     print(state)
-    print_certainty_words(certainty)
+    print_certainty_words(certainty, has_brackets=ladder is None)
+    for words_of_copies in copies_sentences(*repeated):
+        print(words_of_copies)
     if words:
         print(words)
     for agent, why in standing.disqualified.items():
@@ -315,6 +325,12 @@ def _certainty(contest: Contest, standing: Standing) -> "Sequence[StageCertainty
         is_running=not contest.is_over(),
         has_rounds=contest.snapshot.format.has_rounds,
     )
+
+
+def _copies(standing: Standing) -> tuple[int, int]:
+    """Number of copies, and of games that count."""
+    games = [game for each in without(standing.played, standing.out) for game in each.games]
+    return len(copies(games)), len(games)
 
 
 def sequential(contest: Contest, standing: Standing) -> SprtState | None:
