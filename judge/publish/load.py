@@ -15,7 +15,7 @@ from typing import TypeVar
 from pydantic import BaseModel, ConfigDict
 
 from judge.base.durable_files import read_bounded
-from judge.base.errors import InputError
+from judge.base.errors import HostError, InputError
 from judge.base.parsing import parse, parse_foreign, refuse_ambiguous
 from judge.base.text import printable, quote
 from judge.contest.contest import Contest, has_begun, open_store
@@ -26,6 +26,7 @@ from judge.publish.joined import JOINED, MAX_JOINED_BYTES, FormerContest, Joined
 from judge.publish.manifest import MANIFEST, MAX_MANIFEST_BYTES
 from judge.publish.model import PublishedContest
 from judge.publish.tables import AttemptRow, DisqualifiedRow, EnteredRow, GameRow, JournalRow, PairingRow, WithdrawnRow
+from judge.referee.policy import Policy
 from judge.referee.seeds import Key
 from judge.store.types import WITHDRAWN, JournalLine
 from judge.tournament.comparable import policy_difference
@@ -290,24 +291,55 @@ def load_any(path: Path) -> PublishedContest:
     raise planned.not_begun()
 
 
-def read_joined(planned: Planned) -> Joined | None:
-    """The contests joined by contest.toml's [ratings].
+def read_joined(planned: Planned, policy: Policy) -> tuple[Joined | None, Sequence[str]]:
+    """The contests joined by contest.toml's [ratings], and why they are left out, if one cannot be joined.
 
-    Raises InputError for unreadable contests and other games.
+    `policy`: that of the contest, locked in or planned.
     """
     chosen = planned.plan.ratings
     if not chosen.with_:
-        return None
-    contests = [_former(planned, planned.folder / name) for name in chosen.with_]
-    return parse(Joined, {"anchors": chosen.anchors, "contests": contests}, f"{planned.path}: [ratings]")
+        return None, ()
+    contests, problems = [], []
+    for name in chosen.with_:
+        try:
+            contests.append(_former(planned, planned.folder / name, policy))
+        except (InputError, HostError) as error:
+            problems.append(str(error))
+    if problems:
+        return None, problems
+    try:
+        document = {"anchors": chosen.anchors, "contests": contests}
+        return parse(Joined, document, f"{planned.path}: [ratings]"), ()
+    except InputError as error:
+        return None, [str(error)]
 
 
-def _former(planned: Planned, path: Path) -> FormerContest:
+def with_joined(contest: PublishedContest, planned: Planned) -> tuple[PublishedContest, Sequence[str]]:
+    """A contest with the former ones that its ratings are joined with, and why they are left out."""
+    joined, problems = read_joined(planned, contest.snapshot.policy)
+    found = replace(contest, joined=joined)
+    try:
+        found.histories  # noqa: B018 - a missing or ambiguous anchor
+    except InputError as error:
+        return contest, [f"{planned.path}: [ratings]: {error}"]
+    return found, problems
+
+
+def former_problem(planned: Planned, name: str) -> str:
+    """Why ratings cannot be joined with the contest `name` of [ratings]; empty if they can."""
+    try:
+        _former(planned, planned.folder / name, planned.policy)
+    except (InputError, HostError) as error:
+        return str(error).removeprefix(f"{planned.path}: ")
+    return ""
+
+
+def _former(planned: Planned, path: Path, policy: Policy) -> FormerContest:
     contest = load_any(path)
-    game, own = contest.snapshot.policy.game.name, planned.policy.game.name
+    game, own = contest.snapshot.policy.game.name, policy.game.name
     if game != own:
         raise InputError(f"{planned.path}: [ratings] with: {path}: ratings of {game} cannot be used for {own}")
-    if what := policy_difference(contest.snapshot.policy, planned.policy):
+    if what := policy_difference(contest.snapshot.policy, policy):
         raise InputError(
             f"{planned.path}: [ratings] with: {path} has other rules or clocks ({what}), which makes the "
             "ratings incomparable; leave it out"

@@ -17,13 +17,14 @@ from judge.base.errors import HostError, InputError
 from judge.base.text import printable
 from judge.base.toml_files import toml_quoted
 from judge.cli.contest.init_options import InitOptions, ask_options, policy_of_game
-from judge.cli.contest.next_file import next_text
 from judge.cli.options import ClockOption, PolicyOption, SetOption, operator
 from judge.contest.carry_over import carry_over
 from judge.contest.entries import intake_directory
+from judge.contest.next_plan import next_text, relocated, with_changes
 from judge.contest.opening_files import shipped_openings
 from judge.contest.plan import NAME, PLAN_FILE, Planned, load_plan
 from judge.host.house_agents import house_agent_names
+from judge.publish.load import former_problem
 from judge.referee.policy import Policy, load_policy
 from judge.terminal.browse import can_browse
 
@@ -268,24 +269,33 @@ def _init_from(name: str, last: Planned, options: InitOptions, changes: Sequence
         raise InputError(f"{folder} exists: use another name")
     with closing(intake_directory(last).register()) if not last.has_no_store else nullcontext() as register:
         has_begun = register is not None and register.has_begun()
-    wanted = [*last.plan.change, *changes, *options.changes]
-    values = {"name": toml_quoted(folder.resolve().name)}
-    if wanted != list(last.plan.change):
-        values["change"] = f"[{', '.join(map(toml_quoted, wanted))}]"
-    if options.title:
-        values["title"] = toml_quoted(options.title)
-    if options.zone:
-        values["zone"] = toml_quoted(options.zone)
-    text = next_text(last, folder, values, with_ratings=has_begun) + options.schedule
+    wanted = with_changes(last.plan.change, [*changes, *options.changes])
+    values: dict[tuple[str, ...], object] = {("name",): folder.resolve().name, **options.moments}
+    if wanted != last.plan.change:
+        values["change",] = list(wanted)
+    for key, text in (("title", options.title), ("zone", options.zone)):
+        if text:
+            values[key,] = text
+    own = os.path.relpath(last.folder.resolve(), folder.resolve())
+    former = [relocated(each, last.folder, folder) for each in last.plan.ratings.with_]
+    joined = [*former, *([own] if has_begun else [])]
+
+    def write() -> Planned:
+        source = own if own in joined else ""
+        write_durably(path, next_text(last, folder, values, joined, source).encode())
+        return load_plan(path)
+
     try:
         folder.mkdir(parents=True)
-        write_durably(path, text.encode())
+        planned = write()
+        reasons = {each: why for each in joined if (why := former_problem(planned, each))}
+        if reasons:
+            joined = [each for each in joined if each not in reasons]
+            planned = write()
     except OSError as error:
         raise HostError(f"{path}: {error.strerror}") from None
-    try:
-        planned = load_plan(path)
     except InputError:
-        path.unlink()
+        path.unlink(missing_ok=True)
         folder.rmdir()
         raise
     done = carry_over(last, planned, operator())
@@ -296,10 +306,18 @@ def _init_from(name: str, last: Planned, options: InitOptions, changes: Sequence
     kept = "one database: create them again" if done.shares_store else f"{done.tokens}, valid in both contests"
     print(f"  tokens   {kept}")
     print(f"  key      {'the same organiser.key' if done.has_key else 'none: judge contest key creates one'}")
-    print(f"  ratings  {'joined with ' + last.name if has_begun else f'not joined: {last.name} has not begun'}")
+    print(f"  ratings  {_ratings_words(last.name, joined, has_begun=has_begun)}")
+    for why in reasons.values():
+        print(f"           left out: {printable(why, 600)}")
     print("then")
     print(f"  judge contest plan {path}       checks it: games, duration, missing items")
     print(f"  judge contest announce {path}   prints the text to publish")
+
+
+def _ratings_words(last: str, joined: Sequence[str], *, has_begun: bool) -> str:
+    if not joined:
+        return "not joined" if has_begun else f"not joined: {last} has not begun"
+    return f"joined with {', '.join(Path(each).name for each in joined)}"
 
 
 def _names(names: Sequence[str]) -> str:

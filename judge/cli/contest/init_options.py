@@ -1,6 +1,6 @@
 """The values that `judge contest init` takes as options or asks for on a terminal."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TypeVar
@@ -38,14 +38,19 @@ class InitOptions:
         return [f"clock.{key}={value}" for key, value in clocks if value is not None]
 
     @property
+    def moments(self) -> Mapping[tuple[str, str], datetime]:
+        """The times of the schedule that are given, by table and key. Raises InputError for an invalid one."""
+        keys = (("submissions", "opens"), ("submissions", "closes"), ("contest", "starts"))
+        texts = {keys: read_moment(keys[1], getattr(self, keys[1]), self.zone) for keys in keys}
+        return {keys: datetime.fromisoformat(text) for keys, text in texts.items() if text}
+
+    @property
     def schedule(self) -> str:
         """The tables of the schedule, or "". Raises InputError for an invalid time."""
-        moments = {key: read_moment(key, getattr(self, key), self.zone) for key in ("opens", "closes", "starts")}
-        tables = [
-            (table, [f"{key} = {moments[key]}\n" for key in keys if moments[key]])
-            for table, keys in (("submissions", ("opens", "closes")), ("contest", ("starts",)))
-        ]
-        return "".join(f"[{table}]\n{''.join(lines)}" for table, lines in tables if lines)
+        lines: dict[str, str] = {}
+        for (table, key), at in self.moments.items():
+            lines[table] = f"{lines.get(table, '')}{key} = {at.isoformat()}\n"
+        return "".join(f"[{table}]\n{text}" for table, text in lines.items())
 
 
 def read_moment(key: str, text: str, zone: str) -> str:

@@ -3,13 +3,12 @@
 import dataclasses
 import json
 
-from judge.base.errors import InputError
 from judge.base.text import duration, printable, titled
 from judge.cli.options import HERE, ContestArgument, JsonOption
 from judge.contest.estimate import EXPECTED_ANSWERS, ContestEstimate, estimate_contest
 from judge.contest.executor import slots_on_host
 from judge.contest.plan import Planned, load_plan
-from judge.publish.load import read_joined
+from judge.publish.before_export import ratings_problems
 from judge.site.rules import games_of_pair
 
 EXAMPLES = "Example: judge contest plan cup/contest.toml"
@@ -19,10 +18,9 @@ def plan(contest: ContestArgument = HERE, as_json: JsonOption = False) -> None:
     """Print the number of games, how long they can take on this machine, and problems. Exits with 1 if any."""
     planned = load_plan(contest)
     found = estimate_contest(planned)
-    try:
-        read_joined(planned)
-    except InputError as error:
-        found = dataclasses.replace(found, missing=[*found.missing, str(error)])
+    found = dataclasses.replace(
+        found, missing=[*found.missing, *ratings_problems(planned, planned.policy, found.agents)]
+    )
     policy = planned.policy
     slots = len(slots_on_host(planned.plan.slots.cores, sharing=policy.box.sharing, ponders=policy.clock.ponder))
     if as_json:
