@@ -13,7 +13,7 @@ from judge.base.errors import HostError, InputError
 from judge.base.text import printable
 from judge.cli.certainty import certainty_document, print_certainty
 from judge.cli.ladder import ladder_document, print_ladder
-from judge.cli.options import ForceOption, JsonOption
+from judge.cli.options import ForceOption, JsonOption, number
 from judge.publish.league_records import read_record
 from judge.publish.load import contradiction, load_any
 from judge.publish.tables import write_csv
@@ -27,6 +27,7 @@ from judge.statistics.ratings import Estimate, JoinedRatings, Rating, Version, j
 from judge.terminal.output import interval, make_table, note, print_json, print_table
 from judge.tournament.certain_places import StageCertainty
 from judge.tournament.comparable import policy_difference
+from judge.tournament.formats.ladder import MAX_RATING
 
 _COLUMNS = (
     "version", "shown", "rank", "elo", "plus", "minus", "games", "score", "opponents", "draws", "active", "first_year",
@@ -236,13 +237,21 @@ def _stages(path: Path) -> tuple[Sequence[StageCertainty], Sequence[str]]:
 
 
 def _anchors(words: list[str]) -> dict[str, float]:
-    anchors = {}
+    anchors: dict[str, float] = {}
     for word in words:
         name, _, elo = word.rpartition("=")
         try:
-            anchors[name] = float(elo)
-        except ValueError:
-            raise InputError(f"--anchor {word}: write NAME=ELO, such as house-renju=1600") from None
+            rating = number(-MAX_RATING, MAX_RATING)(elo)
+        except typer.BadParameter:
+            rating = None
+        if not name or rating is None:
+            raise InputError(
+                f"--anchor {printable(word, 80)}: write NAME=ELO, such as house-renju=1600; ELO is a number from "
+                f"{-MAX_RATING} to {MAX_RATING}"
+            )
+        if name in anchors:
+            raise InputError(f"--anchor {printable(word, 80)}: {printable(name, 60)} is given twice: leave one out")
+        anchors[name] = rating
     return anchors
 
 

@@ -26,7 +26,7 @@ from judge.sandbox.box import BoxKind
 from judge.submissions.intake import IntakePolicy
 from judge.submissions.windows import Windows, aware_moment, moment_text
 from judge.tournament.formats import AnyFormat
-from judge.tournament.formats.ladder import Ladder
+from judge.tournament.formats.ladder import Elo, Ladder
 from judge.tournament.points import Duel
 from judge.tournament.snapshot import FailuresPlan, WitnessKey
 from judge.transparency.checkpoint import read_witness_key
@@ -76,7 +76,7 @@ class RatingsPlan(_Table):
     """A contest or an export, relative to this file: a ladder starts from its ratings. The others affect no game."""
     with_: tuple[str, ...] = Field(default=(), alias="with", max_length=100)
     """Contests or exports, relative to this file."""
-    anchors: Mapping[str, Annotated[float, Field(allow_inf_nan=False)]] = {}
+    anchors: Mapping[str, Elo] = {}
     """Fixed ratings of agents, by name."""
 
     @model_validator(mode="after")

@@ -1,7 +1,6 @@
 """`judge contest plan`: games, duration and missing items."""
 
 import dataclasses
-import json
 
 from judge.base.text import duration, printable, titled
 from judge.cli.options import HERE, ContestArgument, JsonOption
@@ -10,6 +9,7 @@ from judge.contest.executor import slots_on_host
 from judge.contest.plan import Planned, load_plan
 from judge.publish.before_export import ratings_problems
 from judge.site.rules import games_of_pair
+from judge.terminal.output import json_text
 
 EXAMPLES = "Example: judge contest plan cup/contest.toml"
 
@@ -18,14 +18,16 @@ def plan(contest: ContestArgument = HERE, as_json: JsonOption = False) -> None:
     """Print the number of games, how long they can take on this machine, and problems. Exits with 1 if any."""
     planned = load_plan(contest)
     found = estimate_contest(planned)
-    found = dataclasses.replace(
-        found, missing=[*found.missing, *ratings_problems(planned, planned.policy, found.agents)]
-    )
+    # More agents may come while submissions are open.
+    listed = [agent.name or agent.path for agent in planned.plan.agents]
+    agents = None if planned.waits_for() else {*found.agents, *listed}
+    ratings = ratings_problems(planned, planned.policy, agents)
+    found = dataclasses.replace(found, missing=[*found.missing, *ratings])
     policy = planned.policy
     slots = len(slots_on_host(planned.plan.slots.cores, sharing=policy.box.sharing, ponders=policy.clock.ponder))
     if as_json:
         print(
-            json.dumps(
+            json_text(
                 dataclasses.asdict(found)
                 | {
                     "slots": slots,

@@ -1,7 +1,6 @@
 """`judge contest status`, `standings`, `crosstable` and `log`."""
 
 import dataclasses
-import json
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
@@ -28,7 +27,7 @@ from judge.sandbox.machine.cores import holders_here
 from judge.statistics.sprt import SprtState
 from judge.store.types import State
 from judge.terminal.contest_tables import print_crosstable, standings_table
-from judge.terminal.output import print_table
+from judge.terminal.output import print_json, print_table
 from judge.tournament.copies import copies_sentences
 from judge.tournament.formats.sequential import Sequential
 from judge.tournament.points import points_table
@@ -52,7 +51,7 @@ def status(
     with opened_if_begun(planned) as found:
         document = status_before(planned) if found is None else status_of(found, games, hosts)
     if as_json:
-        print(json.dumps(document))
+        print_json(document, indent=None)
         return
     if found is None:
         print_status_before(document, planned.plan.title)
@@ -255,7 +254,7 @@ def standings(contest: ContestArgument = HERE, as_json: JsonOption = False) -> N
         if found is None:
             before = status_before(planned)
             if as_json:
-                print(json.dumps(before | {"ranking": [], "lines": []}))
+                print_json(before | {"ranking": [], "lines": []}, indent=None)
             else:
                 print_status_before(before, planned.plan.title)
             return
@@ -279,7 +278,7 @@ def standings(contest: ContestArgument = HERE, as_json: JsonOption = False) -> N
             "copies": repeated[0],
         }
         document |= {} if ladder is None else {"ladder": ladder_document(ladder)}
-        print(json.dumps(document | ({} if test is None else {"sprt": dataclasses.asdict(test)})))
+        print_json(document | ({} if test is None else {"sprt": dataclasses.asdict(test)}), indent=None)
         return
     if ladder is None:
         console = Console(highlight=False)
@@ -350,7 +349,7 @@ def crosstable(contest: ContestArgument = HERE, as_json: JsonOption = False) -> 
         rows = [
             [None if cell is None else dataclasses.asdict(cell) for cell in row] for row in standing.table.crosstable
         ]
-        print(json.dumps({"agents": names, "rows": rows}))
+        print_json({"agents": names, "rows": rows}, indent=None)
         return
     print_crosstable(Console(highlight=False), names, standing.table.crosstable)
 
@@ -368,7 +367,7 @@ def log(contest: ContestArgument = HERE, as_json: JsonOption = False) -> None:
         print(f"{planned.name}: not begun, and its journal is empty")
         return
     if as_json:
-        print(json.dumps([dataclasses.asdict(line) for line in lines]))
+        print_json([dataclasses.asdict(line) for line in lines], indent=None)
         return
     for line in lines:
         attempt = "" if line.attempt is None else f", attempt {line.attempt}"

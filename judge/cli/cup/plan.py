@@ -1,7 +1,6 @@
 """`judge cup init`, `plan` and `announce`: the cup's file, its games and its duration, its leagues."""
 
 import dataclasses
-import json
 import re
 from pathlib import Path
 from string import Template
@@ -20,7 +19,7 @@ from judge.contest.plan import NAME
 from judge.cup.announcement import ANNOUNCEMENT
 from judge.cup.plan import CUP_FILE, PlannedCup, load_cup
 from judge.cup.run import LeagueEstimate, cup_hours, estimate_cup
-from judge.terminal.output import make_table, note, print_table
+from judge.terminal.output import make_table, note, print_json, print_table
 from judge.transparency.keys import fingerprint
 from judge.transparency.log import organiser_key
 
@@ -127,7 +126,7 @@ def plan(
             for each in found
         ]
         known = None if hours is None else dataclasses.asdict(hours)
-        print(json.dumps({"leagues": leagues, "cores": cores, "hours": known, "missing": missing}))
+        print_json({"leagues": leagues, "cores": cores, "hours": known, "missing": missing}, indent=None)
     else:
         _show(planned, found)
         if hours is None:
