@@ -19,6 +19,7 @@ from judge.contest.league_seats import resolved_format
 from judge.contest.opening_files import shipped_openings
 from judge.contest.plan import Planned
 from judge.contest_games import Pairing
+from judge.host.house_agents import GOMOKU_RULES, SWAP2_AGENTS, house_agent_names
 from judge.referee.policy import ClockPolicy, Policy
 from judge.referee.setup import check_playable
 from judge.referee.spec import GameSpec
@@ -135,7 +136,7 @@ def estimate_contest(planned: Planned, later: int = 0) -> ContestEstimate:
         expected_s=expected_game_s(planned.policy),
         waves=waves,
         missing=missing,
-        warnings=[*_repetitions(planned, form)],
+        warnings=[*_repetitions(planned, form), *_unsuited(planned)],
         folders="".join(folders),
         unchecked=[each.name for each in entered if not each.is_checked],
         ratings=skip.agents if rated and (skip := skip_of(form)) else {},
@@ -165,6 +166,22 @@ def _repetitions(planned: Planned, form: AnyFormat) -> Iterator[str]:
         f"{what}: agents without chance play at most {different} different games with each other, and the same ones "
         f"again; copies score points, and count once for ratings and certainty: {advice}{less}"
     )
+
+
+def _unsuited(planned: Planned) -> Iterator[str]:
+    """House agents that refuse the rules: they would lose each game."""
+    game = planned.policy.game
+    if game.name != "gomoku" or (game.protocol or "gomocup") != "gomocup":
+        return
+    board = game_entry(game.name).new(game.options).describe()
+    for agent in planned.plan.agents:
+        if planned.locate(agent) not in house_agent_names():
+            continue
+        rules = GOMOKU_RULES.get(agent.path)
+        if rules is not None and board["rule"] not in rules:
+            yield f"{agent.path} plays {' and '.join(rules)}, not {board['rule']}: it loses each game; leave it out"
+        elif board["swap"] == "swap2" and agent.path not in SWAP2_AGENTS:
+            yield f"{agent.path} does not play swap2: it loses each game; leave it out"
 
 
 def _names(names: Sequence[str], count: int) -> Sequence[str]:

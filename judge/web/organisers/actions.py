@@ -159,6 +159,8 @@ def _of_submission(name: str, label: str, says: Callable[[Submission], str]) -> 
         if not register.has_begun():
             return Preview(label, says(submission), readers="author")
         if not console.state.directory.joins_later:
+            if name == "approve":
+                raise InputError(sentence("The contest has begun: its entries do not change."))
             note = sentence("The contest has begun: its entries do not change.")
             return Preview(label, says(submission), note, readers="author")
         entry = register.own_entries(submission.author).get(submission.id)

@@ -109,6 +109,7 @@ def _page(
         "tab": "",
         "contest_name": _console_of(request).shown_name,
         "has_rounds": _console_of(request).has_rounds,
+        "is_coming": _console_of(request).contest() is None,
         "visitor": visitor,
         "may_act": visitor is not None and visitor.may_act,
     }
