@@ -39,6 +39,8 @@ class Action:
     label: str
     preview: Callable[[Console, str], Preview]
     carry_out: Callable[[Console, OrganiserOrder, int], DoneOrder]
+    is_long: bool = False
+    """It is carried out after the answer, which the order's page shows."""
 
 
 def action_of(name: str) -> Action:
@@ -224,8 +226,12 @@ ACTIONS: Mapping[str, Action] = {
     "reopen-admissions": _of_contest(
         sentence("Reopen admissions"), orders.effect_of_reopen_admissions, orders.reopen_admissions
     ),
-    "export": Action(sentence("Export"), _preview_export, lambda console, order, _: export(console, order)),
-    "publish": Action(sentence("Publish"), _preview_publish, lambda console, order, _: publish_pages(console, order)),
+    "export": Action(
+        sentence("Export"), _preview_export, lambda console, order, _: export(console, order), is_long=True
+    ),
+    "publish": Action(
+        sentence("Publish"), _preview_publish, lambda console, order, _: publish_pages(console, order), is_long=True
+    ),
     "message": Action(
         sentence("Send the message"),
         _preview_message,

@@ -6,6 +6,8 @@ import tarfile
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
+from threading import Event
+from typing import Any
 from urllib.parse import urlencode
 
 import pytest
@@ -16,6 +18,8 @@ from judge.store.types import Upload
 from judge.transparency.keys import load_key, public_pem
 from judge.verify.export import verify_export
 from judge.web.organisers import views
+from judge.web.organisers.console import Console
+from tests.patience import PATIENCE_S
 from tests.publish.cups import Cup
 from tests.verify.test_ladder import joins
 from tests.web.organisers.office import CAST, FORM, PATIENCE, Office, office, office_of, proof, submit, unbegun
@@ -312,6 +316,40 @@ def test_an_export_and_the_pages_are_written_once(tmp_path: Path) -> None:
         _exports_and_publishes(own)
 
 
+def test_an_export_that_fails_says_why_on_its_page(tmp_path: Path) -> None:
+    with office(tmp_path / "cup", played=1) as own:
+        form = own.form("export")
+        (own.cup.folder / "exports").write_text("a file is in the way")
+
+        status, headers, _ = own.post(form)
+
+        assert 303 == status
+        assert "the export is not written" in own.done(headers["location"])
+        (own.cup.folder / "exports").unlink()
+        assert 303 == own.post(form)[0]
+        assert "private for the authors; manifest" in own.done(headers["location"])
+
+
+def test_an_export_answers_at_once_and_another_one_waits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    may_go = Event()
+    with office(tmp_path / "cup", played=1) as own:
+        right = Console.written
+
+        def slow(console: Console, *given: Any) -> str:
+            may_go.wait(PATIENCE_S)
+            return right(console, *given)
+
+        monkeypatch.setattr(Console, "written", slow)
+        form, other = own.form("export"), own.form("publish")
+        status, headers, _ = own.post(form)
+        assert 303 == status
+        assert "The files are being written" in own.page(headers["location"])
+        assert 303 == own.post(form)[0]
+        assert b"another export is being written" in own.post(other)[2]
+        may_go.set()
+        assert "private for the authors; manifest" in own.done(headers["location"])
+
+
 def files_below(directory: Path) -> dict[str, bytes]:
     return {str(path.relative_to(directory)): path.read_bytes() for path in directory.rglob("*") if path.is_file()}
 
@@ -331,6 +369,7 @@ def _exports_and_publishes(own: Office) -> None:
     (left / ".public.partial").mkdir()
     first, second = own.post(form), own.post(form)
     assert 303 == first[0] == second[0], first[2]
+    done = own.done(first[1]["location"])
     exports = list((own.cup.folder / "exports").iterdir())
     assert [left] == exports
     assert ["private", "public"] == sorted(path.name for path in left.iterdir())
@@ -339,8 +378,9 @@ def _exports_and_publishes(own: Office) -> None:
     public_key.write_bytes(public_pem(load_key(own.cup.folder / "organiser.key").public_key()))
     report = verify_export(exports[0] / "public", public_key)
     assert [] == report.problems
-    done = own.page(first[1]["location"])
     assert report.manifest.digest in done
+    assert 303 == own.post(form)[0]
+    assert done == own.page(first[1]["location"])
     for part in ("public", "private"):
         path = f"exports/{form['id']}/{part}.tar"
         assert f"""organiser/{path}">Download""" in done
