@@ -99,7 +99,7 @@ def is_balanced(brain: Brain, opening: Sequence[Square], rule: str, size: int) -
     return score
 
 
-def candidates(chance: random.Random, rule: str, size: int) -> Iterator[tuple[Square, ...]]:
+def candidates(chance: random.Random, size: int) -> Iterator[tuple[Square, ...]]:
     """Random openings, without rotations and reflections of earlier ones."""
     seen: set[tuple[Square, ...]] = set()
     turns = symmetries(size, size)
@@ -130,7 +130,7 @@ def main() -> None:
     print("# After each opening: the first side's points in 6 games of house-renju with itself.")
     found = tried = 0
     with Brain(chosen.rule, chosen.size) as brain:
-        for opening in candidates(random.Random(chosen.seed), chosen.rule, chosen.size):
+        for opening in candidates(random.Random(chosen.seed), chosen.size):
             tried += 1
             if (score := is_balanced(brain, opening, chosen.rule, chosen.size)) is None:
                 continue

@@ -44,6 +44,3 @@ BUILD_DIRECTORY = build_directory()
 
 DEFAULT_POLICY = "gomocup-freestyle"
 """Policy of `match` and `check`."""
-
-POLICY_OF_GAME = {"gomoku": DEFAULT_POLICY, "stratego": "stratego-seed", "quantum-chess": "qchess-seed"}
-"""Recommended policies: the others repeat a manager with its faults, or are of one contest."""

@@ -5,6 +5,7 @@ from collections.abc import Callable, MutableMapping, Sequence
 from typing import Any
 
 from judge.base.errors import InputError
+from judge.base.text import is_printable
 
 Document = MutableMapping[str, Any]
 """A TOML document or a table of one."""
@@ -72,15 +73,13 @@ def _new_table(document: Document) -> Document:
 
 
 def _in_form_of(former: object, value: object) -> object:
-    """`value` with the comment and spaces of `former`, and as a text in single quotes if `former` is."""
-    if not hasattr(former, "trivia"):
+    """`value`, as a text in single quotes if `former` is."""
+    if type(former) in (str, bool, int, float, list, dict) or former is None:
         return value
     import tomlkit
+    from tomlkit.items import Item
 
-    if isinstance(value, str):
-        is_literal = former.as_string().startswith("'") and "'" not in value and value.isprintable()
-        found = tomlkit.string(value, literal=is_literal)
-    else:
-        found = tomlkit.item(value)
-    found.trivia.trail = former.trivia.trail
-    return found
+    if not isinstance(former, Item) or not isinstance(value, str):
+        return value
+    is_literal = former.as_string().startswith("'") and "'" not in value and is_printable(value)
+    return tomlkit.string(value, literal=is_literal)

@@ -256,6 +256,7 @@ class GomokuEntry(GameEntry):
 
     name = "gomoku"
     protocol = "gomocup"
+    policy = "gomocup-freestyle"
     partners = (Partner("house-instant", ("centre",)), Partner("house-agi-instant"), Partner("house-agi"))
     practice = (
         *(Partner("house-instant", ("centre",)), Partner("house-strong"), Partner("house-renju")),
@@ -324,6 +325,14 @@ class GomokuEntry(GameEntry):
             symmetries(width, height),
         )
 
+    def unsuited(self, agent: str, options: Mapping[str, Any]) -> str:
+        board = self.new(options).describe()
+        if agent in _TWO_RULES and board["rule"] not in ("freestyle", "standard"):
+            return f"it plays freestyle and standard, not {board['rule']}"
+        if agent in (*_TWO_RULES, *_NO_SWAPS) and board["swap"] == "swap2":
+            return "it does not play swap2"
+        return ""
+
     def balanced_openings(self, options: Mapping[str, Any]) -> str:
         """Boards on which agents choose colours or offer stones need none."""
         board = self.new(options).describe()
@@ -335,6 +344,10 @@ class GomokuEntry(GameEntry):
 
     def questions(self, options: Mapping[str, Any]) -> Questions:
         return questions(self, options)
+
+
+_TWO_RULES = ("house-strong", "house-python", "house-java")
+_NO_SWAPS = ("house-instant", "house-stamp")
 
 
 @cache

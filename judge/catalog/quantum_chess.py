@@ -72,6 +72,7 @@ class QuantumChessEntry(GameEntry):
 
     name = "quantum-chess"
     protocol = "qchess"
+    policy = "qchess-seed"
     partners = (Partner("house-qchess-instant"),)
     practice = (Partner("house-qchess"), Partner("house-qchess-instant"))
     words_are_public = True

@@ -128,6 +128,7 @@ class StrategoEntry(GameEntry):
 
     name = "stratego"
     protocol = "stratego"
+    policy = "stratego-seed"
     partners = (Partner("house-stratego-instant"),)
     practice = (Partner("house-stratego"), Partner("house-stratego-instant"))
 

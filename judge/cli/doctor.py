@@ -29,7 +29,7 @@ EXAMPLES = "Example: judge doctor --json | jq .worst"
 
 def doctor(
     as_json: JsonOption = False,
-    all_: Annotated[bool, typer.Option("--all", help="Also print what is fine.")] = False,
+    all_: Annotated[bool, typer.Option("--all", help="Also print passed checks.")] = False,
 ) -> None:
     """List the protections that this host cannot enforce, with fixes; with --all also those that it can.
 
@@ -68,7 +68,7 @@ def _print(host: Host, findings: Sequence[HostFinding], *, with_green: bool) -> 
     if len(ordered) > (green := sum(each.light is Light.GREEN for each in ordered)):
         console.print()
     if green and not with_green:
-        console.print(Text(f"{green} checks are fine (judge doctor --all prints them)"))
+        console.print(Text(f"{green} checks passed (judge doctor --all prints them)"))
     counts = Counter(finding.light for finding in findings)
     console.print(Text(", ".join(f"{counts[light]} {light}" for light in Light)))
 

@@ -19,6 +19,7 @@ from judge.publish.load import contradiction, load_any
 from judge.publish.tables import write_csv
 from judge.site.rating_list_page import rating_list_page
 from judge.statistics.certainty import assess_places
+from judge.statistics.copies import copies_sentences
 from judge.statistics.cycles import RatingsCheck, check_ratings
 from judge.statistics.match_estimate import Candidate, Interval, compare_candidates
 from judge.statistics.rating_lists import ListRow
@@ -211,7 +212,7 @@ def stats(
         print_ladder(ladder)
     _show_ratings(joined)
     for each in loaded:
-        for words in each.copies_words:
+        for words in copies_sentences(len(each.copies), len(each.counted)):
             print(words if len(loaded) == 1 else f"{each.name}: {words}")
     if len(rated) > 1:
         _show_histories(joined)
@@ -233,7 +234,7 @@ def _stages(path: Path) -> tuple[Sequence[StageCertainty], Sequence[str]]:
         raise InputError(f"{path}: places of the format {contest.snapshot.format.name} do not follow from all results")
     if not contest.certainty:
         raise InputError(f"{path}: it has no results yet")
-    return contest.certainty, contest.copies_words
+    return contest.certainty, list(copies_sentences(len(contest.copies), len(contest.counted)))
 
 
 def _anchors(words: list[str]) -> dict[str, float]:

@@ -19,17 +19,18 @@ from judge.contest.league_seats import resolved_format
 from judge.contest.opening_files import shipped_openings
 from judge.contest.plan import Planned
 from judge.contest_games import Pairing
-from judge.host.house_agents import GOMOKU_RULES, SWAP2_AGENTS, house_agent_names
+from judge.host.house_agents import house_agent_names
 from judge.referee.policy import ClockPolicy, Policy
 from judge.referee.setup import check_playable
 from judge.referee.spec import GameSpec
 from judge.sandbox.docker import requirements
 from judge.sandbox.docker.images import keeper_image, runtime_image
-from judge.tournament.copies import different_games, games_of_two
 from judge.tournament.formats import AnyFormat
 from judge.tournament.formats.base import skip_of
 from judge.tournament.formats.groups import Leagues
 from judge.tournament.formats.ladder import Ladder
+from judge.tournament.formats.round_robin import DoubleRoundRobin
+from judge.tournament.formats.sequential import Sequential
 from judge.tournament.openings import turns_of
 from judge.tournament.pairings import Competitor
 from judge.tournament.points import points_table
@@ -63,7 +64,7 @@ class ContestEstimate:
     waves: Sequence[tuple[int, int]]
     missing: Sequence[str]
     warnings: Sequence[str] = ()
-    """What is allowed, and probably not wanted."""
+    """Probably unwanted."""
     folders: str = ""
     """See `folder_words`; empty if the policy has no persistent folders."""
     unchecked: Sequence[str] = ()
@@ -155,7 +156,8 @@ def _repetitions(planned: Planned, form: AnyFormat) -> Iterator[str]:
     except InputError:  # reported with the missing requirements
         return
     turns = len(turns_of(policy)) if planned.plan.openings.transform else 1
-    games, different = games_of_two(form), different_games(form, len(openings) * turns)
+    # Each opening with both colours.
+    games, different = _games_of_two(form), 2 * len(openings) * turns
     if games <= different:
         return
     what = "no openings" if openings == [()] else f"{len(openings)} opening{'s' * (len(openings) != 1)}"
@@ -168,20 +170,20 @@ def _repetitions(planned: Planned, form: AnyFormat) -> Iterator[str]:
     )
 
 
+def _games_of_two(form: AnyFormat) -> int:
+    if isinstance(form, Ladder):
+        return form.total_games
+    if isinstance(form, Sequential):
+        return form.games * form.rounds
+    return form.games * (2 if isinstance(form, DoubleRoundRobin) else int(getattr(form, "cycles", 1)))
+
+
 def _unsuited(planned: Planned) -> Iterator[str]:
-    """House agents that refuse the rules: they would lose each game."""
-    game = planned.policy.game
-    if game.name != "gomoku" or (game.protocol or "gomocup") != "gomocup":
-        return
-    board = game_entry(game.name).new(game.options).describe()
+    game, known = planned.policy.game, house_agent_names()
+    entry = game_entry(game.name)
     for agent in planned.plan.agents:
-        if planned.locate(agent) not in house_agent_names():
-            continue
-        rules = GOMOKU_RULES.get(agent.path)
-        if rules is not None and board["rule"] not in rules:
-            yield f"{agent.path} plays {' and '.join(rules)}, not {board['rule']}: it loses each game; leave it out"
-        elif board["swap"] == "swap2" and agent.path not in SWAP2_AGENTS:
-            yield f"{agent.path} does not play swap2: it loses each game; leave it out"
+        if planned.locate(agent) in known and (why := entry.unsuited(agent.path, game.options)):
+            yield f"{agent.path}: {why}, so it loses each game; leave it out"
 
 
 def _names(names: Sequence[str], count: int) -> Sequence[str]:

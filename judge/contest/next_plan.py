@@ -13,7 +13,7 @@ PATH_KEYS = frozenset(
     {("openings", "file"), ("folders", "from"), ("ratings", "with"), ("ratings", "from"), ("format", "skip", "ratings")}
     | {("format", "skip", "above"), ("format", "seats", "previous")}
 )
-"""Keys of a contest file with paths relative to its folder, except those of policy and agents."""
+"""Keys with paths relative to the file; also policy and agents have some."""
 
 _ONLY_OF_THE_LAST = (
     *(("submissions", key) for key in ("opens", "closes")),
@@ -24,7 +24,7 @@ _ONLY_OF_THE_LAST = (
 
 
 def with_changes(changes: Sequence[str], new: Sequence[str]) -> tuple[str, ...]:
-    """Changes of policy values with `new` ones, which replace those of the same key."""
+    """`new` changes replace those of the same key."""
     found = {each.partition("=")[0].strip(): each for each in changes}
     return tuple((found | {each.partition("=")[0].strip(): each for each in new}).values())
 
@@ -32,11 +32,10 @@ def with_changes(changes: Sequence[str], new: Sequence[str]) -> tuple[str, ...]:
 def next_text(
     last: Planned, folder: Path, values: Mapping[tuple[str, ...], object], joined: Sequence[str], source: str
 ) -> str:
-    """The file of the contest in `folder`: the last one's without schedule and cup, with paths that still fit.
+    """The last file without schedule and cup, with paths relative to `folder`.
 
-    `values` are new values by keys. `joined` are contests whose ratings are joined, relative to `folder`; without
-    any, there are no joined ratings. `source`: the last contest, from which a ladder starts; or empty. Raises
-    InputError if the file has a form that judge cannot change.
+    `joined`: contests of `[ratings] with`; `source`: a ladder starts from it, unless empty. Raises InputError if the
+    file cannot be changed.
     """
 
     def edit(document: Document) -> None:
@@ -55,7 +54,7 @@ def next_text(
 
 
 def relocated(named: str, last: Path, folder: Path) -> str:
-    """A path relative to the folder `last`, as one relative to `folder`."""
+    """`named`, relative to `last`, as relative to `folder`."""
     if not named or named.startswith(SHIPPED) or Path(named).is_absolute() or not (last / named).exists():
         return named
     return os.path.relpath((last / named).resolve(), folder.resolve())

@@ -33,18 +33,18 @@ _GZIP, _ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
 
 
 SHIPPED = "judge:"
-"""Begins the name of one of judge's own files."""
+"""Prefix of judge's own files."""
 
 
 def shipped_openings(policy: Policy) -> str:
-    """Name of judge's balanced openings for a policy, such as `judge:freestyle-20`, or empty."""
+    """Such as `judge:freestyle-20`, or empty."""
     game = policy.game
     name = game_entry(game.name).balanced_openings(game.options)
     return f"{SHIPPED}{name}" if name and is_file(OPENINGS / f"{name}.txt") else ""
 
 
 def opening_file(folder: Path, name: str) -> Path:
-    """The file with that name, relative to `folder`. Raises InputError for an unknown one of judge's own."""
+    """Raises InputError for an unknown `judge:` name."""
     if not name.startswith(SHIPPED):
         return folder / name
     known = {f"{SHIPPED}{path.stem}": path for path in sorted(OPENINGS.glob("*.txt"))}

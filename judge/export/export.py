@@ -52,7 +52,7 @@ _PLAIN = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}")
 class ExportSummary:
     """The manifest's SHA-256, the key's fingerprint, and numbers of games with and without a result.
 
-    `warnings`: what was left out.
+    `warnings`: omissions.
     """
 
     digest: str

@@ -21,13 +21,6 @@ from judge.sandbox.static_builds import (
 _NEIGHBOUR = re.compile(r'#include "\.\./([a-z-]+)/')
 
 
-GOMOKU_RULES = dict.fromkeys(("house-strong", "house-python", "house-java"), ("freestyle", "standard"))
-"""Rules of five in a row that house agents play, where not all."""
-
-SWAP2_AGENTS = ("house-renju",)
-"""House agents with Gomocup's protocol that answer SWAP2BOARD."""
-
-
 def house_agent_names() -> list[str]:
     """Sorted: the folders `images/house-*` with a manifest."""
     return sorted(p.parent.name for p in IMAGES.glob("house-*/agent.toml"))

@@ -1,4 +1,4 @@
-"""What an export would leave out or need, for those who can still change it: plan, announce, run."""
+"""Omissions of a future export, for plan, announce and run."""
 
 from collections.abc import Collection, Iterator
 
@@ -9,10 +9,7 @@ from judge.transparency.log import KEY_FILE
 
 
 def ratings_problems(planned: Planned, policy: Policy, agents: Collection[str] | None = None) -> Iterator[str]:
-    """Why an export leaves out the joined ratings.
-
-    `policy`: that of the contest, locked in or planned; `agents`: names of its agents, if they are known.
-    """
+    """Why joined ratings are omitted. `policy`: locked in or planned; `agents`: names, if known."""
     joined, problems = read_joined(planned, policy)
     yield from problems
     if joined is None:
@@ -29,7 +26,7 @@ def ratings_problems(planned: Planned, policy: Policy, agents: Collection[str] |
 
 
 def export_problems(planned: Planned, policy: Policy, agents: Collection[str] | None = None) -> Iterator[str]:
-    """All that an export would report. See `ratings_problems`."""
+    """See `ratings_problems`."""
     for why in ratings_problems(planned, policy, agents):
         yield f"ratings will not be joined with former contests: {why}"
     if not (planned.folder / KEY_FILE).is_file():

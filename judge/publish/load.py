@@ -292,10 +292,7 @@ def load_any(path: Path) -> PublishedContest:
 
 
 def read_joined(planned: Planned, policy: Policy) -> tuple[Joined | None, Sequence[str]]:
-    """The contests joined by contest.toml's [ratings], and why they are left out, if one cannot be joined.
-
-    `policy`: that of the contest, locked in or planned.
-    """
+    """The contests of [ratings], or why they are omitted. `policy`: locked in or planned."""
     chosen = planned.plan.ratings
     if not chosen.with_:
         return None, ()
@@ -315,7 +312,7 @@ def read_joined(planned: Planned, policy: Policy) -> tuple[Joined | None, Sequen
 
 
 def with_joined(contest: PublishedContest, planned: Planned) -> tuple[PublishedContest, Sequence[str]]:
-    """A contest with the former ones that its ratings are joined with, and why they are left out."""
+    """With the contests of [ratings], or why they are omitted."""
     joined, problems = read_joined(planned, contest.snapshot.policy)
     found = replace(contest, joined=joined)
     try:
@@ -326,7 +323,7 @@ def with_joined(contest: PublishedContest, planned: Planned) -> tuple[PublishedC
 
 
 def former_problem(planned: Planned, name: str) -> str:
-    """Why ratings cannot be joined with the contest `name` of [ratings]; empty if they can."""
+    """Why the contest `name` cannot be joined; or empty."""
     try:
         _former(planned, planned.folder / name, planned.policy)
     except (InputError, HostError) as error:

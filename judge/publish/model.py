@@ -1,7 +1,7 @@
 """A published contest and its tables."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
@@ -27,10 +27,9 @@ from judge.statistics.rating_model import RatingModel
 from judge.statistics.ratings import RatedContest, Rating, RatingList, Version, join_contests, rate
 from judge.statistics.sprt import SprtState
 from judge.store.types import SEASON_ENDED, WITHDRAWN, JournalLine
-from judge.tournament.copies import copies_sentences
 from judge.tournament.formats.base import skip_of
 from judge.tournament.formats.sequential import Sequential
-from judge.tournament.points import Points, points_table
+from judge.tournament.points import points_table
 from judge.tournament.results import without
 from judge.tournament.schedule import PendingPairing, Table, Tournament
 from judge.tournament.snapshot import Snapshot, SnapshotEntry
@@ -329,18 +328,13 @@ class PublishedContest:
 
     @cached_property
     def evidence(self) -> Sequence[GameResult]:
-        """Results that count, without copies of others: those of ratings and certainty."""
+        """Results that count, without copies."""
         return without_copies(self.counted)
 
     @cached_property
     def copies(self) -> Mapping[int, int]:
-        """Number of each game that repeats an earlier one, with the number of that one."""
+        """Number of the original by number of each copy."""
         return copies(self.counted)
-
-    @property
-    def copies_words(self) -> Sequence[str]:
-        """What its copies are; empty without copies."""
-        return list(copies_sentences(len(self.copies), len(self.counted)))
 
     @property
     def uncounted(self) -> int:
@@ -462,12 +456,6 @@ class PublishedContest:
             if game.result is not None and game.conditions is not None
         ]
         return fairness_tests([result for result, _ in known], [conditions for _, conditions in known])
-
-    def points(self) -> Iterator[Points | None]:
-        """Each game's points by seat; None without a result, or if pairings are scored whole."""
-        table = None if self.snapshot.duel is not None else points_table(self.snapshot.policy)
-        for game in self.games:
-            yield None if table is None or game.result is None else table.of(game.result)
 
 
 def chance_words(snapshot: Snapshot, secret: Key | None) -> str:

@@ -18,6 +18,7 @@ from judge.base.text import plain_text
 from judge.contest_games import PublishedGame
 from judge.publish.model import PublishedContest
 from judge.statistics.ratings import Version
+from judge.tournament.points import points_table
 from judge.tournament.standings import TableLine
 
 if TYPE_CHECKING:
@@ -244,7 +245,7 @@ def result_tables(contest: PublishedContest) -> Iterator[tuple[str, bytes]]:
     rows_by_table: dict[str, Sequence[_Row]] = {
         "standings": [_standing(contest, line) for line in contest.table.lines],
         "pairs": _pairs(contest),
-        "games": [_game(game, points) for game, points in zip(contest.games, contest.points(), strict=True)],
+        "games": [_game(game, points) for game, points in zip(contest.games, _points(contest), strict=True)],
         "pairings": [
             PairingRow(pair.round, pair.table, pair.first, pair.second, pair.meeting, pair.group)
             for pair in contest.pairings
@@ -375,6 +376,12 @@ def _pairs(contest: PublishedContest) -> list[PairRow]:
         for other, cell in zip(agents, row, strict=True)
         if cell is not None
     ]
+
+
+def _points(contest: PublishedContest) -> Iterator[tuple[float, float] | None]:
+    table = None if contest.snapshot.duel is not None else points_table(contest.snapshot.policy)
+    for game in contest.games:
+        yield None if table is None or game.result is None else table.of(game.result)
 
 
 def _game(game: PublishedGame, points: tuple[float, float] | None) -> GameRow:

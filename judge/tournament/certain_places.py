@@ -32,7 +32,7 @@ _EQUAL_ELO, _EQUAL_CHANCE = 0.01, 0.05
 
 @dataclass(frozen=True, slots=True)
 class Bracket:
-    """Agents of places `low` to `high`, which the games do not separate."""
+    """Places `low` to `high`, which the games do not separate."""
 
     low: int
     high: int
@@ -43,8 +43,8 @@ class Bracket:
 class StageCertainty:
     """Certainty within a stage, unnamed in a contest without stages.
 
-    `above`: agents above the stage. `games` are those that count, in `rounds` rounds (0: unknown), `copies` the number
-    of them that repeat others. `changes_place`: reversed games change the first place, not only the best rating.
+    `above`: agents above the stage. `games` are those that count, in `rounds` rounds (0: unknown); `copies` of them
+    repeat others. `changes_place`: reversed games change the first place, not only the best rating.
     """
 
     stage: str
@@ -144,7 +144,6 @@ class StageCertainty:
             return
         if not found.further_share:
             return
-        # Further rounds of programs that repeat their games would show nothing new.
         rounds = 0 if self.copies else math.ceil(found.further_share * self.rounds)
         games = math.ceil(found.further_share * (len(self.games) - self.copies))
         if (rounds or games) and found.further_share <= _MAX_TIMES:
@@ -179,7 +178,7 @@ def certain_places(
     is_running: bool,
     has_rounds: bool = True,
 ) -> Sequence[StageCertainty]:
-    """Compute the certainty per stage, without disqualified agents. Only games among a stage's agents count.
+    """Certainty per stage, from games among its agents.
 
     With `points` of single games, reversed games are those that change a first place by points.
     """

@@ -14,6 +14,7 @@ from judge.games.types import Verdict
 from judge.publish.load import load_claimed
 from judge.publish.model import PublishedContest
 from judge.referee.spec import read_record
+from judge.statistics.copies import copies_sentences
 from judge.statistics.ratings import rate
 from judge.statistics.sprt import Sprt, SprtDecision
 from judge.testing import Agent
@@ -117,7 +118,7 @@ def test_copies_score_points_and_are_evidence_once(exported: tuple[Public, Publi
     (stage,) = contest.certainty
     assert 2 == stage.copies
     assert not [words for words in stage.sentences() if "more round" in words]
-    assert "2 of 12 games are copies of others" in contest.copies_words[0]
+    assert "2 of 12 games are copies of others" in next(copies_sentences(len(contest.copies), 12))
     assert 10 == len(contest.as_rated.results)
 
 

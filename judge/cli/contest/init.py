@@ -270,7 +270,8 @@ def _init_from(name: str, last: Planned, options: InitOptions, changes: Sequence
     with closing(intake_directory(last).register()) if not last.has_no_store else nullcontext() as register:
         has_begun = register is not None and register.has_begun()
     wanted = with_changes(last.plan.change, [*changes, *options.changes])
-    values: dict[tuple[str, ...], object] = {("name",): folder.resolve().name, **options.moments}
+    values: dict[tuple[str, ...], object] = dict(options.moments.items())
+    values["name",] = folder.resolve().name
     if wanted != last.plan.change:
         values["change",] = list(wanted)
     for key, text in (("title", options.title), ("zone", options.zone)):

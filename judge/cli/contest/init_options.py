@@ -8,8 +8,9 @@ from typing import TypeVar
 import typer
 
 from judge.base.errors import InputError
-from judge.base.resources import DEFAULT_POLICY, POLICY_OF_GAME
+from judge.base.resources import DEFAULT_POLICY
 from judge.base.text import printable, suggest
+from judge.catalog import game_entry
 from judge.referee.policy import load_policy, policy_names
 from judge.submissions.windows import aware_moment
 
@@ -70,9 +71,10 @@ def read_moment(key: str, text: str, zone: str) -> str:
 
 def policy_of_game(game: str) -> str:
     """The policy that judge recommends for a game, or the first of another package's game. Raises InputError."""
-    games = dict(POLICY_OF_GAME)
+    games: dict[str, str] = {}
     for name in policy_names():
-        games.setdefault(load_policy(name).game.name, name)
+        found = load_policy(name).game.name
+        games.setdefault(found, game_entry(found).policy or name)
     if game not in games:
         raise InputError(f"--game {printable(game, 40)}: {suggest(game, games)}")
     return games[game]

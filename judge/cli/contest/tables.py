@@ -24,11 +24,11 @@ from judge.contest.window_keeper import has_window_keeper
 from judge.contest_games import GameState, copies
 from judge.publish.model import chance_words
 from judge.sandbox.machine.cores import holders_here
+from judge.statistics.copies import copies_sentences
 from judge.statistics.sprt import SprtState
 from judge.store.types import State
 from judge.terminal.contest_tables import print_crosstable, standings_table
 from judge.terminal.output import print_json, print_table
-from judge.tournament.copies import copies_sentences
 from judge.tournament.formats.sequential import Sequential
 from judge.tournament.points import points_table
 from judge.tournament.results import without

@@ -1,7 +1,6 @@
 """A sequential test: two agents play until the test is decided.
 
-Pairings count in the order of the draw, each when all earlier ones are over (docs/organise/first-contest.md). Two games
-of an opening that repeat earlier ones do not count.
+Pairings count in the order of the draw, each when all earlier ones are over (docs/organise/first-contest.md).
 """
 
 from collections.abc import Collection, Iterable, Sequence
@@ -27,7 +26,7 @@ class SprtProgress:
     counts: MatchCounts
     state: SprtState
     new: frozenset[GameContent] = frozenset()
-    """Games of the last pairing that no earlier one had."""
+    """Unseen games."""
 
     @property
     def is_decided(self) -> bool:
@@ -105,7 +104,7 @@ class Sequential(TournamentFormat):
     def progress_with(
         self, progress: SprtProgress, games: Iterable[GameResult], agent: str, seen: Collection[GameContent] = ()
     ) -> SprtProgress:
-        """With the next pairing. `agent`: the first seed. `seen`: games of earlier pairings; a copy is no evidence."""
+        """With the next pairing, unless `seen`. `agent`: the first seed."""
         if not (results := without_copied_pairs(games, seen)):
             return replace(progress, new=frozenset())
         counts = progress.counts.plus(MatchCounts.of_results(results, agent))

@@ -116,8 +116,8 @@ class Console:
             carry_out()
         except (InputError, HostError) as error:
             self._pending[order.id] = PendingOrder(order, str(error))
-        except Exception as error:  # the page must not wait for ever
-            log.exception("order failed", action=order.action)
+        except Exception as error:  # noqa: BLE001 - the page must not wait for ever
+            log.warning("order failed", action=order.action, error=repr(error))
             self._pending[order.id] = PendingOrder(order, f"{type(error).__name__}: see the log of the service")
         else:
             del self._pending[order.id]
