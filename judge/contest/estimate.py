@@ -137,7 +137,7 @@ def estimate_contest(planned: Planned, later: int = 0) -> ContestEstimate:
         expected_s=expected_game_s(planned.policy),
         waves=waves,
         missing=missing,
-        warnings=[*_repetitions(planned, form), *_unsuited(planned)],
+        warnings=[*warnings_of(planned)],
         folders="".join(folders),
         unchecked=[each.name for each in entered if not each.is_checked],
         ratings=skip.agents if rated and (skip := skip_of(form)) else {},
@@ -147,8 +147,14 @@ def estimate_contest(planned: Planned, later: int = 0) -> ContestEstimate:
     )
 
 
-def _repetitions(planned: Planned, form: AnyFormat) -> Iterator[str]:
-    policy = planned.policy
+def warnings_of(planned: Planned) -> Iterator[str]:
+    """See `ContestEstimate.warnings`."""
+    yield from _repetitions(planned)
+    yield from _unsuited(planned)
+
+
+def _repetitions(planned: Planned) -> Iterator[str]:
+    policy, form = planned.policy, planned.plan.format
     if game_entry(policy.game.name).has_chance(policy.game.options):
         return
     try:

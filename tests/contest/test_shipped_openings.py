@@ -7,7 +7,7 @@ import pytest
 from judge.base.errors import InputError
 from judge.base.resources import OPENINGS
 from judge.catalog import game_entry
-from judge.contest.estimate import estimate_contest
+from judge.contest.estimate import warnings_of
 from judge.contest.opening_files import opening_file, read_openings, shipped_openings
 from judge.contest.plan import load_plan
 from judge.referee.policy import load_policy, policy_names
@@ -95,7 +95,7 @@ def test_plan_warns_where_agents_can_only_repeat_themselves(
     form: str, openings: str, warning: str, tmp_path: Path
 ) -> None:
     (tmp_path / "contest.toml").write_text(PLAN.format(form=form, openings=openings))
-    found = estimate_contest(load_plan(tmp_path)).warnings
+    found = [*warnings_of(load_plan(tmp_path))]
 
     assert bool(warning) == bool(found)
     assert all(warning in each for each in found)
@@ -108,4 +108,26 @@ def test_games_with_chance_need_no_openings(policy: str, warns: bool, tmp_path: 
     text = PLAN.format(form='name = "round-robin"\ngames = 4', openings="").replace("gomocup-freestyle", policy)
     (tmp_path / "contest.toml").write_text(text)
 
-    assert warns == bool(estimate_contest(load_plan(tmp_path)).warnings)
+    assert warns == bool([*warnings_of(load_plan(tmp_path))])
+
+
+@pytest.mark.parametrize(
+    ("policy", "agent", "why"),
+    [
+        ("gomocup-caro", "house-python", "it plays freestyle and standard, not caro"),
+        ("gomocup-caro", "house-renju", ""),
+        ("renju-15", "house-strong", "it plays freestyle and standard, not renju"),
+        ("gomocup-swap2", "house-strong", "it does not play swap2"),
+        ("gomocup-swap2", "house-instant", "it does not play swap2"),
+        ("gomocup-swap2", "house-renju", ""),
+        ("gomocup-standard", "house-java", ""),
+        ("stratego-seed", "house-stratego", ""),
+    ],
+)
+def test_plan_names_house_agents_that_do_not_play_the_rules(policy: str, agent: str, why: str, tmp_path: Path) -> None:
+    agents = f'policy = "{policy}"\n[format]\nname = "round-robin"\n[[agents]]\npath = "{agent}"\n'
+    (tmp_path / "contest.toml").write_text(f'name = "cup"\n{agents}')
+    found = [*warnings_of(load_plan(tmp_path))]
+
+    assert [f"{agent}: {why}"] * bool(why) == [each[: len(f"{agent}: {why}")] for each in found if why]
+    assert bool(why) == bool(found)

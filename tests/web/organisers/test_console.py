@@ -213,12 +213,12 @@ def test_order_previews_changed_places_and_is_done_once(own: Office) -> None:
     moved = [agent for agent in before if before[agent] != after[agent]]
     assert moved
     rows = re.findall(
-        r'<tr><th scope="row"><bdi>([^<]*)</bdi></th><td class="num">(\d+)</td><td class="num">(\d+|–)</td>', said
+        r'<tr><th scope="row"><bdi>([^<]*)</bdi></th><td class="num">(\d+)</td><td class="num">(\d+|\u2013)</td>', said
     )
     assert {agent: (before[agent][0], after[agent][0]) for agent in moved if agent != "anna"} == {
         agent: (int(now), int(then)) for agent, now, then in rows if agent != "anna"
     }
-    assert ("anna", "1", "–") in rows
+    assert ("anna", "1", "\u2013") in rows
     done = own.page(f"orders/{form['id']}.html")
     assert "anna is disqualified" in done
     assert "Olga" in done
