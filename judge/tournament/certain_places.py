@@ -165,6 +165,11 @@ class StageCertainty:
                 yield sentence(f"{rounds} more rounds would separate first and second with a probability of 80 %.")
             return
         times = math.ceil(1 + found.further_share)
+        if self.copies:
+            yield sentence(
+                f"It takes {times} times as many different games to separate first and second with a probability of 80 %."
+            )
+            return
         yield sentence(f"It takes {times} times as many games to separate first and second with a probability of 80 %.")
 
 
