@@ -167,7 +167,7 @@ class StageCertainty:
         times = math.ceil(1 + found.further_share)
         if self.copies:
             yield sentence(
-                f"It takes {times} times as many different games to separate first and second with a probability of 80 %."
+                f"It takes {times} times as many different games to separate the first two with a probability of 80 %."
             )
             return
         yield sentence(f"It takes {times} times as many games to separate first and second with a probability of 80 %.")
