@@ -3,7 +3,7 @@
 import hashlib
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from enum import StrEnum
 from typing import Any, NamedTuple
@@ -136,6 +136,8 @@ class Outcome:
     seats: tuple[SeatOutcome, SeatOutcome]
     public: str | None = None
     """Digest of the record's public part."""
+    moves: str = ""
+    """See `GameResult.moves`."""
 
     def row(self, game: ScheduledGame, attempt: int) -> "GameResult":
         """A game's result, if this attempt counts."""
@@ -145,9 +147,12 @@ class Outcome:
                 *(game.first, game.second, self.winner, self.verdict, self.reason, self.result),
                 *(first.fault, second.fault, first.replies, second.replies, first.charged_ms, second.charged_ms),
                 *(game.round, game.table, game.leg),
-                *(game.id, game.number, attempt, self.record, self.seconds),
+                *(game.id, game.number, attempt, self.record, self.seconds, self.moves),
             )
         )
+
+
+GameContent = tuple[str, str, str]
 
 
 class GameResult(NamedTuple):
@@ -174,6 +179,13 @@ class GameResult(NamedTuple):
     attempt: int = 0
     record: str = ""
     seconds: float = 0.0
+    moves: str = ""
+    """SHA-256 of opening, answers and result: equal for identical games of two agents. Empty: unknown."""
+
+    @property
+    def content(self) -> GameContent | None:
+        """Equal for games in which the same agents, in the same seats, did the same; None: unknown."""
+        return (self.first, self.second, self.moves) if self.moves else None
 
     @property
     def agents(self) -> tuple[str, str]:
@@ -217,6 +229,46 @@ def game_result(columns: Sequence[Any]) -> GameResult:
         (charged_ms_0, charged_ms_1),
         *rest,
     )
+
+
+def copies(results: Iterable[GameResult]) -> Mapping[int, int]:
+    """Number of each game that repeats an earlier one, with the number of that one."""
+    first: dict[GameContent, int] = {}
+    found = {}
+    for game in results:
+        if (content := game.content) is not None and (number := first.setdefault(content, game.number)) != game.number:
+            found[game.number] = number
+    return found
+
+
+def without_copies(results: Iterable[GameResult]) -> list[GameResult]:
+    """The results as evidence: programs without chance repeat a game, which shows nothing new."""
+    seen: set[GameContent] = set()
+    found = []
+    for game in results:
+        if (content := game.content) is None:
+            found.append(game)
+        elif content not in seen:
+            seen.add(content)
+            found.append(game)
+    return found
+
+
+def without_copied_pairs(results: Iterable[GameResult], seen: Collection[GameContent] = ()) -> list[GameResult]:
+    """As `without_copies` for pairs of games (games 0 and 1 of a pairing, 2 and 3, ...): a pair is left out if both
+    games repeat earlier ones or those in `seen`.
+    """
+    pairs: dict[tuple[int, int, int], list[GameResult]] = {}
+    for game in results:
+        pairs.setdefault((game.round, game.table, game.leg // 2), []).append(game)
+    known: set[GameContent | None] = {*seen}
+    found = []
+    for games in pairs.values():
+        if all(game.content in known for game in games):
+            continue
+        known.update(game.content for game in games if game.moves)
+        found += games
+    return found
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,9 +43,9 @@ MAY_FAIL = {"judge doctor"}
 
 
 def commands(page: str) -> list[str]:
-    """The lines of a page's shell blocks."""
+    """The lines of a page's shell blocks; a file in the block belongs to its command."""
     blocks = re.findall(r"^```sh\n(.*?)^```", (ROOT / page).read_text(), re.DOTALL | re.MULTILINE)
-    return [line for block in blocks for line in block.splitlines()]
+    return [line for block in blocks for line in re.findall(r".*<<'END'\n(?s:.*?)\nEND$|.+", block, re.MULTILINE)]
 
 
 def documents() -> list[str]:

@@ -114,6 +114,7 @@ class ContestFolder:
         from judge.contest.executor import slots_on_host
         from judge.contest.host_setup import make_ready
         from judge.contest.witnesses import periodic_cosigning
+        from judge.publish.before_export import export_problems
 
         planned = self.planned
         observer, stop = observer or RunObserver(), stop or StopRequest()
@@ -148,6 +149,8 @@ class ContestFolder:
             _check_images(found, accept_images)
             if found.has_new_plan:
                 notify(f"{planned.path} was changed since the contest was locked in; the changes have no effect")
+            for problem in export_problems(planned, found.snapshot.policy, found.snapshot.by_name()):
+                notify(f"judge contest export: {printable(problem, 2000)}")
             if found.folders_notice:
                 notify(printable(found.folders_notice, 2000))
             executor = (
@@ -198,7 +201,10 @@ class ContestFolder:
                     if why:
                         notify(f"the witness {printable(witness.name)} has not signed the current log: {why[:300]}")
             authors = private or directory.with_name(f"{directory.name}-private")
-            return publish(found, directory, authors, signing, options or PageOptions(), progress)
+            summary = publish(found, directory, authors, signing, options or PageOptions(), progress)
+        for warning in summary.warnings:
+            notify(printable(warning, 2000))
+        return summary
 
 
 def contest(path: Path) -> ContestFolder:

@@ -18,6 +18,10 @@ POLICIES = (_DATA / "policies").resolve()
 """Built-in policies and the sources of the seccomp profiles."""
 
 
+OPENINGS = POLICIES / "openings"
+"""Balanced openings by rule and board size."""
+
+
 def code_parts() -> list[Path]:
     """Sorted, without `data`."""
     return sorted(path for path in CODE.iterdir() if path not in (_DATA, CODE / "__pycache__"))

@@ -105,6 +105,8 @@ class GameEntry(GameRules):
     """Opponents in `judge check`: the first that supports the policy. Without one there is no check."""
     practice: Sequence[Partner] = ()
     """Opponents of practice games, in turn; empty: those of the check."""
+    policy: str = ""
+    """Recommended policy of contests; empty: the first one."""
     words_are_public: bool = False
     """Agents have no secrets from each other; then public messages are shown during the game."""
 
@@ -162,6 +164,18 @@ class GameEntry(GameRules):
     def openings(self, options: Mapping[str, Any]) -> Openings | None:  # noqa: ARG002 optional
         """The notation of openings; None: unsupported."""
         return None
+
+    def balanced_openings(self, options: Mapping[str, Any]) -> str:  # noqa: ARG002 optional
+        """Name of the set in policies/openings that fits these options; empty: unknown."""
+        return ""
+
+    def unsuited(self, agent: str, options: Mapping[str, Any]) -> str:  # noqa: ARG002 optional
+        """Why one of judge's agents cannot play with these options; empty: it can, or this is unknown."""
+        return ""
+
+    def has_chance(self, options: Mapping[str, Any]) -> bool:  # noqa: ARG002 optional
+        """Whether a game asks for random choices, so that agents without chance can play different games."""
+        return False
 
     def questions(self, options: Mapping[str, Any]) -> Questions | None:  # noqa: ARG002 optional
         """Questions of `judge check`; None: only whole games."""

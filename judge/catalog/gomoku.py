@@ -256,6 +256,7 @@ class GomokuEntry(GameEntry):
 
     name = "gomoku"
     protocol = "gomocup"
+    policy = "gomocup-freestyle"
     partners = (Partner("house-instant", ("centre",)), Partner("house-agi-instant"), Partner("house-agi"))
     practice = (
         *(Partner("house-instant", ("centre",)), Partner("house-strong"), Partner("house-renju")),
@@ -326,11 +327,29 @@ class GomokuEntry(GameEntry):
             split_openings,
         )
 
+    def unsuited(self, agent: str, options: Mapping[str, Any]) -> str:
+        board = self.new(options).describe()
+        if agent in _TWO_RULES and board["rule"] not in ("freestyle", "standard"):
+            return f"it plays freestyle and standard, not {board['rule']}"
+        if agent in (*_TWO_RULES, *_NO_SWAPS) and board["swap"] == "swap2":
+            return "it does not play swap2"
+        return ""
+
+    def balanced_openings(self, options: Mapping[str, Any]) -> str:
+        """Boards on which agents choose colours or offer stones need none."""
+        board = self.new(options).describe()
+        is_plain = board["swap"] == "none" and board["fifths"] == 1 and not board["continuous"]
+        return f"{board['rule']}-{board['width']}" if is_plain and board["width"] == board["height"] else ""
+
     def person(self) -> PersonWords:
         return GomokuWords()
 
     def questions(self, options: Mapping[str, Any]) -> Questions:
         return questions(self, options)
+
+
+_TWO_RULES = ("house-strong", "house-python", "house-java")
+_NO_SWAPS = ("house-instant", "house-stamp")
 
 
 @cache

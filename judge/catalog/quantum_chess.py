@@ -72,6 +72,7 @@ class QuantumChessEntry(GameEntry):
 
     name = "quantum-chess"
     protocol = "qchess"
+    policy = "qchess-seed"
     partners = (Partner("house-qchess-instant"),)
     practice = (Partner("house-qchess"), Partner("house-qchess-instant"))
     words_are_public = True
@@ -140,6 +141,9 @@ class QuantumChessEntry(GameEntry):
             return position
 
         return Openings(parse, EXAMPLE)
+
+    def has_chance(self, options: Mapping[str, Any]) -> bool:
+        return bool(self.new(options).describe()["variant"] == "quantum")
 
     def person(self) -> PersonWords:
         return QuantumChessWords()

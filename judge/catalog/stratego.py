@@ -128,6 +128,7 @@ class StrategoEntry(GameEntry):
 
     name = "stratego"
     protocol = "stratego"
+    policy = "stratego-seed"
     partners = (Partner("house-stratego-instant"),)
     practice = (Partner("house-stratego"), Partner("house-stratego-instant"))
 
@@ -195,6 +196,11 @@ class StrategoEntry(GameEntry):
             words.add("INTERNAL_ERROR")
         words.add("DEFAULT" if rules.setup_word == "blame" else rules.setup_word)
         return ResultWords(frozenset(words), _read_result)
+
+    def has_chance(self, options: Mapping[str, Any]) -> bool:
+        from judge.games.stratego.options import read_options
+
+        return read_options(options).equal_ranks == "chance"
 
     def person(self) -> PersonWords:
         return StrategoWords()

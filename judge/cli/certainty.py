@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 _MAX_REVERSED = 20
 
 
-def print_certainty_words(stages: "Sequence[StageCertainty]") -> None:
-    """Print the sentences of each stage, and the range and brackets' meaning."""
+def print_certainty_words(stages: "Sequence[StageCertainty]", *, has_brackets: bool = True) -> None:
+    """Print the sentences of each stage, and the meaning of ranges and brackets if the table has them."""
     for stage in stages:
         prefix = f"{printable(stage.stage)}: " if stage.stage else ""
         print(prefix + printable(" ".join(stage.sentences()), 600))
@@ -26,7 +26,7 @@ def print_certainty_words(stages: "Sequence[StageCertainty]") -> None:
         if numbers:
             more = "" if len(numbers) == stage.certainty.reversed_games else " ..."
             print(f"{prefix}reversed games: {', '.join(numbers)}{more}")
-    if any(stage.brackets for stage in stages):
+    if has_brackets and any(stage.brackets for stage in stages):
         print("A range such as 2-5 contains the true place. All ranges together are correct with a confidence of 95 %.")
         print("A bracket connects agents that the games do not separate.")
 

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from judge.base.errors import HostError, InputError
-from judge.cli.options import SLOTS_HELP, TlsOption, require_dask
+from judge.cli.options import SLOTS_HELP, TlsOption, number, require_dask
 from judge.cluster.security import make_keys
 from judge.contest.executor import slots_on_host
 from judge.contest.host_setup import clean_up, report_occupied
@@ -61,7 +61,10 @@ def scheduler(
     listen: Annotated[str, typer.Option(help="The address to listen on: tls://10.0.0.1:8786.")],
     tls: TlsOption = None,
     lost_after: Annotated[
-        float, typer.Option(min=5, help="Seconds without a message after which a worker is considered lost.")
+        float,
+        typer.Option(
+            parser=number(5, 86_400), help="Seconds without a message after which a worker is considered lost."
+        ),
     ] = 60,
 ) -> None:
     """Connect contests with their workers. It stores nothing and can be restarted at any time."""

@@ -5,7 +5,9 @@ import sys
 import textwrap
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from typing import Annotated
 
+import typer
 from rich.console import Console
 from rich.text import Text
 
@@ -18,14 +20,18 @@ from judge.terminal.output import print_json
 WIDTH = 80
 NAME_WIDTH = 9
 INDENT = len("yellow") + 1 + NAME_WIDTH + 1
+SEVERITY = (Light.GREEN, Light.YELLOW, Light.RED)
 COLOURS = {Light.GREEN: "green", Light.YELLOW: "yellow", Light.RED: "bold red"}
 
 
 EXAMPLES = "Example: judge doctor --json | jq .worst"
 
 
-def doctor(as_json: JsonOption = False) -> None:
-    """List the protections that this host can and cannot enforce, with fixes.
+def doctor(
+    as_json: JsonOption = False,
+    all_: Annotated[bool, typer.Option("--all", help="Also print passed checks.")] = False,
+) -> None:
+    """List the protections that this host cannot enforce, with fixes; with --all also those that it can.
 
     Exit codes: 0 all findings are green or yellow; 1 a finding is red: this host cannot enforce a guarantee of the
     judge, or cannot play games.
@@ -41,24 +47,28 @@ def doctor(as_json: JsonOption = False) -> None:
             }
         )
     else:
-        _print(host, findings)
+        _print(host, findings, with_green=all_)
     if worst_light(findings) is Light.RED:
         raise SystemExit(1)
 
 
-def _print(host: Host, findings: Sequence[HostFinding]) -> None:
+def _print(host: Host, findings: Sequence[HostFinding], *, with_green: bool) -> None:
     console = Console(highlight=False, soft_wrap=True, file=sys.stdout)
     title = f"judge doctor: {printable(host.name)}, {printable(host.system)}, kernel {printable(host.kernel)}"
     for line in textwrap.wrap(title, WIDTH):
         console.print(Text(line))
     console.print()
-    for finding in findings:
+    ordered = sorted(findings, key=lambda finding: -SEVERITY.index(finding.light))
+    for finding in ordered if with_green else [each for each in ordered if each.light is not Light.GREEN]:
         for number, line in enumerate(page(finding)):
             text = Text(line)
             if number == 0:
                 text.stylize(COLOURS[finding.light], 0, len(finding.light))
             console.print(text)
-    console.print()
+    if len(ordered) > (green := sum(each.light is Light.GREEN for each in ordered)):
+        console.print()
+    if green and not with_green:
+        console.print(Text(f"{green} checks passed (judge doctor --all prints them)"))
     counts = Counter(finding.light for finding in findings)
     console.print(Text(", ".join(f"{counts[light]} {light}" for light in Light)))
 

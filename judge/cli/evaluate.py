@@ -9,7 +9,8 @@ from judge.api.evaluations import NoVerdictError
 from judge.api.evaluations import evaluate as evaluated
 from judge.base.parsing import parse as parse_values
 from judge.base.text import printable
-from judge.cli.options import JsonOption, complete_agent
+from judge.cli.options import JsonOption, complete_agent, number
+from judge.cli.sprt import ELO, PROBABILITY
 from judge.contest.evaluation import StopRule
 from judge.statistics.paired_scores import PairedScores
 from judge.terminal.output import fail, note, print_json, print_notice
@@ -37,13 +38,20 @@ def evaluate(
     against: Annotated[Path, typer.Option(metavar="POOL", help="The pool.toml, or the folder that contains it.")],
     key: Annotated[Path, typer.Option(help="Your private key; create one with judge contest key.")],
     parent: Annotated[str, typer.Option(help="The agent to compare with.", autocompletion=complete_agent)] = "",
-    elo0: Annotated[float, typer.Option(help="Elo difference under H0.")] = 0,
-    elo1: Annotated[float, typer.Option(help="Elo difference under H1.")] = 50,
-    alpha: Annotated[float, typer.Option(help="The probability that H1 is accepted if H0 is true.")] = 0.05,
-    beta: Annotated[float, typer.Option(help="The probability that H0 is accepted if H1 is true.")] = 0.05,
+    elo0: Annotated[float, typer.Option(parser=ELO, help="Elo difference under H0.")] = 0,
+    elo1: Annotated[float, typer.Option(parser=ELO, help="Elo difference under H1.")] = 50,
+    alpha: Annotated[
+        float, typer.Option(parser=PROBABILITY, help="The probability that H1 is accepted if H0 is true.")
+    ] = 0.05,
+    beta: Annotated[
+        float, typer.Option(parser=PROBABILITY, help="The probability that H0 is accepted if H1 is true.")
+    ] = 0.05,
     width: Annotated[
         float | None,
-        typer.Option(help="Instead of a test: stop when the 95 % interval of the score has this width, such as 0.05."),
+        typer.Option(
+            parser=number(0, 1),
+            help="Instead of a test: stop when the 95 % interval of the score has this width, such as 0.05.",
+        ),
     ] = None,
     games: Annotated[int, typer.Option(min=2, help="Maximum number of games of the candidate.")] = 2000,
     as_json: JsonOption = False,

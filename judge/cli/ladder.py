@@ -13,12 +13,15 @@ from judge.publish.model import PublishedContest
 from judge.terminal.output import make_table, print_table, width_of
 
 
-def ladder_cells(found: LadderAgent, now: datetime) -> tuple[str, str, str, str]:
-    """Rating, interval, trend, and time since the last game."""
+def ladder_cells(found: LadderAgent, now: datetime | None) -> tuple[str, str, str, str]:
+    """Rating, interval, trend, and time since the last game; without `now` its moment."""
     since = ""
     if found.history:
-        seconds = (now - datetime.fromisoformat(found.history[-1].at)).total_seconds()
-        since = f"{duration(1000 * max(1, round(seconds)))} ago"
+        at = datetime.fromisoformat(found.history[-1].at)
+        if now is None:
+            since = f"{at.astimezone(UTC):%Y-%m-%d %H:%M}"
+        else:
+            since = f"{duration(1000 * max(1, round((now - at).total_seconds())))} ago"
     return (
         f"{found.elo:.0f}",
         "fixed" if not found.deviation else f"{found.reach:.0f}" if found.history else "",
@@ -49,7 +52,7 @@ def print_ladder(contest: PublishedContest) -> None:
 
 
 def _rows(contest: PublishedContest) -> Iterator[Sequence[str | Text]]:
-    now = datetime.fromisoformat(contest.journal[-1].at) if contest.is_over else datetime.now(UTC)
+    now = None if contest.is_over else datetime.now(UTC)
     places = {agent: place for stage in contest.certainty for agent, place in stage.places.items()}
     ranking = contest.table.ranking
     for line in contest.table.lines:

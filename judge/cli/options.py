@@ -2,8 +2,9 @@
 
 import getpass
 import importlib.util
+import math
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -16,6 +17,22 @@ from judge.terminal.output import print_notice
 
 if TYPE_CHECKING:
     from judge.sandbox.box import BoxKind
+
+
+def number(low: float, high: float) -> Callable[[str], float]:
+    """A parser of options: finite numbers from `low` to `high`. Typer's own accepts nan and inf."""
+
+    def parse(text: str) -> float:
+        try:
+            value = float(text)
+        except ValueError:
+            value = math.nan
+        if not low <= value <= high:
+            raise typer.BadParameter(f"{printable(str(text), 40)}: write a number from {low:g} to {high:g}")
+        return value
+
+    parse.__name__ = "number"
+    return parse
 
 
 def complete_policy(incomplete: str) -> Iterator[str]:

@@ -16,7 +16,7 @@ from judge.attacks.services import SERVICE_ATTACKS, ServiceAttack, ServiceContro
 from judge.attacks.table import ATTACKS
 from judge.base.errors import HostError, InputError
 from judge.base.text import printable
-from judge.cli.options import JsonOption, PolicyOption, SetOption
+from judge.cli.options import JsonOption, PolicyOption, SetOption, number
 from judge.contest.host_setup import make_ready, pair_alone
 from judge.referee.policy import load_policy
 from judge.terminal.output import make_table, note, print_json, print_notice
@@ -68,7 +68,9 @@ def selftest(
     controls: Annotated[
         bool, typer.Option("--controls", help="Also run each attack with its defence off; it must then succeed.")
     ] = False,
-    slower: Annotated[float, typer.Option(min=1, help="Multiply all time limits by this factor, for a slow host.")] = 1,
+    slower: Annotated[
+        float, typer.Option(parser=number(1, 1000), help="Multiply all time limits by this factor, for a slow host.")
+    ] = 1,
     set_: SetOption = None,
     as_json: JsonOption = False,
 ) -> None:

@@ -6,10 +6,13 @@ from typing import Annotated
 import typer
 
 from judge.base.parsing import parse
-from judge.cli.options import JsonOption
+from judge.cli.options import JsonOption, number
 from judge.statistics.match_estimate import MatchCounts, estimate_match
-from judge.statistics.sprt import Sprt, SprtModel
+from judge.statistics.sprt import MAX_SPRT_ELO, Sprt, SprtModel
 from judge.terminal.output import interval, print_json
+
+ELO = number(-MAX_SPRT_ELO, MAX_SPRT_ELO)
+PROBABILITY = number(0, 0.5)
 
 EXAMPLES = """
 Examples:
@@ -31,10 +34,14 @@ def sprt(
             help="Lost, drawn and won games; or pairs LL LD WL+DD WD WW; or LL LD DD WL WD WW.",
         ),
     ],
-    elo0: Annotated[float, typer.Option(help="Elo difference under H0.")] = 0,
-    elo1: Annotated[float, typer.Option(help="Elo difference under H1.")] = 10,
-    alpha: Annotated[float, typer.Option(help="The probability that H1 is accepted if H0 is true.")] = 0.05,
-    beta: Annotated[float, typer.Option(help="The probability that H0 is accepted if H1 is true.")] = 0.05,
+    elo0: Annotated[float, typer.Option(parser=ELO, help="Elo difference under H0.")] = 0,
+    elo1: Annotated[float, typer.Option(parser=ELO, help="Elo difference under H1.")] = 10,
+    alpha: Annotated[
+        float, typer.Option(parser=PROBABILITY, help="The probability that H1 is accepted if H0 is true.")
+    ] = 0.05,
+    beta: Annotated[
+        float, typer.Option(parser=PROBABILITY, help="The probability that H0 is accepted if H1 is true.")
+    ] = 0.05,
     model: Annotated[SprtModel, typer.Option(help="The scale of --elo0 and --elo1.")] = "logistic",
     as_json: JsonOption = False,
 ) -> None:

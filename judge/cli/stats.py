@@ -13,12 +13,13 @@ from judge.base.errors import HostError, InputError
 from judge.base.text import printable
 from judge.cli.certainty import certainty_document, print_certainty
 from judge.cli.ladder import ladder_document, print_ladder
-from judge.cli.options import ForceOption, JsonOption, StoreOption
+from judge.cli.options import ForceOption, JsonOption, StoreOption, number
 from judge.publish.league_records import read_record
 from judge.publish.load import contradiction, load_any
 from judge.publish.tables import write_csv
 from judge.site.rating_list_page import rating_list_page
 from judge.statistics.certainty import assess_places
+from judge.statistics.copies import copies_sentences
 from judge.statistics.cycles import RatingsCheck, check_ratings
 from judge.statistics.match_estimate import Candidate, Interval, compare_candidates
 from judge.statistics.rating_lists import ListRow
@@ -27,6 +28,7 @@ from judge.statistics.ratings import Estimate, JoinedRatings, Rating, Version, j
 from judge.terminal.output import interval, make_table, note, print_json, print_table
 from judge.tournament.certain_places import StageCertainty
 from judge.tournament.comparable import policy_difference
+from judge.tournament.formats.ladder import MAX_RATING
 
 _COLUMNS = (
     "version", "shown", "rank", "elo", "plus", "minus", "games", "score", "opponents", "draws", "active", "first_year",
@@ -163,11 +165,13 @@ def stats(
     if certainty:
         if contests is None or len(contests) != 1 or anchor or against is not None or records is not None:
             raise InputError("--certainty is for one CONTEST: leave out --anchor, --against and --records")
-        stages = _stages(contests[0], store)
+        stages, copies = _stages(contests[0], store)
         if as_json:
             print_json(certainty_document(stages))
         else:
             print_certainty(stages)
+            for words in copies:
+                print(words)
         return
     if records is not None:
         if contests or anchor or against is not None:
@@ -208,6 +212,9 @@ def stats(
     if ladder is not None:
         print_ladder(ladder)
     _show_ratings(joined)
+    for each in loaded:
+        for words in copies_sentences(len(each.copies), len(each.counted)):
+            print(words if len(loaded) == 1 else f"{each.name}: {words}")
     if len(rated) > 1:
         _show_histories(joined)
     if rings is not None:
@@ -216,29 +223,37 @@ def stats(
         _show_candidates(against, candidates)
 
 
-def _stages(path: Path, store: str) -> Sequence[StageCertainty]:
+def _stages(path: Path, store: str) -> tuple[Sequence[StageCertainty], Sequence[str]]:
     if path.is_file() and path.suffix != ".toml":
         results, warnings = read_record(path)
         for warning in warnings:
             note(f"judge: WARNING: {printable(warning, 500)}")
         found = assess_places(results)
-        return [] if found is None else [StageCertainty("", found, 0, (), 0)]
+        return [] if found is None else [StageCertainty("", found, 0, (), 0)], ()
     contest = load_any(path, store=store)
     if not contest.snapshot.format.orders_by_strength:
         raise InputError(f"{path}: places of the format {contest.snapshot.format.name} do not follow from all results")
     if not contest.certainty:
         raise InputError(f"{path}: it has no results yet")
-    return contest.certainty
+    return contest.certainty, list(copies_sentences(len(contest.copies), len(contest.counted)))
 
 
 def _anchors(words: list[str]) -> dict[str, float]:
-    anchors = {}
+    anchors: dict[str, float] = {}
     for word in words:
         name, _, elo = word.rpartition("=")
         try:
-            anchors[name] = float(elo)
-        except ValueError:
-            raise InputError(f"--anchor {word}: write NAME=ELO, such as house-renju=1600") from None
+            rating = number(-MAX_RATING, MAX_RATING)(elo)
+        except typer.BadParameter:
+            rating = None
+        if not name or rating is None:
+            raise InputError(
+                f"--anchor {printable(word, 80)}: write NAME=ELO, such as house-renju=1600; ELO is a number from "
+                f"{-MAX_RATING} to {MAX_RATING}"
+            )
+        if name in anchors:
+            raise InputError(f"--anchor {printable(word, 80)}: {printable(name, 60)} is given twice: leave one out")
+        anchors[name] = rating
     return anchors
 
 

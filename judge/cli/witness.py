@@ -11,6 +11,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey,
 from judge.base.durable_files import read_bounded, write_durably
 from judge.base.errors import HostError, InputError
 from judge.base.text import is_printable, printable
+from judge.cli.options import number
 from judge.terminal.output import note
 from judge.transparency.checkpoint import COSIGNATURE, MAX_CHECKPOINT_BYTES, Checkpoint, read_checkpoint, verifier_key
 from judge.transparency.keys import load_key, load_public_key
@@ -41,7 +42,9 @@ def witness(
     ],
     key: Annotated[Path, typer.Option(help="Your private key; create one with judge contest key.")],
     name: Annotated[str, typer.Option(help="Your name, such as example.net/ada, without blank and plus.")] = "witness",
-    timeout: Annotated[float, typer.Option(min=1, help="Timeout in seconds for reading from the site.")] = DEADLINE_S,
+    timeout: Annotated[
+        float, typer.Option(parser=number(1, 86_400), help="Timeout in seconds for reading from the site.")
+    ] = DEADLINE_S,
 ) -> None:
     """Sign the checkpoint of a contest's log if it continues the last signed one; otherwise print why not."""
     checked_name(name)

@@ -1,6 +1,7 @@
 """Attempts of games: jobs for workers, and their outcomes."""
 
 import hashlib
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -10,7 +11,7 @@ from judge.base.errors import HostError, InputError
 from judge.contest_games import AttemptState, Outcome, ScheduledGame, SeatOutcome
 from judge.games.types import Verdict
 from judge.referee.seeds import Seed
-from judge.referee.spec import GameSpec, KeptFolders, RecordFile, public_part
+from judge.referee.spec import GameRecord, GameSpec, KeptFolders, RecordFile, public_part
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,8 +110,22 @@ def outcome_of(file: RecordFile, digest: str) -> Outcome:
         SeatOutcome(seat.fault, replies.count(number), seat.charged_ms) for number, seat in enumerate(record.seats)
     )
     return Outcome(
-        record.verdict.value, record.winner, record.result, record.reason, digest, record.seconds, (first, second)
+        record.verdict.value,
+        record.winner,
+        record.result,
+        record.reason,
+        digest,
+        record.seconds,
+        (first, second),
+        moves=moves_of(record),
     )
+
+
+def moves_of(record: GameRecord) -> str:
+    """See `GameResult.moves`. White space within answers does not count."""
+    answers = [[ply.seat, " ".join(ply.said.split())] for ply in record.plies]
+    content = [record.spec.opening, answers, record.verdict.value, record.winner, record.result]
+    return hashlib.sha256(json.dumps(content, separators=(",", ":")).encode()).hexdigest()
 
 
 def describe_loss(error: BaseException) -> str:

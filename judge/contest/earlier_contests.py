@@ -13,7 +13,7 @@ from judge.base.durable_files import is_directory, is_file, read_bounded
 from judge.base.errors import InputError
 from judge.base.parsing import parse_foreign
 from judge.contest.plan import PLAN_FILE, Planned, load_plan
-from judge.contest_games import GameResult, GameState, Pairing
+from judge.contest_games import GameResult, GameState, Pairing, without_copies
 from judge.games.types import Verdict
 from judge.statistics.rating_model import GOMOCUP_MODEL
 from judge.statistics.ratings import rate
@@ -56,6 +56,7 @@ class _Game(_Row):
     state: str
     winner: str | None
     verdict: Verdict | None
+    moves: str | None = None
 
 
 class _Paired(_Row):
@@ -145,6 +146,8 @@ def _of_export(directory: Path) -> EarlierContest:
                     round=game.round,
                     table=game.table,
                     leg=game.leg,
+                    number=game.number,
+                    moves=game.moves or "",
                 )
             )
     try:
@@ -200,10 +203,11 @@ def _table(path: Path, source: str, results: Sequence[GameResult]) -> PreviousTa
     from judge.statistics.bayeselo import strengths_of
     from judge.statistics.certainty import pair_results
 
-    ratings = rate(results, GOMOCUP_MODEL).ratings
+    evidence = without_copies(results)
+    ratings = rate(evidence, GOMOCUP_MODEL).ratings
     if any(rating.pool for rating in ratings):
         raise InputError(
             f"{path}: some agents of {source} are not connected by games, so their ratings cannot be compared; write "
             "a CSV file with the columns agent,rating"
         )
-    return PreviousTable(source, strengths_of(pair_results(results)))
+    return PreviousTable(source, strengths_of(pair_results(evidence)))

@@ -12,11 +12,14 @@ from pathlib import Path
 
 from judge.agents.agents import Agent
 from judge.base.errors import HostError, InputError
+from judge.catalog import game_entry
 from judge.contest.entries import entrants, equal_files, equal_names, refuse_many_of_an_author
 from judge.contest.folders.transfer import brought, folder_words
 from judge.contest.league_seats import resolved_format
+from judge.contest.opening_files import shipped_openings
 from judge.contest.plan import Planned
 from judge.contest_games import Pairing
+from judge.host.house_agents import house_agent_names
 from judge.referee.policy import ClockPolicy, Policy
 from judge.referee.setup import check_playable
 from judge.referee.spec import GameSpec
@@ -26,6 +29,9 @@ from judge.tournament.formats import AnyFormat
 from judge.tournament.formats.base import skip_of
 from judge.tournament.formats.groups import Leagues
 from judge.tournament.formats.ladder import Ladder
+from judge.tournament.formats.round_robin import DoubleRoundRobin
+from judge.tournament.formats.sequential import Sequential
+from judge.tournament.openings import turns_of
 from judge.tournament.pairings import Competitor
 from judge.tournament.points import points_table
 from judge.tournament.results import PlayedPairing
@@ -57,6 +63,8 @@ class ContestEstimate:
     longest_s: float | None
     waves: Sequence[tuple[int, int]]
     missing: Sequence[str]
+    warnings: Sequence[str] = ()
+    """Probably unwanted."""
     folders: str = ""
     """See `folder_words`; empty if the policy has no persistent folders."""
     unchecked: Sequence[str] = ()
@@ -131,6 +139,7 @@ def estimate_contest(planned: Planned, later: int = 0) -> ContestEstimate:
         expected_s=expected_game_s(planned.policy),
         waves=waves,
         missing=missing,
+        warnings=[*warnings_of(planned)],
         folders="".join(folders),
         unchecked=[each.name for each in entered if not each.is_checked],
         ratings=skip.agents if rated and (skip := skip_of(form)) else {},
@@ -139,6 +148,51 @@ def estimate_contest(planned: Planned, later: int = 0) -> ContestEstimate:
         games_saved=len(left_out) * games,
         seats=form.seats.agents if rated and isinstance(form, Leagues) and form.seats else (),
     )
+
+
+def warnings_of(planned: Planned) -> Iterator[str]:
+    """See `ContestEstimate.warnings`."""
+    yield from _repetitions(planned)
+    yield from _unsuited(planned)
+
+
+def _repetitions(planned: Planned) -> Iterator[str]:
+    policy, form = planned.policy, planned.plan.format
+    if game_entry(policy.game.name).has_chance(policy.game.options):
+        return
+    try:
+        openings = planned.openings()
+    except InputError:  # reported with the missing requirements
+        return
+    turns = len(turns_of(policy)) if planned.plan.openings.transform else 1
+    # Each opening with both colours.
+    games, different = _games_of_two(form), 2 * len(openings) * turns
+    if games <= different:
+        return
+    what = "no openings" if openings == [()] else f"{len(openings)} opening{'s' * (len(openings) != 1)}"
+    name = shipped_openings(policy)
+    advice = f'write file = "{name}" under [openings]' if name else "add [openings]"
+    less = f", or games = {different}" if form.has_rounds and games == form.games else ""
+    yield (
+        f"{what}: agents without chance play at most {different} different games with each other, and the same ones "
+        f"again; copies score points, and count once for ratings and certainty: {advice}{less}"
+    )
+
+
+def _games_of_two(form: AnyFormat) -> int:
+    if isinstance(form, Ladder):
+        return form.total_games
+    if isinstance(form, Sequential):
+        return form.games * form.rounds
+    return form.games * (2 if isinstance(form, DoubleRoundRobin) else int(getattr(form, "cycles", 1)))
+
+
+def _unsuited(planned: Planned) -> Iterator[str]:
+    game, known = planned.policy.game, house_agent_names()
+    entry = game_entry(game.name)
+    for agent in planned.plan.agents:
+        if planned.locate(agent) in known and (why := entry.unsuited(agent.path, game.options)):
+            yield f"{agent.path}: {why}, so it loses each game; leave it out"
 
 
 def _names(names: Sequence[str], count: int) -> Sequence[str]:

@@ -12,7 +12,7 @@ from judge.catalog import game_entry
 from judge.catalog.entry import NOT_TURNED, Turn
 from judge.catalog.files import write_exports
 from judge.contest.folders.match_folders import KeptThroughRun
-from judge.contest.opening_files import MAX_OPENINGS, read_openings
+from judge.contest.opening_files import MAX_OPENINGS, SHIPPED, opening_file, read_openings
 from judge.games.types import Opening, Verdict
 from judge.referee.play import BoxBuilder, Venue, play_until_scored
 from judge.referee.policy import Policy
@@ -88,8 +88,8 @@ def openings_of_match(
     if written is None:
         raise InputError(f"--opening: {game.name} does not support openings")
     turns = written.turns if transform else NOT_TURNED
-    if is_file(Path(text)):
-        return read_openings(Path(text), written, most), turns
+    if is_file(Path(text)) or text.startswith(SHIPPED):
+        return read_openings(opening_file(Path(), text), written, most), turns
     try:
         return [written.parse(text)], turns
     except InputError as error:

@@ -11,11 +11,15 @@ from importlib import import_module
 from pathlib import Path
 from typing import IO, Any
 
-from judge.base.durable_files import open_regular
+from judge.base.durable_files import is_file, open_regular
 from judge.base.errors import InputError
+from judge.base.resources import OPENINGS
+from judge.base.text import printable, suggest
+from judge.catalog import game_entry
 from judge.catalog.entry import Openings
 from judge.games.types import Opening
 from judge.records.text_files import GUESS, decode_file, encoding_of
+from judge.referee.policy import Policy
 
 MAX_LINE_CHARACTERS = 1 << 16
 MAX_OPENINGS = 1_000_000
@@ -32,6 +36,27 @@ _UNREAD = {
     b"PK\x03\x04": "a zip archive: unpack it",
     b"\xffRenLib\xff": "a library of Renlib: save it as text, one opening per line, or as SGF",
 }
+
+
+SHIPPED = "judge:"
+"""Prefix of judge's own files."""
+
+
+def shipped_openings(policy: Policy) -> str:
+    """Such as `judge:freestyle-20`, or empty."""
+    game = policy.game
+    name = game_entry(game.name).balanced_openings(game.options)
+    return f"{SHIPPED}{name}" if name and is_file(OPENINGS / f"{name}.txt") else ""
+
+
+def opening_file(folder: Path, name: str) -> Path:
+    """Raises InputError for an unknown `judge:` name."""
+    if not name.startswith(SHIPPED):
+        return folder / name
+    known = {f"{SHIPPED}{path.stem}": path for path in sorted(OPENINGS.glob("*.txt"))}
+    if name not in known:
+        raise InputError(f"{printable(name, 60)}: {suggest(name, known)}")
+    return known[name]
 
 
 def read_openings(path: Path, openings: Openings, most: int = MAX_OPENINGS) -> list[Opening]:

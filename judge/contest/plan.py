@@ -18,7 +18,7 @@ from judge.base.errors import InputError
 from judge.base.parsing import StrictDatetime
 from judge.base.toml_files import parse, read_text, validated
 from judge.catalog import game_entry
-from judge.contest.opening_files import read_openings
+from judge.contest.opening_files import opening_file, read_openings
 from judge.games.types import Opening
 from judge.host.house_agents import house_agent_names
 from judge.referee.policy import Policy, load_policy
@@ -26,7 +26,7 @@ from judge.sandbox.box import BoxKind
 from judge.submissions.intake import IntakePolicy
 from judge.submissions.windows import Windows, aware_moment, moment_text
 from judge.tournament.formats import AnyFormat
-from judge.tournament.formats.ladder import Ladder
+from judge.tournament.formats.ladder import Elo, Ladder
 from judge.tournament.points import Duel
 from judge.tournament.snapshot import FailuresPlan, WitnessKey
 from judge.transparency.checkpoint import read_witness_key
@@ -53,7 +53,7 @@ class OpeningsPlan(_Table):
     """The openings of all pairings, each played with both colours."""
 
     file: str = ""
-    """Relative to this file; empty: games begin on an empty board."""
+    """Relative to this file, or judge's own, such as `judge:freestyle-20`; empty: an empty board."""
     shuffle: bool = False
     """Use a random order instead of file order."""
     transform: bool = False
@@ -76,7 +76,7 @@ class RatingsPlan(_Table):
     """A contest or an export, relative to this file: a ladder starts from its ratings. The others affect no game."""
     with_: tuple[str, ...] = Field(default=(), alias="with", max_length=100)
     """Contests or exports, relative to this file."""
-    anchors: Mapping[str, Annotated[float, Field(allow_inf_nan=False)]] = {}
+    anchors: Mapping[str, Elo] = {}
     """Fixed ratings of agents, by name."""
 
     @model_validator(mode="after")
@@ -411,7 +411,13 @@ def openings_of(path: Path, chosen: OpeningsPlan, policy: Policy) -> list[Openin
     written = game_entry(game.name).openings(game.options)
     if written is None:
         raise InputError(f"{path}: [openings]: {game.name} does not support opening positions; remove the table")
-    return read_openings(path.parent / chosen.file, written) if chosen.file else [()]
+    if not chosen.file:
+        return [()]
+    try:
+        file = opening_file(path.parent, chosen.file)
+    except InputError as error:
+        raise InputError(f"{path}: [openings] file: {error}") from None
+    return read_openings(file, written)
 
 
 def located(folder: Path, agent: AgentPlan) -> str:

@@ -16,7 +16,7 @@ from judge.base.durable_files import PARTIAL, read_bounded, sha256_of, sync
 from judge.base.errors import HostError, InputError
 from judge.base.locks import lock, try_lock
 from judge.base.progress import Tracker, untracked
-from judge.base.toml_files import toml_quoted, with_value
+from judge.base.toml_edit import edited, set_value
 from judge.contest.backup_check import (
     FORMER,
     MANIFEST,
@@ -176,7 +176,9 @@ def _load(folder: Path, manifest: BackupManifest, store: str) -> Planned:
     if (planned.database_file is None) != (manifest.store == "postgresql"):
         raise InputError(f"{PLAN_FILE}: store: the backup has a database of {manifest.store}, this names another one")
     if manifest.store == "postgresql" and planned.plan.store != store:
-        planned.path.write_text(with_value(planned.text, "", "store", toml_quoted(store)), encoding="utf-8")
+        planned.path.write_text(
+            edited(planned.text, lambda document: set_value(document, ("store",), store)), encoding="utf-8"
+        )
         planned = load_plan(planned.path)
     return planned
 

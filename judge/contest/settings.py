@@ -6,21 +6,23 @@ A change is an order: it rewrites contest.toml and is in the journal with its re
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
 from judge.base.durable_files import PARTIAL, sync, write_durably
 from judge.base.errors import HostError, InputError
 from judge.base.text import sentence
-from judge.base.toml_files import toml_quoted, with_value
+from judge.base.toml_edit import Document, edited, set_value
+from judge.base.toml_files import toml_quoted
+from judge.contest.next_plan import with_changes
 from judge.contest.plan import Planned, load_plan
 from judge.contest.run_lock import alone
 from judge.store.orders import DoneOrder, OrganiserOrder
 from judge.store.submissions import Register
 
-TEXTS = {"title": ("", "title"), "about": ("", "about")}
-"""Table and key in contest.toml by setting."""
+TEXTS = {"title": ("title",), "about": ("about",)}
+"""Keys in contest.toml by setting."""
 
 TIMES = {
     "opens": ("submissions", "opens"),
@@ -114,24 +116,26 @@ FINAL = sentence("The contest has begun: its title, description, clocks and time
 
 
 def _changed_text(planned: Planned, changed: Mapping[str, str]) -> str:
-    text, plan = planned.text, planned.plan
+    plan = planned.plan
+    clocks = []
     for name, value in changed.items():
         if len(value) > MAX_CHARACTERS:
             raise InputError(sentence(f"{name}: more than {MAX_CHARACTERS} characters"))
-        if name in TEXTS:
-            text = with_value(text, *TEXTS[name], toml_quoted(value) if value else "")
-        elif name in TIMES:
-            text = with_value(text, *TIMES[name], _time(name, value, plan.zone) if value else "")
-    changes = list(plan.change)
-    for name, key in CLOCKS.items():
-        if name in changed:
-            _refuse_no_clock(name, changed[name])
-            changes = [each for each in changes if each.partition("=")[0].strip() != key]
-            value = toml_quoted(changed[name]) if name == "control" else changed[name]
-            changes.append(f"{key}={value}")
-    if changes != list(plan.change):
-        text = with_value(text, "", "change", f"[{', '.join(map(toml_quoted, changes))}]")
-    return text
+        if name in CLOCKS:
+            _refuse_no_clock(name, value)
+            clocks.append(f"{CLOCKS[name]}={toml_quoted(value) if name == 'control' else value}")
+    changes = with_changes(plan.change, clocks)
+
+    def edit(document: Document) -> None:
+        for name, value in changed.items():
+            if name in TEXTS:
+                set_value(document, TEXTS[name], value or None)
+            elif name in TIMES:
+                set_value(document, TIMES[name], _time(name, value, plan.zone) if value else None)
+        if clocks:
+            set_value(document, ("change",), list(changes))
+
+    return edited(planned.text, edit)
 
 
 def _with_seconds(text: str) -> str:
@@ -146,13 +150,12 @@ def _refuse_no_clock(name: str, value: str) -> None:
         raise InputError(sentence("a time control is needed"))
 
 
-def _time(name: str, value: str, zone: str) -> str:
+def _time(name: str, value: str, zone: str) -> datetime:
     try:
         at = datetime.fromisoformat(value)
     except ValueError:
         raise InputError(sentence(f"{name}: write a time such as 2027-03-31T18:00")) from None
-    text = at.isoformat(timespec="seconds")
-    return text if zone or at.tzinfo is not None else f"{text}Z"
+    return at if zone or at.tzinfo is not None else at.replace(tzinfo=UTC)
 
 
 def _prepare(prepared: Path, planned: Planned, text: str) -> None:

@@ -15,6 +15,8 @@ from judge.base.errors import HostError, InputError
 from judge.base.text import quote, suggest
 from judge.base.toml_files import line_of, parse, read_text, toml_value, validated
 from judge.contest.contest import announce, has_begun, open_store
+from judge.contest.next_plan import PATH_KEYS
+from judge.contest.opening_files import SHIPPED
 from judge.contest.plan import (
     NAME,
     PLAN_FILE,
@@ -303,18 +305,13 @@ class PlannedCup:
 
 _OPENINGS = TypeAdapter(tuple[OpeningField, ...])
 
-_PATHS = frozenset(
-    {("openings", "file"), ("folders", "from"), ("ratings", "with"), ("format", "skip", "ratings")}
-    | {("format", "skip", "above"), ("format", "seats", "previous")}
-)
-
 
 def _moved(value: Any, keys: tuple[str, ...], prefix: str) -> Any:
     if isinstance(value, Mapping):
         return {key: _moved(inner, (*keys, key), prefix) for key, inner in value.items()}
     if keys == ("policy",) and value.partition(":")[0].endswith(".toml"):
         return _prefixed(value, prefix)
-    if keys not in _PATHS:
+    if keys not in PATH_KEYS or (keys == ("openings", "file") and value.startswith(SHIPPED)):
         return value
     return [_prefixed(path, prefix) for path in value] if isinstance(value, list) else _prefixed(value, prefix)
 

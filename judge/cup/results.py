@@ -113,8 +113,10 @@ class LeagueResults:
 
     @property
     def podium(self) -> Sequence[TableLine]:
-        """Lines with a medal; empty before the end."""
-        return self.leaders if self.is_over and self.medals else ()
+        """Lines with a medal; empty before the end. An agent that failed in each game gets no medal."""
+        if not (self.is_over and self.medals):
+            return ()
+        return [line for line in self.leaders if line.done.failures < line.done.games]
 
 
 @dataclass(frozen=True)

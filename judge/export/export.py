@@ -24,7 +24,7 @@ from judge.contest.contest import Contest
 from judge.contest_games import GameConditions
 from judge.export.former_pages import PagesFile, code_of, key_of, read_former
 from judge.publish.joined import JOINED
-from judge.publish.load import CHANCE, DOCUMENT, Revealed, load_store, read_joined
+from judge.publish.load import CHANCE, DOCUMENT, Revealed, load_store, with_joined
 from judge.publish.manifest import write_manifest
 from judge.publish.model import PublishedContest
 from judge.publish.tables import certificate_files, result_tables
@@ -50,12 +50,16 @@ _PLAIN = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}")
 
 @dataclass(frozen=True, slots=True)
 class ExportSummary:
-    """The manifest's SHA-256, the key's fingerprint, and numbers of games with and without a result."""
+    """The manifest's SHA-256, the key's fingerprint, and numbers of games with and without a result.
+
+    `warnings`: omissions.
+    """
 
     digest: str
     fingerprint: str
     played: int
     unfinished: int
+    warnings: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +137,8 @@ def _write(
         for folder in ("games", "agents", "pairs", "rounds"):
             (target / PagePlace(f"{folder}/x", language, spoken).file).parent.mkdir(parents=True)
     private.mkdir(mode=0o700, parents=True)
-    published = replace(load_store(contest), joined=read_joined(contest.planned), above=options.above)
+    published, warnings = with_joined(load_store(contest), contest.planned)
+    published = replace(published, above=options.above)
     snapshot, document = published.snapshot, f"{published.document}\n".encode()
     (target / DOCUMENT).write_bytes(document)
     if published.secret is not None and snapshot.commitment is not None:
@@ -196,6 +201,7 @@ def _write(
         fingerprint=proof.fingerprint,
         played=len(published.played),
         unfinished=len(published.unfinished),
+        warnings=[f"ratings are not joined with former contests: {why}" for why in warnings],
     )
 
 

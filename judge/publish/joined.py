@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from judge.contest_games import GameResult
 from judge.games.types import Verdict
 from judge.statistics.ratings import RatedContest
+from judge.tournament.formats.ladder import Elo
 
 JOINED = "joined.json"
 
@@ -88,7 +89,7 @@ class Joined(_Value):
     """Former contests, and agents with fixed ratings."""
 
     document: Literal["judge-joined-1"] = "judge-joined-1"
-    anchors: Mapping[str, Annotated[float, Field(allow_inf_nan=False)]]
+    anchors: Mapping[str, Elo]
     contests: Annotated[tuple[FormerContest, ...], Field(max_length=MAX_CONTESTS)]
 
     def encoded(self) -> bytes:

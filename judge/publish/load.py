@@ -15,7 +15,7 @@ from typing import TypeVar
 from pydantic import BaseModel, ConfigDict
 
 from judge.base.durable_files import read_bounded
-from judge.base.errors import InputError
+from judge.base.errors import HostError, InputError
 from judge.base.parsing import parse, parse_foreign, refuse_ambiguous
 from judge.base.text import printable, quote
 from judge.contest.contest import Contest, has_begun
@@ -27,6 +27,7 @@ from judge.publish.joined import JOINED, MAX_JOINED_BYTES, FormerContest, Joined
 from judge.publish.manifest import MANIFEST, MAX_MANIFEST_BYTES
 from judge.publish.model import PublishedContest
 from judge.publish.tables import AttemptRow, DisqualifiedRow, EnteredRow, GameRow, JournalRow, PairingRow, WithdrawnRow
+from judge.referee.policy import Policy
 from judge.referee.seeds import Key
 from judge.store.types import WITHDRAWN, JournalLine
 from judge.tournament.comparable import policy_difference
@@ -255,6 +256,7 @@ def _claimed(row: GameRow, game: str) -> GameResult | None:
             row.attempt or 0,
             row.record or "",
             row.seconds or 0.0,
+            row.moves or "",
         )
     except ValueError as error:
         raise InputError(f"games.json: game {row.number}: {error}") from None
@@ -292,24 +294,52 @@ def load_any(path: Path, named: Collection[str] = (), store: str = "") -> Publis
     raise planned.not_begun()
 
 
-def read_joined(planned: Planned) -> Joined | None:
-    """The contests joined by contest.toml's [ratings].
-
-    Raises InputError for unreadable contests and other games.
-    """
+def read_joined(planned: Planned, policy: Policy) -> tuple[Joined | None, Sequence[str]]:
+    """The contests of [ratings], or why they are omitted. `policy`: locked in or planned."""
     chosen = planned.plan.ratings
     if not chosen.with_:
-        return None
-    contests = [_former(planned, planned.folder / name) for name in chosen.with_]
-    return parse(Joined, {"anchors": chosen.anchors, "contests": contests}, f"{planned.path}: [ratings]")
+        return None, ()
+    contests, problems = [], []
+    for name in chosen.with_:
+        try:
+            contests.append(_former(planned, planned.folder / name, policy))
+        except (InputError, HostError) as error:
+            problems.append(str(error))
+    if problems:
+        return None, problems
+    try:
+        document = {"anchors": chosen.anchors, "contests": contests}
+        return parse(Joined, document, f"{planned.path}: [ratings]"), ()
+    except InputError as error:
+        return None, [str(error)]
 
 
-def _former(planned: Planned, path: Path) -> FormerContest:
+def with_joined(contest: PublishedContest, planned: Planned) -> tuple[PublishedContest, Sequence[str]]:
+    """With the contests of [ratings], or why they are omitted."""
+    joined, problems = read_joined(planned, contest.snapshot.policy)
+    found = replace(contest, joined=joined)
+    try:
+        found.histories  # noqa: B018 - a missing or ambiguous anchor
+    except InputError as error:
+        return contest, [f"{planned.path}: [ratings]: {error}"]
+    return found, problems
+
+
+def former_problem(planned: Planned, name: str) -> str:
+    """Why the contest `name` cannot be joined; or empty."""
+    try:
+        _former(planned, planned.folder / name, planned.policy)
+    except (InputError, HostError) as error:
+        return str(error).removeprefix(f"{planned.path}: ")
+    return ""
+
+
+def _former(planned: Planned, path: Path, policy: Policy) -> FormerContest:
     contest = load_any(path, [planned.store_url])
-    game, own = contest.snapshot.policy.game.name, planned.policy.game.name
+    game, own = contest.snapshot.policy.game.name, policy.game.name
     if game != own:
         raise InputError(f"{planned.path}: [ratings] with: {path}: ratings of {game} cannot be used for {own}")
-    if what := policy_difference(contest.snapshot.policy, planned.policy):
+    if what := policy_difference(contest.snapshot.policy, policy):
         raise InputError(
             f"{planned.path}: [ratings] with: {path} has other rules or clocks ({what}), which makes the "
             "ratings incomparable; leave it out"

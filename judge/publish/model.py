@@ -1,14 +1,23 @@
 """A published contest and its tables."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from judge.base.text import sentence
-from judge.contest_games import AttemptState, GameResult, Pairing, PublishedGame, ScheduledGame
+from judge.contest_games import (
+    AttemptState,
+    GameResult,
+    Pairing,
+    PublishedGame,
+    ScheduledGame,
+    copies,
+    without_copied_pairs,
+    without_copies,
+)
 from judge.publish.joined import Joined
 from judge.publish.ladder import OPEN, LadderAgent, LadderLog, LadderRatings
 from judge.records.search_figures import EvaluatedGame
@@ -20,7 +29,7 @@ from judge.statistics.sprt import SprtState
 from judge.store.types import SEASON_ENDED, WITHDRAWN, JournalLine
 from judge.tournament.formats.base import skip_of
 from judge.tournament.formats.sequential import Sequential
-from judge.tournament.points import Points, points_table
+from judge.tournament.points import points_table
 from judge.tournament.results import without
 from judge.tournament.schedule import PendingPairing, Table, Tournament
 from judge.tournament.snapshot import Snapshot, SnapshotEntry
@@ -317,6 +326,16 @@ class PublishedContest:
         pairings = without(self.tournament.played(self.pairings, self.results), self.out)
         return [game for pairing in pairings for game in pairing.games]
 
+    @cached_property
+    def evidence(self) -> Sequence[GameResult]:
+        """Results that count, without copies."""
+        return without_copies(self.counted)
+
+    @cached_property
+    def copies(self) -> Mapping[int, int]:
+        """Number of the original by number of each copy."""
+        return copies(self.counted)
+
     @property
     def uncounted(self) -> int:
         """Number of results that do not count."""
@@ -354,29 +373,29 @@ class PublishedContest:
     @cached_property
     def first_move(self) -> FirstMove | None:
         """None without results that count."""
-        if not self.counted:
+        if not self.evidence:
             return None
-        scores = Counter(game.scores[0] for game in self.counted)
+        scores = Counter(game.scores[0] for game in self.evidence)
         kinds = (0.0, 0.5, 1.0)
         ends = interval_of_mean([scores[kind] for kind in kinds], kinds)
-        return FirstMove(len(self.counted), *(100 * end for end in ends))
+        return FirstMove(len(self.evidence), *(100 * end for end in ends))
 
     @cached_property
     def ratings(self) -> RatingList | None:
         """Ratings (Rao-Kupper); None if no results count."""
-        return rate(self.counted) if self.counted else None
+        return rate(self.evidence) if self.evidence else None
 
     @cached_property
     def davidson(self) -> RatingList | None:
         """By Davidson's model."""
-        return rate(self.counted, RatingModel(draws="davidson")) if self.counted else None
+        return rate(self.evidence, RatingModel(draws="davidson")) if self.evidence else None
 
     @cached_property
     def ratings_check(self) -> "RatingsCheck":
         """A test whether ratings explain the results."""
         from judge.statistics.cycles import check_ratings
 
-        return check_ratings(self.counted)
+        return check_ratings(self.evidence)
 
     @cached_property
     def rated(self) -> Mapping[str, Rating]:
@@ -399,7 +418,7 @@ class PublishedContest:
     @cached_property
     def compared(self) -> Sequence[Candidate]:
         """Comparison of base and opponents."""
-        return [] if self.base is None else compare_candidates(self.counted, self.base)
+        return [] if self.base is None else compare_candidates(without_copied_pairs(self.counted), self.base)
 
     @cached_property
     def test(self) -> SprtState | None:
@@ -413,7 +432,7 @@ class PublishedContest:
     def as_rated(self) -> RatedContest:
         """The contest as input of joint ratings."""
         programs = {entry.name: entry.seat.digest for entry in self.snapshot.entries}
-        return RatedContest(self.name, self.snapshot.frozen_at, self.counted, programs)
+        return RatedContest(self.name, self.snapshot.frozen_at, self.evidence, programs)
 
     @cached_property
     def histories(self) -> Mapping[str, Sequence[Version]]:
@@ -437,12 +456,6 @@ class PublishedContest:
             if game.result is not None and game.conditions is not None
         ]
         return fairness_tests([result for result, _ in known], [conditions for _, conditions in known])
-
-    def points(self) -> Iterator[Points | None]:
-        """Each game's points by seat; None without a result, or if pairings are scored whole."""
-        table = None if self.snapshot.duel is not None else points_table(self.snapshot.policy)
-        for game in self.games:
-            yield None if table is None or game.result is None else table.of(game.result)
 
 
 def chance_words(snapshot: Snapshot, secret: Key | None) -> str:

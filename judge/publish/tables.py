@@ -19,6 +19,7 @@ from judge.contest_games import PublishedGame
 from judge.publish.model import PublishedContest
 from judge.statistics.ratings import Version
 from judge.tournament.crosstable import MAX_CROSSTABLE_AGENTS
+from judge.tournament.points import points_table
 from judge.tournament.standings import TableLine
 
 if TYPE_CHECKING:
@@ -102,6 +103,9 @@ class GameRow(_Row):
     first_charged_ms: Annotated[float | None, "time charged to seat 0, milliseconds"] = None
     second_charged_ms: Annotated[float | None, "time charged to seat 1, milliseconds"] = None
     seconds: Annotated[float | None, "duration of the game by the judge's clock"] = None
+    moves: Annotated[
+        str | None, "SHA-256 of opening, answers and result: games of the same seats with equal values are copies"
+    ] = None
     attempt: Annotated[int | None, "number of the attempt that counts; those before it were void"] = None
     id: Annotated[str, "the game's id: a digest of everything fixed before the game, except the states of folders"]
     record: Annotated[str | None, "file of its record"] = None
@@ -243,7 +247,7 @@ def result_tables(contest: PublishedContest) -> Iterator[tuple[str, bytes]]:
     rows_by_table: dict[str, Sequence[_Row]] = {
         "standings": [_standing(contest, line) for line in contest.table.lines],
         "pairs": _pairs(contest),
-        "games": [_game(game, points) for game, points in zip(contest.games, contest.points(), strict=True)],
+        "games": [_game(game, points) for game, points in zip(contest.games, _points(contest), strict=True)],
         "pairings": [
             PairingRow(pair.round, pair.table, pair.first, pair.second, pair.meeting, pair.group)
             for pair in contest.pairings
@@ -376,6 +380,12 @@ def _pairs(contest: PublishedContest) -> list[PairRow]:
     ]
 
 
+def _points(contest: PublishedContest) -> Iterator[tuple[float, float] | None]:
+    table = None if contest.snapshot.duel is not None else points_table(contest.snapshot.policy)
+    for game in contest.games:
+        yield None if table is None or game.result is None else table.of(game.result)
+
+
 def _game(game: PublishedGame, points: tuple[float, float] | None) -> GameRow:
     row = GameRow(
         number=game.number,
@@ -406,6 +416,7 @@ def _game(game: PublishedGame, points: tuple[float, float] | None) -> GameRow:
         first_charged_ms=result.charged_ms[0],
         second_charged_ms=result.charged_ms[1],
         seconds=result.seconds,
+        moves=result.moves or None,
         attempt=game.attempt,
         record=game.record_path,
     )

@@ -102,7 +102,9 @@ def agent_values(contest: PublishedContest, agent: Participant, language: Langua
 
 
 def since(agent: LadderAgent, contest: PublishedContest, language: Language) -> str:
-    """Time since its last game, at the last event."""
+    """Time since its last game, at the last event; after the end the moment of the game."""
+    if contest.is_over:
+        return agent.history[-1].at[:16].replace("T", " ")
     now = datetime.fromisoformat(contest.journal[-1].at)
     seconds = (now - datetime.fromisoformat(agent.history[-1].at)).total_seconds()
     return language.measure(duration(1000 * max(1, round(seconds))))

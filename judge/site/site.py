@@ -23,6 +23,7 @@ from judge.site.pages import ASSETS, Page, PagePlace, asset, render_for
 from judge.site.pairs import MAX_AGENTS, pair_file, pair_pages
 from judge.site.picks import no_upset, picks
 from judge.site.rules import format_text, game_facts, limit_facts, rules_in_words, value_text
+from judge.statistics.copies import copies_sentences
 from judge.statistics.fairness import TIME
 from judge.statistics.match_estimate import Interval
 from judge.tournament.formats.base import skip_of
@@ -173,6 +174,7 @@ def _index(contest: PublishedContest, language: Language) -> Mapping[str, Any]:
         "criteria": [tuple(map(language.gettext, CRITERIA[name][1:])) for _, name in shown],
         "ranking_of": ranking_of,
         "places": contest.place_ranges,
+        "copies_words": list(copies_sentences(len(contest.copies), len(contest.counted))),
         "brackets": {
             agent: bracket for stage in contest.certainty for bracket in stage.brackets for agent in bracket.agents
         },

@@ -190,6 +190,9 @@ def _sums(terms: Sequence[tuple[float, float, float]], e: float) -> tuple[float,
 SprtModel = Literal["logistic", "normalized", "bayesian"]
 
 
+MAX_SPRT_ELO = 4000
+
+
 class SprtDecision(StrEnum):
     """Decision of the test."""
 
@@ -213,8 +216,8 @@ class Sprt(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    elo0: float = Field(default=0, ge=-4000, le=4000)
-    elo1: float = Field(default=10, ge=-4000, le=4000)
+    elo0: float = Field(default=0, ge=-MAX_SPRT_ELO, le=MAX_SPRT_ELO)
+    elo1: float = Field(default=10, ge=-MAX_SPRT_ELO, le=MAX_SPRT_ELO)
     alpha: float = Field(default=0.05, gt=0, lt=0.5)
     """Probability of accepting H1 if H0 is true."""
     beta: float = Field(default=0.05, gt=0, lt=0.5)

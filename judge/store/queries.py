@@ -17,7 +17,7 @@ RESULT_COLUMNS = (
     *(results.c[name] for name in ("winner", "verdict", "reason", "result", "fault_0", "fault_1")),
     *(results.c[name] for name in ("replies_0", "replies_1", "charged_ms_0", "charged_ms_1")),
     *(games.c[name] for name in ("round", "table", "leg", "id", "number")),
-    *(results.c[name] for name in ("attempt", "record", "seconds")),
+    *(results.c[name] for name in ("attempt", "record", "seconds", "moves")),
 )
 _HAS_FAULT = or_(results.c.fault_0.is_not(None), results.c.fault_1.is_not(None))
 _FAILED = games.c.id.in_(select(results.c.game).where(_HAS_FAULT))

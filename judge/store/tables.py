@@ -147,6 +147,8 @@ results = Table(
     Column("reason", Text, nullable=False),
     Column("record", String(64), nullable=False),
     Column("seconds", Float, nullable=False),
+    # Of the moves (`GameResult.moves`).
+    Column("moves", String(64), nullable=False, server_default=""),
     Column("finished_at", String(32), nullable=False),
     Column("fault_0", String(16)),
     Column("fault_1", String(16)),

@@ -1,6 +1,5 @@
 """A running contest: a panel on a terminal, otherwise a JSON line per game."""
 
-import json
 import os
 import sys
 import time
@@ -21,6 +20,7 @@ from judge.contest.contest import Contest
 from judge.contest_games import AttemptState, GameState
 from judge.games.types import FAILURES
 from judge.records.outcome import score_text
+from judge.terminal.output import json_text
 
 SHOWN_GAMES = 8
 
@@ -95,24 +95,40 @@ class Progress(Protocol):
         """End the display."""
 
 
-class JsonLines:
-    """Prints one JSON line per finished game."""
+class Lines:
+    """Prints a line per finished game: a sentence, or JSON."""
 
-    def __init__(self, contest: Contest) -> None:
+    def __init__(self, contest: Contest, *, as_json: bool) -> None:
         self._tally = RunTally(contest)
+        self._as_json = as_json
 
     def report(self, event: EndedAttempt) -> None:
         """Print a line."""
         self._tally.add(event)
-        print(json.dumps(_line(event, self._tally)), flush=True)
+        print(json_text(_line(event, self._tally)) if self._as_json else _sentence(event, self._tally), flush=True)
 
     def notify(self, sentence: str) -> None:
         """Print a notice, unbuffered because a signal handler may call it."""
+        line = json_text({"note": sentence}) if self._as_json else printable(sentence, 2000)
         with suppress(OSError):  # The next line raises the error.
-            os.write(sys.stdout.fileno(), f"{json.dumps({'note': sentence})}\n".encode())
+            os.write(sys.stdout.fileno(), f"{line}\n".encode())
 
     def close(self) -> None:
         """Do nothing."""
+
+
+def _sentence(event: EndedAttempt, tally: RunTally) -> str:
+    game, outcome = event.game, event.outcome
+    least = "" if tally.is_exact else "at least "
+    score = "void"
+    if event.state is AttemptState.ACCEPTED and outcome is not None:
+        score = score_text(outcome.verdict, outcome.winner, " : ")
+    why = f": {printable(event.why, 400)}" if event.why else ""
+    attempt = f", attempt {game.attempt}" if game.attempt > 1 else ""
+    return (
+        f"game {game.number}{attempt}: {printable(game.first)} - {printable(game.second)} {score}{why}; "
+        f"{tally.done} of {least}{tally.done + tally.left} games done"
+    )
 
 
 def _line(event: EndedAttempt, tally: RunTally) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from rich.text import Text
 
 from judge.base.text import printable
 from judge.contest.contest import Standing
+from judge.contest_games import without_copies
 from judge.statistics.ratings import rate
 from judge.terminal.output import interval, make_table, print_table, width_of
 from judge.tournament.crosstable import Cell, Crosstable
@@ -26,7 +27,9 @@ def standings_table(standing: Standing, certainty: "Sequence[StageCertainty]" = 
     With `certainty`, places have ranges, and brackets connect agents that the games do not separate.
     """
     counted = (each for each in standing.played if not each.pairing.agents & standing.out.keys())
-    ratings = {each.agent: each for each in rate([game for each in counted for game in each.games]).ratings}
+    ratings = {
+        each.agent: each for each in rate(without_copies(game for each in counted for game in each.games)).ratings
+    }
     ranges = {agent: words for stage in certainty for agent, words in stage.places.items()}
     brackets = {agent: sign for stage in certainty for agent, sign in bracket_signs(stage, has_boxes)}
     first = ("place", "range", "") if ranges else ("place", "")

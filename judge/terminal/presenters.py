@@ -16,6 +16,7 @@ from rich.markup import escape
 from judge.agents.agents import ME, Agent, AgentManifest, stage_agent
 from judge.base.errors import HostError, InputError
 from judge.base.text import printable
+from judge.contest.attempts import moves_of
 from judge.contest.matches import MatchObserver
 from judge.games.types import Verdict
 from judge.protocols import PERSON, protocol_entry
@@ -86,7 +87,9 @@ class LinePresenter(Presenter):
         wins = [winners.count(name) for name in self._agents]
         draws = sum(record.verdict is Verdict.DRAW for record in records)
         first, second = map(escape, self._agents)
-        self._print(f"[bold]score[/]: {first} {wins[0]} - {wins[1]} {second}, {draws} drawn")
+        copies = len(records) - len({(record.seats[0].name, moves_of(record)) for record in records})
+        repeated = f"; {copies} of {len(records)} games repeat others and show nothing new" if copies else ""
+        self._print(f"[bold]score[/]: {first} {wins[0]} - {wins[1]} {second}, {draws} drawn{repeated}")
 
     def _print(self, text: str) -> None:
         self._console.print(text)

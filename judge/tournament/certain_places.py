@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from judge.base.text import sentence
-from judge.contest_games import GameResult
+from judge.contest_games import GameResult, without_copies
 from judge.statistics.certainty import (
     MAX_RIVALS,
     Certainty,
@@ -32,7 +32,7 @@ _EQUAL_ELO, _EQUAL_CHANCE = 0.01, 0.05
 
 @dataclass(frozen=True, slots=True)
 class Bracket:
-    """Agents of places `low` to `high`, which the games do not separate."""
+    """Places `low` to `high`, which the games do not separate."""
 
     low: int
     high: int
@@ -43,8 +43,8 @@ class Bracket:
 class StageCertainty:
     """Certainty within a stage, unnamed in a contest without stages.
 
-    `above`: agents above the stage. `games` are those that count, in `rounds` rounds (0: unknown).
-    `changes_place`: reversed games change the first place, not only the best rating.
+    `above`: agents above the stage. `games` are those that count, in `rounds` rounds (0: unknown); `copies` of them
+    repeat others. `changes_place`: reversed games change the first place, not only the best rating.
     """
 
     stage: str
@@ -53,6 +53,7 @@ class StageCertainty:
     games: Sequence[GameResult]
     rounds: int
     changes_place: bool = True
+    copies: int = 0
 
     @property
     def places(self) -> Mapping[str, str]:
@@ -143,10 +144,18 @@ class StageCertainty:
             return
         if not found.further_share:
             return
-        rounds = math.ceil(found.further_share * self.rounds)
-        games = math.ceil(found.further_share * len(self.games))
+        rounds = 0 if self.copies else math.ceil(found.further_share * self.rounds)
+        games = math.ceil(found.further_share * (len(self.games) - self.copies))
         if (rounds or games) and found.further_share <= _MAX_TIMES:
-            if not self.rounds and games == 1:
+            if self.copies and games == 1:
+                yield sentence(
+                    "One more game that is no copy would separate first and second with a probability of 80 %."
+                )
+            elif self.copies:
+                yield sentence(
+                    f"{games} more games that are no copies would separate first and second with a probability of 80 %."
+                )
+            elif not self.rounds and games == 1:
                 yield sentence("One more game would separate first and second with a probability of 80 %.")
             elif not self.rounds:
                 yield sentence(f"{games} more games would separate first and second with a probability of 80 %.")
@@ -156,6 +165,11 @@ class StageCertainty:
                 yield sentence(f"{rounds} more rounds would separate first and second with a probability of 80 %.")
             return
         times = math.ceil(1 + found.further_share)
+        if self.copies:
+            yield sentence(
+                f"It takes {times} times as many different games to separate the first two with a probability of 80 %."
+            )
+            return
         yield sentence(f"It takes {times} times as many games to separate first and second with a probability of 80 %.")
 
 
@@ -169,7 +183,7 @@ def certain_places(
     is_running: bool,
     has_rounds: bool = True,
 ) -> Sequence[StageCertainty]:
-    """Compute the certainty per stage, without disqualified agents. Only games among a stage's agents count.
+    """Certainty per stage, from games among its agents.
 
     With `points` of single games, reversed games are those that change a first place by points.
     """
@@ -182,14 +196,16 @@ def certain_places(
         games = [game for each in pairings for game in each.games]
         above = min((line.place for line in lines), default=1) - 1
         places = {line.agent: line.place - above for line in lines}
-        if (certainty := assess_places(pair_results(games), places, is_running)) is not None:
+        evidence = without_copies(games)
+        if (certainty := assess_places(pair_results(evidence), places, is_running)) is not None:
             rounds = len({each.pairing.round for each in pairings}) if has_rounds else 0
             changes_place = table.is_by_rating
             if points is not None and not stage and table.ranking[:1] == ("points",):
                 reversals, new_first = _reversed_by_points(lines, games, points)
                 certainty = replace(certainty, reversals=reversals, new_first=new_first)
                 changes_place = True
-            found.append(StageCertainty(stage, certainty, above, games, rounds, changes_place))
+            copies = len(games) - len(evidence)
+            found.append(StageCertainty(stage, certainty, above, games, rounds, changes_place, copies))
     return found
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 
-from judge.contest_games import AttemptState, GameResult, Pairing, scheduled_games
+from judge.contest_games import AttemptState, GameContent, GameResult, Pairing, scheduled_games
 from judge.publish.model import CHANGES, PublishedContest
 from judge.store.types import JournalLine
 from judge.tournament.formats.sequential import Sequential
@@ -46,6 +46,7 @@ def _sequential_problems(contest: PublishedContest, form: Sequential, draws: Ite
     agent, place = by_seed(entries)[0].id, {pairing.round: at for at, pairing in enumerate(pairings)}
     states = [form.progress()]
     """By number of pairings."""
+    seen: set[GameContent] = set()
     played: dict[int, dict[str, GameResult]] = {}
     start = 0
     for count, results, changed, _ in draws:
@@ -55,6 +56,8 @@ def _sequential_problems(contest: PublishedContest, form: Sequential, draws: Ite
                 played.setdefault(at, {})[game] = results[game]
             else:
                 played.get(at, {}).pop(game, None)
+            for state in states[at + 1 :]:
+                seen -= state.new
             del states[at + 1 :]
         while len(states) <= start and not states[-1].is_decided:
             games = played.get(len(states) - 1, {}).values()
@@ -63,7 +66,8 @@ def _sequential_problems(contest: PublishedContest, form: Sequential, draws: Ite
             if any({game.first, game.second} != names for game in games):
                 yield f"round {pairings[len(states) - 1].round} has results of other agents"
                 return
-            states.append(form.progress_with(states[-1], games, agent))
+            states.append(form.progress_with(states[-1], games, agent, seen))
+            seen |= states[-1].new
         following = form.pairing_after(entries, pairings[start - 1] if start else None)
         may_follow = not states[-1].is_decided and following.round <= form.rounds
         if count != 1 or not may_follow or pairings[start : start + 1] != [following]:

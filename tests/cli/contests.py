@@ -68,7 +68,7 @@ def running(directory: Path, *arguments: str, is_new: bool = False) -> Iterator[
 
     `is_new`: it is a new interpreter, with these words in /proc.
     """
-    command = [*JUDGE, "contest", "run", *arguments]
+    command = [*JUDGE, "contest", "run", *arguments, "--json"]
     pipe = subprocess.PIPE
     start = subprocess.Popen[str] if is_new else ForkedProcess[str]
     with start(command, cwd=directory, stdout=pipe, stderr=pipe, text=True, start_new_session=True) as process:

@@ -69,14 +69,14 @@ def test_from_nothing_to_final_standings(judge: Judge, tmp_path: Path) -> None:
     planned = judge("contest", "plan", "cup", "--json")
     assert (0, 2, []) == (planned.code, document(planned)["games"], document(planned)["missing"])
 
-    ran = judge("contest", "run", "cup")
+    ran = judge("contest", "run", "cup", "--json")
     assert 0 == ran.code, ran.err
     assert [(1, 1, 1, 0), (2, 1, 2, 0)] == [
         (each["game"], each["attempt"], each["done"], each["voids"]) for each in lines(ran)
     ]
     assert "judge: cup is over; judge contest standings cup/contest.toml" in ran.err
     for more in ((), ("--cluster", "tls://127.0.0.1:9", "--tls", "nowhere")):
-        again = judge("contest", "run", "cup", *more)
+        again = judge("contest", "run", "cup", "--json", *more)
         assert (0, "", True) == (again.code, again.out, "judge: cup is over" in again.err), again.err
     status = document(judge("contest", "status", "cup", "--json", "--hosts"))
     assert [(platform.node(), 2, 0, None)] == [
@@ -96,7 +96,7 @@ def test_from_nothing_to_final_standings(judge: Judge, tmp_path: Path) -> None:
     assert {"done": 1, "pending": 1} == _counts(judge)
     status = document(judge("contest", "status", "cup", "--json"))
     assert (None, False) == (status["chance"]["secret"], status["is_over"])
-    ran = judge("contest", "run", "cup")
+    ran = judge("contest", "run", "cup", "--json")
     assert [(1, 2)] == [(each["game"], each["attempt"]) for each in lines(ran)]
 
     table = document(judge("contest", "standings", "cup", "--json"))
@@ -141,7 +141,7 @@ def test_one_folder_has_one_judge_and_pause_ends_it_politely(judge: Judge, tmp_p
     with closing(docker.from_env()) as client, running(tmp_path, "cup", *ONE) as process:
         playing(client, process, runs_python)
 
-        second = judge("contest", "run", "cup")
+        second = judge("contest", "run", "cup", "--json")
         assert (2, "") == (second.code, second.out)
         assert f"another judge (process {process.pid}) runs cup" in second.err
         assert "judge contest pause cup/contest.toml stops it after the running games" in second.err
@@ -153,7 +153,7 @@ def test_one_folder_has_one_judge_and_pause_ends_it_politely(judge: Judge, tmp_p
     assert "judge: cup is paused; judge contest resume cup/contest.toml resumes it" in err
     done = len(out.splitlines())
     assert {"done": done, "pending": 8 - done} == _counts(judge)
-    still = judge("contest", "run", "cup")
+    still = judge("contest", "run", "cup", "--json")
     assert (0, "") == (still.code, still.out)
     assert 0 == judge("contest", "resume", "cup").code
     with running(tmp_path, "cup", *ONE) as process:
@@ -209,7 +209,7 @@ def test_sigterm_leaves_nothing(judge: Judge, tmp_path: Path) -> None:
     assert (143, "") == (process.returncode, out)
     assert "Traceback" not in err
     assert [] == left(mine)
-    ran = judge("contest", "run", "cup")
+    ran = judge("contest", "run", "cup", "--json")
     assert (0, {1, 2}) == (ran.code, {each["game"] for each in lines(ran)})
     assert "abandoned: the judge that played it was stopped" in judge("contest", "log", "cup").out
 
@@ -248,13 +248,13 @@ def test_voids_in_a_row_stop_the_contest_until_the_organiser_has_fixed_it(judge:
     status = judge("contest", "status", "cup")
     assert "cup: stopped, 0 of 1" in status.out
     assert " held  " in status.out
-    again = judge("contest", "run", "cup")
+    again = judge("contest", "run", "cup", "--json")
     assert (1, "") == (again.code, again.out)
     assert "void 3 times in a row" in again.err
 
     resumed = judge("contest", "resume", "cup", "--why", "nobody kills any more")
     assert (0, True) == (resumed.code, "1 held games are played again" in resumed.out)
-    ran = judge("contest", "run", "cup")
+    ran = judge("contest", "run", "cup", "--json")
     assert (0, [(1, 4)]) == (ran.code, [(each["game"], each["attempt"]) for each in lines(ran)])
 
 
@@ -262,16 +262,16 @@ def test_voids_in_a_row_stop_the_contest_until_the_organiser_has_fixed_it(judge:
 def test_files_changed_since_the_start_are_reported_or_refused(judge: Judge, tmp_path: Path) -> None:
     """The plan is said, the images are asked about, an agent's files are refused; nothing is played meanwhile."""
     cup = write_contest(tmp_path / "cup", ["house-instant", "house-instant"], games=1)
-    assert 0 == judge("contest", "run", "cup").code
+    assert 0 == judge("contest", "run", "cup", "--json").code
     toml = cup / "contest.toml"
     toml.write_text(toml.read_text() + "# more to come\n")
     judge("contest", "void", "1", "cup", "--why", "once more")
 
     _began_with_another_image(cup / "contest.db")
-    ran = judge("contest", "run", "cup")
+    ran = judge("contest", "run", "cup", "--json")
     assert (2, "") == (ran.code, ran.out)
     assert "the runtimes native were rebuilt since cup was locked in; accept them with" in ran.err
-    accepted = judge("contest", "run", "cup", "--accept-images")
+    accepted = judge("contest", "run", "cup", "--json", "--accept-images")
     assert (0, 1) == (accepted.code, len(lines(accepted))), accepted.err
     assert "was changed since the contest was locked in; the changes have no effect" in accepted.err
     assert "images: built anew since the start: native" in judge("contest", "log", "cup").out
@@ -281,12 +281,12 @@ def test_files_changed_since_the_start_are_reported_or_refused(judge: Judge, tmp
     program = next(path for path in agent.iterdir() if path.name != "agent.toml")
     shutil.copy(program, tmp_path / "kept")
     program.write_bytes(program.read_bytes() + b"better")
-    refused = judge("contest", "run", "cup", "--accept-images")
+    refused = judge("contest", "run", "cup", "--json", "--accept-images")
     assert (2, "") == (refused.code, refused.out)
     assert f"{agent.name}: the agent's files are missing or were changed" in refused.err
     assert {"pending": 1} == _counts(judge)
     shutil.copy(tmp_path / "kept", program)
-    assert 0 == judge("contest", "run", "cup", "--accept-images").code
+    assert 0 == judge("contest", "run", "cup", "--json", "--accept-images").code
 
 
 def _began_with_another_image(database: Path) -> None:

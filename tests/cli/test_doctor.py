@@ -21,9 +21,13 @@ def test_a_report_fits_a_mail() -> None:
 @pytest.mark.docker
 def test_a_host_is_described_in_plain_lines(judge: Judge) -> None:
     build_images(["native", "python"])
-    ran = judge("doctor")
+    ran, problems = judge("doctor", "--all"), judge("doctor")
     lines = ran.out.splitlines()
     assert ran.err == ""
+    lights = [line.split()[0] for line in lines if line.startswith(("green", "yellow", "red"))]
+    assert sorted(lights, key=["red", "yellow", "green"].index) == lights
+    assert "green " not in "".join(line for line in problems.out.splitlines()[1:-1] if not line.startswith(" "))
+    assert f"{lights.count('green')} checks passed (judge doctor --all prints them)" in problems.out
     assert max(map(len, lines)) <= 80
     assert "\x1b" not in ran.out
     assert lines[0].startswith("judge doctor: ")

@@ -1,5 +1,6 @@
 """How far a contest is: its games are counted to its end, also those that are drawn later."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -7,7 +8,7 @@ import pytest
 from judge.cli.contest.tables import status
 from judge.contest.attempts import EndedAttempt
 from judge.contest_games import AttemptState
-from judge.terminal.contest_progress import RunTally
+from judge.terminal.contest_progress import Lines, RunTally
 from judge.tournament.formats.groups import Leagues
 from judge.tournament.formats.knockout import Knockout
 from tests.contest.cups import better_seed, cup, play
@@ -36,6 +37,25 @@ def test_games_of_a_later_draw_are_counted_once() -> None:
             tally.add(EndedAttempt(game, better_seed(game), state=AttemptState.ACCEPTED))
 
         assert (12, 0) == (tally.done, tally.left)
+
+
+def test_a_run_without_a_terminal_prints_sentences_or_json(capsys: pytest.CaptureFixture[str]) -> None:
+    with cup(Leagues(games=2, sizes=(2,), promoted=1), 5) as contest:
+        sentences, documents = Lines(contest, as_json=False), Lines(contest, as_json=True)
+        (game,) = play(contest, better_seed, 1)
+        ended = EndedAttempt(game, better_seed(game), state=AttemptState.ACCEPTED, why="five in a row\x1b")
+        sentences.report(ended)
+        sentences.notify("finishing the running games")
+        documents.report(ended)
+        documents.notify("finishing")
+        (other,) = play(contest, better_seed, 1)
+        sentences.report(EndedAttempt(other, None, state=AttemptState.VOID, why="the Engine was gone"))
+
+    said = capsys.readouterr().out.splitlines()
+    assert f"game 1: {game.first} - {game.second} {'1 : 0' if game.first < game.second else '0 : 1'}" in said[0]
+    assert said[0].endswith(r"five in a row\x1b; 1 of 12 games done")
+    assert 1 == json.loads(said[1])["game"]
+    assert "void: the Engine was gone; 2 of 12 games done" in said[2]
 
 
 def test_a_knockout_has_at_least_the_games_that_are_left_without_replays() -> None:

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 import judge.contest.orders
 from judge.base.errors import InputError
-from judge.cli.contest.next_file import next_text
 from judge.contest.league_seats import resolved_format
+from judge.contest.next_plan import next_text
 from judge.contest.plan import load_plan
 from judge.export.export import PageOptions, publish
 from judge.statistics.online_ratings import Prior
@@ -202,7 +202,7 @@ def test_the_next_file_starts_from_the_last_season_and_has_no_old_end(last: Cup)
     planned = load_plan(last.folder)
     with_end = planned.text.replace("total_games = 24", "total_games = 24\nends = 2026-01-31T18:00:00Z")
     place = last.folder.parent / "next"
-    text = next_text(replace(planned, text=with_end), place, {"name": '"next"'}, with_ratings=True)
+    text = next_text(replace(planned, text=with_end), place, {("name",): "next"}, ["../last"], "../last")
     assert "total_games = 24\nanchors" in text
     assert '[ratings]\nwith = ["../last"]\nfrom = "../last"\n' in text
 

@@ -1,6 +1,6 @@
 """A sequential test whose games end in another order than they begin, and draws after its decision."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -8,7 +8,7 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from judge.contest.contest import Contest
-from judge.contest_games import GameResult, Pairing
+from judge.contest_games import GameContent, GameResult, Pairing
 from judge.export.export import PageOptions, publish
 from judge.publish.load import load_store
 from judge.referee.seeds import Seed
@@ -81,9 +81,15 @@ def test_each_pairing_of_a_long_test_is_counted_once(tmp_path: Path, monkeypatch
     counted: list[SprtProgress] = []
     right = Sequential.progress_with
 
-    def counting(self: Sequential, progress: SprtProgress, games: Iterable[GameResult], agent: str) -> SprtProgress:
+    def counting(
+        self: Sequential,
+        progress: SprtProgress,
+        games: Iterable[GameResult],
+        agent: str,
+        seen: Collection[GameContent] = (),
+    ) -> SprtProgress:
         counted.append(progress)
-        return right(self, progress, games, agent)
+        return right(self, progress, games, agent, seen)
 
     monkeypatch.setattr(Sequential, "progress_with", counting)
     for log in (contest.journal, None):

@@ -16,6 +16,7 @@ from judge.contest.contest import announce as announce_contest
 from judge.contest.contest import find_game, open_store
 from judge.contest.plan import Planned, load_plan
 from judge.contest_games import GameState
+from judge.publish.before_export import export_problems
 from judge.site.rules import format_text, games_of_pair
 from judge.store.orders import OrganiserOrder
 from judge.store.types import ANNOUNCED
@@ -112,6 +113,8 @@ def announce(
         print(printable(line, 600))
     print(f"commitment   {commitment or 'none: the file fixes a seed'}")
     note("judge: publish these lines now where only you can write, send them to the authors, and keep them")
+    for problem in export_problems(planned, planned.policy):
+        note(f"judge: WARNING: judge contest export: {printable(problem, 2000)}")
     key = organiser_key(planned.folder)
     if key is None:
         note(

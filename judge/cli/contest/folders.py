@@ -1,6 +1,5 @@
 """`judge contest folders`: list, export and import the agents' persistent folders."""
 
-import json
 from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
@@ -17,6 +16,7 @@ from judge.contest.contest import has_begun, open_store
 from judge.contest.folders.transfer import AgentFolder, bring, brought, left_by, refuse_while_running, write_folders
 from judge.contest.plan import Planned, load_plan
 from judge.contest.run_lock import alone
+from judge.terminal.output import print_json
 
 EXAMPLES = {
     "list": "Example: judge contest folders list cup",
@@ -56,7 +56,7 @@ def list_(contest: ContestArgument = HERE, as_json: JsonOption = False) -> None:
         will = brought(planned)
         folders = [] if will is None else will.folders
     if as_json:
-        print(json.dumps({"folders": [_document(each) for each in folders]}))
+        print_json({"folders": [_document(each) for each in folders]}, indent=None)
         return
     _print(folders)
     if not folders:

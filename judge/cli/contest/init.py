@@ -17,14 +17,16 @@ from judge.base.errors import HostError, InputError
 from judge.base.text import printable
 from judge.base.toml_files import toml_quoted
 from judge.cli.contest.init_options import InitOptions, ask_options, policy_of_game
-from judge.cli.contest.next_file import next_text
 from judge.cli.options import ClockOption, PolicyOption, SetOption, StoreOption, operator
 from judge.contest.carry_over import carry_over
 from judge.contest.entries import intake_directory
 from judge.contest.foreign_store import foreign
+from judge.contest.next_plan import next_text, relocated, with_changes
+from judge.contest.opening_files import shipped_openings
 from judge.contest.plan import NAME, PLAN_FILE, Planned, load_plan
 from judge.host.house_agents import house_agent_names
-from judge.referee.policy import load_policy
+from judge.publish.load import former_problem
+from judge.referee.policy import Policy, load_policy
 from judge.terminal.browse import can_browse
 
 EXAMPLES = """
@@ -83,10 +85,7 @@ $options# skip = { rating_difference = 400, ratings = "ratings.csv" }   # pairs 
 # draw = 1
 # loss = 0
 
-# [openings]     # one per line, such as h8i9j7 or 0,0, 1,1
-# file = "openings.txt"
-# shuffle = true     # in random order
-# transform = true   # repeats are rotated and mirrored
+$openings
 
 # [folders]      # initial content of the agents' persistent folders; default: empty
 # from = "../last-cup"   # another contest, or a directory of folders: judge contest folders export
@@ -135,6 +134,18 @@ _NO_SCHEDULE = """\
 # starts = 2027-03-31T18:30:00+02:00
 """
 
+_OPENINGS = Template("""\
+[openings]       # start positions of all pairings, each played with both colours
+file = $file   # judge's own balanced ones; or a file with one per line, such as h8i9j7 or 0,0, 1,1
+shuffle = true   # in random order
+$transform = true   # repeats are rotated and mirrored""")
+
+_NO_OPENINGS = """\
+# [openings]     # one per line, such as h8i9j7 or 0,0, 1,1
+# file = "openings.txt"
+# shuffle = true     # in random order
+# transform = true   # repeats are rotated and mirrored"""
+
 _NOBODY = """\
 # [[agents]]
 # path = "mybrain"
@@ -159,7 +170,7 @@ def init(
     set_: SetOption = None,
     clock: ClockOption = "",
     title: Annotated[str, typer.Option(help="The title on the pages.")] = "",
-    game: Annotated[str, typer.Option(help="Instead of --policy: a game, with its first policy.")] = "",
+    game: Annotated[str, typer.Option(help="Instead of --policy: a game, with its recommended policy.")] = "",
     turn_ms: Annotated[int | None, typer.Option(min=0, help="Milliseconds for a move.")] = None,
     match_ms: Annotated[int | None, typer.Option(min=0, help="Milliseconds for all moves of a game.")] = None,
     zone: Annotated[str, typer.Option(help="Time zone of the times, such as Europe/Prague.")] = "",
@@ -200,7 +211,7 @@ def init(
     changes = [*(set_ or []), *options.changes]
     if format_ not in _FORMATS:
         raise InputError(f"--format {format_}: use one of {', '.join(_FORMATS)}")
-    load_policy(policy, changes, clock=clock)
+    loaded = load_policy(policy, changes, clock=clock)
     changes += [f"clock.control={clock}"] if clock else []
     folder = Path(name)
     own_name = folder.resolve().name
@@ -218,7 +229,7 @@ def init(
     # The path of a policy file is relative to the contest folder.
     file, colon, variant = policy.partition(":")
     named_policy = _from_folder(file, folder) + colon + variant if file.endswith(".toml") else policy
-    text = _text(own_name, named_policy, agents, options, seed, changes)
+    text = _text(own_name, named_policy, loaded, agents, options, seed, changes)
     is_new = not folder.exists()
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -260,26 +271,36 @@ def _init_from(name: str, last: Planned, options: InitOptions, changes: Sequence
         raise InputError(f"{folder} exists: use another name")
     with closing(intake_directory(last).register()) if not last.has_no_store else nullcontext() as register:
         has_begun = register is not None and register.has_begun()
-    wanted = [*last.plan.change, *changes, *options.changes]
-    values = {"name": toml_quoted(folder.resolve().name)}
-    if wanted != list(last.plan.change):
-        values["change"] = f"[{', '.join(map(toml_quoted, wanted))}]"
-    if options.title:
-        values["title"] = toml_quoted(options.title)
+    wanted = with_changes(last.plan.change, [*changes, *options.changes])
+    values: dict[tuple[str, ...], object] = dict(options.moments.items())
+    values["name",] = folder.resolve().name
+    if wanted != last.plan.change:
+        values["change",] = list(wanted)
+    for key, text in (("title", options.title), ("zone", options.zone)):
+        if text:
+            values[key,] = text
     if not last.keeps_own_database:
-        values["store"] = toml_quoted(last.plan.store)
-    if options.zone:
-        values["zone"] = toml_quoted(options.zone)
-    text = next_text(last, folder, values, with_ratings=has_begun) + options.schedule
+        values["store",] = last.plan.store
+    own = os.path.relpath(last.folder.resolve(), folder.resolve())
+    former = [relocated(each, last.folder, folder) for each in last.plan.ratings.with_]
+    joined = [*former, *([own] if has_begun else [])]
+
+    def write() -> Planned:
+        source = own if own in joined else ""
+        write_durably(path, next_text(last, folder, values, joined, source).encode())
+        return load_plan(path)
+
     try:
         folder.mkdir(parents=True)
-        write_durably(path, text.encode())
+        planned = write()
+        reasons = {each: why for each in joined if (why := former_problem(planned, each))}
+        if reasons:
+            joined = [each for each in joined if each not in reasons]
+            planned = write()
     except OSError as error:
         raise HostError(f"{path}: {error.strerror}") from None
-    try:
-        planned = load_plan(path)
     except InputError:
-        path.unlink()
+        path.unlink(missing_ok=True)
         folder.rmdir()
         raise
     done = carry_over(last, planned, operator())
@@ -290,10 +311,18 @@ def _init_from(name: str, last: Planned, options: InitOptions, changes: Sequence
     kept = "one database: create them again" if done.shares_store else f"{done.tokens}, valid in both contests"
     print(f"  tokens   {kept}")
     print(f"  key      {'the same organiser.key' if done.has_key else 'none: judge contest key creates one'}")
-    print(f"  ratings  {'joined with ' + last.name if has_begun else f'not joined: {last.name} has not begun'}")
+    print(f"  ratings  {_ratings_words(last.name, joined, has_begun=has_begun)}")
+    for why in reasons.values():
+        print(f"           left out: {printable(why, 600)}")
     print("then")
     print(f"  judge contest plan {path}       checks it: games, duration, missing items")
     print(f"  judge contest announce {path}   prints the text to publish")
+
+
+def _ratings_words(last: str, joined: Sequence[str], *, has_begun: bool) -> str:
+    if not joined:
+        return "not joined" if has_begun else f"not joined: {last} has not begun"
+    return f"joined with {', '.join(Path(each).name for each in joined)}"
 
 
 def _names(names: Sequence[str]) -> str:
@@ -319,7 +348,13 @@ def _from_folder(path: str, folder: Path) -> str:
 
 
 def _text(
-    name: str, policy: str, agents: Sequence[str], options: InitOptions, seed: int | None, changes: Sequence[str]
+    name: str,
+    policy: str,
+    loaded: Policy,
+    agents: Sequence[str],
+    options: InitOptions,
+    seed: int | None,
+    changes: Sequence[str],
 ) -> str:
     entered = "\n".join(f"[[agents]]\npath = {toml_quoted(agent)}\n" for agent in agents)
     return _TEMPLATE.substitute(
@@ -334,5 +369,13 @@ def _text(
         formats=", ".join(_FORMATS),
         games=1 if options.format_ == "ladder" else options.games,
         options=_FORMATS[options.format_],
+        openings=_openings(loaded, options.format_),
         agents=entered or _NOBODY,
     )
+
+
+def _openings(policy: Policy, format_: str) -> str:
+    name = shipped_openings(policy)
+    # A test and a ladder play more games than there are openings.
+    transform = "transform" if format_ in ("sprt", "ladder") else "# transform"
+    return _OPENINGS.substitute(file=toml_quoted(name), transform=transform) if name else _NO_OPENINGS

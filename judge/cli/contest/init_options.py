@@ -1,6 +1,6 @@
 """The values that `judge contest init` takes as options or asks for on a terminal."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TypeVar
@@ -10,6 +10,7 @@ import typer
 from judge.base.errors import InputError
 from judge.base.resources import DEFAULT_POLICY
 from judge.base.text import printable, suggest
+from judge.catalog import game_entry
 from judge.referee.policy import load_policy, policy_names
 from judge.submissions.windows import aware_moment
 
@@ -38,14 +39,19 @@ class InitOptions:
         return [f"clock.{key}={value}" for key, value in clocks if value is not None]
 
     @property
+    def moments(self) -> Mapping[tuple[str, str], datetime]:
+        """The times of the schedule that are given, by table and key. Raises InputError for an invalid one."""
+        keys = (("submissions", "opens"), ("submissions", "closes"), ("contest", "starts"))
+        texts = {keys: read_moment(keys[1], getattr(self, keys[1]), self.zone) for keys in keys}
+        return {keys: datetime.fromisoformat(text) for keys, text in texts.items() if text}
+
+    @property
     def schedule(self) -> str:
         """The tables of the schedule, or "". Raises InputError for an invalid time."""
-        moments = {key: read_moment(key, getattr(self, key), self.zone) for key in ("opens", "closes", "starts")}
-        tables = [
-            (table, [f"{key} = {moments[key]}\n" for key in keys if moments[key]])
-            for table, keys in (("submissions", ("opens", "closes")), ("contest", ("starts",)))
-        ]
-        return "".join(f"[{table}]\n{''.join(lines)}" for table, lines in tables if lines)
+        lines: dict[str, str] = {}
+        for (table, key), at in self.moments.items():
+            lines[table] = f"{lines.get(table, '')}{key} = {at.isoformat()}\n"
+        return "".join(f"[{table}]\n{text}" for table, text in lines.items())
 
 
 def read_moment(key: str, text: str, zone: str) -> str:
@@ -64,11 +70,11 @@ def read_moment(key: str, text: str, zone: str) -> str:
 
 
 def policy_of_game(game: str) -> str:
-    """The first policy of a game. Raises InputError."""
+    """The policy that judge recommends for a game, or the first of another package's game. Raises InputError."""
     games: dict[str, str] = {}
     for name in policy_names():
-        games.setdefault(load_policy(name).game.name, name)
-    games[load_policy(DEFAULT_POLICY).game.name] = DEFAULT_POLICY
+        found = load_policy(name).game.name
+        games.setdefault(found, game_entry(found).policy or name)
     if game not in games:
         raise InputError(f"--game {printable(game, 40)}: {suggest(game, games)}")
     return games[game]

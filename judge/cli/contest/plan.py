@@ -1,16 +1,15 @@
 """`judge contest plan`: games, duration and missing items."""
 
 import dataclasses
-import json
 
-from judge.base.errors import InputError
 from judge.base.text import duration, printable, titled
 from judge.cli.options import HERE, ContestArgument, JsonOption, StoreOption
 from judge.contest.estimate import EXPECTED_ANSWERS, ContestEstimate, estimate_contest
 from judge.contest.executor import slots_on_host
 from judge.contest.plan import Planned, load_plan
-from judge.publish.load import read_joined
+from judge.publish.before_export import ratings_problems
 from judge.site.rules import games_of_pair
+from judge.terminal.output import json_text
 
 EXAMPLES = "Example: judge contest plan cup/contest.toml"
 
@@ -21,15 +20,16 @@ def plan(contest: ContestArgument = HERE, store: StoreOption = "", as_json: Json
     if not planned.keeps_own_database:
         planned = planned.with_store(store)
     found = estimate_contest(planned)
-    try:
-        read_joined(planned)
-    except InputError as error:
-        found = dataclasses.replace(found, missing=[*found.missing, str(error)])
+    # More agents may come while submissions are open.
+    listed = [agent.name or agent.path for agent in planned.plan.agents]
+    agents = None if planned.waits_for() else {*found.agents, *listed}
+    ratings = ratings_problems(planned, planned.policy, agents)
+    found = dataclasses.replace(found, missing=[*found.missing, *ratings])
     policy = planned.policy
     slots = len(slots_on_host(planned.plan.slots.cores, sharing=policy.box.sharing, ponders=policy.clock.ponder))
     if as_json:
         print(
-            json.dumps(
+            json_text(
                 dataclasses.asdict(found)
                 | {
                     "slots": slots,
@@ -86,6 +86,8 @@ def _show(planned: Planned, found: ContestEstimate, slots: int) -> None:
         print("           name it with --store URL, to include submitted agents")
     if found.folders:
         print(f"  folders  {printable(found.folders, 2000)}")
+    for sentence in found.warnings:
+        print(f"  warning  {printable(sentence, 2000)}")
     for sentence in found.missing:
         print(f"  missing  {printable(sentence, 2000)}")
     if found.unchecked:

@@ -11,11 +11,11 @@ import typer
 from judge.api.contests import ContestFolder, RunObserver, StopRequest
 from judge.api.contests import contest as contest_of
 from judge.base.errors import HostError, InputError
-from judge.cli.options import HERE, SLOTS_HELP, ContestArgument, TlsOption, require_dask
+from judge.cli.options import HERE, SLOTS_HELP, ContestArgument, JsonOption, TlsOption, require_dask
 from judge.contest.attempts import EndedAttempt
 from judge.contest.contest import Contest
 from judge.contest.runner import StopReason
-from judge.terminal.contest_progress import JsonLines, Panel, Progress
+from judge.terminal.contest_progress import Lines, Panel, Progress
 from judge.terminal.output import note
 
 EXAMPLES = """
@@ -43,13 +43,17 @@ def run(
     cluster: Annotated[str, typer.Option(help="Play on the workers of this scheduler: tls://10.0.0.1:8786.")] = "",
     tls: TlsOption = None,
     now: Annotated[bool, typer.Option("--now", help="Begin before the announced deadline or start; final.")] = False,
+    as_json: JsonOption = False,
 ) -> None:
-    """Play a contest to its end, or continue it. The first run locks in its entries and terms."""
+    """Play a contest to its end, or continue it. The first run locks in its entries and terms.
+
+    Without a terminal, or with --json, each finished game is printed on a line.
+    """
     if cluster and workers:
         raise InputError("--workers is for games on this machine, --cluster for those on others")
     if cluster:
         require_dask()
-    display = _Display()
+    display = _Display(as_json=as_json)
     chosen = contest_of(contest)
     try:
         stop = chosen.run(
@@ -78,15 +82,21 @@ def _confirm_begin(waits: str) -> bool:
 
 
 class _Display(RunObserver):
-    def __init__(self) -> None:
+    def __init__(self, *, as_json: bool) -> None:
+        self._as_json = as_json
         self.stop = StopRequest()
         self.is_open = False
         self._shown: Progress | None = None
 
     def open(self, contest: Contest, running: Callable[[], int]) -> None:
         self.is_open = True
-        self._shown = Panel(contest, running) if sys.stdout.isatty() else JsonLines(contest)
+        self._shown = self._made(contest, running)
         self._before = signal.signal(signal.SIGINT, self._interrupted)
+
+    def _made(self, contest: Contest, running: Callable[[], int]) -> Progress:
+        if sys.stdout.isatty() and not self._as_json:
+            return Panel(contest, running)
+        return Lines(contest, as_json=self._as_json)
 
     def report(self, ended: EndedAttempt) -> None:
         if self._shown is not None:

@@ -1,7 +1,6 @@
 """`judge contest status`, `standings`, `crosstable` and `log`."""
 
 import dataclasses
-import json
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
@@ -23,15 +22,17 @@ from judge.contest.plan import Planned, load_plan
 from judge.contest.run_lock import player_of
 from judge.contest.runner import again_at
 from judge.contest.window_keeper import has_window_keeper
-from judge.contest_games import GameState
+from judge.contest_games import GameState, copies
 from judge.publish.model import chance_words
 from judge.sandbox.machine.cores import holders_here
+from judge.statistics.copies import copies_sentences
 from judge.statistics.sprt import SprtState
 from judge.store.types import State
 from judge.terminal.contest_tables import print_crosstable, standings_table
-from judge.terminal.output import print_table
+from judge.terminal.output import print_json, print_table
 from judge.tournament.formats.sequential import Sequential
 from judge.tournament.points import points_table
+from judge.tournament.results import without
 
 if TYPE_CHECKING:
     from judge.statistics.fairness import FairnessTest
@@ -51,7 +52,7 @@ def status(
     with opened_if_begun(planned) as found:
         document = status_before(planned) if found is None else status_of(found, games, hosts)
     if as_json:
-        print(json.dumps(document))
+        print_json(document, indent=None)
         return
     if found is None:
         print_status_before(document, planned.plan.title)
@@ -187,8 +188,8 @@ def print_status_before(document: Mapping[str, Any], title: str) -> None:
         for each in document[key]:
             why = f": {printable(each['why'], 200)}" if each["why"] else ""
             print(f"  {key:<13} {each['id']}, {printable(each['name'], 80)} of {printable(each['author'], 80)}{why}")
-    for copies in document["copies"]:
-        print(f"  copies        {printable(copies, 2000)}")
+    for same in document["copies"]:
+        print(f"  copies        {printable(same, 2000)}")
     for problem in document["problems"]:
         print(f"  problem       {printable(problem, 2000)}")
     shown = [f"{count} {state}" for state, count in document["submissions"].items()]
@@ -268,7 +269,7 @@ def standings(contest: ContestArgument = HERE, as_json: JsonOption = False) -> N
         if found is None:
             before = status_before(planned)
             if as_json:
-                print(json.dumps(before | {"ranking": [], "lines": []}))
+                print_json(before | {"ranking": [], "lines": []}, indent=None)
             else:
                 print_status_before(before, planned.plan.title)
             return
@@ -276,6 +277,7 @@ def standings(contest: ContestArgument = HERE, as_json: JsonOption = False) -> N
         title, test, words = found.name, sequential(found, standing), found.snapshot.format.places_by
         state = _state_words(found)
         certainty = _certainty(found, standing)
+        repeated = _copies(standing)
         ladder = None if found.snapshot.format.has_rounds else load_store(found)
     if as_json:
         ranges = {agent: ends for stage in certainty for agent, ends in stage.ranges.items()}
@@ -284,9 +286,14 @@ def standings(contest: ContestArgument = HERE, as_json: JsonOption = False) -> N
             low, high = ranges.get(line.agent, (None, None))
             stage = standing.stages.get(line.agent, "")
             lines.append(dataclasses.asdict(line) | {"stage": stage, "low": low, "high": high})
-        document: dict[str, Any] = {"contest": title, "ranking": standing.table.ranking, "lines": lines}
+        document: dict[str, Any] = {
+            "contest": title,
+            "ranking": standing.table.ranking,
+            "lines": lines,
+            "copies": repeated[0],
+        }
         document |= {} if ladder is None else {"ladder": ladder_document(ladder)}
-        print(json.dumps(document | ({} if test is None else {"sprt": dataclasses.asdict(test)})))
+        print_json(document | ({} if test is None else {"sprt": dataclasses.asdict(test)}), indent=None)
         return
     if ladder is None:
         console = Console(highlight=False)
@@ -296,7 +303,9 @@ def standings(contest: ContestArgument = HERE, as_json: JsonOption = False) -> N
     else:
         print_ladder(ladder)
     print(state)
-    print_certainty_words(certainty)
+    print_certainty_words(certainty, has_brackets=ladder is None)
+    for words_of_copies in copies_sentences(*repeated):
+        print(words_of_copies)
     if words:
         print(words)
     for agent, why in standing.disqualified.items():
@@ -332,6 +341,12 @@ def _certainty(contest: Contest, standing: Standing) -> "Sequence[StageCertainty
     )
 
 
+def _copies(standing: Standing) -> tuple[int, int]:
+    """Number of copies, and of games that count."""
+    games = [game for each in without(standing.played, standing.out) for game in each.games]
+    return len(copies(games)), len(games)
+
+
 def sequential(contest: Contest, standing: Standing) -> SprtState | None:
     """The state of the sequential test; None for other formats."""
     chosen = contest.snapshot.format
@@ -349,7 +364,7 @@ def crosstable(contest: ContestArgument = HERE, as_json: JsonOption = False) -> 
         rows = [
             [dataclasses.asdict(row[column]) if column in row else None for column in cells] for row in cells.values()
         ]
-        print(json.dumps({"agents": list(cells), "rows": rows}))
+        print_json({"agents": list(cells), "rows": rows}, indent=None)
         return
     print_crosstable(Console(highlight=False), cells)
 
@@ -367,7 +382,7 @@ def log(contest: ContestArgument = HERE, as_json: JsonOption = False) -> None:
         print(f"{planned.name}: not begun, and its journal is empty")
         return
     if as_json:
-        print(json.dumps([dataclasses.asdict(line) for line in lines]))
+        print_json([dataclasses.asdict(line) for line in lines], indent=None)
         return
     for line in lines:
         attempt = "" if line.attempt is None else f", attempt {line.attempt}"

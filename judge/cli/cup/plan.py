@@ -1,7 +1,6 @@
 """`judge cup init`, `plan` and `announce`: the cup's file, its games and its duration, its leagues."""
 
 import dataclasses
-import json
 import re
 from pathlib import Path
 from string import Template
@@ -20,7 +19,7 @@ from judge.contest.plan import NAME
 from judge.cup.announcement import ANNOUNCEMENT
 from judge.cup.plan import CUP_FILE, PlannedCup, load_cup
 from judge.cup.run import LeagueEstimate, cup_hours, estimate_cup
-from judge.terminal.output import make_table, note, print_table
+from judge.terminal.output import make_table, note, print_json, print_table
 from judge.transparency.keys import fingerprint
 from judge.transparency.log import organiser_key
 
@@ -115,6 +114,7 @@ def plan(
     cores = cores or sum(machine.cores for machine in planned.cup.machines) or len(slots_on_host(1))
     hours = cup_hours(planned, found, cores)
     missing = [sentence for each in found for sentence in each.missing]
+    warnings = [f"{each.league}: {sentence}" for each in found for sentence in each.found.warnings]
     if as_json:
         leagues = [
             {
@@ -127,7 +127,9 @@ def plan(
             for each in found
         ]
         known = None if hours is None else dataclasses.asdict(hours)
-        print(json.dumps({"leagues": leagues, "cores": cores, "hours": known, "missing": missing}))
+        print_json(
+            {"leagues": leagues, "cores": cores, "hours": known, "missing": missing, "warnings": warnings}, indent=None
+        )
     else:
         _show(planned, found)
         if hours is None:
@@ -136,6 +138,8 @@ def plan(
             longest, busy = (duration(each * 3_600_000) for each in (hours.most, hours.busy))
             print(f"  time     at most {longest} on {cores} core{'s' * (cores != 1)} if agents use all their time")
             print(f"           {busy} if no core is ever idle")
+        for sentence in warnings:
+            print(f"  warning  {printable(sentence, 2000)}")
         for sentence in missing:
             print(f"  missing  {printable(sentence, 2000)}")
         if not missing:

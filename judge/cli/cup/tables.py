@@ -1,6 +1,5 @@
 """`judge cup status` and `standings`."""
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -12,7 +11,7 @@ from judge.cli.cup.options import CUP_HERE, CupArgument
 from judge.cli.options import JsonOption
 from judge.cup.plan import PlannedCup, load_cup
 from judge.cup.results import CupResults, load_results
-from judge.terminal.output import make_table, print_table
+from judge.terminal.output import make_table, print_json, print_table
 
 EXAMPLES = {
     "status": "Example: judge cup status gomocup-2026",
@@ -25,7 +24,7 @@ def status(cup: CupArgument = CUP_HERE, as_json: JsonOption = False) -> None:
     planned = load_cup(cup)
     documents = {league.name: _status(planned, league.name) for league in planned.cup.leagues}
     if as_json:
-        print(json.dumps({"cup": planned.cup.name, "leagues": documents}))
+        print_json({"cup": planned.cup.name, "leagues": documents}, indent=None)
         return
     print(f"{planned.cup.name}: {sum(each['is_over'] for each in documents.values())} of {len(documents)} leagues over")
     rows = [

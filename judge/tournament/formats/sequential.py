@@ -3,14 +3,14 @@
 Pairings count in the order of the draw, each when all earlier ones are over (docs/organise/first-contest.md).
 """
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import ClassVar, Literal
 
 from pydantic import Field
 
-from judge.contest_games import GameResult, Pairing
+from judge.contest_games import GameContent, GameResult, Pairing, without_copied_pairs
 from judge.referee.seeds import Seed
 from judge.statistics.match_estimate import MatchCounts
 from judge.statistics.sprt import Sprt, SprtDecision, SprtState
@@ -25,6 +25,8 @@ class SprtProgress:
 
     counts: MatchCounts
     state: SprtState
+    new: frozenset[GameContent] = frozenset()
+    """Unseen games."""
 
     @property
     def is_decided(self) -> bool:
@@ -85,10 +87,12 @@ class Sequential(TournamentFormat):
     def state(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing]) -> SprtState:
         """State of the test after the pairings that count."""
         progress, agent = self.progress(), by_seed(entries)[0].id
+        seen: set[GameContent] = set()
         for each in played:
             if not each.is_over or progress.is_decided:
                 break
-            progress = self.progress_with(progress, each.games, agent)
+            progress = self.progress_with(progress, each.games, agent, seen)
+            seen |= progress.new
         return progress.state
 
     def progress(self) -> SprtProgress:
@@ -96,12 +100,15 @@ class Sequential(TournamentFormat):
         counts = MatchCounts.of_numbers([0] * 6)
         return SprtProgress(counts, _state(self.test, counts))
 
-    def progress_with(self, progress: SprtProgress, games: Iterable[GameResult], agent: str) -> SprtProgress:
-        """With the next pairing. `agent`: the first seed."""
-        if not (results := list(games)):
-            return progress
+    def progress_with(
+        self, progress: SprtProgress, games: Iterable[GameResult], agent: str, seen: Collection[GameContent] = ()
+    ) -> SprtProgress:
+        """With the next pairing, unless `seen`. `agent`: the first seed."""
+        if not (results := without_copied_pairs(games, seen)):
+            return replace(progress, new=frozenset())
         counts = progress.counts.plus(MatchCounts.of_results(results, agent))
-        return SprtProgress(counts, _state(self.test, counts))
+        new = frozenset(game.content for game in results if game.content is not None and game.content not in seen)
+        return SprtProgress(counts, _state(self.test, counts), new)
 
 
 @lru_cache(maxsize=1 << 16)

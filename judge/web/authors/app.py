@@ -113,6 +113,7 @@ def _page(template: str, request: Request, values: Mapping[str, Any], status: in
         "here": "author",
         "contest_name": site.shown_name(),
         "has_rounds": snapshot is None or snapshot.format.has_rounds,
+        "is_coming": snapshot is None,
     }
     return page(__package__, template, _place_of(request), FOLDER, {**common, **values}, status)
 

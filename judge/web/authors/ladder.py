@@ -88,6 +88,7 @@ def _agent(
         "participant": agent,
         "found": found,
         "since": since(found, contest, language) if found.history else "",
+        "is_over": contest.is_over,
         "place": "" if agent.out else str(contest.lines[agent.name].place),
         "places": contest.place_ranges.get(agent.name, ""),
         "opponents": opponents,

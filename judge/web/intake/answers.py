@@ -64,6 +64,6 @@ def _practice_info(game: PracticeGame) -> PracticeInfo:
 
 def practice_reason(game: PracticeGame) -> str:
     """Why a game is not over, without host failures."""
-    if game.state is GameState.CANCELLED or not game.failures:
+    if game.state in (GameState.CANCELLED, GameState.DONE) or not game.failures:
         return game.why
     return HOST_FAILED

@@ -16,7 +16,7 @@ from threading import Lock
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
-from judge.base.errors import HostError, InputError
+from judge.base.errors import InputError
 from judge.base.logs import get_logger
 from judge.broadcast.state import Live
 from judge.catalog.files import steps_of
@@ -29,7 +29,7 @@ from judge.publish import ladder_state
 from judge.publish.conditions import conditions_of
 from judge.publish.joined import JOINED, Joined
 from judge.publish.ladder import LadderRatings
-from judge.publish.load import CHANCE, DOCUMENT, Revealed, load_store, read_joined
+from judge.publish.load import CHANCE, DOCUMENT, Revealed, load_store, with_joined
 from judge.publish.manifest import PUBLIC_KEY
 from judge.publish.model import PublishedContest, Stream
 from judge.publish.tables import CERTIFICATE, certificate_files, tables
@@ -438,16 +438,12 @@ def log_page(log: SignedLog, path: str) -> LivePage | None:
 
 def _joined(contest: Contest) -> Joined | None:
     """A missing former contest must not stop live pages."""
-    try:
-        joined = read_joined(contest.planned)
-        if joined is None:
-            return None
-        # Detects a missing or ambiguous anchor.
-        agents = len(replace(load_store(contest), joined=joined).histories)
-    except (HostError, InputError) as error:
-        _log.warning("ratings are not joined with former contests", why=str(error))
-        return None
-    _log.info("ratings are joined with former contests", contests=len(joined.contests), agents=agents)
+    published, problems = with_joined(load_store(contest), contest.planned)
+    for why in problems:
+        _log.warning("ratings are not joined with former contests", why=why)
+    if (joined := published.joined) is not None:
+        agents = len(published.histories)
+        _log.info("ratings are joined with former contests", contests=len(joined.contests), agents=agents)
     return joined
 
 

@@ -40,6 +40,8 @@ class Action:
     label: str
     preview: Callable[[Console, str], Preview]
     carry_out: Callable[[Console, OrganiserOrder, int], DoneOrder]
+    is_long: bool = False
+    """It is carried out after the answer, which the order's page shows."""
 
 
 def action_of(name: str) -> Action:
@@ -153,15 +155,22 @@ def _preview_late(console: Console, author: str) -> Preview:
 # --- submissions -----------------------------------------------------------------------------------------------------
 
 
+_FINAL_ENTRIES = sentence("The contest has begun: its entries do not change.")
+
+
 def _of_submission(name: str, label: str, says: Callable[[Submission], str]) -> Action:
+    def refuse_without_effect(console: Console) -> None:
+        if name == "approve" and console.state.register.has_begun() and not console.state.directory.joins_later:
+            raise InputError(_FINAL_ENTRIES)
+
     def preview(console: Console, target: str) -> Preview:
         register = console.state.register
         submission = register.get(_number(target))
+        refuse_without_effect(console)
         if not register.has_begun():
             return Preview(label, says(submission), readers="author")
         if not console.state.directory.joins_later:
-            note = sentence("The contest has begun: its entries do not change.")
-            return Preview(label, says(submission), note, readers="author")
+            return Preview(label, says(submission), _FINAL_ENTRIES, readers="author")
         entry = register.own_entries(submission.author).get(submission.id)
         if name in ("refuse", "withdraw") and entry is not None and entry.is_active:
             words = sentence(f"{entry.name} continues to take part. To take it out, withdraw the agent.")
@@ -169,7 +178,9 @@ def _of_submission(name: str, label: str, says: Callable[[Submission], str]) -> 
         return Preview(label, says(submission), readers="author")
 
     def carry_out(console: Console, order: OrganiserOrder, _: int) -> DoneOrder:
-        return decide(console.state.register, replace(order, action=name, target=str(_number(order.target))))
+        target = str(_number(order.target))
+        refuse_without_effect(console)
+        return decide(console.state.register, replace(order, action=name, target=target))
 
     return Action(label, preview, carry_out)
 
@@ -223,8 +234,12 @@ ACTIONS: Mapping[str, Action] = {
     "reopen-admissions": _of_contest(
         sentence("Reopen admissions"), order_previews.effect_of_reopen_admissions, orders.reopen_admissions
     ),
-    "export": Action(sentence("Export"), _preview_export, lambda console, order, _: export(console, order)),
-    "publish": Action(sentence("Publish"), _preview_publish, lambda console, order, _: publish_pages(console, order)),
+    "export": Action(
+        sentence("Export"), _preview_export, lambda console, order, _: export(console, order), is_long=True
+    ),
+    "publish": Action(
+        sentence("Publish"), _preview_publish, lambda console, order, _: publish_pages(console, order), is_long=True
+    ),
     "message": Action(
         sentence("Send the message"),
         _preview_message,

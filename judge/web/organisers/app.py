@@ -31,7 +31,7 @@ from judge.web.kit.errors import MayNotActError, UnauthorizedError, route_with_e
 from judge.web.kit.forms import check_site, form_fields, is_proof, proof_of
 from judge.web.kit.session import ORGANISER, sign_in
 from judge.web.organisers import views
-from judge.web.organisers.actions import ACTIONS, Preview, action_of
+from judge.web.organisers.actions import ACTIONS, Action, Preview, action_of
 from judge.web.organisers.console import Console
 from judge.web.organisers.files import export_of
 
@@ -109,6 +109,7 @@ def _page(
         "tab": "",
         "contest_name": _console_of(request).shown_name,
         "has_rounds": _console_of(request).has_rounds,
+        "is_coming": _console_of(request).contest() is None,
         "visitor": visitor,
         "may_act": visitor is not None and visitor.may_act,
     }
@@ -297,9 +298,7 @@ async def give(request: Request, who: Someone) -> Response:
     """Carry out an order, once."""
     sent = await _sent_form(request, who)
     order, attempt = _order_of(sent, who.organiser)
-    action_of(order.action)
-    done = await run_in_threadpool(ACTIONS[order.action].carry_out, who.console, order, attempt)
-    _log_order(done)
+    await run_in_threadpool(_carry_out, who.console, action_of(order.action), order, attempt)
     return RedirectResponse(f"orders/{order.id}.html", 303)
 
 
@@ -310,6 +309,14 @@ async def _sent_form(request: Request, who: Visitor) -> Mapping[str, str]:
     if not is_proof(who.token, ORDER_FORM, sent.get("proof", "")):
         raise InputError("this form is not from a page that was sent to you: open it again, and send it there")
     return sent
+
+
+def _carry_out(console: Console, action: Action, order: OrganiserOrder, attempt: int) -> None:
+    if not action.is_long or console.orders.get(order.id) is not None:
+        _log_order(action.carry_out(console, order, attempt))
+        return
+    action.preview(console, order.target)  # raises InputError if it is impossible now
+    console.start(order, lambda: _log_order(action.carry_out(console, order, attempt)))
 
 
 def _log_order(done: DoneOrder) -> None:
@@ -327,8 +334,13 @@ def _log_order(done: DoneOrder) -> None:
 
 @router.get("/orders/{number}.html")
 def done(who: Someone, number: OrderId) -> Response:
-    """Show a finished order."""
-    found = who.console.orders.get(number) if _ORDER_ID.fullmatch(number) else None
+    """Show an order that is carried out or finished."""
+    is_valid = _ORDER_ID.fullmatch(number) is not None
+    pending = who.console.pending(number) if is_valid else None
+    found = who.console.orders.get(number) if is_valid else None
+    if found is None and pending is not None:
+        label = ACTIONS[pending.order.action].label
+        return who.page("organiser_pending.html", {"pending": pending, "label": label})
     if found is None:
         raise UnknownSubmissionError("there is no such order")
     action = found.order.action

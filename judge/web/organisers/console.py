@@ -4,19 +4,35 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from threading import Lock
+from threading import Lock, Thread
 from typing import Any
 
+from judge.base.errors import HostError, InputError
+from judge.base.logs import get_logger
 from judge.base.worker_processes import Worker
 from judge.contest.contest import Contest, open_store
 from judge.contest.plan import Planned
 from judge.contest.window_keeper import PlanFile
-from judge.store.orders import Orders
+from judge.store.orders import Orders, OrganiserOrder
 from judge.store.types import JournalLine, NotNowError
 from judge.web.intake.app import AppState
 
+log = get_logger()
+
 Publish = Callable[[Path, Path], bool]
 """Writes pages to a directory and returns whether they are final; importable by name."""
+
+
+@dataclass(frozen=True, slots=True)
+class PendingOrder:
+    """An order that is being carried out, or why it failed."""
+
+    order: OrganiserOrder
+    problem: str = ""
+
+
+MAX_FAILED_ORDERS = 20
+"""Kept for the pages of those who gave them."""
 
 
 @dataclass(slots=True)
@@ -32,6 +48,8 @@ class Console:
     _contest: Contest | None = None
     _opening: Lock = field(default_factory=Lock)
     _writing: Lock = field(default_factory=Lock)
+    _pending: dict[str, PendingOrder] = field(default_factory=dict)
+    _starting: Lock = field(default_factory=Lock)
 
     @property
     def shown_name(self) -> str:
@@ -67,6 +85,42 @@ class Console:
         if contest is None:
             raise self.planned.not_begun()
         return contest
+
+    def pending(self, order: str) -> PendingOrder | None:
+        """An order that is being carried out, or failed, since the service began."""
+        return self._pending.get(order)
+
+    def start(self, order: OrganiserOrder, carry_out: Callable[[], object]) -> None:
+        """Carry out an order in a thread. An order that is being carried out is not started again.
+
+        Raises NotNowError while another one is, HostError without a thread.
+        """
+        with self._starting:
+            running = [each.order.id for each in self._pending.values() if not each.problem]
+            if order.id in running:
+                return
+            if running:
+                raise NotNowError("another export is being written: wait for it, and send this again")
+            failed = [number for number, each in self._pending.items() if each.problem]
+            for number in failed[: max(0, len(failed) - MAX_FAILED_ORDERS)]:
+                del self._pending[number]
+            self._pending[order.id] = PendingOrder(order)
+        try:
+            Thread(target=self._carry_out, args=(order, carry_out), name="order", daemon=True).start()
+        except RuntimeError as error:
+            del self._pending[order.id]
+            raise HostError(f"{error}: the order is not carried out") from None
+
+    def _carry_out(self, order: OrganiserOrder, carry_out: Callable[[], object]) -> None:
+        try:
+            carry_out()
+        except (InputError, HostError) as error:
+            self._pending[order.id] = PendingOrder(order, str(error))
+        except Exception as error:  # noqa: BLE001 - the page must not wait for ever
+            log.warning("order failed", action=order.action, error=repr(error))
+            self._pending[order.id] = PendingOrder(order, f"{type(error).__name__}: see the log of the service")
+        else:
+            del self._pending[order.id]
 
     def written(self, task: Callable[..., str], *given: Any) -> str:
         """Run a task in a separate process. Raises its errors, and NotNowError while another task runs."""

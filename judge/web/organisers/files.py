@@ -5,7 +5,7 @@ Files get their final name when complete, before the order is noted. After a kil
 
 import hashlib
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from pathlib import Path
 
@@ -41,6 +41,7 @@ def write_export(plan: str, directory: str) -> str:
     """Write an export to a new directory; return a description."""
     planned, target = load_plan(Path(plan)), Path(directory)
     public, private = target / "public", target / "private"
+    warnings: Sequence[str] = ()
     if not public.exists():
         # Without the public part the export is incomplete.
         try:
@@ -51,10 +52,11 @@ def write_export(plan: str, directory: str) -> str:
         with closing(open_store(planned)) as store:
             contest = Contest(store, planned)
             key = load_key(planned.folder / KEY_FILE)
-            publish(contest, public, private, key)
+            warnings = publish(contest, public, private, key).warnings
     digest = hashlib.sha256((public / MANIFEST).read_bytes()).hexdigest()
     place = f"{EXPORTS}/{target.name}"
-    return sentence(f"{place}/public is for everybody, {place}/private for the authors; manifest {digest}")
+    words = sentence(f"{place}/public is for everybody, {place}/private for the authors; manifest {digest}")
+    return "; ".join([words, *warnings])
 
 
 def export_of(console: Console, number: str, part: str) -> Path:

@@ -44,6 +44,10 @@ class ChessEntry(GameEntry):
         """The whole board."""
         return self.view(game)
 
+    def has_chance(self, options: Mapping[str, Any]) -> bool:
+        """Chess960 draws its start position."""
+        return self.new(options).draws_start
+
     def formats(self) -> FileFormats[PgnGame]:
         """PGN with clock times and scores, next to each record."""
         pgn = FileFormat(".pgn", write_pgn, read_pgn, looks_like_pgn, holds_many=True, is_export=True)

@@ -182,6 +182,11 @@ class Chess:
         """Return the variant."""
         return {"variant": self.options.variant}
 
+    @property
+    def draws_start(self) -> bool:
+        """Whether chance chooses the start position."""
+        return self._is_drawn
+
     def renegotiate(self) -> bool:
         """Return False: there are no other terms."""
         return False

@@ -2,6 +2,7 @@
 
 import asyncio
 import re
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
@@ -17,6 +18,7 @@ from judge.web.kit.forms import proof_of
 from judge.web.kit.middleware import Asgi
 from judge.web.organisers.app import ORDER_FORM
 from judge.web.organisers.console import Console
+from tests.patience import PATIENCE_S
 from tests.publish.cups import STRONG_TO_WEAK, Cup
 from tests.web.service import Answer, call, service_of
 
@@ -82,7 +84,14 @@ class Office:
         """Give an order; the page that says what was done."""
         status, headers, body = self.post(self.form(action, target, **more))
         assert 303 == status, body
-        return self.page(headers["location"])
+        return self.done(headers["location"])
+
+    def done(self, location: str) -> str:
+        """The page of an order, when it is carried out."""
+        end = time.monotonic() + PATIENCE_S
+        while 'http-equiv="refresh"' in (page := self.page(location)) and time.monotonic() < end:
+            time.sleep(0.05)
+        return page
 
     def dump(self) -> Sequence[str]:
         """All that the database has."""

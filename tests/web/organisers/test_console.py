@@ -6,6 +6,8 @@ import tarfile
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
+from threading import Event
+from typing import Any
 from urllib.parse import urlencode
 
 import pytest
@@ -16,6 +18,8 @@ from judge.store.types import Upload
 from judge.transparency.keys import load_key, public_pem
 from judge.verify.export import verify_export
 from judge.web.organisers import views
+from judge.web.organisers.console import Console
+from tests.patience import PATIENCE_S
 from tests.publish.cups import Cup
 from tests.verify.test_ladder import joins
 from tests.web.organisers.office import CAST, FORM, PATIENCE, Office, office, office_of, proof, submit, unbegun
@@ -209,11 +213,12 @@ def test_order_previews_changed_places_and_is_done_once(own: Office) -> None:
     moved = [agent for agent in before if before[agent] != after[agent]]
     assert moved
     rows = re.findall(
-        r'<tr><th scope="row"><bdi>([^<]*)</bdi></th><td class="num">(\d+)</td><td class="num">(\d+)</td>', said
+        r'<tr><th scope="row"><bdi>([^<]*)</bdi></th><td class="num">(\d+)</td><td class="num">(\d+|\u2013)</td>', said
     )
-    assert {agent: (before[agent][0], after[agent][0]) for agent in moved} == {
-        agent: (int(now), int(then)) for agent, now, then in rows
+    assert {agent: (before[agent][0], after[agent][0]) for agent in moved if agent != "anna"} == {
+        agent: (int(now), int(then)) for agent, now, then in rows if agent != "anna"
     }
+    assert ("anna", "1", "\u2013") in rows
     done = own.page(f"orders/{form['id']}.html")
     assert "anna is disqualified" in done
     assert "Olga" in done
@@ -294,7 +299,9 @@ def test_submissions_are_decided(own: Office) -> None:
     good, bad = submit(own, "good"), submit(own, "bad", "it is slow")
     assert "it is slow" in own.page(f"submissions/{bad}.html")
 
-    assert "approved" in own.order("approve", str(bad))
+    approve = own.ask("GET", f"/organiser/order.html?action=approve&target={bad}", own.tokens["act"])
+    assert (422, True) == (approve[0], b"The contest has begun: its entries do not change." in approve[2])
+    assert "action=approve" not in own.page(f"submissions/{bad}.html")
     assert "refused" in own.order("refuse", str(good), why="stolen")
     assert "withdrawn" in own.order("withdraw", str(bad))
     assert "received" in own.order("retry", str(good))
@@ -303,13 +310,57 @@ def test_submissions_are_decided(own: Office) -> None:
     page = own.page(f"submissions/{good}.html", "watch")
     assert "refused · <bdi>Olga</bdi>: <bdi>stolen</bdi>" in page
     refused = own.post({**own.form("withdraw", str(bad)), "action": "approve", "id": "0" * 32})
-    assert 409 == refused[0]
-    assert b"only a refused one is approved" in refused[2]
+    assert 422 == refused[0]
+    assert b"its entries do not change" in refused[2]
+
+
+def test_a_refused_submission_is_approved_before_the_start(tmp_path: Path) -> None:
+    with unbegun(tmp_path / "cup") as own:
+        bad = submit(own, "bad", "it is slow")
+        assert "action=approve" in own.page(f"submissions/{bad}.html")
+        assert "approved" in own.order("approve", str(bad))
+        page = own.page("index.html")
+
+    assert page.count("standings") == page.count("crosstable.html") == 0
 
 
 def test_an_export_and_the_pages_are_written_once(tmp_path: Path) -> None:
     with office(tmp_path / "cup", played=1) as own:
         _exports_and_publishes(own)
+
+
+def test_an_export_that_fails_says_why_on_its_page(tmp_path: Path) -> None:
+    with office(tmp_path / "cup", played=1) as own:
+        form = own.form("export")
+        (own.cup.folder / "exports").write_text("a file is in the way")
+
+        status, headers, _ = own.post(form)
+
+        assert 303 == status
+        assert "the export is not written" in own.done(headers["location"])
+        (own.cup.folder / "exports").unlink()
+        assert 303 == own.post(form)[0]
+        assert "private for the authors; manifest" in own.done(headers["location"])
+
+
+def test_an_export_answers_at_once_and_another_one_waits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    may_go = Event()
+    with office(tmp_path / "cup", played=1) as own:
+        right = Console.written
+
+        def slow(console: Console, *given: Any) -> str:
+            may_go.wait(PATIENCE_S)
+            return right(console, *given)
+
+        monkeypatch.setattr(Console, "written", slow)
+        form, other = own.form("export"), own.form("publish")
+        status, headers, _ = own.post(form)
+        assert 303 == status
+        assert "The files are being written" in own.page(headers["location"])
+        assert 303 == own.post(form)[0]
+        assert b"another export is being written" in own.post(other)[2]
+        may_go.set()
+        assert "private for the authors; manifest" in own.done(headers["location"])
 
 
 def files_below(directory: Path) -> dict[str, bytes]:
@@ -331,6 +382,7 @@ def _exports_and_publishes(own: Office) -> None:
     (left / ".public.partial").mkdir()
     first, second = own.post(form), own.post(form)
     assert 303 == first[0] == second[0], first[2]
+    done = own.done(first[1]["location"])
     exports = list((own.cup.folder / "exports").iterdir())
     assert [left] == exports
     assert ["private", "public"] == sorted(path.name for path in left.iterdir())
@@ -339,8 +391,9 @@ def _exports_and_publishes(own: Office) -> None:
     public_key.write_bytes(public_pem(load_key(own.cup.folder / "organiser.key").public_key()))
     report = verify_export(exports[0] / "public", public_key)
     assert [] == report.problems
-    done = own.page(first[1]["location"])
     assert report.manifest.digest in done
+    assert 303 == own.post(form)[0]
+    assert done == own.page(first[1]["location"])
     for part in ("public", "private"):
         path = f"exports/{form['id']}/{part}.tar"
         assert f"""organiser/{path}">Download""" in done

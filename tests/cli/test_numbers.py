@@ -1,0 +1,89 @@
+"""Numbers that the command line takes and prints."""
+
+import json
+import math
+import re
+from pathlib import Path
+
+import pytest
+
+from judge.base.resources import CODE
+from judge.terminal.output import json_text
+from tests.cli.conftest import Judge
+from tests.publish.cups import Cast, Cup, player
+
+CAST: Cast = {"anna": player("anna", 0.9), "bert": player("bert", 0.5)}
+UNUSABLE = ("nan", "-nan", "inf", "-inf", "1e308", "1e999", "", "x", "1_0x", "٣x")
+
+
+@pytest.fixture(scope="module")
+def cup(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    with Cup(tmp_path_factory.mktemp("numbers") / "cup", CAST) as found:
+        found.play()
+    return found.folder
+
+
+@pytest.mark.parametrize("number", UNUSABLE)
+@pytest.mark.parametrize("options", [(), ("--json",)])
+def test_an_anchor_is_a_finite_rating(judge: Judge, cup: Path, number: str, options: tuple[str, ...]) -> None:
+    ran = judge("stats", str(cup), "--anchor", f"anna={number}", *options)
+
+    assert (2, "") == (ran.code, ran.out)
+    assert f"--anchor anna={number}: write NAME=ELO" in ran.err
+
+
+@pytest.mark.parametrize(
+    ("anchors", "problem"),
+    [
+        (["=5"], "--anchor =5: write NAME=ELO"),
+        (["anna"], "write NAME=ELO"),
+        (["anna=1", "anna=2"], "anna is given twice"),
+    ],
+)
+def test_an_anchor_is_given_once_and_has_a_name(judge: Judge, cup: Path, anchors: list[str], problem: str) -> None:
+    ran = judge("stats", str(cup), *(word for anchor in anchors for word in ("--anchor", anchor)))
+
+    assert 2 == ran.code
+    assert problem in ran.err
+
+
+FLOATS = {
+    ("sprt", "1", "2", "3"): ("--elo0", "--elo1", "--alpha", "--beta"),
+    ("evaluate", "a", "--against", "b", "--key", "c"): ("--elo0", "--elo1", "--alpha", "--beta", "--width"),
+    ("selftest",): ("--slower",),
+    ("scheduler", "--listen", "tls://127.0.0.1:1"): ("--lost-after",),
+}
+
+
+@pytest.mark.parametrize("number", ["nan", "inf", "-inf", "1e308", ""])
+@pytest.mark.parametrize(
+    ("command", "option"), [(each, option) for each, options in FLOATS.items() for option in options]
+)
+def test_every_number_of_every_command_is_finite(
+    judge: Judge, command: tuple[str, ...], option: str, number: str
+) -> None:
+    ran = judge(*command, f"{option}={number}")
+
+    assert (2, "") == (ran.code, ran.out)
+    assert option in ran.err
+    assert "write a number from" in ran.err
+
+
+def test_no_option_takes_a_number_without_bounds() -> None:
+    sources = {path: path.read_text() for path in (CODE / "cli").rglob("*.py")}
+    options = {
+        (path.name, found[0])
+        for path, text in sources.items()
+        for found in re.finditer(r"Annotated\[\s*float\b(?: \| None)?,\s*typer\.(?:Option|Argument)\(\s*[^\s]*", text)
+    }
+
+    assert 8 <= len(options)
+    assert {each for each in options if "parser=" not in each[1]} == set()
+
+
+def test_json_has_no_number_that_json_does_not_know() -> None:
+    document = {"a": [math.nan, 1.5, {"b": -math.inf}], "c": "NaN", "d": None, "e": (math.inf, 2)}
+
+    assert {"a": [None, 1.5, {"b": None}], "c": "NaN", "d": None, "e": [None, 2]} == json.loads(
+        json_text(document), parse_constant=pytest.fail
+    )

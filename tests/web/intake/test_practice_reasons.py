@@ -1,0 +1,26 @@
+"""What an author reads about a practice game that the host interrupted."""
+
+import pytest
+
+from judge.contest_games import GameState
+from judge.store.practice_games import PracticeGame
+from judge.web.intake.answers import HOST_FAILED, practice_reason
+
+
+@pytest.mark.parametrize(
+    ("state", "failures", "why", "shown"),
+    [
+        (GameState.DONE, 6, "", ""),
+        (GameState.DONE, 6, "the Engine was gone", "the Engine was gone"),
+        (GameState.PENDING, 2, "the Engine was gone", HOST_FAILED),
+        (GameState.HELD, 6, "the Engine was gone", HOST_FAILED),
+        (GameState.CANCELLED, 1, "the submission was withdrawn", "the submission was withdrawn"),
+        (GameState.RUNNING, 0, "", ""),
+    ],
+)
+def test_a_played_game_shows_no_failure_of_the_host(state: GameState, failures: int, why: str, shown: str) -> None:
+    game = PracticeGame(
+        1, 1, "ada", 0, "", state, 7, failures, why, "good", "house-instant", 0, "win", 0, "5 in a row", None, 1.0
+    )
+
+    assert shown == practice_reason(game)
