@@ -19,7 +19,7 @@ from judge.verify.export import verify_export
 from tests.contest.cups import CHANCE
 from tests.publish.cups import Cast, Cup, player
 from tests.publish.public import Public, sign_again
-from tests.verify.test_second_verifier import problems as problems_by_node
+from tests.verify.second_opinion import second_opinion
 
 PAIR: Cast = {"anna": player("anna", 0.9), "bert": player("bert", 0.6)}
 
@@ -95,7 +95,7 @@ def found(public: Public, since: Path | None = None) -> tuple[list[str], list[st
     words = [] if since is None else [Path("--since"), since]
     return (
         list(verify_export(public.directory, public.public_key, since).problems),
-        problems_by_node(public.directory, public.public_key, *words),
+        second_opinion(public.directory, public.public_key, *words),
     )
 
 
