@@ -103,9 +103,6 @@ ANNOUNCED = "announced"
 
 FROZEN = "frozen"
 
-UNWITNESSED = "unwitnessed"
-"""Names a witness that did not sign the draw, with the reason."""
-
 
 class State(StrEnum):
     """State of a submission. Passed and approved ones become entries."""

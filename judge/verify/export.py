@@ -56,7 +56,7 @@ from judge.verify.log import (
 from judge.verify.records import VerifiedRecord, chain_problems, check_record
 from judge.verify.sample import Sample
 from judge.verify.schedule import pairing_problems
-from judge.verify.witnesses import Witnessed, drawn_without, read_witness_keys, witness_problems
+from judge.verify.witnesses import Witnessed, read_witness_keys, witness_problems
 
 MAX_ANSWER_BYTES = 64 << 10
 
@@ -188,7 +188,6 @@ def verify_export(
             *(() if log is None else season_decisions(contest, log)),
             *(() if log is None else undecided(contest, log)),
             *(() if log is None else uncounted_attempts(contest, log)),
-            *(() if log is None else drawn_without(contest.snapshot, log, old)),
         ],
         chance=chance_words(contest.snapshot, contest.secret),
         joined=() if contest.joined is None else contest.joined.contests,

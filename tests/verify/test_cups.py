@@ -1,4 +1,4 @@
-"""Exported cups against the verifier, verify.mjs and the independent reading: unchanged, and forged and signed again."""
+"""Exported cups, unchanged or forged and signed again, against the verifier, verify.mjs and the independent reading."""
 
 import hashlib
 import json

@@ -1,4 +1,4 @@
-"""verify.mjs, under Node.js and in a browser: what it accepts, what it names, and what it says that it did not check."""
+"""verify.mjs, under Node.js and in a browser: what it accepts, what it names, and what it lists as not checked."""
 
 import html
 import json
@@ -162,7 +162,7 @@ def test_invalid_manifest_is_a_problem_and_no_crash(data: bytes, copy: Public) -
     assert problems(copy.directory, copy.public_key)
 
 
-# --- what it does not compute, and the independent reading does ---------------------------------------------------------------------------------
+# --- computed by the independent reading alone ------------------------------------------------------------------------
 
 
 def test_a_bye_in_another_round_is_found(tmp_path: Path) -> None:

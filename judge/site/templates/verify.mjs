@@ -422,7 +422,7 @@
       if (await isInLog(checkpoint, log, report)) checkpoints.push(checkpoint);
     }
     checkpoints.sort((one, other) => other.size - one.size);
-    const announced = contest.witnesses ?? [];
+    const announced = (contest.witnesses ?? []).map(({ key }) => key.trim());
     for (const line of new Set([...announced, ...named])) {
       const witness = await readWitness(line);
       let [most, at] = [0, null];
