@@ -26,6 +26,7 @@ from judge.base.progress import Tracker, untracked
 from judge.base.text import percent
 from judge.base.worker_processes import in_parallel
 from judge.contest_games import AttemptState, GameResult, GameState, PublishedGame
+from judge.publish.copies import original_line_ends
 from judge.publish.joined import JOINED, FormerContest
 from judge.publish.ladder import OPEN
 from judge.publish.load import CHANCE, MAX_TABLE_BYTES, claimed_results, load_export
@@ -98,6 +99,8 @@ class VerificationReport:
     receipt: Receipt | None = None
     sampled_of: int | None = None
     """With a sample: number of finished games, of which `replayed - uncounted` were replayed."""
+    changed_line_ends: int = 0
+    """Number of files whose line ends were undone before the verification."""
 
 
 @rarely_collected()
@@ -113,8 +116,24 @@ def verify_export(
     """Verify an export. Its log must continue `since`, contain the upload of `receipt`, and be signed by `witness`.
 
     With a `sample` only its games are replayed. Other results are those of games.json; folders and fairness are not
-    checked. Raises InputError for a missing export, key, checkpoint or receipt.
+    checked. If a copy tool changed line ends, a copy with the original ones is verified. Raises InputError for a
+    missing export, key, checkpoint or receipt.
     """
+    with original_line_ends(directory) as original:
+        key = original.path_of(public_key, directory)
+        report = _verify(original.directory, key, since, receipt, witness, sample, track)
+        return replace(report, manifest=original.checked(report.manifest), changed_line_ends=original.changed)
+
+
+def _verify(
+    directory: Path,
+    public_key: Path | None,
+    since: Path | None,
+    receipt: Path | None,
+    witness: Path | None,
+    sample: Sample | None,
+    track: Tracker,
+) -> VerificationReport:
     old = None if since is None else read_checkpoint(read_bounded(since, MAX_CHECKPOINT_BYTES), str(since))
     given = None if receipt is None else read_receipt(read_bounded(receipt, MAX_ANSWER_BYTES), str(receipt))
     named = [] if witness is None else read_witness_keys(witness)

@@ -15,6 +15,7 @@ import pytest
 
 from judge.base.errors import InputError
 from judge.base.toml_files import toml_value
+from judge.cli.cup.publish import verify as verify_command
 from judge.contest.plan import load_plan
 from judge.cup.export import export_cup
 from judge.cup.plan import load_cup
@@ -415,3 +416,22 @@ def test_agent_disqualified_after_its_promotion_is_noted(tmp_path: Path) -> None
     report = verify_cup(public.directory, public.public_key)
     assert ([], [note]) == (report.problems, report.decisions)
     assert [] == second_opinion(public.directory, public.public_key)
+
+
+def test_clone_of_a_cup_with_changed_line_ends_is_verified_after_undoing_them(
+    published: Public, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    copy = published.copy_to(tmp_path)
+    for path in copy.directory.rglob("*"):
+        if path.suffix in (".json", ".html", ".csv", ".pem"):
+            path.write_bytes(path.read_bytes().replace(b"\r\n", b"\n").replace(b"\n", b"\r\n"))
+    (copy.directory / "cup/.DS_Store").write_bytes(b"x")
+
+    verify_command(copy.directory, copy.public_key)
+    by_judge = capsys.readouterr().out.splitlines()
+    code, by_node = verify(copy.directory, copy.public_key)
+    assert 0 == code
+    for lines in (by_judge, by_node):
+        assert lines[0].rpartition("line ends were changed by git or a copy tool")[1]
+        assert "ok after undoing changed line ends: spring" in lines[-1]
+        assert any("not part of the export: " in line and ".DS_Store" in line for line in lines)
