@@ -10,12 +10,22 @@ from tempfile import TemporaryDirectory
 from judge.base.durable_files import read_bounded
 from judge.base.errors import InputError
 from judge.base.parsing import parse_foreign
-from judge.publish.manifest import MANIFEST, MAX_MANIFEST_BYTES, ExportManifest, ListedFile, ManifestCheck, file_names
+from judge.publish.manifest import (
+    MANIFEST,
+    MAX_MANIFEST_BYTES,
+    SIGNATURE,
+    ExportManifest,
+    ListedFile,
+    ManifestCheck,
+    file_names,
+)
 
 CHANGED_LINE_ENDS = (
     "line ends were changed by git or a copy tool (files: {}); the contents of these files are signed. "
     "To restore them: git config core.autocrlf false, and check the files out again"
 )
+
+SIGNATURE_BYTES = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +83,10 @@ def _changed(directory: Path, names: set[str]) -> Iterator[tuple[str, bytes]]:
         original = data.replace(b"\r\n", b"\n")
         if original != data:
             yield f"{folder}{MANIFEST}", original
+        if f"{folder}{SIGNATURE}" in names:
+            signature = read_bounded(directory / f"{folder}{SIGNATURE}", MAX_MANIFEST_BYTES)
+            if len(signature) > SIGNATURE_BYTES == len(signature.replace(b"\r\n", b"\n")):
+                yield f"{folder}{SIGNATURE}", signature.replace(b"\r\n", b"\n")
         try:
             manifest = parse_foreign(ExportManifest, original, MANIFEST)
         except InputError:

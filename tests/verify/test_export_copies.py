@@ -88,6 +88,19 @@ def test_every_line_feed_changed_is_undone_and_a_changed_word_is_found(
     assert "problem: index.html: changed" in lines
 
 
+def test_copy_that_changed_binary_files_also_is_undone(logged_copy: Public, capsys: pytest.CaptureFixture[str]) -> None:
+    """As FTP does in its mode for text."""
+    while b"\n" not in (logged_copy.directory / "manifest.sig").read_bytes():
+        page = logged_copy.directory / "index.html"
+        page.write_text(f"{page.read_text()} ")
+        sign_again(logged_copy)
+    for path in logged_copy.directory.rglob("*"):
+        if path.is_file():
+            path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n"))
+    for lines in outcomes(logged_copy, capsys):
+        assert UNDONE in lines[0]
+
+
 def test_another_signature_with_changed_line_ends_is_refused(logged_copy: Public) -> None:
     manifest = logged_copy.directory / MANIFEST
     manifest.write_bytes(manifest.read_bytes().replace(b'"size":', b'"size":1', 1).replace(b"\n", b"\r\n"))

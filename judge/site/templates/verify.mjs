@@ -184,7 +184,8 @@
 
   /** The manifest's bytes, and whether they are signed; with the line ends that were signed. */
   async function readManifest({ read, key, report }) {
-    const data = await read(MANIFEST, LARGEST_MANIFEST), signature = await read(SIGNATURE, 64);
+    const data = await read(MANIFEST, LARGEST_MANIFEST), found = await read(SIGNATURE, 128);
+    const signature = found.length > 64 ? otherLineEnds(found, false) : found;
     if (await isSignature(key, signature, data)) return data;
     const original = otherLineEnds(data, false);
     if (await isSignature(key, signature, original)) {
