@@ -1,4 +1,4 @@
-"""Ratings that leave out pairs: from CSV files and earlier contests, into a contest that both verifiers accept."""
+"""Ratings that leave out pairs: from CSV files and earlier contests, into a contest that verifiers accept."""
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing

@@ -896,7 +896,7 @@ FORGERIES: Mapping[str, Forgery] = {
     "an attempt that never ended, fitted": fitted(never_ended, READING, is_fixed),
     "an attempt at the end that never ended, fitted": fitted(start_at_the_end, READING),
     "an attempt without the one before it, fitted": fitted(skip_an_attempt, READING, is_fixed),
-    # Named by both verifiers: the games of attempts that do not count.
+    # Named by the verifier: the games of attempts that do not count.
     "a game that was stopped, fitted": fitted(play_out("void", how=really_void), HOLDER, is_fixed),
     "a void without a record, fitted": fitted(play_out("void"), HOLDER, is_fixed),
     "an attempt abandoned, fitted": fitted(play_out("abandoned"), HOLDER, is_fixed),

@@ -91,7 +91,7 @@ def old_checkpoint(public: Public, folder: Path, size: int = OLD_SIZE) -> Path:
 
 
 def found(public: Public, since: Path | None = None) -> tuple[list[str], list[str]]:
-    """The problems that the two verifiers find."""
+    """The problems of `judge contest verify`, and those of verify.mjs with the independent reading."""
     words = [] if since is None else [Path("--since"), since]
     return (
         list(verify_export(public.directory, public.public_key, since).problems),

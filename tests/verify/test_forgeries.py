@@ -5,10 +5,12 @@ JUDGE_FORGERIES is the number of forgeries; each kind is tried equally often. do
 that cannot be found.
 """
 
+import ast
 import math
 import os
 import random
 import re
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -25,6 +27,7 @@ from tests.verify.forgeries import FORGERIES, Forgery, Found
 from tests.verify.log_forgeries import lines_of
 from tests.verify.test_second_verifier import problems as problems_by_node
 
+HERE = Path(__file__).parents[1]
 COUNT = int(os.environ.get("JUDGE_FORGERIES", "0"))
 
 Contests = Mapping[str, tuple[Public, list[JournalLine]]]
@@ -60,6 +63,18 @@ def first_forged(true: list[JournalLine], public: Public) -> int | None:
         forged = []
     leaves = [line.leaf for line in true]
     return next((number for number, leaf in enumerate(leaves) if forged[number : number + 1] != [leaf]), None)
+
+
+@pytest.mark.parametrize("path", [*HERE.glob("verify/independent_*.py"), HERE / "transparency/standard_witness.py"])
+def test_second_opinion_imports_nothing_of_judge(path: Path) -> None:
+    found = {
+        name
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Import | ast.ImportFrom)
+        for name in ([node.module or ""] if isinstance(node, ast.ImportFrom) else [each.name for each in node.names])
+    }
+    others = {name for name in found if name.partition(".")[0] not in (*sys.stdlib_module_names, "cryptography")}
+    assert {"tests.verify"} >= {name.rpartition(".independent_")[0] for name in others}
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -120,7 +135,7 @@ def tried(
     return *by_anybody, True
 
 
-ENFORCEMENT = Path(__file__).parents[2] / "docs/enforcement.md"
+ENFORCEMENT = HERE.parent / "docs/enforcement.md"
 ROWS = {
     Found.BY_FILES: r"of these found by anybody with either verifier \((\d+) kinds\) \| (\d+) of (\d+)",
     Found.BY_READING: r"with `judge contest verify` and by the independent reading \((\d+) kinds\) \| (\d+) of (\d+)",

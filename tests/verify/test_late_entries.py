@@ -1,4 +1,4 @@
-"""Agents that enter a Swiss after the start, in the store, in both verifiers, on pages and in a killed process."""
+"""Agents that enter a Swiss after the start, in the store, in the verifiers, on pages and in a killed process."""
 
 import json
 import signal

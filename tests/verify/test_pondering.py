@@ -1,4 +1,4 @@
-"""Contests in which agents ponder: pages, and both verifiers."""
+"""Contests in which agents ponder: pages, the verifier and the independent reading."""
 
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Agents that withdraw after the start, in the store, in both verifiers and in a killed process."""
+"""Agents that withdraw after the start, in the store, in the verifier, the independent reading and a killed process."""
 
 import json
 import signal

@@ -1,4 +1,4 @@
-"""A ladder with its running service: agents and new versions that authors upload join it, and both verifiers follow."""
+"""A ladder with its running service: agents and new versions that authors upload join it, and the verifiers follow."""
 
 import time
 from dataclasses import replace
