@@ -44,7 +44,7 @@ def problems(directory: Path) -> list[str]:
         else:
             Contest(directory, found)
     except (ValueError, LookupError, TypeError, AttributeError, OSError, ArithmeticError, RecursionError) as error:
-        found.append(f"it cannot be read: {error!r:.300}")
+        found.append(f"it cannot be read: {type(error).__name__}: {error}"[:300])
     return found
 
 
@@ -215,6 +215,8 @@ def _check_cup(directory: Path, problems: Problems) -> None:
             problems.compare(f"{league['name']}, manifest", manifest, league["manifest"])
     names = [each[key] for key in ("name", "contest") for each in cup["leagues"] if each[key]]
     problems.expect(len(names) == len(set(names)), "cup.json: two leagues have one name")
+    flags = [type(each[key]) for key in ("medals", "is_over") for each in cup["leagues"]]
+    problems.expect(set(flags) <= {bool}, "cup.json: medals or is_over of a league is neither true nor false")
     _check_announcement(directory, cup, exports, problems)
     leagues = [_league(league, exports.get(league["name"]), problems) for league in cup["leagues"]]
     for league in cup["leagues"]:
