@@ -15,8 +15,8 @@ from judge.contest.plan import CupReference
 from judge.contest_games import AttemptState
 from judge.cup.announcement import ANNOUNCEMENT, Announcement, league_terms
 from judge.cup.results import CUP_DOCUMENT, CupDocument, CupResults, LeagueResults, advancing, results_of
-from judge.publish.copies import original_line_ends
 from judge.publish.manifest import PUBLIC_KEY, ManifestCheck, check_manifest
+from judge.verify.copies import original_line_ends
 from judge.verify.export import VerificationReport, verify_export
 from judge.verify.sample import Sample
 

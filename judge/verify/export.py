@@ -26,7 +26,6 @@ from judge.base.progress import Tracker, untracked
 from judge.base.text import percent
 from judge.base.worker_processes import in_parallel
 from judge.contest_games import AttemptState, GameResult, GameState, PublishedGame
-from judge.publish.copies import original_line_ends
 from judge.publish.joined import JOINED, FormerContest
 from judge.publish.ladder import OPEN
 from judge.publish.load import CHANCE, MAX_TABLE_BYTES, claimed_results, load_export
@@ -41,6 +40,7 @@ from judge.transparency.checkpoint import MAX_CHECKPOINT_BYTES, Checkpoint, read
 from judge.transparency.log import LOG
 from judge.transparency.receipt import Receipt, read_receipt
 from judge.transparency.tiles import CHECKPOINT
+from judge.verify.copies import original_line_ends
 from judge.verify.ladder import admission_problems, ladder_problems
 from judge.verify.log import (
     ReadLog,

@@ -25,8 +25,10 @@ def _key_id(name: str, kind: int, key: bytes) -> bytes:
 
 def is_continued(old: int, new: int, old_root: bytes, new_root: bytes, proof: list[bytes]) -> bool:
     """Whether a consistency proof holds (RFC 9162, 2.1.4.2)."""
+    if not 0 <= old <= new:
+        return False
     if old in (0, new):
-        return not proof and (old == 0 or old_root == new_root)
+        return not proof and old_root == (new_root if old == new else _hash())
     left, last, nodes = old - 1, new - 1, list(proof)
     while left & 1:
         left, last = left >> 1, last >> 1
@@ -95,7 +97,7 @@ class StandardWitness:
             return 403, "text/plain", b"not signed by the log\n"
         if old > new:
             return 400, "text/plain", b"the old size is larger\n"
-        last, last_root = self.last.get(origin, (0, b""))
+        last, last_root = self.last.get(origin, (0, _hash()))
         if old != last or (old == new and last and last_root != hashed):
             return 409, "text/x.tlog.size", f"{last}\n".encode()
         if not is_continued(old, new, last_root, hashed, nodes):
