@@ -143,7 +143,7 @@ def _read_table(directory: Path, name: str, columns: Iterable[str], problems: Pr
         if not isinstance(row, dict) or row.keys() != types.keys():
             raise ValueError(f"{name}.json: row {number}: wrong columns")
         for column, value in row.items():
-            is_right = type(value) in _TYPES[types[column][0]]
+            is_right = type(value) in _TYPES[types[column][0]] and (type(value) is not int or abs(value) < 2**53)
             if not (is_right or (value is None and types[column].endswith("?"))):
                 raise ValueError(f"{name}.json: row {number}, {column}: {value!r:.80} has a wrong type")
     _check_csv(directory, name, [list(types), *([row[column] for column in types] for row in rows)], problems)

@@ -27,6 +27,9 @@ UNCOUNTED = ("void", "annulled", "superseded")
 OPEN = ("pending", "running", "held")
 DRAWN_AT_START = ("round-robin", "double-round-robin", "gauntlet")
 
+ERRORS = (ValueError, LookupError, TypeError, AttributeError, OSError, ArithmeticError, RecursionError)
+"""Raised by files of another form."""
+
 PAGE = re.compile(
     r"([a-z]{2,3}(-[A-Za-z]{2,4})?/)?((games|agents|pairs|rounds)/[0-9][0-9-]*\.(html|png)|[a-z][a-z0-9_-]*\.html)"
     r"|(manifest|contest|chance|joined)\.json|manifest\.sig|organiser\.pem|games\.pgn|[a-z]+\.(css|js|mjs)"
@@ -43,7 +46,7 @@ def problems(directory: Path) -> list[str]:
             _check_cup(directory, found)
         else:
             Contest(directory, found)
-    except (ValueError, LookupError, TypeError, AttributeError, OSError, ArithmeticError, RecursionError) as error:
+    except ERRORS as error:
         found.append(f"it cannot be read: {type(error).__name__}: {error}"[:300])
     return found
 
@@ -208,7 +211,11 @@ def _check_cup(directory: Path, problems: Problems) -> None:
     for league in cup["leagues"]:
         if league["contest"]:
             own = Problems()
-            exports[league["name"]] = found = Contest(directory / league["name"], own)
+            try:
+                exports[league["name"]] = found = Contest(directory / league["name"], own)
+            except ERRORS as error:
+                problems.append(f"{league['name']}: cannot be read: {error}"[:300])
+                return
             problems += [f"{league['name']}: {each}" for each in own]
             manifest = sha256((directory / league["name"] / "manifest.json").read_bytes())
             problems.compare(f"{league['name']}, contest", found.document["name"], league["contest"])

@@ -251,7 +251,9 @@ def _ratings(lines: Lines) -> dict[str, float]:
     for (one, other), (won, lost, count) in sorted(games.items()):
         virtual = count * (1 / total[one] + 1 / total[other])
         against[one].append((other, won + virtual, lost + virtual))
-    strength, change = dict.fromkeys(sorted(total), 1.0), math.inf
+    # The last digits depend on the order: each agent with its later opponents.
+    order = [agent for pair in sorted(games) if pair[0] < pair[1] for agent in pair]
+    strength, change = dict.fromkeys(order, 1.0), math.inf
     for _ in range(MAX_ROUNDS):
         if change < CLOSE:
             break
