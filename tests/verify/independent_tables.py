@@ -154,7 +154,7 @@ def _check_places(contest: Row, tables: Row, lines: Mapping[str, Line], out: set
     ordered = [lines[row["agent"]] for row in tables["standings"]]
     tiers = _ranked(lines, [line for line in ordered if line.agent not in out], known)
     last = [line for tier in _ranked(lines, [line for line in ordered if line.agent in out], known) for line in tier]
-    place, right = 1, {}
+    place, right = 1, dict[str, int]()
     for tier in (*tiers, last):
         right |= {line.agent: place for line in tier}
         place += len(tier)
@@ -202,7 +202,7 @@ def _koya(lines: Lines, _: Sequence[Line]) -> Callable[[Line], float]:
     """Points against agents that have at least half of the points of their games."""
 
     def of_both(line: Line) -> float:
-        return sum(lines[other].met[line.agent]["points"] for other in line.met if other is not None)
+        return math.fsum(lines[other].met[line.agent]["points"] for other in line.met if other is not None)
 
     strong = {agent for agent, line in lines.items() if line.points >= round(of_both(line), 9)}
     return lambda line: sum(each["points"] for other, each in line.met.items() if other in strong)
