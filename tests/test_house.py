@@ -76,7 +76,7 @@ MAY_IMPORT = {
     },
     "api": {
         "base", "games", "host", "protocols", "referee", "agents", "records", "catalog", "contest_games", "sandbox",
-        "statistics", "store", "transparency", "submissions", "contest", "cluster", "publish", "export",
+        "statistics", "transparency", "submissions", "contest", "cluster", "publish", "export",
     },
     "cli": {
         "api", "base", "translations", "games", "sandbox", "host", "referee", "agents", "records", "catalog",

@@ -24,7 +24,6 @@ from judge.contest.take_snapshot import check_terms, images_of
 from judge.publish.model import chance_words
 from judge.sandbox.docker.reaper import reap
 from judge.sandbox.machine.cores import Tell
-from judge.store.types import UNWITNESSED
 from judge.transparency.keys import load_key
 from judge.transparency.log import KEY_FILE, ContestLog
 
@@ -136,14 +135,11 @@ class ContestFolder:
             waits = why_not_yet(store, planned) if is_new else ""
             is_early = bool(waits) and begin_early(waits)
             make_ready(planned.plan.box, planned.policy, [], notify)
-            witnesses = stack.enter_context(periodic_cosigning(planned))
-            found = begin(store, planned, _host(), witnesses.cosign, is_early=is_early)
+            stack.enter_context(periodic_cosigning(planned))
+            found = begin(store, planned, _host(), is_early=is_early)
             found.enter_passed = enter_passed
             if is_new:
                 notify(f"the chance of {found.name}: {chance_words(found.snapshot, None)}")
-                for line in store.journal(found.name):
-                    if line.event == UNWITNESSED:
-                        notify(f"drawn without a witness, as the public log will show: {printable(line.text, 300)}")
             make_ready(planned.plan.box, found.snapshot.policy, sorted(found.snapshot.images), notify)
             found.check_agents()
             _check_images(found, accept_images)

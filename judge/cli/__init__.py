@@ -59,14 +59,6 @@ _PANELS: Mapping[str, Places] = {
             "judge.cli.stats:stats",
             "Print the strength of agents over contests: ratings on one scale, histories, rings, candidates.",
         ),
-        "witness": (
-            "judge.cli.witness:witness",
-            "Sign the checkpoint of a contest's log if it continues the last signed one; otherwise print why not.",
-        ),
-        "witness-server": (
-            "judge.cli.witness_server:witness_server",
-            "Sign checkpoints of contests' logs sent by their organiser (C2SP tlog-witness), until a signal ends it.",
-        ),
     },
     "Submissions": {
         "submit": (

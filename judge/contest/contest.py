@@ -13,13 +13,13 @@ from threading import Event
 from typing import TYPE_CHECKING, Any
 
 from judge.agents.store import AgentStore
-from judge.base.errors import HostError, InputError
+from judge.base.errors import InputError
 from judge.base.garbage import uncollected
-from judge.base.text import percent, printable, sentence
+from judge.base.text import percent, sentence
 from judge.contest.attempts import Executor, Job
 from judge.contest.folders.kept import share_files
 from judge.contest.folders.transfer import brought, folder_words
-from judge.contest.plan import Planned, WitnessPlan
+from judge.contest.plan import Planned
 from judge.contest.runner import ContestRunner
 from judge.contest.skip_ratings import skip_words
 from judge.contest.take_snapshot import take_snapshot
@@ -34,13 +34,12 @@ from judge.store.contests import Store
 from judge.store.damage import damaged
 from judge.store.files import Files
 from judge.store.queries import Reader
-from judge.store.types import ADMISSIONS_FROZEN, ADMISSIONS_REOPENED, SEASON_ENDED, UNWITNESSED, EntryRow
+from judge.store.types import ADMISSIONS_FROZEN, ADMISSIONS_REOPENED, SEASON_ENDED, EntryRow
 from judge.submissions.windows import BEGINS, moment_text
 from judge.tournament.results import PlayedPairing
 from judge.tournament.schedule import PendingPairing, Table, Tournament
 from judge.tournament.seeds import Freeze, commitment_to, new_secret
 from judge.tournament.snapshot import Snapshot, SnapshotEntry, read_snapshot
-from judge.transparency.checkpoint import Checkpoint
 from judge.transparency.merkle import Tree
 
 if TYPE_CHECKING:
@@ -370,44 +369,14 @@ def announce(store: Store, planned: Planned) -> None:
         )
 
 
-Cosign = Callable[[WitnessPlan, Checkpoint, Tree], Checkpoint]
-"""Lets a witness sign a checkpoint. Raises HostError if it does not."""
-
-
-def _nobody(_witness: WitnessPlan, _checkpoint: Checkpoint, _tree: Tree) -> Checkpoint:
-    raise HostError("it was not asked")
-
-
-def frozen(
-    store: Store, name: str, terms: str, witnesses: Sequence[WitnessPlan] = (), cosign: Cosign = _nobody
-) -> Freeze:
-    """Lock in the digest of a contest's terms in its log; the draw's witnesses sign it.
-
-    A witness that does not sign is excluded from the draw for good. Raises InputError if other terms are locked in.
-    """
+def frozen(store: Store, name: str, terms: str) -> Freeze:
+    """Lock in the digest of a contest's terms in its log. Raises InputError if other terms are locked in."""
     leaves = store.freeze(name, terms)
     tree = Tree(line.leaf for line in store.leaves(name, 0, leaves))
-    freeze = Freeze(leaves=leaves, root=tree.root().hex(), entries=terms)
-    told = store.leaves(name, leaves, leaves + 1000)
-    away = [line.text.partition(": ")[0] for line in told if line.event == UNWITNESSED]
-    witnessed: dict[str, str] = {}
-    for witness in witnesses:
-        if witness.name in away:
-            continue
-        try:
-            signed = cosign(witness, freeze.checkpoint(name), tree)
-            signature = signed.timeless_signature(witness.name, witness.public)
-            if signature is None:
-                raise HostError("all its signatures include a time")
-            witnessed[witness.name] = signature.hex()
-        except HostError as error:
-            store.log_once(name, UNWITNESSED, f"{witness.name}: {printable(str(error), 200)}", "judge")
-    return freeze.model_copy(update={"witnessed": witnessed})
+    return Freeze(leaves=leaves, root=tree.root().hex(), entries=terms)
 
 
-def begin(
-    store: Store, planned: Planned, host: Mapping[str, Any], cosign: Cosign = _nobody, *, is_early: bool = False
-) -> Contest:
+def begin(store: Store, planned: Planned, host: Mapping[str, Any], *, is_early: bool = False) -> Contest:
     """Lock in and store a contest with its first games, or open it.
 
     Raises InputError before the end of submissions or the start, unless `is_early`.
@@ -419,8 +388,7 @@ def begin(
         with owned_directory() as staging:
             secret = store.announced_secret(planned.name)
             begins = partial(_begins, planned)
-            asked = [each for each in planned.plan.witnesses if each.signs_draw and secret is not None]
-            freeze = partial(frozen, store, planned.name, witnesses=asked, cosign=cosign)
+            freeze = partial(frozen, store, planned.name)
             snapshot = take_snapshot(planned, staging, dict(host), secret, begins, freeze)
         share_files(store, planned, snapshot)
         entered = [EntryRow(entry.name, entry.rank, entry.model_dump_json()) for entry in snapshot.entries]

@@ -126,13 +126,9 @@ class WitnessPlan(_Table):
     """A witness that signs the contest's log on another machine."""
 
     key: WitnessKey
-    """Its public key as printed by judge witness: NAME+ID+KEY."""
+    """Its public key as its program prints it: NAME+ID+KEY."""
     url: str = Field(default="", pattern=r"^(https?://[!-~]{1,400})?$")
-    """Its address, as in C2SP's tlog-witness; empty: it signs by itself, for judge contest cosign --from."""
-    draw: bool = True
-    """Whether the draw depends on its signature; requires url and no fixed seed. false for a witness of other
-    software, all of whose signatures include a time.
-    """
+    """Its address (C2SP tlog-witness); empty: its signed checkpoint is imported with judge contest cosign --from."""
 
     @property
     def name(self) -> str:
@@ -143,11 +139,6 @@ class WitnessPlan(_Table):
     def public(self) -> Ed25519PublicKey:
         """Its key."""
         return read_witness_key(self.key)[1]
-
-    @property
-    def signs_draw(self) -> bool:
-        """Whether the draw may depend on its signature."""
-        return self.draw and bool(self.url)
 
 
 class SlotsPlan(_Table):

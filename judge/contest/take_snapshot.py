@@ -81,9 +81,7 @@ def take_snapshot(
         failures=plan.failures,
         seed=None if secret is not None else plan.seed,
         commitment=None if secret is None else commitment_to(secret),
-        witnesses=tuple(
-            SnapshotWitness(key=each.key, draw=each.signs_draw and secret is not None) for each in plan.witnesses
-        ),
+        witnesses=tuple(SnapshotWitness(key=each.key) for each in plan.witnesses),
         seeding=plan.seeding,
         openings=tuple(planned.openings()),
         shuffle=plan.openings.shuffle,

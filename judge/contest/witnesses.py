@@ -1,13 +1,28 @@
-"""Asks witnesses to sign a contest's log, and stores the latest signature of each."""
+"""Asks witnesses to sign a contest's log, and stores the latest signature of each.
 
+A request is `add-checkpoint` of C2SP tlog-witness:
+
+    old 20
+    PvXNVqJ2ZWyrD+cu...            consistency proof from the checkpoint of 20 leaves, the last that the witness signed
+    MfDvO2kTSyjDIfLm...
+
+    judge-contest/spring-cup       the new checkpoint, signed by the log
+    42
+    ...
+
+The witness answers with its signature lines, or with 409 and the size that it has signed.
+"""
+
+import base64
 import threading
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from functools import partial
 from http.client import HTTPException
 from pathlib import Path
+from typing import TypeVar
 from urllib.error import HTTPError, URLError
 
 from judge.base.durable_files import read_bounded, write_durably
@@ -17,15 +32,17 @@ from judge.contest.plan import Planned, WitnessPlan
 from judge.store.queries import Reader
 from judge.transparency.checkpoint import (
     COSIGNATURE,
+    ED25519,
     MAX_CHECKPOINT_BYTES,
     Checkpoint,
     key_id,
+    origin_of,
     read_checkpoint,
     read_signatures,
+    verifier_key,
 )
 from judge.transparency.log import KEY_FILE, WITNESS_FOLDER, ContestLog, organiser_key
 from judge.transparency.merkle import Tree
-from judge.transparency.witness import ADD_CHECKPOINT, AddCheckpoint, within
 
 EACH_S = 30
 """Timeout per witness."""
@@ -33,6 +50,8 @@ EACH_S = 30
 EVERY_S = 600
 
 _SOCKET_S = 10
+
+T = TypeVar("T")
 
 
 class Witnesses:
@@ -49,6 +68,11 @@ class Witnesses:
                 f"create it with: judge contest key {planned.folder / KEY_FILE}"
             )
 
+    @property
+    def log_key(self) -> str:
+        """The log's public key, which a witness needs before it signs: NAME+ID+KEY."""
+        return "" if self._key is None else verifier_key(origin_of(self.planned.name), ED25519, self._key.public_key())
+
     def cosign(self, witness: WitnessPlan, checkpoint: Checkpoint, tree: Tree) -> Checkpoint:
         """Store and return the checkpoint with the witness's signatures. Raises HostError if it does not sign."""
         if self._key is None:
@@ -56,7 +80,7 @@ class Witnesses:
         own = checkpoint.signed(self._key)
         try:
             # Limits the whole exchange, also with a slow sender.
-            signed = within(EACH_S, lambda: _ask(witness, own, tree))
+            signed = _within(EACH_S, lambda: _ask(witness, own, tree))
         except (HostError, InputError) as error:
             raise HostError(f"{witness.url}: {error}") from None
         self._keep(witness, signed)
@@ -73,7 +97,7 @@ class Witnesses:
                     yield witness, str(error)
 
     def take(self, path: Path, log: ContestLog) -> list[WitnessPlan]:
-        """Import a file of `judge witness`; return its signers.
+        """Import a checkpoint that witnesses signed; return its signers.
 
         Raises InputError unless it is a checkpoint of this log signed by an announced witness.
         """
@@ -113,7 +137,7 @@ def periodic_cosigning(planned: Planned) -> Iterator[Witnesses]:
                 for witness, why in witnesses.ask(log):
                     if why:
                         get_logger().warning("a witness did not sign", witness=witness.name, why=why)
-        except (HostError, InputError) as error:
+        except Exception as error:  # noqa: BLE001 - the next turn may succeed
             get_logger().warning("no witness was asked", why=str(error))
 
     def repeat() -> None:
@@ -140,7 +164,7 @@ def identity(witness: WitnessPlan) -> str:
 def _ask(witness: WitnessPlan, checkpoint: Checkpoint, tree: Tree) -> Checkpoint:
     old = 0
     for _ in range(3):
-        status, answer = _posted(witness, AddCheckpoint(old, tree.consistency(old, checkpoint.size), checkpoint).body)
+        status, answer = _posted(witness, _request(old, checkpoint, tree))
         if status != 409:
             break
         size = answer.strip()
@@ -160,9 +184,14 @@ def _ask(witness: WitnessPlan, checkpoint: Checkpoint, tree: Tree) -> Checkpoint
     return signed
 
 
+def _request(old: int, checkpoint: Checkpoint, tree: Tree) -> bytes:
+    proof = [base64.b64encode(each).decode() for each in tree.consistency(old, checkpoint.size)]
+    return "\n".join((f"old {old}", *proof)).encode() + b"\n\n" + checkpoint.note
+
+
 def _posted(witness: WitnessPlan, body: bytes) -> tuple[int, bytes]:
     request = urllib.request.Request(  # noqa: S310 http or https, as the plan says
-        f"{witness.url.rstrip('/')}/{ADD_CHECKPOINT}", body, {"Content-Type": "text/plain; charset=utf-8"}
+        f"{witness.url.rstrip('/')}/add-checkpoint", body, {"Content-Type": "text/plain; charset=utf-8"}
     )
     try:
         with urllib.request.urlopen(request, timeout=_SOCKET_S) as answer:  # noqa: S310
@@ -172,3 +201,27 @@ def _posted(witness: WitnessPlan, body: bytes) -> tuple[int, bytes]:
             return error.code, error.read(1000)
     except (URLError, HTTPException, OSError) as error:
         raise HostError(f"does not answer: {getattr(error, 'reason', error)}") from None
+
+
+def _within(seconds: float, work: Callable[[], T]) -> T:
+    """Run `work` in a thread. Raises HostError after `seconds` and abandons the thread.
+
+    A socket timeout would restart with each byte.
+    """
+    results: list[T] = []
+    errors: list[Exception] = []
+
+    def run() -> None:
+        try:
+            results.append(work())
+        except Exception as error:  # noqa: BLE001 raised again in the caller's thread
+            errors.append(error)
+
+    thread = threading.Thread(target=run, daemon=True, name="deadline")
+    thread.start()
+    thread.join(seconds)
+    if errors:
+        raise errors.pop()
+    if not results:
+        raise HostError(f"no answer within {seconds:g} s")
+    return results[0]

@@ -4,7 +4,7 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from judge.base.durable_files import read_bounded
@@ -16,6 +16,7 @@ from judge.contest_games import AttemptState
 from judge.cup.announcement import ANNOUNCEMENT, Announcement, league_terms
 from judge.cup.results import CUP_DOCUMENT, CupDocument, CupResults, LeagueResults, advancing, results_of
 from judge.publish.manifest import PUBLIC_KEY, ManifestCheck, check_manifest
+from judge.verify.copies import original_line_ends
 from judge.verify.export import VerificationReport, verify_export
 from judge.verify.sample import Sample
 
@@ -37,6 +38,8 @@ class CupReport:
     waiting: Sequence[str]
     decisions: Sequence[str]
     announcement: str
+    changed_line_ends: int = 0
+    """Number of files whose line ends were undone before the verification."""
 
 
 def verify_cup(
@@ -44,8 +47,15 @@ def verify_cup(
 ) -> CupReport:
     """Verify an exported cup; with a `sample` replay only its games of each league.
 
-    Raises InputError for a missing export or key. Other errors become problems in the report.
+    If a copy tool changed line ends, a copy with the original ones is verified. Raises InputError for a missing export
+    or key. Other errors become problems in the report.
     """
+    with original_line_ends(directory) as original:
+        report = _verify(original.directory, original.path_of(public_key, directory), sample, track)
+        return replace(report, manifest=original.checked(report.manifest), changed_line_ends=original.changed)
+
+
+def _verify(directory: Path, public_key: Path | None, sample: Sample | None, track: Tracker) -> CupReport:
     data = read_bounded(directory / CUP_DOCUMENT, MAX_DOCUMENT_BYTES, "give a directory that judge cup export wrote")
     document = parse_foreign(CupDocument, data, f"{CUP_DOCUMENT}: not the results of a cup")
     begun = [league for league in document.leagues if league.contest]

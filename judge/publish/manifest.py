@@ -17,6 +17,7 @@ from typing import Literal
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 from pydantic import BaseModel, ConfigDict, Field
 
+from judge.base.bookkeeping import is_bookkeeping, is_companion, may_be_companion
 from judge.base.durable_files import read_bounded, sha256_of
 from judge.base.errors import InputError
 from judge.base.parsing import parse_foreign
@@ -26,6 +27,12 @@ from judge.transparency.keys import fingerprint, load_public_key, public_pem, re
 
 MANIFEST, SIGNATURE, PUBLIC_KEY = "manifest.json", "manifest.sig", "organiser.pem"
 _UNLISTED = frozenset({MANIFEST, SIGNATURE})
+
+GIT_FILE, GIT_LINE = ".gitattributes", b"* -text\n"
+"""Makes git keep the line ends of all files."""
+
+_OF_HOSTS = frozenset({".nojekyll", "CNAME"})
+"""Settings of GitHub Pages."""
 
 MAX_MANIFEST_BYTES = 128 << 20
 """A million files, or 150,000 games in three languages."""
@@ -68,7 +75,7 @@ class ManifestCheck:
     """Check of a manifest (SHA-256 `digest`) and its signature.
 
     `contest` is None if the manifest is unreadable. `is_own_key`: the key is the directory's and does not prove who
-    wrote it.
+    wrote it. `extra`: files of git, file managers, unpackers and hosts, which are not part of the export.
     """
 
     contest: str | None
@@ -77,6 +84,7 @@ class ManifestCheck:
     is_own_key: bool
     problems: Sequence[str]
     key: Ed25519PublicKey
+    extra: Sequence[str] = ()
 
 
 def write_manifest(
@@ -88,10 +96,13 @@ def write_manifest(
 ) -> str:
     """List and sign all files of `directory`, add the public key, and return the manifest's digest.
 
+    Also write a file that makes git keep line ends. It is not listed: some hosts do not serve it.
+
     Of the folders `parts`, only their manifests are listed. `known` has SHA-256 and size of files that need no reading.
     Raises InputError for links and for names outside `_PART`.
     """
     (directory / PUBLIC_KEY).write_bytes(public_pem(key.public_key()))
+    (directory / GIT_FILE).write_bytes(GIT_LINE)
     problems: list[str] = []
     names = [name for name in file_names(directory, problems) if name not in _UNLISTED and _is_listed(name, parts)]
     files = []
@@ -133,11 +144,12 @@ class FileCheck:
         self._signed, manifest = _check_signature(directory, public_key)
         self._problems = [*self._signed.problems]
         self._names: Sequence[str] = []
+        self._extra: list[str] = []
         self._steps: Iterator[str] = iter(())
         if manifest is not None:
             # Tuples need less memory than models: a large contest has 200,000 files.
             listed = {file.path: (file.sha256, file.size) for file in manifest.files}
-            self._names = _listed_names(directory, listed, parts, self._problems)
+            self._names = _listed_names(directory, listed, parts, self._problems, self._extra)
             self._steps = _differences(directory, listed, self._names, self._problems)
 
     def __iter__(self) -> Iterator[str]:
@@ -154,7 +166,7 @@ class FileCheck:
         problems = self._problems
         if len(problems) > MAX_PROBLEMS:
             problems = [*problems[:MAX_PROBLEMS], f"and {len(problems) - MAX_PROBLEMS} more"]
-        return replace(self._signed, problems=problems)
+        return replace(self._signed, problems=problems, extra=self._extra)
 
 
 def _check_signature(directory: Path, public_key: Path | None) -> tuple[ManifestCheck, ExportManifest | None]:
@@ -206,9 +218,15 @@ def _is_listed(name: str, parts: Collection[str]) -> bool:
 
 
 def _listed_names(
-    directory: Path, listed: Mapping[str, tuple[str, int]], parts: Collection[str], problems: list[str]
+    directory: Path,
+    listed: Mapping[str, tuple[str, int]],
+    parts: Collection[str],
+    problems: list[str],
+    extra: list[str],
 ) -> Sequence[str]:
-    names = {name for name in file_names(directory, problems) if _is_listed(name, parts)} - _UNLISTED
+    found: list[str] = []
+    names = {name for name in file_names(directory, problems, found) if _is_listed(name, parts)} - _UNLISTED
+    extra += [name for name in found if name.partition("/")[0] not in parts]
     problems += [f"{name}: missing" for name in sorted(listed.keys() - names)]
     problems += [f"{name}: not in the manifest" for name in sorted(names - listed.keys())]
     return sorted(names & listed.keys())
@@ -229,8 +247,12 @@ def _differences(
         yield name
 
 
-def file_names(directory: Path, problems: list[str]) -> Iterator[str]:
-    """File names below `directory`; links, special files, unusual names and errors become problems."""
+def file_names(directory: Path, problems: list[str], extra: list[str] | None = None) -> Iterator[str]:
+    """File names below `directory`; links, special files, unusual names and errors become problems.
+
+    Files and folders that copies of an export may contain are left out, and appended to `extra`.
+    """
+    extra = [] if extra is None else extra
     waiting = [""]
     while waiting:
         folder = waiting.pop()
@@ -244,7 +266,9 @@ def file_names(directory: Path, problems: list[str]) -> Iterator[str]:
             problems.append(f"{folder}: an empty directory, which no export has")
         for entry in found:
             name = folder + entry.name
-            if not _PART.fullmatch(entry.name):
+            if _is_extra(name, directory):
+                extra += [] if name == GIT_FILE and _is_own_line(directory / name) else [name]
+            elif not _PART.fullmatch(entry.name):
                 problems.append(f"{name!r}: not a valid name of a published file")
             elif entry.is_dir(follow_symlinks=False):
                 waiting.append(f"{name}/")
@@ -252,6 +276,29 @@ def file_names(directory: Path, problems: list[str]) -> Iterator[str]:
                 yield name
             else:
                 problems.append(f"{name}: a link or a special file, which is not allowed in an export")
+
+
+def _is_extra(name: str, directory: Path) -> bool:
+    if is_bookkeeping(name) or name in _OF_HOSTS:
+        return True
+    try:
+        return may_be_companion(name) and is_companion(_head(directory / name))
+    except OSError:
+        return False
+
+
+def _is_own_line(path: Path) -> bool:
+    try:
+        return not path.is_symlink() and path.is_file() and _head(path).replace(b"\r\n", b"\n") == GIT_LINE
+    except OSError:
+        return False
+
+
+def _head(path: Path) -> bytes:
+    if path.is_symlink() or not path.is_file():
+        return b""
+    with path.open("rb") as file:
+        return file.read(len(GIT_LINE) + 2)
 
 
 def _is_plain(name: str) -> bool:

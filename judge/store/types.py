@@ -104,9 +104,6 @@ ANNOUNCED = "announced"
 
 FROZEN = "frozen"
 
-UNWITNESSED = "unwitnessed"
-"""Names a witness that did not sign the draw, with the reason."""
-
 
 NOT_ENTERED = "not-entered"
 """Event: a passed submission could not enter a ladder."""
@@ -138,7 +135,7 @@ ENTERS = (State.PASSED, State.APPROVED)
 EVENTS = frozenset(
     {
         *("announced", "frozen", "created", "scheduled", "started", "released", "open", "paused", "stopped"),
-        *("disqualified", "entered", WITHDRAWN, NOT_ENTERED, SET_ASIDE, RATED, UNWITNESSED),
+        *("disqualified", "entered", WITHDRAWN, NOT_ENTERED, SET_ASIDE, RATED),
         *(SEASON_ENDED, ADMISSIONS_FROZEN, ADMISSIONS_REOPENED, "late", "settings", "ratings", "folders", "images"),
         *("worker", "opened", "closed", "begins", "window"),
         *(state.value for state in State),

@@ -1,8 +1,8 @@
 """A contest's chance: a secret of 256 bits, committed to before the first game and revealed after the last.
 
 The commitment is the SHA-256 of the secret, stored in the contest's document. The contest's key (`contest_key`) is
-derived from the secret, the entries, the log's first checkpoint after lock-in, and the announced witnesses' signatures
-of it (docs/decisions/0009-log-and-witnesses.md). Derived from the key (`judge.referee.seeds`):
+derived from the secret, the entries and the log's first checkpoint after lock-in
+(docs/decisions/0009-log-and-witnesses.md). Derived from the key (`judge.referee.seeds`):
 
 - drawn ranks: `"seeds"`; lots of a Swiss: `"swiss"`;
 - the order of shuffled openings in the n-th pass, from 0: `n`;
@@ -11,7 +11,6 @@ of it (docs/decisions/0009-log-and-witnesses.md). Derived from the key (`judge.r
 
 import hashlib
 import secrets
-from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -39,8 +38,6 @@ class Freeze(BaseModel):
     """SHA-256."""
     entries: Key
     """SHA-256 of terms (`judge.tournament.snapshot.terms_digest`)."""
-    witnessed: dict[str, Annotated[str, Field(pattern=r"^[0-9a-f]{128}$")]] = {}
-    """Signatures without time, by witness name."""
 
     def checkpoint(self, contest: str) -> Checkpoint:
         """The unsigned checkpoint."""
@@ -51,8 +48,7 @@ def contest_key(secret: Key, name: str, freeze: Freeze | None = None) -> Key:
     """A contest's key. `freeze` None: a version without logs."""
     if freeze is None:
         return derived(secret, "contest", name)
-    signed = (part for pair in sorted(freeze.witnessed.items()) for part in pair)
-    return derived(secret, "draw", name, freeze.entries, freeze.leaves, freeze.root, *signed)
+    return derived(secret, "draw", name, freeze.entries, freeze.leaves, freeze.root)
 
 
 def game_seed(key: Key, round_: int, table: int, game: int, attempt: int) -> Seed:

@@ -74,11 +74,9 @@ class SnapshotEntry(_Value):
 
 
 class SnapshotWitness(_Value):
-    """An announced witness: the key line that `judge witness` prints."""
+    """An announced witness of the log."""
 
     key: WitnessKey
-    draw: bool
-    """Whether its signature at lock-in contributes to the draw."""
 
     @property
     def name(self) -> str:

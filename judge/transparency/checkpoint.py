@@ -8,8 +8,7 @@
     — witness.example.org RNzxU...
 
 The lines before the empty line are signed with Ed25519. A witness signs them with a time, and so attests that it has
-seen no other log of this name. Witnesses of this judge also sign without a time: this signature is deterministic and
-unpredictable for others, so a draw can be derived from it.
+seen no other log of this name.
 """
 
 import base64
@@ -85,14 +84,6 @@ class Checkpoint:
 
     # --- witnesses ---------------------------------------------------------------------------------------------------
 
-    def cosigned(self, name: str, key: Ed25519PrivateKey, seconds: int) -> "Checkpoint":
-        """A copy with a witness's signatures, one with and one without this Unix time."""
-        identities = [key_id(name, kind, key.public_key()) for kind in (COSIGNATURE, ED25519)]
-        data = [seconds.to_bytes(8, "big") + key.sign(_at(seconds, self.body)), key.sign(self.body)]
-        others = tuple(each for each in self.signatures if each.name != name or each.key_id not in identities)
-        added = (NoteSignature(name, *pair) for pair in zip(identities, data, strict=True))
-        return replace(self, signatures=(*others, *added))
-
     def witnessed_at(self, name: str, key: Ed25519PublicKey) -> int | None:
         """Unix time of its signature."""
         for data in self._by(name, COSIGNATURE, key):
@@ -100,10 +91,6 @@ class Checkpoint:
             if seconds <= MAX_UNIX_S and is_signed(key, data[8:], _at(seconds, self.body)):
                 return seconds
         return None
-
-    def timeless_signature(self, name: str, key: Ed25519PublicKey) -> bytes | None:
-        """A witness's 64-byte signature without a time."""
-        return next((data for data in self._by(name, ED25519, key) if is_signed(key, data, self.body)), None)
 
     def by(self, name: str) -> tuple[NoteSignature, ...]:
         """Unverified signatures of this name."""
@@ -203,7 +190,7 @@ def read_witness_key(text: str) -> tuple[str, Ed25519PublicKey]:
     """A witness's name and key. Raises InputError for other lines."""
     name, kind, key = read_verifier_key(text)
     if kind != COSIGNATURE:
-        raise InputError(f"{text.strip()[:80]!r}: not the key of a witness; judge witness prints one")
+        raise InputError(f"{text.strip()[:80]!r}: not the key of a witness (C2SP tlog-cosignature)")
     return name, key
 
 

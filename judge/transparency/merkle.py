@@ -167,33 +167,5 @@ def verify_inclusion(leaf: bytes, index: int, size: int, proof: Sequence[bytes],
     return last == 0 and hashed == root
 
 
-def verify_consistency(old: int, new: int, old_root: bytes, new_root: bytes, proof: Sequence[bytes]) -> bool:
-    """Whether `proof` shows that `new` leaves begin with the `old` ones."""
-    if not 0 <= old <= new:
-        return False
-    if old == new:
-        return not proof and old_root == new_root
-    if old == 0:
-        return not proof and old_root == EMPTY_ROOT
-    nodes = [*([old_root] if old & (old - 1) == 0 else []), *proof]
-    if not nodes:
-        return False
-    at, last = old - 1, new - 1
-    while at & 1:
-        at, last = at >> 1, last >> 1
-    old_hash = new_hash = nodes[0]
-    for node in nodes[1:]:
-        if last == 0:
-            return False
-        if at & 1 or at == last:
-            old_hash, new_hash = node_hash(node, old_hash), node_hash(node, new_hash)
-            while not at & 1 and at:
-                at, last = at >> 1, last >> 1
-        else:
-            new_hash = node_hash(new_hash, node)
-        at, last = at >> 1, last >> 1
-    return last == 0 and (old_hash, new_hash) == (old_root, new_root)
-
-
 def _split(count: int) -> int:
     return 1 << (count - 1).bit_length() - 1

@@ -69,17 +69,6 @@ def read_leaves(read: Callable[[str], bytes], size: int, since: int = 0) -> list
     return leaves[since % WIDTH :] if size > since else []
 
 
-def read_hashes(read: Callable[[str], bytes], size: int) -> Iterator[bytes]:
-    """Leaf hashes of a log. Raises as `read_leaves`."""
-    for number, width in _tiles(size, 0):
-        path = tile_path("0", number, width)
-        data = read(path)
-        if len(data) != 32 * width:
-            raise InputError(f"{path}: not a tile of {width} hashes")
-        for at in range(0, len(data), 32):
-            yield data[at : at + 32]
-
-
 def _bundled(leaves: Sequence[bytes]) -> bytes:
     return b"".join(len(leaf).to_bytes(2, "big") + leaf for leaf in leaves)
 

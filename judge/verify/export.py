@@ -40,6 +40,7 @@ from judge.transparency.checkpoint import MAX_CHECKPOINT_BYTES, Checkpoint, read
 from judge.transparency.log import LOG
 from judge.transparency.receipt import Receipt, read_receipt
 from judge.transparency.tiles import CHECKPOINT
+from judge.verify.copies import original_line_ends
 from judge.verify.ladder import admission_problems, ladder_problems
 from judge.verify.log import (
     ReadLog,
@@ -56,7 +57,7 @@ from judge.verify.log import (
 from judge.verify.records import CONTRADICTIONS, VerifiedRecord, chain_problems, check_record
 from judge.verify.sample import Sample
 from judge.verify.schedule import pairing_problems
-from judge.verify.witnesses import Witnessed, drawn_without, read_witness_keys, witness_problems
+from judge.verify.witnesses import Witnessed, read_witness_keys, witness_problems
 
 MAX_ANSWER_BYTES = 64 << 10
 
@@ -98,6 +99,8 @@ class VerificationReport:
     receipt: Receipt | None = None
     sampled_of: int | None = None
     """With a sample: number of finished games, of which `replayed - uncounted` were replayed."""
+    changed_line_ends: int = 0
+    """Number of files whose line ends were undone before the verification."""
 
 
 @rarely_collected()
@@ -113,8 +116,24 @@ def verify_export(
     """Verify an export. Its log must continue `since`, contain the upload of `receipt`, and be signed by `witness`.
 
     With a `sample` only its games are replayed. Other results are those of games.json; folders and fairness are not
-    checked. Raises InputError for a missing export, key, checkpoint or receipt.
+    checked. If a copy tool changed line ends, a copy with the original ones is verified. Raises InputError for a
+    missing export, key, checkpoint or receipt.
     """
+    with original_line_ends(directory) as original:
+        key = original.path_of(public_key, directory)
+        report = _verify(original.directory, key, since, receipt, witness, sample, track)
+        return replace(report, manifest=original.checked(report.manifest), changed_line_ends=original.changed)
+
+
+def _verify(
+    directory: Path,
+    public_key: Path | None,
+    since: Path | None,
+    receipt: Path | None,
+    witness: Path | None,
+    sample: Sample | None,
+    track: Tracker,
+) -> VerificationReport:
     old = None if since is None else read_checkpoint(read_bounded(since, MAX_CHECKPOINT_BYTES), str(since))
     given = None if receipt is None else read_receipt(read_bounded(receipt, MAX_ANSWER_BYTES), str(receipt))
     named = [] if witness is None else read_witness_keys(witness)
@@ -188,7 +207,6 @@ def verify_export(
             *(() if log is None else season_decisions(contest, log)),
             *(() if log is None else undecided(contest, log)),
             *(() if log is None else uncounted_attempts(contest, log)),
-            *(() if log is None else drawn_without(contest.snapshot, log, old)),
         ],
         chance=chance_words(contest.snapshot, contest.secret),
         joined=() if contest.joined is None else contest.joined.contests,

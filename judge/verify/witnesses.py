@@ -1,20 +1,16 @@
-"""Verifies witnesses' signatures of an export's log, and that its draw follows from them."""
+"""Verifies witnesses' signatures of an export's log."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from dataclasses import dataclass
 from pathlib import Path
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 from judge.base.durable_files import read_bounded
 from judge.base.errors import InputError
-from judge.store.types import UNWITNESSED
 from judge.tournament.snapshot import Snapshot
 from judge.transparency.checkpoint import (
     MAX_CHECKPOINT_BYTES,
-    Checkpoint,
-    is_signed,
     origin_of,
     read_checkpoint,
     read_witness_key,
@@ -42,7 +38,7 @@ def read_witness_keys(path: Path) -> list[Key]:
     lines = read_bounded(path, _MAX_KEYS_BYTES).decode("utf-8", "replace").splitlines()
     keys = [read_witness_key(line) for line in lines if line.strip()]
     if not keys:
-        raise InputError(f"{path}: no key; judge witness prints the line of its key")
+        raise InputError(f"{path}: no key of a witness: give one NAME+ID+KEY a line")
     return keys
 
 
@@ -76,49 +72,3 @@ def witness_problems(
         found.append(Witnessed(name, *max(signed)) if signed else Witnessed(name))
         if not signed and (name, public) in named:
             yield f"no checkpoint of the export is signed by the witness {name}"
-    yield from _draw_problems(snapshot, log)
-
-
-def _draw_problems(snapshot: Snapshot, log: ReadLog) -> Iterator[str]:
-    freeze = snapshot.freeze
-    if freeze is None:
-        return
-    bound = {each.name: read_witness_key(each.key)[1] for each in snapshot.witnesses if each.draw}
-    away = _away(snapshot, log)
-    for name in freeze.witnessed:
-        if name not in bound:
-            yield f"the draw depends on a signature by {name}, which is not one of its witnesses"
-    for name, public in bound.items():
-        signature = freeze.witnessed.get(name)
-        if signature is None and name not in away:
-            yield f"the draw has no signature of its witness {name}, and the log has no reason"
-        elif signature is not None and name in away:
-            yield f"the log records that the witness {name} did not sign, but the draw has its signature"
-        elif signature is not None and not is_signed(
-            public, bytes.fromhex(signature), freeze.checkpoint(snapshot.name).body
-        ):
-            yield f"the draw's signature by {name} does not fit the log at the moment of the draw"
-
-
-def drawn_without(snapshot: Snapshot, log: ReadLog, old: Checkpoint | None) -> Iterator[str]:
-    """Witnesses whose signatures the draw lacks, with contrary evidence from `old`."""
-    freeze = snapshot.freeze
-    keys = {each.name: read_witness_key(each.key)[1] for each in snapshot.witnesses if each.draw}
-    for name, why in _away(snapshot, log).items():
-        text = f"drawn without the witness {name}: {why}"
-        if freeze is not None and old is not None and name in keys:
-            at = old.witnessed_at(name, keys[name])
-            if replace(old, signatures=()) == freeze.checkpoint(snapshot.name) and at is not None:
-                text += (
-                    f"; BUT it signed the log at that moment, {datetime.fromtimestamp(at, UTC):%Y-%m-%d %H:%M:%S} UTC"
-                )
-        yield text
-
-
-def _away(snapshot: Snapshot, log: ReadLog) -> dict[str, str]:
-    events = [line.event for line in log.lines]
-    if snapshot.freeze is None or "created" not in events:
-        return {}
-    lines = log.lines[snapshot.freeze.leaves : events.index("created")]
-    told = (line.text.partition(": ") for line in lines if line.event == UNWITNESSED)
-    return {name: why for name, _, why in told}

@@ -31,8 +31,6 @@ WORDS: Mapping[str, tuple[str, ...]] = {
     "check": ("check", "house-instant", "--box", "process"),
     "verify": ("verify", RECORD),
     "convert": ("convert", RECORD, "--to", "psq", "--out", "-"),
-    "witness": ("witness", "http://127.0.0.1:9", "cup.key", "cup.checkpoint", "witness.key"),
-    "witness-server": ("witness-server", "nothing"),
     "stats": ("stats", str(CONTEST)),
     "evaluate": ("evaluate", "nothing", "nothing"),
     "sprt": ("sprt", "10", "5", "3"),

@@ -15,9 +15,9 @@ from judge.transparency.keys import make_key
 from judge.verify.export import verify_export
 from tests.publish.cups import Cup, player
 from tests.publish.public import Public
+from tests.verify.second_opinion import second_opinion
 from tests.verify.test_ladder import joins
 from tests.verify.test_late_entries import submit
-from tests.verify.test_second_verifier import problems as problems_by_node
 
 NAMES = ("zoe.2", "zoe.3", "yan", "yan.2", "zap")
 
@@ -46,7 +46,7 @@ def is_valid(cup: Cup, folder: Path) -> None:
     public = Public(folder, make_key(folder / "organiser.key"))
     publish(cup.contest, public.directory, public.private, public.key, PageOptions(languages=("en",)))
     assert [] == list(verify_export(public.directory, public.public_key).problems)
-    assert [] == problems_by_node(public.directory, public.public_key)
+    assert [] == second_opinion(public.directory, public.public_key)
 
 
 def test_new_version_of_a_disqualified_agent_waits_for_an_organiser(tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ from judge.referee.spec import read_record
 from judge.sandbox.machine.cores import available, split_cores, whole_cores
 from judge.transparency.keys import make_key, public_pem
 from judge.verify.export import verify_export
-from tests.verify.test_second_verifier import problems as problems_by_node
+from tests.verify.second_opinion import second_opinion
 
 TOO_FEW = r"slots\.cores: {} in policy gomocup-standard need {} cores for a game, and a slot has {}: write cores = {} "
 ODD = r"slots\.cores: clock\.ponder = true gives each seat half .* {} is odd: write cores = {} under \[slots\]"
@@ -148,7 +148,7 @@ def test_contest_in_containers_is_played_exported_and_verified(tmp_path: Path) -
     records = [read_record(path).record for path in sorted((public / "records").glob("*.json"))]
 
     assert [] == list(report.problems)
-    assert [] == problems_by_node(public, tmp_path / "organiser.pem")
+    assert [] == second_opinion(public, tmp_path / "organiser.pem")
     assert 2 == len(records)
     for record in records:
         ponderer = next(seat for seat in record.seats if seat.name == "ponderer")

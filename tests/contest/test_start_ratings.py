@@ -24,9 +24,9 @@ from tests.examples import examples
 from tests.publish.cups import STRONG_TO_WEAK, Cup, player
 from tests.publish.public import Public
 from tests.verify.log_forgeries import nothing
+from tests.verify.second_opinion import second_opinion
 from tests.verify.test_ladder import history_of, joins, versions
 from tests.verify.test_late_entries import submit
-from tests.verify.test_second_verifier import problems as problems_by_node
 
 SEASON = 'name = "ladder"\ntotal_games = 24\nanchors = { dora = 1500 }'
 FAILURES = "[failures]\nlimit = 1"
@@ -143,7 +143,7 @@ def test_an_agent_of_the_last_season_joins_later_at_its_last_rating(
         cup.play()
         publish(cup.contest, public.directory, public.private, public.key, PageOptions(languages=("en",)))
     found = [*verify_export(public.directory, public.public_key).problems]
-    by_node = problems_by_node(public.directory, public.public_key)
+    by_node = second_opinion(public.directory, public.public_key)
     for problems in (found, by_node):
         assert is_forged == any("zoe has a start rating that differs from the terms" in each for each in problems)
         assert is_forged or not problems
@@ -195,7 +195,7 @@ def test_a_season_that_starts_from_ratings_verifies_by_both_verifiers(tmp_path: 
         ]
         publish(cup.contest, public.directory, public.private, public.key, PageOptions(languages=("en",)))
     assert [] == list(verify_export(public.directory, public.public_key).problems)
-    assert [] == problems_by_node(public.directory, public.public_key)
+    assert [] == second_opinion(public.directory, public.public_key)
 
 
 def test_the_next_file_starts_from_the_last_season_and_has_no_old_end(last: Cup) -> None:

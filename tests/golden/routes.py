@@ -1,6 +1,6 @@
 """Every HTTP route: methods, status without credentials, content type, redirect, and all headers of the answer.
 
-The applications listen on this machine as `judge serve` and `witness-server` compose them. The requests
+The applications listen on this machine as `judge serve` composes them. The requests
 are for every route that they declare, and for the addresses that a route for any path (`{path:path}`) serves.
 """
 
@@ -24,11 +24,8 @@ from judge.contest.window_keeper import PlanFile
 from judge.submissions.intake import IntakePolicy
 from judge.translations.language import CODES
 from judge.transparency.keys import make_key
-from judge.transparency.witness import ADD_CHECKPOINT
 from judge.web.intake.app import router as intake_router
 from judge.web.intake.serve import create_service as create_intake
-from judge.web.intake.witness import Witness
-from judge.web.intake.witness import create_app as create_witness_app
 from judge.web.kit.clients import ClientLimits
 from judge.web.kit.connections import listening, parse_listen_address, uvicorn_options
 from judge.web.kit.middleware import Asgi
@@ -196,9 +193,7 @@ def routes_text(folder: Path, exported: Path) -> str:
         log.finish()
         with _over(cup.planned) as app:
             after = _section(f"{read_only}, after the last game", app, cup.planned, paths, READS)
-        app, places = _witness(folder), addresses((f"/{ADD_CHECKPOINT}", "/nothing"))
-        witness = _section("judge witness-server", app, cup.planned, places)
-    return "\n".join((before, during, after, alone, witness, _metrics_section()))
+    return "\n".join((before, during, after, alone, _metrics_section()))
 
 
 def openapi_text(folder: Path) -> str:
@@ -252,12 +247,6 @@ def _over(planned: Planned) -> Iterator[Asgi]:
         hub.catch_up()
         watched = BegunContest(hub, pages, stamp_of(planned))
         yield create_service(planned, Site(lambda: watched, PlanFile(planned), has_authors=False), None)
-
-
-def _witness(folder: Path) -> Asgi:
-    key = make_key(folder / "witness.key")
-    witness = Witness(folder, ["spring-cup"], key.public_key(), "example.net/ada", key)
-    return create_witness_app(witness, IntakePolicy(address_requests_per_minute=100_000))
 
 
 def _metrics_section() -> str:

@@ -13,7 +13,6 @@ from judge.base.errors import InputError
 from judge.contest.attempts import outcome_and_record
 from judge.contest.contest import Contest, frozen
 from judge.contest.plan import load_plan
-from judge.contest.witnesses import Witnesses
 from judge.contest_games import ScheduledGame
 from judge.games.gomoku.requests import Square
 from judge.games.types import Opening, Verdict
@@ -283,9 +282,7 @@ class Cup:
             self.store.announce(snapshot.name, secret, commitment, self.planned.opening_text)
             drawn(self.store)
             terms = terms_digest(snapshot.model_dump_json())
-            asked = self.planned.plan.witnesses
-            ask = Witnesses(self.planned).cosign
-            snapshot = snapshot.model_copy(update={"freeze": frozen(self.store, snapshot.name, terms, asked, ask)})
+            snapshot = snapshot.model_copy(update={"freeze": frozen(self.store, snapshot.name, terms)})
         entered = [EntryRow(each.name, each.rank, each.model_dump_json()) for each in snapshot.entries]
         self.store.create(snapshot.name, snapshot.model_dump_json(), entered, secret if seed is None else None)
         self.contest = Contest(self.store, self.planned)
@@ -323,7 +320,7 @@ class Cup:
             format=plan.format,
             failures=plan.failures,
             seed=plan.seed,
-            witnesses=tuple(SnapshotWitness(key=each.key, draw=each.signs_draw) for each in plan.witnesses),
+            witnesses=tuple(SnapshotWitness(key=each.key) for each in plan.witnesses),
             commitment=commitment_to(CHANCE) if plan.seed is None else None,
             openings=self.openings or (((7, 7), (8, 8)), ((7, 7), (7, 8)), ((6, 7), (9, 8))),
             shuffle=not self.openings,

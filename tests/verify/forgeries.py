@@ -35,7 +35,8 @@ NOTE = "images"
 class Found(Enum):
     """Who finds a forgery. A holder has a checkpoint of the log that has a leaf which was forged; nobody else has."""
 
-    BY_BOTH = "anybody, with either verifier"
+    BY_FILES = "anybody, with judge contest verify or verify.mjs"
+    BY_READING = "anybody, with judge contest verify; the independent reading also, which replays nothing"
     BY_REPLAY = "anybody, with judge contest verify; a holder with verify.mjs too, if it is in the log"
     BY_HOLDER = "a holder, with either verifier"
     BY_NOBODY = "nobody"
@@ -61,7 +62,7 @@ def is_fixed(form: Form) -> bool:
 
 
 def is_by_results(form: Form) -> bool:
-    """Its places follow from results alone; verify.mjs knows no stages and no ratings."""
+    """Its places follow from results alone; the independent reading knows no stages and no intervals of ratings."""
     return "knockout" not in form.plan and "elo" not in form.plan
 
 
@@ -217,7 +218,7 @@ def say_twice(forger: Forger) -> None:
     path = forger.chance.choice(forger.files("contest.json", "chance.json", "data/*.json", "records/*[0-9].json"))
     text = path.read_text()
     keys = list(re.finditer(r'"(\w+)": ?', text))
-    if not keys or path.stem in ("fairness", "attempts") or ".attempt" in path.name:  # verify.mjs does not read it
+    if not keys or path.stem in ("fairness", "attempts") or ".attempt" in path.name:  # not read independently
         return say_twice(forger)
     key = forger.chance.choice(keys)
     path.write_text(f'{text[: key.start()]}"{key[1]}": "nobody", {text[key.start() :]}')
@@ -763,7 +764,8 @@ def in_csv(name: str, old: str, new: str) -> Callable[[Forger], None]:
     return forge
 
 
-BOTH, REPLAY, HOLDER, NOBODY = Found.BY_BOTH, Found.BY_REPLAY, Found.BY_HOLDER, Found.BY_NOBODY
+FILES, READING, REPLAY = Found.BY_FILES, Found.BY_READING, Found.BY_REPLAY
+HOLDER, NOBODY = Found.BY_HOLDER, Found.BY_NOBODY
 
 
 def fitted(
@@ -775,63 +777,65 @@ def fitted(
 
 FORGERIES: Mapping[str, Forgery] = {
     # By somebody who has no key.
-    "a byte of a file, not signed": Forgery(lambda forger: flip(forger, a_file(forger)), BOTH, nothing),
-    "a file removed, not signed": Forgery(lambda forger: a_file(forger).unlink(), BOTH, nothing),
+    "a byte of a file, not signed": Forgery(lambda forger: flip(forger, a_file(forger)), FILES, nothing),
+    "a file removed, not signed": Forgery(lambda forger: a_file(forger).unlink(), FILES, nothing),
     "a file added, not signed": Forgery(
-        lambda forger: (forger.directory / "data/more.html").write_text("hello"), BOTH, nothing
+        lambda forger: (forger.directory / "data/more.html").write_text("hello"), FILES, nothing
     ),
-    "two files swapped, not signed": Forgery(swap_files, BOTH, nothing),
-    "signed by another key": Forgery(lambda _: None, BOTH, sign_as_another),
+    "two files swapped, not signed": Forgery(swap_files, FILES, nothing),
+    "signed by another key": Forgery(lambda _: None, FILES, sign_as_another),
     # In one place, and signed.
-    "a value of the standings": Forgery(change_cell("standings", FROM_RESULTS["standings"]), BOTH),
-    "a criterion of the standings": Forgery(change_criterion, BOTH, suits=is_by_results),
-    "a place in the standings": Forgery(change_cell("standings", ["place"]), BOTH, suits=is_by_results),
-    "a value of a pair": Forgery(change_cell("pairs", FROM_RESULTS["pairs"]), BOTH),
-    "a value of a game": Forgery(change_cell("games", OF_RECORD), BOTH),
-    "a cell of the crosstable": Forgery(change_crosstable, BOTH),
-    "a row dropped": Forgery(in_rows(lambda _, rows, at: rows.pop(at), *LISTS), BOTH),
-    "a row twice": Forgery(in_rows(lambda _, rows, at: rows.insert(at, rows[at]), *LISTS), BOTH),
-    "two rows swapped": Forgery(in_rows(swap_rows, "standings", "games", "pairings", "journal"), BOTH),
-    "the winner of a game": Forgery(in_game(hand_over, lambda row: row["winner"] is not None), BOTH),
+    "a value of the standings": Forgery(change_cell("standings", FROM_RESULTS["standings"]), READING),
+    "a criterion of the standings": Forgery(change_criterion, READING, suits=is_by_results),
+    "a place in the standings": Forgery(change_cell("standings", ["place"]), READING, suits=is_by_results),
+    "a value of a pair": Forgery(change_cell("pairs", FROM_RESULTS["pairs"]), READING),
+    "a value of a game": Forgery(change_cell("games", OF_RECORD), READING),
+    "a cell of the crosstable": Forgery(change_crosstable, READING),
+    "a row dropped": Forgery(in_rows(lambda _, rows, at: rows.pop(at), *LISTS), READING),
+    "a row twice": Forgery(in_rows(lambda _, rows, at: rows.insert(at, rows[at]), *LISTS), READING),
+    "two rows swapped": Forgery(in_rows(swap_rows, "standings", "games", "pairings", "journal"), READING),
+    "the winner of a game": Forgery(in_game(hand_over, lambda row: row["winner"] is not None), READING),
     "a fault taken away": Forgery(
-        in_game(lambda row: row.update(first_fault=None, second_fault=None), has_fault), BOTH
+        in_game(lambda row: row.update(first_fault=None, second_fault=None), has_fault), READING
     ),
-    "a game called cancelled": Forgery(in_game(cancel), BOTH),
+    "a game called cancelled": Forgery(in_game(cancel), READING),
     "seats swapped in a result": Forgery(
-        in_game(lambda row: row.update(first=row["second"], second=row["first"])), BOTH
+        in_game(lambda row: row.update(first=row["second"], second=row["first"])), READING
     ),
-    "names swapped in the results": Forgery(swap_names_in_results, BOTH),
-    "an agent disqualified in silence": Forgery(disqualify_in_silence, BOTH),
-    "a key that is there twice": Forgery(say_twice, BOTH),
-    "the winner in a record": Forgery(in_a_record(turn_over), BOTH),
-    "what an agent wrote": Forgery(in_a_record(edit_move), BOTH),
-    "the times in a record": Forgery(in_a_record(edit_charges), BOTH),
-    "a record of another game": Forgery(other_record, BOTH),
-    "the files of an entry": Forgery(lambda forger: forger.in_document(lambda each: other_files(each, forger)), BOTH),
-    "another secret": Forgery(lambda forger: forger.reveal(f"{forger.chance.getrandbits(256):064x}"), BOTH),
-    "claims in contest.json": Forgery(claim, BOTH),
+    "names swapped in the results": Forgery(swap_names_in_results, READING),
+    "an agent disqualified in silence": Forgery(disqualify_in_silence, READING),
+    "a key that is there twice": Forgery(say_twice, READING),
+    "the winner in a record": Forgery(in_a_record(turn_over), READING),
+    "what an agent wrote": Forgery(in_a_record(edit_move), READING),
+    "the times in a record": Forgery(in_a_record(edit_charges), READING),
+    "a record of another game": Forgery(other_record, READING),
+    "the files of an entry": Forgery(
+        lambda forger: forger.in_document(lambda each: other_files(each, forger)), READING
+    ),
+    "another secret": Forgery(lambda forger: forger.reveal(f"{forger.chance.getrandbits(256):064x}"), READING),
+    "claims in contest.json": Forgery(claim, READING),
     # The log alone.
-    "a checkpoint of another root": Forgery(in_checkpoint(lambda each: replace(each, root=EMPTY_ROOT)), BOTH),
-    "a checkpoint of another size": Forgery(in_checkpoint(lambda each: replace(each, size=each.size - 1)), BOTH),
+    "a checkpoint of another root": Forgery(in_checkpoint(lambda each: replace(each, root=EMPTY_ROOT)), FILES),
+    "a checkpoint of another size": Forgery(in_checkpoint(lambda each: replace(each, size=each.size - 1)), FILES),
     "a checkpoint of another log": Forgery(
-        in_checkpoint(lambda each: replace(each, origin="judge-contest/other")), BOTH
+        in_checkpoint(lambda each: replace(each, origin="judge-contest/other")), FILES
     ),
-    "a checkpoint that another key signed": Forgery(sign_log_as_another, BOTH),
-    "a leaf of the log": Forgery(damage("log/tile/entries/*/*"), BOTH),
-    "a hash of the log": Forgery(damage("log/tile/0/*/*"), BOTH),
-    "no log": Forgery(Forger.drop_log, BOTH),
-    "a result without its leaf": Forgery(drop_lines("accepted"), BOTH, only_log),
-    "a void without its leaf": Forgery(drop_lines("void"), BOTH, only_log),
-    "a leaf of another record": Forgery(change_line("accepted", "void", digest="d" * 64), BOTH, only_log),
-    "a leaf of another contest.json": Forgery(change_line("created", digest="d" * 64), BOTH, only_log),
+    "a checkpoint that another key signed": Forgery(sign_log_as_another, FILES),
+    "a leaf of the log": Forgery(damage("log/tile/entries/*/*"), FILES),
+    "a hash of the log": Forgery(damage("log/tile/0/*/*"), FILES),
+    "no log": Forgery(Forger.drop_log, FILES),
+    "a result without its leaf": Forgery(drop_lines("accepted"), READING, only_log),
+    "a void without its leaf": Forgery(drop_lines("void"), READING, only_log),
+    "a leaf of another record": Forgery(change_line("accepted", "void", digest="d" * 64), READING, only_log),
+    "a leaf of another contest.json": Forgery(change_line("created", digest="d" * 64), READING, only_log),
     "a leaf of another schedule": Forgery(change_line("scheduled", digest="d" * 64), REPLAY, only_log),
-    "a void in the log alone": Forgery(add_void, BOTH, only_log),
-    "a start without its leaf": Forgery(drop_lines("started"), BOTH, only_log),
+    "a void in the log alone": Forgery(add_void, READING, only_log),
+    "a start without its leaf": Forgery(drop_lines("started"), READING, only_log),
     "a disqualification in the log alone": Forgery(
         lambda forger: forger.lines.append(
             JournalLine(forger.lines[-1].at, "disqualified", None, None, "anna: too strong")
         ),
-        BOTH,
+        READING,
         only_log,
     ),
     # A lie that all the rest is made to fit: against the rules, the schedule or the draw.
@@ -843,16 +847,16 @@ FORGERIES: Mapping[str, Forgery] = {
     "what an agent wrote, fitted": fitted(in_a_record(edit_move)),
     "when an agent answered, fitted": fitted(in_a_record(edit_moment)),
     "another opening, fitted": fitted(in_a_record(other_opening)),
-    "another seed, fitted": fitted(in_a_record(other_seed)),
-    "another secret, fitted": fitted(lambda forger: forger.reveal(f"{forger.chance.getrandbits(256):064x}")),
-    "entries swapped, fitted": fitted(swap_entries("digest")),
+    "another seed, fitted": fitted(in_a_record(other_seed), READING),
+    "another secret, fitted": fitted(lambda forger: forger.reveal(f"{forger.chance.getrandbits(256):064x}"), READING),
+    "entries swapped, fitted": fitted(swap_entries("digest"), READING),
     "a pairing dropped, fitted": fitted(drop_pairing, suits=is_fixed),
     "seats swapped, fitted": fitted(swap_seats, suits=is_fixed),
-    "terms changed, fitted": fitted(change_terms),
-    "a line before the draw, fitted": fitted(change_line_before_draw),
+    "terms changed, fitted": fitted(change_terms, READING),
+    "a line before the draw, fitted": fitted(change_line_before_draw, READING),
     "a rating": Forgery(change_tables(["standings"], better_rating), REPLAY),
     "a test of the machines": Forgery(change_tables(["fairness"], fair_machines), REPLAY, suits=is_long),
-    "the reason of a void": Forgery(change_tables(["attempts"], other_reason), BOTH),
+    "the reason of a void": Forgery(change_tables(["attempts"], other_reason), READING),
     # A history that follows from the rules, and is not what happened.
     "a game replayed until liked": fitted(replay_until_liked, HOLDER, is_fixed),
     "a void dropped": fitted(drop_void, HOLDER, is_fixed),
@@ -877,52 +881,52 @@ FORGERIES: Mapping[str, Forgery] = {
     "what was private": fitted(in_a_record(hide), HOLDER),
     "claims in contest.json, fitted": fitted(claim, HOLDER),
     # An attempt that does not count.
-    "a finished game called void, fitted": fitted(play_out("void", how=unchanged), BOTH, is_fixed),
+    "a finished game called void, fitted": fitted(play_out("void", how=unchanged), READING, is_fixed),
     "a finished game with the word void, fitted": fitted(play_out("void", how=as_void), REPLAY, is_fixed),
     "the same without the last entry, fitted": fitted(play_out("void", how=cut_off(1)), REPLAY, is_fixed),
     "the same without the last three, fitted": fitted(play_out("void", how=cut_off(3)), REPLAY, is_fixed),
     "the same up to the last answer, fitted": fitted(play_out("void", how=cut_off()), REPLAY, is_fixed),
     "the same with another request, fitted": fitted(play_out("void", how=departing), REPLAY, is_fixed),
-    "a finished game called superseded, fitted": fitted(play_out("superseded", how=unchanged), BOTH, is_fixed),
-    "an attempt that never ended, fitted": fitted(never_ended, BOTH, is_fixed),
-    "an attempt at the end that never ended, fitted": fitted(start_at_the_end, BOTH),
-    "an attempt without the one before it, fitted": fitted(skip_an_attempt, BOTH, is_fixed),
-    # Named by both verifiers: the games of attempts that do not count.
+    "a finished game called superseded, fitted": fitted(play_out("superseded", how=unchanged), READING, is_fixed),
+    "an attempt that never ended, fitted": fitted(never_ended, READING, is_fixed),
+    "an attempt at the end that never ended, fitted": fitted(start_at_the_end, READING),
+    "an attempt without the one before it, fitted": fitted(skip_an_attempt, READING, is_fixed),
+    # Named by the verifier: the games of attempts that do not count.
     "a game that was stopped, fitted": fitted(play_out("void", how=really_void), HOLDER, is_fixed),
     "a void without a record, fitted": fitted(play_out("void"), HOLDER, is_fixed),
     "an attempt abandoned, fitted": fitted(play_out("abandoned"), HOLDER, is_fixed),
     # The order, times and states of the log.
-    "the schedule after the results, fitted": fitted(move_line("scheduled", "accepted"), BOTH, is_fixed),
-    "the contest created after its results, fitted": fitted(move_line("created", "accepted"), BOTH),
-    "a game ended before it began, fitted": fitted(swap_start, BOTH),
-    "a start in a pause, fitted": fitted(pause_before_start, BOTH),
-    "a start of a disqualified agent, fitted": fitted(start_disqualified, BOTH, is_fixed),
-    "no time, fitted": fitted(no_time("not a time"), BOTH),
-    "a time that no calendar has, fitted": fitted(no_time("2013-02-30T18:00:00.000+00:00"), BOTH),
-    "a time of another zone, fitted": fitted(no_time("2013-03-02T18:00:00.000+02:00"), BOTH),
+    "the schedule after the results, fitted": fitted(move_line("scheduled", "accepted"), READING, is_fixed),
+    "the contest created after its results, fitted": fitted(move_line("created", "accepted"), READING),
+    "a game ended before it began, fitted": fitted(swap_start, READING),
+    "a start in a pause, fitted": fitted(pause_before_start, READING),
+    "a start of a disqualified agent, fitted": fitted(start_disqualified, READING, is_fixed),
+    "no time, fitted": fitted(no_time("not a time"), READING),
+    "a time that no calendar has, fitted": fitted(no_time("2013-02-30T18:00:00.000+00:00"), READING),
+    "a time of another zone, fitted": fitted(no_time("2013-03-02T18:00:00.000+02:00"), READING),
     # Files that no export has.
-    "a record of no game": Forgery(add_file("records/00099.json"), BOTH),
-    "a record of no attempt": Forgery(add_file("records/00001.attempt-9.json"), BOTH),
-    "a record in another folder": Forgery(add_file("old/00001.json"), BOTH),
-    "a table of no export": Forgery(add_file("data/winners.json", b"[]"), BOTH),
-    "a tile of no log": Forgery(add_file("log/tile/0/001", bytes(32)), BOTH),
-    "a program of no export": Forgery(add_file("winner.exe", b"anna"), BOTH),
+    "a record of no game": Forgery(add_file("records/00099.json"), READING),
+    "a record of no attempt": Forgery(add_file("records/00001.attempt-9.json"), READING),
+    "a record in another folder": Forgery(add_file("old/00001.json"), READING),
+    "a table of no export": Forgery(add_file("data/winners.json", b"[]"), READING),
+    "a tile of no log": Forgery(add_file("log/tile/0/001", bytes(32)), FILES),
+    "a program of no export": Forgery(add_file("winner.exe", b"anna"), READING),
     # Impossible measurements.
-    "a game of negative length, fitted": fitted(in_a_record(in_record_of(seconds=-100.0)), BOTH),
-    "a judge that was early, fitted": fitted(in_a_record(in_record_of(judge_late_ms=-1.0)), BOTH),
-    "negative memory, fitted": fitted(in_a_record(in_first_seat(memory_peak_bytes=-1)), BOTH),
-    "negative processor time, fitted": fitted(in_a_record(in_first_seat(cpu_ms=-1)), BOTH),
-    "negative lingering, fitted": fitted(in_a_record(in_first_seat(lingered_ms=-0.5)), BOTH),
-    "a beginning that is no time": Forgery(in_a_record(in_record_of(started_at="yesterday")), BOTH),
-    "a beginning without a time": Forgery(in_a_record(in_record_of(started_at="2013-03-02")), BOTH),
+    "a game of negative length, fitted": fitted(in_a_record(in_record_of(seconds=-100.0)), READING),
+    "a judge that was early, fitted": fitted(in_a_record(in_record_of(judge_late_ms=-1.0)), READING),
+    "negative memory, fitted": fitted(in_a_record(in_first_seat(memory_peak_bytes=-1)), READING),
+    "negative processor time, fitted": fitted(in_a_record(in_first_seat(cpu_ms=-1)), READING),
+    "negative lingering, fitted": fitted(in_a_record(in_first_seat(lingered_ms=-0.5)), READING),
+    "a beginning that is no time": Forgery(in_a_record(in_record_of(started_at="yesterday")), READING),
+    "a beginning without a time": Forgery(in_a_record(in_record_of(started_at="2013-03-02")), READING),
     # Numbers and texts in tables.
-    "a little more points": Forgery(a_little("standings", "points", 0.0009), BOTH),
-    "a millionth of a point": Forgery(a_little("standings", "points", 0.000001), BOTH),
-    "a part of a game": Forgery(a_little("standings", "games", 0.0009), BOTH),
-    "an integer as a float": Forgery(a_little("standings", "games", 0.0), BOTH),
-    "a little less time": Forgery(a_little("standings", "charged_ms", -0.0005), BOTH),
-    "a name in CSV": Forgery(in_csv("standings", "bert", "bert.0"), BOTH, suits=lambda form: "bert" in form.agents),
-    "an integer in CSV": Forgery(in_csv("games", "\r\n1,", "\r\n1.0,"), BOTH),
+    "a little more points": Forgery(a_little("standings", "points", 0.0009), READING),
+    "a millionth of a point": Forgery(a_little("standings", "points", 0.000001), READING),
+    "a part of a game": Forgery(a_little("standings", "games", 0.0009), READING),
+    "an integer as a float": Forgery(a_little("standings", "games", 0.0), READING),
+    "a little less time": Forgery(a_little("standings", "charged_ms", -0.0005), READING),
+    "a name in CSV": Forgery(in_csv("standings", "bert", "bert.0"), READING, suits=lambda form: "bert" in form.agents),
+    "an integer in CSV": Forgery(in_csv("games", "\r\n1,", "\r\n1.0,"), READING),
     # What is only signed.
     "a page, a program or the PGN": Forgery(change_page, NOBODY),
 }

@@ -19,7 +19,7 @@ from judge.verify.export import verify_export
 from tests.contest.cups import CHANCE
 from tests.publish.cups import Cast, Cup, player
 from tests.publish.public import Public, sign_again
-from tests.verify.test_second_verifier import problems as problems_by_node
+from tests.verify.second_opinion import second_opinion
 
 PAIR: Cast = {"anna": player("anna", 0.9), "bert": player("bert", 0.6)}
 
@@ -91,11 +91,11 @@ def old_checkpoint(public: Public, folder: Path, size: int = OLD_SIZE) -> Path:
 
 
 def found(public: Public, since: Path | None = None) -> tuple[list[str], list[str]]:
-    """The problems that the two verifiers find."""
+    """The problems of `judge contest verify`, and those of verify.mjs with the independent reading."""
     words = [] if since is None else [Path("--since"), since]
     return (
         list(verify_export(public.directory, public.public_key, since).problems),
-        problems_by_node(public.directory, public.public_key, *words),
+        second_opinion(public.directory, public.public_key, *words),
     )
 
 

@@ -25,7 +25,6 @@ from judge.transparency.checkpoint import read_checkpoint, read_verifier_key
 from judge.transparency.keys import read_public_key
 from judge.transparency.receipt import read_receipt
 from judge.transparency.tiles import read_leaves
-from judge.transparency.witness import read_request
 from judge.verify.export import difference
 from tests.publish.public import Public
 
@@ -57,7 +56,6 @@ READERS: dict[str, Callable[[bytes], object]] = {
     "table as JSON": lambda data: difference("a.json", data, b"[]"),
     "table as CSV": lambda data: difference("a.csv", data, b"a\r\n"),
     "checkpoint": lambda data: read_checkpoint(data, "it"),
-    "request": read_request,
     "key": lambda data: read_public_key(data, "it"),
     "line of a key": lambda data: read_verifier_key(data.decode("latin-1")),
     "tile": lambda data: read_leaves(lambda _: data, 256),

@@ -1,4 +1,4 @@
-"""Both verifiers judge every input of a shared corpus alike, and as it says."""
+"""The verifier, and verify.mjs with the independent reading, judge every input of a shared corpus as it says."""
 
 import re
 import tomllib
@@ -10,7 +10,7 @@ import pytest
 from judge.base.errors import InputError
 from judge.verify.export import verify_export
 from tests.publish.public import Public, sign_again
-from tests.verify.test_second_verifier import problems as problems_by_node
+from tests.verify.second_opinion import second_opinion
 
 CASES: list[dict[str, Any]] = tomllib.loads((Path(__file__).parent / "corpus/changes.toml").read_text())["case"]
 
@@ -57,9 +57,9 @@ def test_both_verifiers_agree(case: dict[str, Any], logged_copy: Public) -> None
         sign_again(public)
     expected = case["expected"] == "problem"
 
-    assert (expected, expected) == (is_refused(public), bool(problems_by_node(public.directory, public.public_key)))
+    assert (expected, expected) == (is_refused(public), bool(second_opinion(public.directory, public.public_key)))
 
 
 def test_the_export_without_a_change_is_accepted(logged: Public) -> None:
     assert not is_refused(logged)
-    assert [] == problems_by_node(logged.directory, logged.public_key)
+    assert [] == second_opinion(logged.directory, logged.public_key)

@@ -1,4 +1,4 @@
-"""Exported cups against both verifiers: unchanged, and forged and signed again by their organiser."""
+"""Exported cups, unchanged or forged and signed again, against the verifier, verify.mjs and the independent reading."""
 
 import hashlib
 import json
@@ -15,6 +15,7 @@ import pytest
 
 from judge.base.errors import InputError
 from judge.base.toml_files import toml_value
+from judge.cli.cup.publish import verify as verify_command
 from judge.contest.plan import load_plan
 from judge.cup.export import export_cup
 from judge.cup.plan import load_cup
@@ -26,11 +27,13 @@ from judge.transparency.keys import make_key
 from tests.publish.cups import STRONG_TO_WEAK, Cup
 from tests.publish.public import Public
 from tests.site.browser import Browser
+from tests.verify import independent_reading
 from tests.verify.forger import FORMS, Forger, hold, steady_clock
 from tests.verify.forgeries import FORGERIES, Found
 from tests.verify.log_forgeries import nothing
-from tests.verify.test_second_verifier import notes, said_by, verify
+from tests.verify.second_opinion import second_opinion
 from tests.verify.test_second_verifier import problems as problems_by_node
+from tests.verify.test_second_verifier import said_by, verify
 
 OPENINGS = "h8i9\nh8h9\ng8j9\n"
 """Those of the contests of `tests.publish.cups`."""
@@ -148,12 +151,12 @@ class CupForger:
         write_manifest(self.directory, cup["name"], self.public.key, parts)
 
     def found(self) -> tuple[Sequence[str], Sequence[str]]:
-        """The problems that both verifiers find."""
+        """The problems of `judge cup verify`, and of verify.mjs with the independent reading."""
         try:
             by_judge = verify_cup(self.directory, self.public.public_key).problems
         except InputError as error:
             by_judge = [str(error)]
-        return by_judge, problems_by_node(self.directory, self.public.public_key)
+        return by_judge, second_opinion(self.directory, self.public.public_key)
 
 
 @pytest.fixture
@@ -167,17 +170,15 @@ def test_published_cup_is_accepted_by_both_verifiers(published: Public) -> None:
 
     different = [f"{agent} takes part with different files in {first} and swiss" for agent, first in OTHER_FILES]
     assert ([], different) == (report.problems, report.decisions)
-    assert [f"note     {text}" for text in different] == [line for line in notes(lines) if "files" in line]
     assert {"below": True, "cup": True, "swiss": True, "open": False} == {
         name: league.is_over for name, league in report.leagues.items()
     }
     assert ["later"] == report.waiting
     assert (0, "ok: spring") == (code, lines[-1])
-    assert "checked: places and medals of 4 leagues" in lines
-    assert 4 == sum("that its log begins with the announcement of all leagues" in line for line in lines)
+    assert [] == independent_reading.problems(published.directory)
+    assert "not checked: places, medals and who advances: judge cup verify computes them" in lines
     assert hashlib.sha256((published.directory / "announcement.json").read_bytes()).hexdigest() == report.announcement
-    assert "checked: cup: 6 records against the results, and their transcripts against their digests" in lines
-    assert "not checked: swiss: whether another round follows depends on the format swiss" in lines
+    assert 4 == sum("of the log against its checkpoint, the journal and the records" in line for line in lines)
     assert not any("who signed" in line for line in lines)
     assert f"manifest {report.manifest.digest}" in lines
     assert f"key      {report.manifest.fingerprint}" in lines
@@ -385,7 +386,11 @@ def test_cup_signed_by_another_key_is_found_by_both_verifiers(forger: CupForger,
         assert ["manifest.sig: not signed by the"] == [problem.partition(" key")[0] for problem in found]
 
 
-BY_BOTH = [kind for kind, forgery in FORGERIES.items() if forgery.found is Found.BY_BOTH and forgery.suits(FORM)]
+BY_BOTH = [
+    kind
+    for kind, forgery in FORGERIES.items()
+    if forgery.found in (Found.BY_FILES, Found.BY_READING) and forgery.suits(FORM)
+]
 
 
 @pytest.mark.parametrize("kind", BY_BOTH)
@@ -397,7 +402,7 @@ def test_forged_league_of_a_cup_is_found_by_both_verifiers(kind: str, forger: Cu
         assert any("cup: " in problem or "cup/" in problem for problem in found), found
 
 
-def test_agent_disqualified_after_its_promotion_is_noted_by_both_verifiers(tmp_path: Path) -> None:
+def test_agent_disqualified_after_its_promotion_is_noted(tmp_path: Path) -> None:
     """The next one of the league below did not advance, and that is right."""
     public = Public(tmp_path, make_key(tmp_path / "organiser.key"))
     write_cup(tmp_path, "[[leagues]]".join(CUP.split("[[leagues]]")[:3]))
@@ -410,5 +415,23 @@ def test_agent_disqualified_after_its_promotion_is_noted_by_both_verifiers(tmp_p
     note = "cup was locked in before the last change of below"
     report = verify_cup(public.directory, public.public_key)
     assert ([], [note]) == (report.problems, report.decisions)
-    code, lines = verify(public.directory, public.public_key)
-    assert (0, True) == (code, f"note     {note}" in lines)
+    assert [] == second_opinion(public.directory, public.public_key)
+
+
+def test_clone_of_a_cup_with_changed_line_ends_is_verified_after_undoing_them(
+    published: Public, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    copy = published.copy_to(tmp_path)
+    for path in copy.directory.rglob("*"):
+        if path.suffix in (".json", ".html", ".csv", ".pem"):
+            path.write_bytes(path.read_bytes().replace(b"\r\n", b"\n").replace(b"\n", b"\r\n"))
+    (copy.directory / "cup/.DS_Store").write_bytes(b"x")
+
+    verify_command(copy.directory, copy.public_key)
+    by_judge = capsys.readouterr().out.splitlines()
+    code, by_node = verify(copy.directory, copy.public_key)
+    assert 0 == code
+    for lines in (by_judge, by_node):
+        assert lines[0].rpartition("line ends were changed by git or a copy tool")[1]
+        assert "ok after undoing changed line ends: spring" in lines[-1]
+        assert any("not part of the export: " in line and ".DS_Store" in line for line in lines)

@@ -11,7 +11,6 @@ from judge.base.errors import InputError
 from judge.cli.contest.admin import CHECKPOINT_HEADING, announce
 from judge.cli.contest.tables import log
 from judge.contest.plan import load_plan
-from judge.referee.spec import WRITTEN_BY_FIRST_VERSION
 from judge.store.contests import Store
 from judge.store.submissions import Register
 from judge.store.types import Allowance, ProcessingResult, Upload
@@ -22,8 +21,7 @@ from judge.verify.export import verify_export
 from tests.contest.cups import CHANCE
 from tests.publish.public import Public
 from tests.verify.log_forgeries import held, in_document, old_checkpoint, other_digest, rewrite
-from tests.verify.test_second_verifier import notes_of_both
-from tests.verify.test_second_verifier import problems as problems_by_node
+from tests.verify.second_opinion import second_opinion
 
 
 def test_replaced_secret_is_found_with_the_kept_announcement(logged: Public, tmp_path: Path) -> None:
@@ -79,20 +77,10 @@ def test_a_draw_that_was_chosen_is_found(forgery: str, logged_copy: Public) -> N
     forge(logged_copy)
 
     assert problem in verify_export(logged_copy.directory, logged_copy.public_key).problems
-    assert problem in problems_by_node(logged_copy.directory, logged_copy.public_key)
+    assert problem in second_opinion(logged_copy.directory, logged_copy.public_key)
 
 
-def test_an_export_of_the_first_version_is_refused_with_the_version_that_reads_it(logged_copy: Public) -> None:
-    in_document(logged_copy, lambda each: each.pop("freeze"))
-
-    (problem,) = verify_export(logged_copy.directory, logged_copy.public_key).problems
-    assert f"the export cannot be checked: {WRITTEN_BY_FIRST_VERSION}" == problem
-    assert [problem] == problems_by_node(logged_copy.directory, logged_copy.public_key)
-
-
-def test_an_entry_that_passed_and_was_dropped_is_found(
-    logged: Public, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_entry_that_passed_and_was_dropped_is_found(logged: Public, tmp_path: Path) -> None:
     """One that was replaced by its author, withdrawn or refused is not missed; one that nobody decided is named."""
 
     def submit(_store: Store) -> None:
@@ -109,14 +97,12 @@ def test_an_entry_that_passed_and_was_dropped_is_found(
     public = held(tmp_path, logged.key, between=submit)
     report = verify_export(public.directory, public.public_key)
     assert ["submission 2 passed before the entries were locked in, but does not take part"] == list(report.problems)
-    assert list(report.problems) == problems_by_node(public.directory, public.public_key)
+    assert list(report.problems) == second_opinion(public.directory, public.public_key)
     assert [
         "submission 5 had no result when the entries were locked in",
         "submission 6 had no result, because the judge's host failed during its check, when the entries were locked in",
         "1 attempt does not count, void (game.attempt): 1.1",
     ] == list(report.decisions)
-    noted = [f"note     {decision}" for decision in report.decisions]
-    assert (noted, noted) == notes_of_both(public, capsys)
 
 
 def test_a_contest_is_announced_once_and_begins_as_it_was_announced(

@@ -10,7 +10,7 @@ from judge.verify.export import verify_export
 from tests.publish.cups import Cup
 from tests.publish.public import Public
 from tests.verify.log_forgeries import PAIR, in_document, nothing
-from tests.verify.test_second_verifier import problems as problems_by_node
+from tests.verify.second_opinion import second_opinion
 
 LISTED = "the agents' ranks do not follow from the list"
 
@@ -33,11 +33,11 @@ def exchange(document: dict[str, list[dict[str, int]]]) -> None:
 def test_listed_ranks_are_those_of_the_list(seed: int | None, tmp_path: Path) -> None:
     public = exported(tmp_path, seed)
     assert [] == list(verify_export(public.directory, public.public_key).problems)
-    assert [] == problems_by_node(public.directory, public.public_key)
+    assert [] == second_opinion(public.directory, public.public_key)
     in_document(public, exchange)
 
     assert LISTED in verify_export(public.directory, public.public_key).problems
-    assert any(problem.startswith("ranks") for problem in problems_by_node(public.directory, public.public_key))
+    assert any(problem.startswith("ranks") for problem in second_opinion(public.directory, public.public_key))
 
 
 @pytest.mark.parametrize("seed", [5, 0])

@@ -1,13 +1,16 @@
-"""A thousand forgeries of published contests, by an organiser who signs them again, against both verifiers.
+"""A thousand forgeries of published contests, by an organiser who signs them again, against both verifiers and an
+independent reading.
 
 JUDGE_FORGERIES is the number of forgeries; each kind is tried equally often. docs/enforcement.md lists the kinds
 that cannot be found.
 """
 
+import ast
 import math
 import os
 import random
 import re
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -18,11 +21,13 @@ from judge.store.types import JournalLine
 from judge.transparency.keys import make_key
 from judge.verify.export import verify_export
 from tests.publish.public import Public
+from tests.verify import independent_reading
 from tests.verify.forger import FORMS, Forger, Form, hold, kept_checkpoint
 from tests.verify.forgeries import FORGERIES, Forgery, Found
 from tests.verify.log_forgeries import lines_of
 from tests.verify.test_second_verifier import problems as problems_by_node
 
+HERE = Path(__file__).parents[1]
 COUNT = int(os.environ.get("JUDGE_FORGERIES", "0"))
 
 Contests = Mapping[str, tuple[Public, list[JournalLine]]]
@@ -42,7 +47,7 @@ def contests(tmp_path_factory: pytest.TempPathFactory) -> Contests:
 
 
 def found(public: Public, since: Path | None) -> tuple[bool, bool]:
-    """Whether `judge contest verify` and verify.mjs find something."""
+    """Whether `judge contest verify` and verify.mjs find a problem."""
     words = [] if since is None else [Path("--since"), since]
     return (
         bool(verify_export(public.directory, public.public_key, since).problems),
@@ -60,6 +65,18 @@ def first_forged(true: list[JournalLine], public: Public) -> int | None:
     return next((number for number, leaf in enumerate(leaves) if forged[number : number + 1] != [leaf]), None)
 
 
+@pytest.mark.parametrize("path", [*HERE.glob("verify/independent_*.py"), HERE / "transparency/standard_witness.py"])
+def test_second_opinion_imports_nothing_of_judge(path: Path) -> None:
+    found = {
+        name
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Import | ast.ImportFrom)
+        for name in ([node.module or ""] if isinstance(node, ast.ImportFrom) else [each.name for each in node.names])
+    }
+    others = {name for name in found if name.partition(".")[0] not in (*sys.stdlib_module_names, "cryptography")}
+    assert {"tests.verify"} >= {name.rpartition(".independent_")[0] for name in others}
+
+
 @pytest.mark.parametrize("form", FORMS)
 def test_published_log_is_accepted_with_every_checkpoint(form: str, contests: Contests, tmp_path: Path) -> None:
     """A void that the organiser claimed when it happened, and what he played in secret before, is in it for good."""
@@ -68,6 +85,7 @@ def test_published_log_is_accepted_with_every_checkpoint(form: str, contests: Co
     for size in (None, 0, 1, len(lines) // 2, len(lines)):
         since = None if size is None else kept_checkpoint(public, lines, tmp_path, size)
         assert (False, False) == found(public, since)
+    assert [] == independent_reading.problems(public.directory)
 
 
 @pytest.mark.parametrize("kind", FORGERIES)
@@ -97,15 +115,18 @@ def tried(
     # A checkpoint from before the forgery is worth as much as none.
     early = chance.choice([None, *range(len(lines) + 1 if first is None else first + 1)])
     by_anybody = found(forger.public, None if early is None else kept_checkpoint(public, lines, folder, early))
-    expected = {
-        Found.BY_BOTH: (True, True),
-        Found.BY_REPLAY: (True, False),
-        Found.BY_HOLDER: (False, False),
-        Found.BY_NOBODY: (False, False),
-    }
-    assert expected[forgery.found] == by_anybody
-    if forgery.found is Found.BY_BOTH:
-        return True, True, True
+    by_reading = bool(independent_reading.problems(forger.directory))
+    match forgery.found:
+        case Found.BY_FILES:
+            assert (True, True) == by_anybody
+        case Found.BY_READING:
+            assert (True, True) == (by_anybody[0], by_reading)
+        case Found.BY_REPLAY:
+            assert (True, False) == by_anybody
+        case _:
+            assert (False, False, False) == (*by_anybody, by_reading)
+    if forgery.found in (Found.BY_FILES, Found.BY_READING):
+        return *by_anybody, True
     assert first is not None or forgery.found is not Found.BY_HOLDER
     if first is None:
         return *by_anybody, False
@@ -114,10 +135,11 @@ def tried(
     return *by_anybody, True
 
 
-ENFORCEMENT = Path(__file__).parents[2] / "docs/enforcement.md"
+ENFORCEMENT = HERE.parent / "docs/enforcement.md"
 ROWS = {
-    Found.BY_BOTH: r"of these found by anybody with either verifier \((\d+) kinds\) \| (\d+) of (\d+)",
-    Found.BY_REPLAY: r"found by anybody with `judge contest verify` \((\d+) kinds\) \| (\d+) of (\d+)",
+    Found.BY_FILES: r"of these found by anybody with either verifier \((\d+) kinds\) \| (\d+) of (\d+)",
+    Found.BY_READING: r"with `judge contest verify` and by the independent reading \((\d+) kinds\) \| (\d+) of (\d+)",
+    Found.BY_REPLAY: r"found by anybody only with `judge contest verify` \((\d+) kinds\) \| (\d+) of (\d+)",
     Found.BY_HOLDER: r"found with neither by itself [^|]*\((\d+) kinds\) \| (\d+) of (\d+)",
     Found.BY_NOBODY: r"which are only signed \((\d+) kinds?\) \| (0) of (\d+)",
 }

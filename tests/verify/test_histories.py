@@ -24,7 +24,7 @@ from judge.web.live.serve import hub_of
 from tests.publish.cups import Cast, Cup, player
 from tests.publish.public import Public, change, sign_again
 from tests.site.browser import Browser
-from tests.verify.test_second_verifier import problems as problems_by_node
+from tests.verify.second_opinion import second_opinion
 
 LAST_YEAR: Cast = {"anna": player("anna", 0.5), "bert": player("bert", 0.6), "zoe": player("zoe", 0.9)}
 THIS_YEAR: Cast = {"anna": player("anna", 0.9), "bert": player("bert", 0.6), "carl": player("carl", 0.4)}
@@ -120,7 +120,7 @@ def test_histories_are_recomputed_and_their_sources_named(joined: Public, capsys
     verify(joined.directory, joined.public_key)
 
     assert "joined   cup-2012: 6 games, not replayed here, taken from its unpublished store" in capsys.readouterr().out
-    assert [] == problems_by_node(joined.directory, joined.public_key)
+    assert [] == second_opinion(joined.directory, joined.public_key)
 
 
 def test_an_export_of_a_former_contest_is_named_by_its_manifest(this_year: Cup, tmp_path: Path) -> None:

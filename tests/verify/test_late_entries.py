@@ -1,4 +1,4 @@
-"""Agents that enter a Swiss after the start, in the store, in both verifiers, on pages and in a killed process."""
+"""Agents that enter a Swiss after the start, in the store, in the verifiers, on pages and in a killed process."""
 
 import json
 import signal
@@ -28,7 +28,7 @@ from tests.publish.public import Public, change, sign_again
 from tests.publish.test_tables import check_columns
 from tests.site.browser import Browser
 from tests.verify.log_forgeries import rewrite
-from tests.verify.test_second_verifier import notes_of_both, problems
+from tests.verify.second_opinion import second_opinion
 from tests.web.live.serving import serving_all
 
 SWISS = 'name = "swiss"\nrounds = 4\ngames = 2'
@@ -76,19 +76,15 @@ def test_columns_of_changes_after_the_start_are_documented(name: str, tmp_path: 
 
 
 @pytest.mark.parametrize("withdraws", [False, True])
-def test_both_verifiers_follow_a_late_entry(
-    withdraws: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_both_verifiers_follow_a_late_entry(withdraws: bool, tmp_path: Path) -> None:
     public = exported(tmp_path, withdraws=withdraws)
 
     report = verify_export(public.directory, public.public_key)
 
     assert () == tuple(report.problems)
     assert report.is_over
-    ours, theirs = notes_of_both(public, capsys)
-    assert sorted(ours) == sorted(theirs)
-    assert f"note     {LATE} entered after the start: {WHY}" in ours
-    assert [] == problems(public.directory, public.public_key)
+    assert f"{LATE} entered after the start: {WHY}" in report.decisions
+    assert [] == second_opinion(public.directory, public.public_key)
 
 
 def test_late_agent_plays_from_the_next_round_without_points_for_missed_ones(tmp_path: Path) -> None:
@@ -184,7 +180,7 @@ def test_entry_with_a_key_twice_is_refused_by_both(tmp_path: Path) -> None:
     sign_again(public)
 
     assert "twice" in str(verify_export(public.directory, public.public_key).problems)
-    assert "twice" in str(problems(public.directory))
+    assert "twice" in str(second_opinion(public.directory))
 
 
 def test_a_removed_entry_is_found_by_both(tmp_path: Path) -> None:
@@ -194,7 +190,7 @@ def test_a_removed_entry_is_found_by_both(tmp_path: Path) -> None:
     sign_again(public)
 
     assert verify_export(public.directory, public.public_key).problems
-    assert problems(public.directory)
+    assert second_opinion(public.directory)
 
 
 def test_other_files_of_the_late_agent_are_found_by_both(tmp_path: Path) -> None:
@@ -208,7 +204,7 @@ def test_other_files_of_the_late_agent_are_found_by_both(tmp_path: Path) -> None
 
     expected = "the tables do not contain this entry"
     assert any(expected in each for each in verify_export(public.directory, public.public_key).problems)
-    assert any(expected in each for each in problems(public.directory))
+    assert any(expected in each for each in second_opinion(public.directory))
 
 
 KILLED = """

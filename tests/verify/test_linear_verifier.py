@@ -23,9 +23,7 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-@pytest.mark.parametrize(
-    "file", ["manifest.json", "contest.json", "data/games.json", "data/games.csv", "log/checkpoint"]
-)
+@pytest.mark.parametrize("file", ["manifest.json", "contest.json", "data/journal.json", "log/checkpoint"])
 def test_hostile_file_is_refused(file: str, name: str, logged_copy: Public) -> None:
     """Where an expression was quadratic this test does not end within the time of the suite."""
     (logged_copy.directory / file).write_bytes(HOSTILE[name])

@@ -1,4 +1,4 @@
-"""Contests in which agents ponder: pages, and both verifiers."""
+"""Contests in which agents ponder: pages, the verifier and the independent reading."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,7 +12,7 @@ from judge.verify.export import verify_export
 from tests.publish.cups import Cup
 from tests.publish.public import Public, change
 from tests.verify.log_forgeries import PAIR, nothing
-from tests.verify.test_second_verifier import problems as problems_by_node
+from tests.verify.second_opinion import second_opinion
 
 PONDERS = 'change = ["clock.ponder=true"]\n[slots]\ncores = 2'
 
@@ -28,7 +28,7 @@ def exported(tmp_path_factory: pytest.TempPathFactory) -> Public:
 
 
 def found(public: Public) -> tuple[Sequence[str], Sequence[str]]:
-    return verify_export(public.directory, public.public_key).problems, problems_by_node(
+    return verify_export(public.directory, public.public_key).problems, second_opinion(
         public.directory, public.public_key
     )
 

@@ -23,7 +23,7 @@ from tests.contest.rounds import decided_after
 from tests.publish.cups import Cast, Cup, player
 from tests.publish.public import Public
 from tests.verify.log_forgeries import nothing
-from tests.verify.test_second_verifier import problems as problems_by_node
+from tests.verify.second_opinion import second_opinion
 
 PAIR: Cast = {"anna": player("anna", 0.9), "bert": player("bert", 0.5)}
 FORM = 'name = "sprt"\ntest = { elo0 = -100, elo1 = 100 }'
@@ -60,7 +60,7 @@ def test_games_that_ran_at_the_decision_are_no_problem(annuls: bool, tmp_path: P
 
     assert [] == list(report.problems)
     assert report.is_over
-    assert [] == problems_by_node(public.directory, public.public_key)
+    assert [] == second_opinion(public.directory, public.public_key)
 
 
 def test_each_pairing_of_a_long_test_is_counted_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""Both verifiers refuse values that another reader could take for others; the organiser makes the log fit."""
+"""Verifiers refuse values that another reader could take for others; the organiser makes the log fit."""
 
 import hashlib
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Agents that withdraw after the start, in the store, in both verifiers and in a killed process."""
+"""Agents that withdraw after the start, in the store, in the verifier, the independent reading and a killed process."""
 
 import json
 import signal
@@ -26,7 +26,7 @@ from judge.verify.export import verify_export
 from tests.contest.cups import better_seed, cup, enter, snapshot
 from tests.publish.cups import STRONG_TO_WEAK, Cup
 from tests.publish.public import Public, change, sign_again
-from tests.verify.test_second_verifier import notes_of_both, problems
+from tests.verify.second_opinion import second_opinion
 
 FORMS = {
     "round-robin": 'name = "round-robin"\ngames = 2',
@@ -52,16 +52,15 @@ def exported(folder: Path, form: str) -> Public:
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_both_verifiers_follow_a_withdrawal(form: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_both_verifiers_follow_a_withdrawal(form: str, tmp_path: Path) -> None:
     agent, public = next(iter(STRONG_TO_WEAK)), exported(tmp_path, form)
 
     report = verify_export(public.directory, public.public_key)
 
     assert () == tuple(report.problems)
     assert report.is_over
-    noted = [f"note     {agent} withdrew: {WHY}"]
-    assert (noted, noted) == notes_of_both(public, capsys)
-    assert [] == problems(public.directory, public.public_key)
+    assert [f"{agent} withdrew: {WHY}"] == list(report.decisions)
+    assert [] == second_opinion(public.directory, public.public_key)
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -71,7 +70,7 @@ def test_a_removed_withdrawal_is_found_by_both(form: str, tmp_path: Path) -> Non
         (public.directory / f"data/withdrawn.{kind}").unlink()
     sign_again(public)
 
-    both = [verify_export(public.directory, public.public_key).problems, problems(public.directory)]
+    both = [verify_export(public.directory, public.public_key).problems, second_opinion(public.directory)]
 
     assert all(both)
     # In a Swiss tournament, nothing else depends on it.
@@ -90,7 +89,7 @@ def test_another_reason_is_found_by_both(tmp_path: Path) -> None:
     sign_again(public)
 
     assert any("withdraw" in each for each in verify_export(public.directory, public.public_key).problems)
-    assert "the log and the tables have different withdrawals" in problems(public.directory)
+    assert "the log and the tables have different withdrawals" in second_opinion(public.directory)
 
 
 def test_groups_that_an_earlier_version_drew_round_by_round_verify(

@@ -6,6 +6,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from judge.cli.contest.verify import verify as verify_command
 from judge.transparency.checkpoint import COSIGNATURE, key_id, read_checkpoint, verifier_key
 from tests.publish.public import Public, sign_again
+from tests.transparency.standard_witness import StandardWitness
 from tests.verify.test_second_verifier import verify
 
 NAME = "witness.example.org"
@@ -20,7 +21,7 @@ def test_both_verifiers_take_the_same_times(
     checkpoint = read_checkpoint((public.directory / "log/checkpoint").read_bytes(), "it")
     path = public.directory / f"log/witness/{key_id(NAME, COSIGNATURE, key.public_key()).hex()}"
     path.parent.mkdir()
-    path.write_bytes(checkpoint.cosigned(NAME, key, seconds).note)
+    path.write_bytes(StandardWitness(NAME, key, now=lambda: seconds).cosigned(checkpoint.note))
     sign_again(public)
     keys = public.directory.parent / "keys"
     keys.write_text(f"{verifier_key(NAME, COSIGNATURE, key.public_key())}\n")

@@ -22,6 +22,8 @@ judge contest cosign cup
 
 judge contest cosign cup --from cup.checkpoint
 
+The first line is the public key of the log. The operator of a witness adds it before the witness signs.
+
 judge contest run requests signatures every ten minutes, and judge contest export once more.
 
 Exit codes: 0 all witnesses signed, 1 a witness did not sign.
@@ -31,7 +33,7 @@ Exit codes: 0 all witnesses signed, 1 a witness did not sign.
 def cosign(
     contest: ContestArgument = HERE,
     from_: Annotated[
-        Path | None, typer.Option("--from", metavar="FILE", help="A checkpoint signed by judge witness.")
+        Path | None, typer.Option("--from", metavar="FILE", help="A checkpoint with the signature of a witness.")
     ] = None,
 ) -> None:
     """Ask the witnesses of a contest to sign its current log, or import a signature with --from."""
@@ -41,6 +43,7 @@ def cosign(
         raise InputError(f"{planned.path}: there are no [[witnesses]]; add them to the file")
     if planned.has_no_store:
         raise InputError(f"{planned.name} has no log yet: judge contest announce {planned.path} begins it")
+    print(f"log      {witnesses.log_key}")
     with closing(open_store(planned)) as store:
         log = ContestLog(planned.name, partial(store.leaves, planned.name))
         if from_ is not None:

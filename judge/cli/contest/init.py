@@ -110,7 +110,7 @@ $schedule
 # delay_plies = 0   # a move is shown after this number of further moves
 # delay_s = 0       # ... and seconds
 
-# Witnesses on other machines sign the contest's log and contribute to its draw; see judge witness-server.
+# Witnesses on other machines sign the contest's log: programs of C2SP's tlog-witness, asked by judge contest cosign.
 # [[witnesses]]
 # key = "example.net/ada+1f2e3d4c+BPh4..."
 # url = "https://witness.example.net/"

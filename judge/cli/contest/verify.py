@@ -14,6 +14,7 @@ from judge.publish.joined import FormerContest
 from judge.publish.manifest import ManifestCheck
 from judge.statistics.fairness import SEAT, TIME, FairnessTest
 from judge.terminal.output import note, progress_bar
+from judge.verify.copies import CHANGED_LINE_ENDS
 from judge.verify.export import VerificationReport, verify_export
 from judge.verify.sample import Sample, percent_to_find
 from judge.verify.witnesses import Witnessed
@@ -79,6 +80,8 @@ def verify(
     report = verify_export(directory, key, since, receipt, witness, chosen, progress_bar())
     place = printable(str(directory), None)
     _warn(report)
+    if report.changed_line_ends:
+        print(CHANGED_LINE_ENDS.format(report.changed_line_ends))
     print_problems(report.problems)
     print(f"manifest {report.manifest.digest}")
     print(f"key      {report.manifest.fingerprint}")
@@ -88,6 +91,8 @@ def verify(
         print(f"draw     also follows from the entries and the first {report.freeze.leaves} leaves of the log")
     for former in report.joined:
         print(f"joined   {_former_words(former)}")
+    for name in report.manifest.extra:
+        print(f"note     not part of the export: {printable(name, 200)}")
     for decision in report.decisions:
         # No verifier can check whether these decisions and events were right.
         print(f"note     {printable(decision, 500)}")
@@ -113,7 +118,8 @@ def verify(
         print(f"{place}: SAMPLE ok, NOT verified: {name}, {games}")
         raise SystemExit(SAMPLE_EXIT_CODE)
     games = f"{report.replayed} games replayed, schedule and tables computed again"
-    print(f"{place}: ok: {name}, {games}")
+    result = "ok after undoing changed line ends" if report.changed_line_ends else "ok"
+    print(f"{place}: {result}: {name}, {games}")
 
 
 def chosen_sample(games: int | None, seed: str) -> Sample | None:

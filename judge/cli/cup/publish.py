@@ -24,6 +24,7 @@ from judge.terminal.output import note, progress_bar
 from judge.translations.language import CODES
 from judge.transparency.keys import load_key
 from judge.transparency.log import KEY_FILE
+from judge.verify.copies import CHANGED_LINE_ENDS
 
 EXAMPLES = {
     "export": """
@@ -89,6 +90,8 @@ def verify(
     chosen = chosen_sample(sample, sample_seed)
     report = verify_cup(directory, key, chosen, progress_bar())
     warn_of_own_key(report.manifest)
+    if report.changed_line_ends:
+        print(CHANGED_LINE_ENDS.format(report.changed_line_ends))
     print_problems(report.problems)
     print(f"manifest {report.manifest.digest}")
     print(f"key      {report.manifest.fingerprint}")
@@ -96,10 +99,10 @@ def verify(
     for name, league in report.leagues.items():
         state = "over" if league.is_over else "not over"
         print(f"league   {name}: {league.replayed} games replayed, {state}, {len(league.problems)} problems")
-        for decision in league.decisions:
-            print(f"note     {name}: {printable(decision, 500)}")
-    for decision in report.decisions:
-        print(f"note     {printable(decision, 500)}")
+        for text in (*league.decisions, *map("not part of the export: {}".format, league.manifest.extra)):
+            print(f"note     {name}: {printable(text, 500)}")
+    for text in (*report.decisions, *map("not part of the export: {}".format, report.manifest.extra)):
+        print(f"note     {printable(text, 500)}")
     for name in report.waiting:
         print(f"league   {name}: had not begun")
     place = printable(str(directory), None)
@@ -110,4 +113,5 @@ def verify(
         print(f"sample   games chosen by --sample-seed {printable(chosen.seed)}")
         print(f"{place}: SAMPLE ok, NOT verified: {printable(report.name)}, {len(report.leagues)} leagues")
         raise SystemExit(SAMPLE_EXIT_CODE)
-    print(f"{place}: ok: {printable(report.name)}, {len(report.leagues)} leagues, medals computed again")
+    result = "ok after undoing changed line ends" if report.changed_line_ends else "ok"
+    print(f"{place}: {result}: {printable(report.name)}, {len(report.leagues)} leagues, medals computed again")

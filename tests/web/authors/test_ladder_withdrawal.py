@@ -29,9 +29,9 @@ from tests.broadcast.test_recorder import until
 from tests.publish.cups import player
 from tests.publish.public import Public
 from tests.site.browser import Browser
+from tests.verify.second_opinion import second_opinion
 from tests.verify.test_ladder import joins
 from tests.verify.test_late_entries import submit
-from tests.verify.test_second_verifier import problems as problems_by_node
 from tests.web.authors.test_ladder import INTAKE, Desk, api
 from tests.web.intake.conftest import make_token
 from tests.web.live.serving import serving_all
@@ -129,7 +129,7 @@ def test_agent_that_left_returns_as_a_new_version_with_its_rating_and_both_verif
     assert "the season has ended" in sentence(desk)
     publish(desk.cup.contest, public.directory, public.private, public.key, PageOptions(languages=("en",)))
     assert [] == list(verify_export(public.directory, public.public_key).problems)
-    assert [] == problems_by_node(public.directory, public.public_key)
+    assert [] == second_opinion(public.directory, public.public_key)
 
 
 def test_delayed_return_is_found_by_both_verifiers(desk: Desk, tmp_path: Path) -> None:
@@ -141,7 +141,7 @@ def test_delayed_return_is_found_by_both_verifiers(desk: Desk, tmp_path: Path) -
     publish(desk.cup.contest, public.directory, public.private, public.key, PageOptions(languages=("en",)))
     problem = "submission 2, zoe, had passed, but had not entered"
     assert any(problem in each for each in verify_export(public.directory, public.public_key).problems)
-    assert any(problem in each for each in problems_by_node(public.directory, public.public_key))
+    assert any(problem in each for each in second_opinion(public.directory, public.public_key))
 
 
 def test_withdrawal_includes_versions_that_are_still_processed(desk: Desk) -> None:

@@ -1,4 +1,4 @@
-"""A ladder with its running service: agents and new versions that authors upload join it, and both verifiers follow."""
+"""A ladder with its running service: agents and new versions that authors upload join it, and the verifiers follow."""
 
 import time
 from dataclasses import replace
@@ -22,8 +22,8 @@ from judge.verify.export import verify_export
 from tests.publish.cups import STRONG_TO_WEAK, Cup, player
 from tests.publish.public import Public
 from tests.verify.log_forgeries import nothing
+from tests.verify.second_opinion import second_opinion
 from tests.verify.test_ladder import FAILURES, FORM
-from tests.verify.test_second_verifier import problems as problems_by_node
 from tests.web.intake.conftest import POLL_INTERVAL_S, ended, make_token, send
 from tests.web.intake.standing_in import process
 from tests.web.live.serving import serving_all
@@ -99,7 +99,7 @@ def test_uploaded_agent_and_its_new_version_join_play_and_verify(tmp_path: Path)
     report = verify_export(public.directory, public.public_key)
     assert [] == list(report.problems)
     assert report.is_over
-    assert [] == problems_by_node(public.directory, public.public_key)
+    assert [] == second_opinion(public.directory, public.public_key)
 
 
 def test_author_leaves_on_the_page_returns_with_the_same_files_and_verifiers_follow(tmp_path: Path) -> None:
@@ -138,7 +138,7 @@ def test_author_leaves_on_the_page_returns_with_the_same_files_and_verifiers_fol
     report = verify_export(public.directory, public.public_key)
     assert [] == list(report.problems)
     assert report.is_over
-    assert [] == problems_by_node(public.directory, public.public_key)
+    assert [] == second_opinion(public.directory, public.public_key)
     assert b'"eve"' not in b"".join(path.read_bytes() for path in public.directory.glob("data/*.json"))
 
 

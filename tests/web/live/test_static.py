@@ -23,9 +23,11 @@ from judge.publish.load import load_store
 from judge.publish.model import PublishedContest
 from judge.publish.tables import tables
 from judge.site.game_files import read_stored
+from judge.transparency.checkpoint import read_checkpoint
 from judge.transparency.keys import fingerprint, make_key, public_pem
 from judge.transparency.log import KEY_FILE
-from judge.transparency.witness import newest, reader_of, refusal
+from judge.transparency.merkle import Tree
+from judge.transparency.tiles import read_leaves
 from judge.web.live.pages import LivePages
 from judge.web.live.serve import follow, hub_of
 from judge.web.live.static import EVENTS_PER_FILE, StaticSite
@@ -172,9 +174,11 @@ def test_every_event_is_in_one_file_and_the_files_can_be_made_again(tmp_path: Pa
             }
             assert all((public / folder / link).is_file() for link in links)
         assert public_pem(key.public_key()) == (public / "organiser.pem").read_bytes()
-        # A witness signs the log of the site, and what a service would answer is the same.
-        read = reader_of(str(public))
-        assert (82, None) == (newest(read).size, refusal(read, newest(read), None, key.public_key()))
+        # The log of the site is whole and signed, and what a service would answer is the same.
+        checkpoint = read_checkpoint((public / "log/checkpoint").read_bytes(), "it")
+        leaves = read_leaves(lambda path: (public / "log" / path).read_bytes(), checkpoint.size)
+        assert (82, True) == (checkpoint.size, checkpoint.is_signed(key.public_key()))
+        assert Tree(leaves).root() == checkpoint.root
         with closing(hub_of(cup.planned)) as hub, closing(LivePages(cup.planned, hub.painter)) as pages:
             for name in ("log/checkpoint", "log/tile/0/000.p/82", "log/tile/entries/000.p/7"):
                 page = pages.get(name, hub.live, 0)

@@ -1,0 +1,12 @@
+"""What does not share the code of `judge contest verify`: verify.mjs for files and log, the independent reading for all
+that follows from records and journal."""
+
+from pathlib import Path
+
+from tests.verify import independent_reading
+from tests.verify.test_second_verifier import problems as problems_by_node
+
+
+def second_opinion(directory: Path, *key: Path) -> list[str]:
+    """The problems of both; `key` and options are those of verify.mjs."""
+    return [*problems_by_node(directory, *key), *independent_reading.problems(directory)]
