@@ -13,7 +13,7 @@ from judge.referee.policy import ClockPolicy
 
 MS = 1_000_000
 
-_START = Wait.START
+_START, _SYNC = Wait.START, Wait.SYNC
 _MOST_MS = UNLIMITED_MS - 1
 
 PAID = (Wait.TURN, Wait.START, Wait.SYNC, Wait.ROW)
@@ -87,7 +87,9 @@ class SeatClock:
 
     def shown(self, wait: Wait | None = None, elapsed_ns: int = 0) -> Clock:
         """The clock to send to an agent, less `elapsed_ns` if `wait` is charged."""
-        synced_ns = self._sync_ns + (elapsed_ns if wait is Wait.SYNC else 0)
+        if not self._sync_ns and wait is not _SYNC:
+            return self._of_game(wait, elapsed_ns) if elapsed_ns or self._shown is None else self._shown
+        synced_ns = self._sync_ns + (elapsed_ns if wait is _SYNC else 0)
         if synced_ns and 0 < self._told_turn_ms < UNLIMITED_MS:
             left_ms = max(1, self._told_turn_ms - synced_ns // MS)
             return replace(self._of_game(wait, elapsed_ns), turn_ms=left_ms)
@@ -139,7 +141,7 @@ class SeatClock:
         return f"{self.control}{state}"
 
     def charge(self, wait: Wait, elapsed_ns: int) -> None:
-        if wait is Wait.SYNC:
+        if wait is _SYNC:
             self._sync_ns += elapsed_ns
         if self._is_paid(wait):
             self.charged_ns += elapsed_ns
@@ -184,9 +186,9 @@ class SeatClock:
 
     def deadline(self, wait: Wait, now_ns: int) -> Deadline:
         limit_ns, tolerance_ns, missed = self._limits[wait]
-        if wait in (Wait.TURN, Wait.ROW):
+        if self._sync_ns and wait in (Wait.TURN, Wait.ROW):
             limit_ns -= self._sync_ns
-        elif wait is Wait.SYNC:
+        elif wait is _SYNC:
             turn = self._limits[Wait.TURN]
             limit_ns = min(limit_ns, turn.limit_ns + turn.tolerance_ns - self._sync_ns)
         left = self.left_ns()

@@ -62,7 +62,7 @@ class FaultFinder:
                 raise self._ran_on(seat, ran)
 
     def await_end(self, seat: int) -> None:
-        """Wait after the game: for a killed box without a bound, for a frozen one as long as it uses CPU time."""
+        """For a frozen box only while it uses CPU time."""
         is_killed = self._sides[seat].is_ended
         while (ran := self._wire.await_still(seat, self._still_ns)) is not None:
             self._note_lingering(seat, ran)
