@@ -257,16 +257,16 @@ def _memory(examinee: Examinee) -> Iterator[Finding]:
     limits = examinee.policy.enforced()
     cap = limits.cap_bytes
     sizes = [mib(size).replace(".0 ", " ") for size in (limits.memory_bytes, cap - limits.memory_bytes)]
-    parts = sentence(f"{sizes[0]} and {sizes[1]} for its folders")
+    parts = sentence(f"its limit is {sizes[0]}, and {sizes[1]} for its folders")
     for talk in examinee.talks:
         if talk.side.fault is Verdict.MEMORY:
-            yield failed("memory", f"{talk.side.why} ({parts})")
+            yield failed("memory", f"{talk.side.why}; {parts}")
             return
     peaks = [talk.side.memory_peak_bytes or 0 for talk in examinee.talks]
     peak = max(peaks)
     if not peak:
         return
-    what = f"{sentence(f'at most {mib(peak)} of {mib(cap)}')} ({parts})"
+    what = f"{sentence(f'at most {mib(peak)} of {mib(cap)}')}; {parts}"
     yield warned("memory", what) if peak > FULL_SHARE * cap else passed("memory", what)
 
 
