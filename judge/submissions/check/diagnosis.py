@@ -110,7 +110,8 @@ def diagnose(talk: RecordedTalk) -> Diagnosis:
         number = 1 + sum(ply.seat == talk.seat for ply in talk.record.plies)
         said.append(sentence(f"when it had to answer {talk.awaited!r}, its answer {number}"))
     if error:
-        said = [printable(error, 200), *said[1:], *said[:1]]
+        shown = printable(error, 200).replace("; ", ", ")
+        said = [sentence(f"it failed with {shown}"), *said[1:], *said[:1]]
     elif fault is Verdict.CRASH and talk.printed:
         said.append(sentence(f"its last words on stdout: {_last(talk.printed)}"))
     if talk.complaints and not error:

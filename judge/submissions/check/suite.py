@@ -258,16 +258,16 @@ def _memory(examinee: Examinee) -> Iterator[Finding]:
     limits = examinee.policy.enforced()
     cap = limits.cap_bytes
     sizes = [mib(size).replace(".0 ", " ") for size in (limits.memory_bytes, cap - limits.memory_bytes)]
-    parts = sentence(f"{sizes[0]} and {sizes[1]} for its folders")
+    parts = sentence(f"its limit is {sizes[0]}, and {sizes[1]} for its folders")
     for talk in examinee.talks:
         if talk.side.fault is Verdict.MEMORY:
-            yield failed("memory", f"{talk.side.why} ({parts})")
+            yield failed("memory", f"{talk.side.why}; {parts}")
             return
     peaks = [talk.side.memory_peak_bytes or 0 for talk in examinee.talks]
     peak = max(peaks)
     if not peak:
         return
-    what = f"{sentence(f'at most {mib(peak)} of {mib(cap)}')} ({parts})"
+    what = f"{sentence(f'at most {mib(peak)} of {mib(cap)}')}; {parts}"
     notes = [note for talk in examinee.talks for note in talk.side.notes if note.startswith(BEYOND_MEMORY)]
     if notes:
         yield warned("memory", f"{what}; {notes[-1]}")
