@@ -179,7 +179,8 @@ def _of_submission(name: str, label: str, says: Callable[[Submission], str]) -> 
 
     def carry_out(console: Console, order: OrganiserOrder, _: int) -> DoneOrder:
         target = str(_number(order.target))
-        refuse_without_effect(console)
+        if console.orders.get(order.id) is None:
+            refuse_without_effect(console)
         return decide(console.state.register, replace(order, action=name, target=target))
 
     return Action(label, preview, carry_out)

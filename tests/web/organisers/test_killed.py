@@ -82,7 +82,7 @@ ACTIONS: dict[str, tuple[Callable[[Office], tuple[str, str]], int]] = {
     "resume": (prepared_resume, 2),
     "replay": (prepared_replay, 2),
     "void": (prepared_void, 1),
-    "approve": (lambda found: (str(submit(found, "slow", "too slow")), "0"), 1),
+    "refuse": (lambda found: (str(submit(found, "slow")), "0"), 1),
 }
 """What must be there before an order, and how many lines of journals tell of it."""
 
