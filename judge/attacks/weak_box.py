@@ -187,6 +187,7 @@ def on_the_hosts_network(config: Config, names: Names) -> None:
     unfiltered(config, names)
     config["NetworkDisabled"] = False
     config["HostConfig"]["NetworkMode"] = "host"
+    config["HostConfig"]["Sysctls"] = {}
 
 
 def with_the_scene(config: Config, names: Names) -> None:

@@ -12,7 +12,7 @@ from enum import StrEnum
 from judge.host.host import Host
 from judge.host.kernel_limits import KINDS, LIMITS, MAX_WATCHES, RECOMMENDED_WATCHES, WATCHES, suffices
 from judge.sandbox.box import BoxPolicy
-from judge.sandbox.docker.requirements import security_options
+from judge.sandbox.docker.requirements import maps_users, security_options
 from judge.sandbox.machine.cgroup import UNIFIED, parse_mounts
 from judge.sandbox.machine.cores import CorePlacement, group_cores, parse_processors, place_slots
 
@@ -170,7 +170,7 @@ def _isolation(host: Host) -> Iterator[HostFinding]:
         "neither AppArmor nor SELinux confines containers",
         "apt-get install apparmor, boot with it, restart the Engine",
     )
-    is_mapped = bool(has & {"userns", "rootless"})
+    is_mapped = maps_users(host.engine)
     how = "mapped to other ids" if is_mapped else "not mapped (userns-remap does that); agents are never root"
     clashing = [name for uid, name in host.users.items() if uid in AGENTS]
     yield _finding(
