@@ -18,7 +18,7 @@ from tests.sandbox.guest import Guest
 
 pytestmark = pytest.mark.docker
 
-PROGRAM = Path(__file__).with_name("numbers.py")
+PROGRAM = Path(__file__).parents[1] / "agents" / "host_numbers.py"
 PATIENCE_S = 120.0
 OUTPUT_BYTES = 1 << 24
 

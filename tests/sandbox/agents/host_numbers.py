@@ -1,7 +1,7 @@
 """Runs in a box: prints what files of the kernel contain, and the numbers of new objects, one JSON object.
 
-    python3 numbers.py read          print and end
-    python3 numbers.py write         move every counter that a process can move, print, and keep all objects until stdin ends
+python3 host_numbers.py read          print and end
+python3 host_numbers.py write         move all counters, print, and keep all objects until stdin ends
 """
 
 import ctypes
@@ -14,6 +14,7 @@ import socket
 import sys
 import tempfile
 import threading
+from pathlib import Path
 
 LARGEST = 1 << 18
 FORKS, OBJECTS, KEPT, SWITCHES, MEMORY = 300, 30000, 200, 20000, 64 << 20
@@ -41,8 +42,8 @@ def files():
                 folders[:] = [name for name in folders if not name.isdigit()]
             folders[:] = [name for name in folders if name not in ("task", "map_files")]
             for name in names:
-                path = os.path.join(folder, name)
-                if os.path.isfile(path) and not path.startswith("/proc/self/fd/"):
+                path = f"{folder}/{name}"
+                if Path(path).is_file() and not path.startswith("/proc/self/fd/"):
                     found[path] = read(path)
     return found
 
@@ -50,8 +51,8 @@ def files():
 def objects():
     pipe, pair, event = os.pipe(), socket.socketpair(), os.eventfd(0)
     shared, waiting = mmap.mmap(-1, 4096), select.epoll()
-    with open("/proc/self/maps", encoding="latin-1") as maps:
-        inodes = [line.split()[4] for line in maps if "/dev/zero" in line]
+    lines = Path("/proc/self/maps").read_text(encoding="latin-1").splitlines()
+    inodes = [line.split()[4] for line in lines if "/dev/zero" in line]
     with tempfile.NamedTemporaryFile(dir="/tmp") as file:
         found = {
             "inode of a pipe": os.fstat(pipe[0]).st_ino,
@@ -60,7 +61,7 @@ def objects():
             "inode of an eventfd": os.fstat(event).st_ino,
             "inode of an epoll": os.fstat(waiting.fileno()).st_ino,
             "inode of a file in /tmp": os.fstat(file.fileno()).st_ino,
-            "inode of /proc/self": os.stat("/proc/self/").st_ino,
+            "inode of /proc/self": Path("/proc/self").stat().st_ino,
             "number of an eventfd": read(f"/proc/self/fdinfo/{event}"),
             "process id": os.getpid(),
             "session, group": [os.getsid(0), os.getpgrp()],
@@ -75,10 +76,10 @@ def objects():
         disk = os.statvfs(place)
         found[f"free on {place}"] = [disk.f_bfree, disk.f_ffree]
     for place in ("/dev/null", "/proc", "/sys", "/etc/passwd", "/agent", "/bin/sh"):
-        status = os.stat(place)
+        status = Path(place).stat()
         found[f"times of {place}"] = [status.st_mtime_ns, status.st_ctime_ns, status.st_atime_ns, status.st_ino]
     for name in ("ns/mnt", "ns/pid", "ns/net"):
-        found[name] = os.readlink(f"/proc/self/{name}")
+        found[name] = str(Path(f"/proc/self/{name}").readlink())
     found.update(system())
     return found
 
@@ -132,9 +133,10 @@ def keep():
 
 
 if sys.argv[1] == "read":
-    print(json.dumps(files() | objects()))
+    sys.stdout.write(json.dumps(files() | objects()))
 else:
     work()
     kept = keep()
-    print("moved", flush=True)
+    sys.stdout.write("moved\n")
+    sys.stdout.flush()
     sys.stdin.read()
