@@ -290,7 +290,7 @@ ON_THE_HOST = (
         ),
     ),
     Attack(
-        id="K6", title="makes connections that nobody accepts", program="host", words=("connections", "60000"),
+        id="K6", title="makes connections and does not accept them", program="host", words=("connections", "60000"),
         danger=UNCHARGED, expected=Expected(proof=_made_few_connections),
         control=Control(
             off="the length of the queue of a socket", weaken=with_long_queues,

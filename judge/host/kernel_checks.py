@@ -102,7 +102,7 @@ def _shared_limits(host: Host) -> Iterator[HostFinding]:
 
 
 def _maps(host: Host) -> Iterator[HostFinding]:
-    """How much memory of the kernel's the maps of an agent use outside of its cap."""
+    """Uncharged kernel memory of an agent's maps."""
     value = host.settings.get(MAPS.name, "")
     if not value.isdigit() or kernel_version(host.kernel) < UNCHARGED_MAPS:
         return
@@ -115,7 +115,7 @@ def _maps(host: Host) -> Iterator[HostFinding]:
 
 
 def _modules(host: Host) -> Iterator[HostFinding]:
-    """Whether an agent can have the host start `modprobe`, on any core and on nobody's account."""
+    """Whether an agent can have the host start `modprobe`."""
     program = host.settings.get(MODPROBE)
     if program is None:  # a kernel without modules
         return
@@ -141,14 +141,14 @@ def _queues(host: Host) -> Iterator[HostFinding]:
             "queues",
             not maps_users(host.engine),
             "one connection waits at each socket of a box",
-            "the Engine maps users, so the kernel hides net.core.somaxconn from boxes: connections that no one "
-            "accepts use memory outside of an agent's cap, up to 36 % of it",
+            "the Engine maps users, so the kernel hides net.core.somaxconn from boxes: connections that wait "
+            "use memory outside of an agent's cap, up to 36 % of it",
             "leave that much memory of the host free, or do not set userns-remap",
         )
 
 
 def _numbers(host: Host) -> Iterator[HostFinding]:
-    """What no kernel lets the judge hide."""
+
     if host.engine is not None:
         says = (
             "agents can send a few bits by numbers of the host's kernel (inodes, free memory): see docs/system-calls.md"

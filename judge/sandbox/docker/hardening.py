@@ -117,9 +117,7 @@ COUNTERS = ("cpu*/acpi_cppc", "cpu*/cpuidle", "cpu*/thermal_throttle", "cpufreq"
 """Folders below it that show how busy processors are."""
 
 SETTINGS: Mapping[str, str] = {"net.core.somaxconn": "0"}
-"""Of the box's network namespace. One connection waits at each listening socket, because the kernel charges nobody for
-832 bytes of it.
-"""
+"""One connection waits at each listening socket, because 832 bytes of it are not charged."""
 
 SELINUX = Path("/sys/fs/selinux/enforce")
 READONLY = ("/proc",)
@@ -149,9 +147,8 @@ def container_config(
     """Body of the Engine's `POST /containers/create` (API 1.41 or newer).
 
     `uid` is also the group. `program` replaces the tenant's. `pipes` is mounted at /io. `accounts` contains the
-    `ACCOUNT_FILES` and `kernel_files`; without it the latter are masked. `seccomp` is a profile's text; None: the
-    Engine's own. Where the Engine maps users (`maps_users`), the kernel hides `SETTINGS` from a box, so they cannot be
-    set.
+    `ACCOUNT_FILES` and `kernel_files`. `seccomp` is a profile's text; None: the
+    Engine's own. With `maps_users`, the kernel hides `SETTINGS`.
     """
     return {
         "Image": image,

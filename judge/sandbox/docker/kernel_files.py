@@ -1,7 +1,4 @@
-"""Files of /proc with counters of the whole host, as an agent sees them: with numbers that do not change.
-
-An agent can move such counters (processes, context switches, load) and so send messages to other boxes and later games.
-"""
+"""Constant files in place of those of /proc by which an agent could send messages to other boxes."""
 
 import os
 from collections.abc import Mapping
@@ -11,11 +8,11 @@ from judge.sandbox.box import Limits
 
 PROC = "/proc"
 NAMES = ("loadavg", "meminfo", "stat", "uptime")
-"""Runtimes accept mounts on these files of /proc."""
+"""Runtimes accept mounts on these."""
 
 
 def texts(limits: Limits, processors: int) -> Mapping[str, str]:
-    """Contents by name. The memory is the box's."""
+    """Contents by name."""
     total, ticks = f"{limits.cap_bytes // 1024:>8} kB\n", " 0" * 10
     rest = ("Buffers", "Cached", "SwapCached", "Active", "Inactive", "Shmem", "SwapTotal", "SwapFree")
     counters = ("intr", "ctxt", "btime", "processes")

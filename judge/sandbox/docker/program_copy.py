@@ -1,4 +1,4 @@
-"""The copy of an agent's files for one box. No process that runs from it may be dumped: see decision 0016."""
+"""The copy of an agent's files for one box. See decision 0016."""
 
 import os
 import shutil
@@ -16,13 +16,12 @@ LOADERS = (
     b"/lib/ld-linux.so.2",
     b"/lib/ld-linux-aarch64.so.1",
 )
-"""No agent may read them in the images, so a process that they start may not be dumped."""
+"""Unreadable in the images."""
 
 EXECUTE, READ_BY_OTHERS = 0o111, 0o044
 
 ELF, LITTLE, CLASS_32, CLASS_64 = b"\x7fELF", 1, 1, 2
 IS_LIBRARY_OR_PIE = 3
-"""Type of both in the header of an ELF file."""
 DYNAMIC, INTERPRETER = 2, 3
 FLAGS_1, IS_PIE = 0x6FFFFFFB, 0x08000000
 CLASSES = {3: CLASS_32, 40: CLASS_32, 62: CLASS_64, 183: CLASS_64}
@@ -56,11 +55,7 @@ class ProgramCopy:
 
 
 def close_program(path: Path) -> None:
-    """Let the agent either read or execute an ELF file that no image's loader starts.
-
-    The kernel lets no process be dumped whose program or loader its user cannot read. A shared library remains
-    readable, because a program loads it, and cannot be executed. Raises OSError.
-    """
+    """Let the agent either read or execute an ELF file that none of `LOADERS` starts. Raises OSError."""
     mode = path.lstat().st_mode
     if path.is_symlink() or not path.is_file() or not mode & EXECUTE:
         return
@@ -74,7 +69,7 @@ def close_program(path: Path) -> None:
 
 
 class _Image:
-    """What the kernel reads of a hostile ELF file. Everything that is unclear is a program without a loader."""
+    """Header of a hostile ELF file. If unclear: a program without a loader."""
 
     def __init__(self, data: mmap) -> None:
         self.loader = b""

@@ -1,7 +1,8 @@
 /* How long the kernel's files and long calls go on after SIGKILL.
  *
- *     uninterrupted MIB
+ *     uninterrupted MIB WHAT
  *
+ * WHAT is `calls`, `files` (also those of /proc and of the process), or `all` (also settings, networks and /sys; minutes).
  * A child with page tables for so much memory makes one call again and again, and is killed. What it then still uses of a
  * processor is printed, less what the end of an idle child of that size uses: one line each, MILLISECONDS NAME, or `denied NAME`.
  * Several kills each; the longest counts. Load of the host does not change it much, because only processor time counts.
@@ -28,7 +29,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { MIB = 1 << 20, PAGE = 4096, AROUND = 16 * PAGE, VECTORS = 1024, MANY_TRIES = 5, TRIES = 1, PATIENCE = 3000, DEEP = 900 };
+enum { MIB = 1 << 20, PAGE = 4096, AROUND = 16 * PAGE, VECTORS = 1024, MANY_TRIES = 3, TRIES = 1, PATIENCE = 3000, DEEP = 900 };
 enum { CALLING = 1, DENIED = 2 };
 
 static const size_t large = 2047UL * MIB, usual = 64UL * MIB; /* of a buffer: the longest that a call may have, and a part */
@@ -37,6 +38,7 @@ static char *buffer, *area;
 static int one;             /* a file of 1 MiB, which is the memory behind all addresses */
 static volatile int *stage; /* shared with the child */
 static const char *path;
+static int is_all;
 
 static int64_t cpu_ns(pid_t pid) {
     struct timespec used;
@@ -380,6 +382,8 @@ static void show_files(const char *folder) {
             continue;
         if (snprintf(name, sizeof name, "%s/%s", folder, entry->d_name) >= (int)sizeof name || lstat(name, &status))
             continue;
+        if (!is_all && (strcmp(name, "/proc/sys") == 0 || strcmp(entry->d_name, "net") == 0))
+            continue;
         if (S_ISDIR(status.st_mode) || is_self)
             show_files(name);
         else if (S_ISREG(status.st_mode) && status.st_mode & 0444) {
@@ -396,9 +400,12 @@ static void show_files(const char *folder) {
 }
 
 int main(int argc, char **argv) {
-    if (argc > 2)
+    if (argc > 3)
         execv("/proc/self/exe", argv);
-    span = (size_t)(argc > 1 ? atol(argv[1]) : 512) * MIB;
+    if (argc < 3)
+        return 2;
+    span = (size_t)atol(argv[1]) * MIB;
+    is_all = strcmp(argv[2], "all") == 0;
     stage = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     one = make("/tmp/one", MIB);
     if (one < 0 || stage == MAP_FAILED)
@@ -406,7 +413,9 @@ int main(int argc, char **argv) {
     syscall(SYS_membarrier, 16, 0, 0);
     for (size_t n = 0; n < sizeof calls / sizeof *calls; n++)
         show(calls[n].name, calls[n].call, MANY_TRIES);
-    show_files("/proc");
-    show_files("/sys");
+    if (strcmp(argv[2], "calls") != 0)
+        show_files("/proc");
+    if (is_all)
+        show_files("/sys");
     return 0;
 }

@@ -18,13 +18,13 @@ SPAN_MIB = "512"
 PAGEMAP = "preadv of /proc/self/pagemap"
 
 
-def measure(program: Path, digest: str) -> dict[str, float | None]:
+def measure(program: Path, what: str, digest: str) -> dict[str, float | None]:
     """Milliseconds of processor time after SIGKILL, by call or file; None: denied.
 
     A digest makes the box copy the program.
     """
     build_images(["native"])
-    tenant = Tenant("killed", program, ("uninterrupted", SPAN_MIB), "native", 0, "killed", digest=digest)
+    tenant = Tenant("killed", program, ("uninterrupted", SPAN_MIB, what), "native", 0, "killed", digest=digest)
     with closing(Guest(open_box("docker", tenant, Limits(), BoxPolicy()), program)) as guest:
         guest.move_in()
         assert 0 == guest.end().number
@@ -38,13 +38,13 @@ def long_ones(measured: dict[str, float | None]) -> set[str]:
 
 
 def test_no_call_and_no_file_of_the_kernel_goes_on_for_long_after_sigkill(program: Path) -> None:
-    measured = measure(program, "1")
-    again = measure(program, "1") if long_ones(measured) else {}
+    measured = measure(program, "files", "1")
+    again = measure(program, "files", "1") if long_ones(measured) else {}
     assert not long_ones(measured) & long_ones(again)
     assert measured[PAGEMAP] is None
     assert measured["/proc/self/maps"] is not None
-    assert len(measured) > 100
+    assert len(measured) > 50
 
 
 def test_a_process_that_may_be_dumped_reads_pagemap_after_sigkill(program: Path) -> None:
-    assert PAGEMAP in long_ones(measure(program, ""))
+    assert PAGEMAP in long_ones(measure(program, "calls", ""))
