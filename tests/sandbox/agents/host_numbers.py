@@ -15,27 +15,28 @@ import sys
 import tempfile
 import threading
 from pathlib import Path
+from typing import Any
 
 LARGEST = 1 << 18
 FORKS, OBJECTS, KEPT, SWITCHES, MEMORY = 300, 30000, 200, 20000, 64 << 20
 
 
-def read(path):
+def read(path: str) -> str:
     try:
         fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
     except OSError as error:
-        return os.strerror(error.errno)
+        return os.strerror(error.errno or 0)
     try:
         text = os.read(fd, LARGEST)
         return " ".join(re.findall(r"[0-9a-zA-Z_.-]*\d[0-9a-zA-Z_.-]*", text.decode("latin-1")))
     except OSError as error:
-        return os.strerror(error.errno)
+        return os.strerror(error.errno or 0)
     finally:
         os.close(fd)
 
 
-def files():
-    found = {}
+def files() -> dict[str, Any]:
+    found: dict[str, Any] = {}
     for top in ("/proc", "/sys", "/proc/self"):
         for folder, folders, names in os.walk(top):
             if folder == "/proc":
@@ -48,13 +49,13 @@ def files():
     return found
 
 
-def objects():
+def objects() -> dict[str, Any]:
     pipe, pair, event = os.pipe(), socket.socketpair(), os.eventfd(0)
     shared, waiting = mmap.mmap(-1, 4096), select.epoll()
     lines = Path("/proc/self/maps").read_text(encoding="latin-1").splitlines()
     inodes = [line.split()[4] for line in lines if "/dev/zero" in line]
     with tempfile.NamedTemporaryFile(dir="/tmp") as file:
-        found = {
+        found: dict[str, Any] = {
             "inode of a pipe": os.fstat(pipe[0]).st_ino,
             "inode of a socket": os.fstat(pair[0].fileno()).st_ino,
             "inode of shared memory": inodes,
@@ -84,16 +85,16 @@ def objects():
     return found
 
 
-def system():
+def system() -> dict[str, Any]:
     words = (ctypes.c_ulong * 64)()
     ctypes.CDLL(None).sysinfo(words)
     names = ("uptime", "load 1", "load 5", "load 15", "total", "free", "shared", "buffers", "swap", "free swap")
-    found = {f"sysinfo: {name}": words[number] for number, name in enumerate(names)}
+    found: dict[str, Any] = {f"sysinfo: {name}": words[number] for number, name in enumerate(names)}
     found["sysinfo: processes"] = words[10] & 0xFFFF
     return found
 
 
-def work():
+def work() -> None:
     """Moves counters for good."""
     for _ in range(FORKS):
         child = os.fork()
@@ -110,7 +111,7 @@ def work():
         mmap.mmap(-1, 4096).close()
     ours, theirs = socket.socketpair()
 
-    def answer():
+    def answer() -> None:
         while theirs.recv(1):
             theirs.send(b"x")
 
@@ -120,11 +121,11 @@ def work():
         ours.recv(1)
 
 
-def keep():
+def keep() -> list[Any]:
     """Moves numbers of what there is now."""
     memory = mmap.mmap(-1, MEMORY, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
     memory[:] = b"x" * MEMORY
-    kept = [memory, *(os.eventfd(0) for _ in range(KEPT))]
+    kept: list[Any] = [memory, *(os.eventfd(0) for _ in range(KEPT))]
     for _ in range(20):
         if os.fork() == 0:
             sys.stdin.read()
