@@ -207,7 +207,7 @@ def test_a_local_image_gets_pid_1_once(engine: docker.DockerClient, local_image:
     assert read_file(engine, by_tag, "/hello.txt") == (b"hello", 0o644)
     content, mode = read_file(engine, by_tag, "/judge/init")
     assert content.startswith(b"\x7fELF")
-    assert mode == 0o511
+    assert mode == 0o555
 
 
 def read_file(engine: docker.DockerClient, image: str, path: str) -> tuple[bytes, int]:
