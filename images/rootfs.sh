@@ -83,7 +83,15 @@ finish() {
     ldconfig -r "$1"
     rm -rf "$1/var/cache"
     find "$1" -xdev -perm /6000 -exec chmod ug-s {} +
-    [[ $JUDGE_INIT == - ]] || install -m 0555 "$JUDGE_INIT" "$1/judge/init"
+    close_loader "$1"
+    [[ $JUDGE_INIT == - ]] || install -m 0511 "$JUDGE_INIT" "$1/judge/init"
+}
+
+# The kernel lets no process be dumped whose loader its user cannot read, and so closes /proc/self/pagemap to it
+# (docs/decisions/0016). Linkers and Wine read the loader.
+close_loader() {
+    [[ ! -x $1/usr/bin/ld && ! -d $1/usr/lib/wine ]] || return 0
+    find "$1/usr/lib" "$1/usr/sbin" -type f '(' -name 'ld-linux*.so.*' -o -name ldconfig ')' -exec chmod 0711 {} +
 }
 
 # The archives that were unpacked are the package list: name and version, one a line.

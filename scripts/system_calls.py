@@ -56,6 +56,11 @@ def page() -> str:
     parts.append(
         "## Limits of the whole host\n\n`judge doctor` shows their numbers.\n\n" + _table(("limit", "", "why"), rows)
     )
+    rows = [(one["what"], one["moved_by"], one["rate"]) for one in reasons["numbers"]]
+    parts.append(
+        "## Numbers that differ between boxes\n\nWhere other boxes move a number, agents can send messages by it.\n\n"
+        + _table(("what", "moved by", "rate"), rows)
+    )
     rows = [(one["path"], one["reason"]) for one in reasons["files"]]
     rows = [
         (_code(one["calls"]), one["answer"].replace("0", "done"), one["by"], one["why"]) for one in reasons["first"]

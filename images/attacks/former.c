@@ -337,11 +337,11 @@ static int is_locked(int fd) {
     return fcntl(fd, F_GETLK, &other) == 0 && other.l_type != F_UNLCK;
 }
 
-static void tell_lock(void) { did("locks", is_locked(open("/agent/former", O_RDONLY))); }
+static void tell_lock(void) { did("locks", is_locked(open("/agent/pages.dat", O_RDONLY))); }
 
 static void lock(void) {
     struct flock all = {.l_type = F_RDLCK, .l_whence = SEEK_SET};
-    int fd = open("/agent/former", O_RDONLY);
+    int fd = open("/agent/pages.dat", O_RDONLY);
     found("lock", is_locked(fd));
     if (fork() == 0) {
         fcntl(fd, F_SETLK, &all);

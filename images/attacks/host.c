@@ -1,4 +1,4 @@
-/* Attacks on what the whole host has one of: K1 to K6.
+/* Attacks on what the whole host has one of: K1 to K7.
  *
  * What must stay true in all of them: the memory, the locks and the limits of the host are the same afterwards, and others
  * get what they ask for.
@@ -9,11 +9,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/filter.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -147,8 +149,11 @@ static void ask_for_names(void) {
 static int open_score(int mode) { return open("/proc/self/oom_score_adj", mode); }
 
 static void lower_its_score(void) {
-    char text[OOM_TEXT] = "";
-    int fd = open_score(O_RDONLY);
+    char text[OOM_TEXT] = "1000";
+    int fd = open_score(O_WRONLY); /* everyone may raise it, and then knows what to lower it from */
+    put(fd, text, strlen(text));
+    close(fd);
+    fd = open_score(O_RDONLY);
     ssize_t size = read(fd, text, sizeof text - 1);
     long before = size > 0 ? strtol(text, NULL, 10) : 0, lowest = before;
     close(fd);
@@ -171,11 +176,87 @@ static void lower_its_score(void) {
         denied("lower-score", errno);
 }
 
+/* --- K6: connections that nobody accepts -----------------------------------------------------------
+ *
+ * Each waits at its listener after the client has closed its end, in a message whose head is charged to no box. `did
+ * connections` counts them, up to the first word.
+ */
+static void connect_in_vain(void) {
+    long count = 0;
+    for (int n = 0; n < SOCKETS && count < number(0); n++) {
+        struct sockaddr_un address = {.sun_family = AF_UNIX};
+        int listener = socket(AF_UNIX, SOCK_STREAM, 0), is_full = 0;
+        size_t length = (size_t)sprintf(address.sun_path + 1, "vain-%d", n);
+        socklen_t size = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + length);
+        if (bind(listener, (void *)&address, size) || listen(listener, 65535))
+            break;
+        while (!is_full && count < number(0)) {
+            int client = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0);
+            is_full = connect(client, (void *)&address, size) != 0;
+            close(client);
+            count += !is_full;
+        }
+    }
+    did("connections", count);
+}
+
+/* --- K7: numbers of the whole host ------------------------------------------------------------------
+ *
+ * Moves a number by which it could send a message to other boxes and to its next game, and looks whether it has moved: that
+ * of sessions, and that of all processes that were ever started.
+ */
+enum { MOVES = 50 };
+
+static long read_number(const char *path, const char *before) {
+    static char text[1 << 16];
+    int fd = open(path, O_RDONLY);
+    ssize_t size = read(fd, text, sizeof text - 1);
+    close(fd);
+    text[size > 0 ? size : 0] = 0;
+    const char *found = strstr(text, before);
+    return found ? strtol(found + strlen(before), NULL, 10) : 0;
+}
+
+static long move_number(const char *path, const char *before) {
+    int ends[2];
+    long first = 0, last = 0;
+    if (pipe(ends))
+        return 0;
+    for (int n = 0; n < MOVES; n++) {
+        if (fork() == 0) {
+            setsid();
+            last = read_number(path, before);
+            _exit(write(ends[1], &last, sizeof last) != sizeof last);
+        }
+        wait(NULL);
+        if (read(ends[0], &last, sizeof last) != sizeof last)
+            break;
+        first = n ? first : last;
+    }
+    close(ends[0]);
+    close(ends[1]);
+    return last - first;
+}
+
+static void look(const char *what, const char *path, const char *before) {
+    if (move_number(path, before) >= MOVES - 1)
+        got(what);
+    else
+        held(what, "NONE");
+}
+
+static void move_numbers(void) {
+    look("sessions", "/proc/self/autogroup", "/autogroup-");
+    look("processes", "/proc/stat", "processes ");
+}
+
 const struct attack attacks[] = {
     {.name = "locks", .before = make_locks},
     {.name = "walk", .before = walk_locks},
     {.name = "filters", .before = attach_filters},
     {.name = "names", .before = ask_for_names},
     {.name = "score", .before = lower_its_score},
+    {.name = "connections", .before = connect_in_vain},
+    {.name = "numbers", .before = move_numbers},
     {0},
 };

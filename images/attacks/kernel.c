@@ -1,4 +1,4 @@
-/* Attacks on the kernel's surface: G1 to G12, G14 to G20. Each call is made in a process of its own, with arguments that a
+/* Attacks on the kernel's surface: G1 to G12, G14 to G21. Each call is made in a process of its own, with arguments that a
  * kernel which lets it through would take; what came of it is said. Expected: plays on, every call denied.
  *
  * What must stay true in all of them: the box is the same afterwards, and so is the host.
@@ -21,6 +21,7 @@
 #include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/personality.h>
+#include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -382,6 +383,20 @@ static void g20(void) {
     try_apart("box-events", watch_box);
 }
 
+/* G21  One read of the map of its pages writes 8 bytes for each page of a terabyte, whether there is one or not. */
+static long read_pages(void) {
+    static char bytes[1 << 16];
+    int fd = open("/proc/self/pagemap", O_RDONLY);
+    return fd < 0 ? -1 : pread(fd, bytes, sizeof bytes, 0x10000000);
+}
+
+static long read_pages_as_dumpable(void) { return prctl(PR_SET_DUMPABLE, 1, 0, 0, 0) ? -1 : read_pages(); }
+
+static void g21(void) {
+    try_apart("pagemap", read_pages);
+    try_apart("pagemap-as-dumpable", read_pages_as_dumpable);
+}
+
 const struct attack attacks[] = {
     {.name = "mounts", .before = g1},
     {.name = "namespaces", .before = g2},
@@ -403,5 +418,6 @@ const struct attack attacks[] = {
     {.name = "peers", .before = g18},
     {.name = "advice", .before = g19},
     {.name = "pressure", .before = g20},
+    {.name = "pagemap", .before = g21},
     {0},
 };

@@ -91,7 +91,7 @@ static void leave_pages(void) {
  * `did held` counts locks that the accomplice was given.
  */
 static void hold_locks(void) {
-    int file = open("/agent/traces", O_RDONLY), count = 0;
+    int file = open("/agent/pages.dat", O_RDONLY), count = 0;
     for (int bit = 0; bit < BITS; bit++)
         if (MAGIC >> bit & 1) {
             struct flock lock = {.l_type = F_RDLCK, .l_whence = SEEK_SET, .l_start = FIRST + bit, .l_len = 1};
@@ -104,7 +104,7 @@ static void play_from_the_top(void) { from_the_top = 1; }
 
 static void ask_for_locks(void) {
     unsigned heard = 0;
-    int file = open("/agent/traces", O_RDONLY);
+    int file = open("/agent/pages.dat", O_RDONLY);
     for (int bit = 0; bit < BITS; bit++) {
         struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = FIRST + bit, .l_len = 1};
         if (fcntl(file, F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK)

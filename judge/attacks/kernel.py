@@ -7,11 +7,14 @@ from judge.attacks.attack import NOT_PERMITTED, Attack, Control, Expected, Obser
 from judge.attacks.fixtures import counted_locks, counted_names, listeners, locks_a_file
 from judge.attacks.weak_box import (
     allowing,
+    as_always,
     both,
     on_the_hosts_network,
     unfiltered,
     unmasked,
     with_a_lower_score,
+    with_counters_of_the_host,
+    with_long_queues,
     with_writable_proc,
 )
 
@@ -109,7 +112,10 @@ SURFACE_OF_THE_KERNEL = (
     Attack(
         id="G7", title="reads another process", program="kernel", words=("insides",), danger=SURFACE,
         engine_allows=("ptrace", "process_vm_readv"), expected=Expected(denied=("ptrace", "process_vm_readv")),
-        control=_unfiltered("ptrace", "process_vm_readv"),
+        control=Control(
+            off="the filter of system calls, and the ban on dumps of a process", weaken=unfiltered, shares_files=True,
+            expected=Expected(got=("ptrace", "process_vm_readv")),
+        ),
     ),
     Attack(
         id="G8", title="uses memory in unnamed files", program="kernel", words=("nameless",), danger=SURFACE,
@@ -204,6 +210,15 @@ SURFACE_OF_THE_KERNEL = (
             expected=Expected(got=("host-pressure",)),
         ),
     ),
+    Attack(
+        id="G21", title="reads the map of its pages", program="kernel", words=("pagemap",),
+        danger="one read of a terabyte would last for a second after SIGKILL, and keep a core from others",
+        expected=Expected(denied=("pagemap", "pagemap-as-dumpable")),
+        control=Control(
+            off="the ban on dumps of a process", weaken=as_always, shares_files=True,
+            expected=Expected(got=("pagemap", "pagemap-as-dumpable")),
+        ),
+    ),
 )  # fmt: skip
 
 
@@ -216,6 +231,14 @@ UNCHARGED = "an agent could use up the host's memory without a charge, and other
 def _made_no_locks(seen: Observed) -> str:
     made = seen.done("locks")
     return "" if made <= 1 else f"{made} locks or more were made"
+
+
+MANY_CONNECTIONS = 256
+
+
+def _made_few_connections(seen: Observed) -> str:
+    made = seen.done("connections")
+    return "" if made <= MANY_CONNECTIONS else f"{made} connections waited"
 
 
 ON_THE_HOST = (
@@ -262,8 +285,27 @@ ON_THE_HOST = (
         words=("score",), danger="the kernel would kill the opponent because of the agent's memory",
         expected=Expected(denied=("lower-score",), by=ABSENT | {"EROFS"}),
         control=Control(
-            off="the fixed OOM score, and the read-only /proc", weaken=with_a_lower_score,
-            in_shell="echo 1000 >/proc/self/oom_score_adj; exec {}", expected=Expected(got=("lower-score",)),
+            off="the fixed OOM score, the read-only /proc, and the ban on dumps of a process",
+            weaken=with_a_lower_score, shares_files=True, expected=Expected(got=("lower-score",)),
+        ),
+    ),
+    Attack(
+        id="K6", title="makes connections and does not accept them", program="host", words=("connections", "60000"),
+        danger=UNCHARGED, expected=Expected(proof=_made_few_connections),
+        control=Control(
+            off="the length of the queue of a socket", weaken=with_long_queues,
+            expected=Expected(did={"connections": 60000}),
+        ),
+    ),
+    Attack(
+        id="K7", title="moves numbers of the whole host", program="host", words=("numbers",),
+        danger="agents could send messages to other boxes and to their next games",
+        expected=Expected(denied=("sessions", "processes"), by=frozenset({"NONE"})),
+        engine_allows=("sessions",),
+        control=Control(
+            off="answering setsid without a session, and the judge's files in place of counters",
+            weaken=both(allowing("setsid"), with_counters_of_the_host),
+            expected=Expected(got=("sessions", "processes")),
         ),
     ),
 )  # fmt: skip

@@ -72,8 +72,8 @@ BY_PROCESSES = (
         danger="an agent could forge the report of its end",
         expected=Expected(denied=INSIDES, by=NOT_PERMITTED | {"ESRCH", "ENOENT"}),
         control=Control(
-            off="it is a separate child, without a filter, and with a writable /proc",
-            words=("look-into", "child"), weaken=both(unfiltered, with_writable_proc),
+            off="it is a separate child that may be dumped, without a filter, and with a writable /proc",
+            words=("look-into", "child"), weaken=both(unfiltered, with_writable_proc), shares_files=True,
             expected=Expected(got=INSIDES),
         ),
     ),

@@ -154,6 +154,17 @@ def with_a_lower_score(config: Config, names: Names) -> None:
     config["HostConfig"]["OomScoreAdj"] = 500
 
 
+def with_long_queues(config: Config, _names: Names) -> None:
+    """Let connections wait at a socket."""
+    config["HostConfig"]["Sysctls"] = {"net.core.somaxconn": "4096"}
+
+
+def with_counters_of_the_host(config: Config, _names: Names) -> None:
+    """Show the host's counters in /proc."""
+    mounts = config["HostConfig"]["Mounts"]
+    config["HostConfig"]["Mounts"] = [one for one in mounts if not one["Target"].startswith("/proc/")]
+
+
 def with_new_privileges(config: Config, _names: Names) -> None:
     """Allow setuid programs.
 
@@ -192,6 +203,7 @@ def on_the_hosts_network(config: Config, names: Names) -> None:
     unfiltered(config, names)
     config["NetworkDisabled"] = False
     config["HostConfig"]["NetworkMode"] = "host"
+    config["HostConfig"]["Sysctls"] = {}
 
 
 def with_the_scene(config: Config, names: Names) -> None:

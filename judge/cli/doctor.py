@@ -13,8 +13,10 @@ from rich.text import Text
 
 from judge.base.text import printable
 from judge.cli.options import JsonOption
-from judge.host.doctor import NAMES, HostFinding, Light, run_checks, worst_light
+from judge.host.doctor import run_checks, worst_light
+from judge.host.findings import HostFinding, Light
 from judge.host.host import Host, read_host
+from judge.host.kernel_checks import NAMES
 from judge.terminal.output import print_json
 
 WIDTH = 80

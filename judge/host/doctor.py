@@ -5,41 +5,19 @@ the judge, or no game can be played.
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
-from enum import StrEnum
+from collections.abc import Iterator, Mapping
 
+from judge.host import kernel_checks
+from judge.host.findings import Check, HostFinding, Light, finding
 from judge.host.host import Host
-from judge.host.kernel_limits import KINDS, LIMITS, MAX_WATCHES, RECOMMENDED_WATCHES, WATCHES, suffices
 from judge.sandbox.box import BoxPolicy
-from judge.sandbox.docker.requirements import security_options
+from judge.sandbox.docker.requirements import maps_users, security_options
 from judge.sandbox.machine.cgroup import UNIFIED, parse_mounts
 from judge.sandbox.machine.cores import CorePlacement, group_cores, parse_processors, place_slots
 
 BUSY_FIELDS = (0, 1, 2, 5, 6, 7)
 """Busy fields of /proc/stat: user (includes guest), nice, system, irq, softirq, steal."""
 
-
-class Light(StrEnum):
-    """Lights in ascending severity."""
-
-    GREEN = "green"
-    YELLOW = "yellow"
-    RED = "red"
-
-
-@dataclass(frozen=True, slots=True)
-class HostFinding:
-    """One line of the report."""
-
-    check: str
-    light: Light
-    says: str
-    fix: str = ""
-    """Advice; empty if no action is needed."""
-
-
-Check = Callable[[Host], Iterator[HostFinding]]
 
 GIB = 1 << 30
 AGENTS = range(BoxPolicy().uid, BoxPolicy().uid + BoxPolicy().uids)
@@ -62,40 +40,6 @@ MIN_MEMORY_BYTES = GIB
 LOW_MEMORY_BYTES = 4 * GIB
 
 
-@dataclass(frozen=True, slots=True)
-class Setting:
-    """`good` accepts its safe values."""
-
-    name: str
-    good: Callable[[str], bool]
-    fix: str
-    why: str
-
-
-def _at_least_1(value: str) -> bool:
-    return value.lstrip("-").isdigit() and int(value) >= 1
-
-
-SETTINGS = (
-    Setting(
-        "kernel.core_pattern",
-        lambda value: not value.startswith("|"),
-        "core",
-        "the crash of an agent starts this program on the host, outside all limits",
-    ),
-    Setting("fs.protected_hardlinks", _at_least_1, "1", "users can make links to files of other users"),
-    Setting("fs.protected_symlinks", _at_least_1, "1", "links in /tmp are followed for other users"),
-    Setting("fs.protected_fifos", _at_least_1, "1", "pipes of other users in /tmp are opened"),
-    Setting("fs.protected_regular", _at_least_1, "1", "files of other users in /tmp are opened"),
-    Setting("kernel.yama.ptrace_scope", _at_least_1, "1", "any process can trace others of its user"),
-    Setting("kernel.unprivileged_bpf_disabled", _at_least_1, "1", "every user can use bpf"),
-    Setting("kernel.unprivileged_userns_clone", "0".__eq__, "0", "every user can make user namespaces"),
-)
-
-
-NAMES = (*(setting.name for setting in SETTINGS), *(limit.name for limit in LIMITS))
-
-
 def run_checks(host: Host) -> list[HostFinding]:
     """All findings, in order."""
     return [finding for check in CHECKS for finding in check(host)]
@@ -104,10 +48,6 @@ def run_checks(host: Host) -> list[HostFinding]:
 def worst_light(findings: list[HostFinding]) -> Light:
     """GREEN without findings."""
     return max((finding.light for finding in findings), key=list(Light).index, default=Light.GREEN)
-
-
-def _finding(check: str, holds: bool, good: str, bad: str, fix: str, light: Light = Light.YELLOW) -> HostFinding:
-    return HostFinding(check, Light.GREEN, good) if holds else HostFinding(check, light, bad, fix)
 
 
 # --- the Engine ----------------------------------------------------------------------------------
@@ -129,7 +69,7 @@ def _engine(host: Host) -> Iterator[HostFinding]:
 def _has_fixes(check: str, says: str, version: str, fixed: tuple[int, ...]) -> HostFinding:
     newer = ".".join(map(str, fixed))
     fix = f"update to {newer} or newer, unless your distribution has fixed this version"
-    return _finding(check, _version(version) >= fixed, says, f"{says}: lacks the security fixes of {newer}", fix)
+    return finding(check, _version(version) >= fixed, says, f"{says}: lacks the security fixes of {newer}", fix)
 
 
 def _version(text: str) -> tuple[int, ...]:
@@ -144,14 +84,14 @@ def _storage(host: Host) -> Iterator[HostFinding]:
         says = driver + (f" on {backing}" if backing else "")
         fix = 'set "storage-driver": "overlay2" in /etc/docker/daemon.json'
         is_slow = driver in ("vfs", "devicemapper", "aufs")
-        yield _finding("storage", not is_slow, says, f"{says}: boxes start slowly", fix)
+        yield finding("storage", not is_slow, says, f"{says}: boxes start slowly", fix)
 
 
 def _isolation(host: Host) -> Iterator[HostFinding]:
     if host.engine is None:
         return
     has = security_options(host.engine)
-    yield _finding(
+    yield finding(
         "seccomp",
         "seccomp" in has,
         "system calls are filtered",
@@ -163,17 +103,17 @@ def _isolation(host: Host) -> Iterator[HostFinding]:
     says = "available; the judge's profiles deny it, the Engine's own profile may not" if has_vsock else "not available"
     yield HostFinding("vsock", Light.GREEN, says)
     modules = sorted(has & {"apparmor", "selinux"})
-    yield _finding(
+    yield finding(
         "mac",
         bool(modules),
         f"containers are confined by {' and '.join(modules)}",
         "neither AppArmor nor SELinux confines containers",
         "apt-get install apparmor, boot with it, restart the Engine",
     )
-    is_mapped = bool(has & {"userns", "rootless"})
+    is_mapped = maps_users(host.engine)
     how = "mapped to other ids" if is_mapped else "not mapped (userns-remap does that); agents are never root"
     clashing = [name for uid, name in host.users.items() if uid in AGENTS]
-    yield _finding(
+    yield finding(
         "users",
         is_mapped or not clashing,
         f"users of containers are {how}",
@@ -201,7 +141,7 @@ def _cgroups(host: Host) -> Iterator[HostFinding]:
         yield HostFinding("cgroups", Light.YELLOW, says, fix)
     else:
         fix = "boot with systemd.unified_cgroup_hierarchy=1"
-        yield _finding("cgroups", kind != "v1", kind, "v1 only: an agent can delay its freezer", fix)
+        yield finding("cgroups", kind != "v1", kind, "v1 only: an agent can delay its freezer", fix)
     controllers = {"MemoryLimit": "memory", "PidsLimit": "processes", "CPUSet": "processors"}
     missing = [name for key, name in controllers.items() if host.engine and not host.engine.get(key)]
     if missing:
@@ -240,7 +180,7 @@ def _boxes(host: Host) -> Iterator[HostFinding]:
         if host.engine is not None:
             yield HostFinding("box", Light.RED, host.lacks.get("trial", "not tested"))
         return
-    yield _finding(
+    yield finding(
         "pipes",
         trial.box == "docker-pipes",
         "named pipes: the judge and the Engine share a kernel",
@@ -250,7 +190,7 @@ def _boxes(host: Host) -> Iterator[HostFinding]:
     delay = "an agent can delay it" if trial.freezer == "v1" else "it takes about 10 ms per turn"
     says = f"{trial.freezer}: froze a box in {trial.freeze_us} us"
     fix = "run the judge as root on the Engine's host, with cgroup v2"
-    yield _finding("freezer", trial.freezer == "unified", says, f"{says}; {delay}", fix)
+    yield finding("freezer", trial.freezer == "unified", says, f"{says}; {delay}", fix)
     readings = {
         "memory peak": trial.readings.memory_peak_bytes,
         "kills for memory": trial.readings.oom_kills,
@@ -259,8 +199,8 @@ def _boxes(host: Host) -> Iterator[HostFinding]:
     missing = [name for name, value in readings.items() if value is None]
     fix = "use a kernel of 5.19 or newer, on the Engine's own host"
     says = f"a box does not report: {', '.join(missing)}"
-    yield _finding("readings", not missing, ", ".join(readings), says, fix)
-    yield _finding(
+    yield finding("readings", not missing, ", ".join(readings), says, fix)
+    yield finding(
         "folders",
         trial.folder_ends,
         "the size of a volume is enforced",
@@ -268,7 +208,7 @@ def _boxes(host: Host) -> Iterator[HostFinding]:
         "use an Engine on Linux whose local volumes can be tmpfs",
         Light.RED,
     )
-    yield _finding(
+    yield finding(
         "terminals",
         not trial.opens_terminals,
         "boxes have no terminals",
@@ -282,7 +222,7 @@ def _boxes(host: Host) -> Iterator[HostFinding]:
             f"to read, {surface.writable_files} to write, and {surface.devices} devices"
         )
         yield HostFinding("surface", Light.GREEN, says)
-    yield _finding(
+    yield finding(
         "oom",
         not trial.lowers_oom_score,
         "a host that is out of memory kills an agent first, and no agent can lower its own score",
@@ -297,7 +237,7 @@ def _boxes(host: Host) -> Iterator[HostFinding]:
 def _processors(host: Host) -> Iterator[HostFinding]:
     count = len(host.cores)
     games = "one game" if count == 2 else f"{count - 1} games at the same time"
-    yield _finding(
+    yield finding(
         "cores",
         count >= 2,
         f"{count} cores: {games}, and one core for the judge",
@@ -307,12 +247,12 @@ def _processors(host: Host) -> Iterator[HostFinding]:
     groups = hyperthread_groups(host.files)
     fix = "echo off >/sys/devices/system/cpu/smt/control, or give a slot both of a pair"
     says = f"cores share their hardware: {' '.join(groups)}"
-    yield _finding("siblings", not groups, "no cores are known to share their hardware", says, fix)
+    yield finding("siblings", not groups, "no cores are known to share their hardware", says, fix)
     governors = {text.strip() for path, text in host.files.items() if path.endswith("scaling_governor")}
     turbo = host.files.get("/sys/devices/system/cpu/cpufreq/boost", "").strip() == "1"
     no_turbo = host.files.get("/sys/devices/system/cpu/intel_pstate/no_turbo", "").strip()
     says = ", ".join(sorted(governors)) + (", turbo on" if turbo or no_turbo == "0" else "")
-    yield _finding(
+    yield finding(
         "governor",
         governors <= {"performance"},
         says if governors else "no frequency control is visible",
@@ -329,16 +269,16 @@ def _stalls(host: Host) -> Iterator[HostFinding]:
     # As in a contest.
     placement = place_slots(whole, len(whole) - 1)
     slots = {core for slot in placement.slots for core in slot}
-    count, version = len(placement.slots), tuple(map(int, re.findall(r"\d+", host.kernel)[:2]))
+    count, version = len(placement.slots), kernel_checks.kernel_version(host.kernel)
     if version:
         is_safe = version >= FIXED_STALLS or count <= FEW_SLOTS
         says = f"{host.kernel}: {count} games at the same time" if count > 1 else f"{host.kernel}: one game at a time"
         stalls = f"{says}: creating containers can stall agents for seconds"
         fix = f"use a kernel of 6.3 or newer, or play at most {FEW_SLOTS} games at the same time (--slots {FEW_SLOTS})"
-        yield _finding("stalls", is_safe, says, stalls, fix)
+        yield finding("stalls", is_safe, says, stalls, fix)
     shared = [cache for cache in last_level_caches(host.files) if len(_slots_on(placement, cache)) > 1]
     most = max((len(_slots_on(placement, cache)) for cache in shared), default=1)
-    yield _finding(
+    yield finding(
         "cache",
         not shared,
         "no slots are known to share a last-level cache",
@@ -348,7 +288,7 @@ def _stalls(host: Host) -> Iterator[HostFinding]:
     loose = sorted(name for name, allowed in host.engine_cores.items() if allowed & slots)
     if host.engine_cores:
         judge = ",".join(map(str, placement.judge))
-        yield _finding(
+        yield finding(
             "pinned",
             not loose,
             "the Engine does not run on the cores of slots",
@@ -405,12 +345,12 @@ def _load(host: Host) -> Iterator[HostFinding]:
     average = host.files.get("/proc/loadavg", "?").split()[0]
     says = f"other processes use up to {busy:.0%} of a core, load average {average}"
     fix = "stop other programs: turns lost while they run are void and played again"
-    yield _finding("load", busy <= BUSY_SHARE, says, says, fix)
+    yield finding("load", busy <= BUSY_SHARE, says, says, fix)
     cpuinfo = host.files.get("/proc/cpuinfo", "")
     is_virtual = bool(re.search(r"^flags\s*:.*\bhypervisor\b", cpuinfo, re.MULTILINE))
     steal = max((share for _, share in now.values()), default=0.0)
     average_steal = max((share for _, share in since_boot.values()), default=0.0)
-    yield _finding(
+    yield finding(
         "steal",
         max(steal, average_steal) <= STEAL_SHARE,
         "none" + (", on a hypervisor" if is_virtual else ""),
@@ -425,7 +365,7 @@ def _clock(host: Host) -> Iterator[HostFinding]:
     says = f"{source}: each reading takes microseconds"
     fix = "boot with clocksource=tsc, if this machine's is stable"
     holds = not source or source in CHEAP_CLOCKS
-    yield _finding("clock", holds, source or "its source is not visible", says, fix)
+    yield finding("clock", holds, source or "its source is not visible", says, fix)
 
 
 def _interrupts(host: Host) -> Iterator[HostFinding]:
@@ -439,58 +379,17 @@ def _interrupts(host: Host) -> Iterator[HostFinding]:
 # --- kernel, disk and images ---------------------------------------------------------------------
 
 
-def _kernel(host: Host) -> Iterator[HostFinding]:
-    present = [setting for setting in SETTINGS if setting.name in host.settings]
-    unsafe = [setting for setting in present if not setting.good(host.settings[setting.name])]
-    if safe := [setting.name for setting in present if setting not in unsafe]:
-        yield HostFinding("kernel", Light.GREEN, f"safe values: {', '.join(safe)}")
-    for setting in unsafe:
-        says = f"{setting.name} = {host.settings[setting.name]}: {setting.why}"
-        fix = f"sysctl -w {setting.name}={setting.fix}, and in /etc/sysctl.d/ to keep it"
-        yield HostFinding("kernel", Light.YELLOW, says, fix)
-
-
-def _watches(host: Host) -> Iterator[HostFinding]:
-    """PID 1 can reserve its user's epoll watches, and servers still have enough."""
-    value = host.settings.get(WATCHES.name, "")
-    if not value.isdigit():
-        return
-    says = f"{WATCHES.name} = {value}"
-    fix = f"sysctl -w {WATCHES.name}={RECOMMENDED_WATCHES}, and in /etc/sysctl.d/ to keep it"
-    if int(value) > MAX_WATCHES:
-        bad = f"{says}: one event of an agent can block a core of its opponent or the judge for seconds"
-        yield HostFinding("watches", Light.RED, bad, fix)
-    else:
-        few = f"{says}: the Engine and a server of the same user may run out of them"
-        yield _finding("watches", int(value) >= RECOMMENDED_WATCHES, f"{says}, of which an agent has 256", few, fix)
-
-
-def _shared_limits(host: Host) -> Iterator[HostFinding]:
-    boxes = 2 * max(1, len(host.cores) - 1)
-    present = [limit for limit in LIMITS if limit is not WATCHES and limit.name in host.settings]
-    for kind, meaning in KINDS.items():
-        numbers = [f"{one.name} = {' '.join(host.settings[one.name].split())}" for one in present if one.kind == kind]
-        if numbers:
-            yield HostFinding("shared", Light.GREEN, f"{meaning}: {', '.join(numbers)}")
-    for limit in present:
-        value = host.settings[limit.name]
-        if not suffices(limit, value, boxes):
-            says = f"{limit.name} = {value}: {boxes} boxes can use {limit.per_box * boxes} of it"
-            fix = f"sysctl -w {limit.name}={4 * limit.per_box * boxes}, and in /etc/sysctl.d/ to keep it"
-            yield HostFinding("shared", Light.RED, says, fix)
-
-
 def _space(host: Host) -> Iterator[HostFinding]:
     for places, free in host.free_bytes.items():
         says = f"{free / GIB:.1f} GiB free for {places}"
         light = Light.YELLOW if free >= MIN_FREE_BYTES else Light.RED
-        yield _finding("disk", free >= LOW_FREE_BYTES, says, says, "free some space", light)
+        yield finding("disk", free >= LOW_FREE_BYTES, says, says, "free some space", light)
     match = re.search(r"^MemAvailable:\s*(\d+) kB", host.files.get("/proc/meminfo", ""), re.MULTILINE)
     if match:
         free = int(match[1]) * 1024
         says = f"{free / GIB:.1f} GiB available; two agents of 350 MiB need 0.8 GiB"
         light = Light.YELLOW if free >= MIN_MEMORY_BYTES else Light.RED
-        yield _finding("memory", free >= LOW_MEMORY_BYTES, says, says, "close other programs", light)
+        yield finding("memory", free >= LOW_MEMORY_BYTES, says, says, "close other programs", light)
 
 
 def _images(host: Host) -> Iterator[HostFinding]:
@@ -499,7 +398,7 @@ def _images(host: Host) -> Iterator[HostFinding]:
         old = [f"{image.tag} is {'out of date' if image.id else 'not built'}" for image in needed if not image.current]
         tags = ", ".join(image.tag for image in needed)
         fix = "; ".join(image.recipe.build_command for image in needed if not image.current)
-        yield _finding("images", not old, tags, ", ".join(old), fix, Light.RED)
+        yield finding("images", not old, tags, ", ".join(old), fix, Light.RED)
 
 
 CHECKS: tuple[Check, ...] = (
@@ -515,8 +414,6 @@ CHECKS: tuple[Check, ...] = (
     _load,
     _clock,
     _interrupts,
-    _kernel,
-    _watches,
-    _shared_limits,
+    *kernel_checks.CHECKS,
     _space,
 )

@@ -21,6 +21,7 @@ from judge.sandbox.docker.docker_box import DockerBox
 from judge.sandbox.docker.engine import Engine
 from judge.sandbox.docker.hardening import container_config
 from judge.sandbox.docker.images import ImageState, listing, runtime_image
+from judge.sandbox.docker.requirements import maps_users
 from judge.sandbox.docker.run_in_box import Command, run_in_box
 from judge.sandbox.docker.seccomp import load_profile
 from judge.sandbox.host_activity.core_use import counts_interrupts
@@ -118,23 +119,23 @@ def _freeze(box: DockerBox) -> int:
 
 
 def _found_inside(tenant: Tenant, policy: BoxPolicy) -> int:
-    user = claim_user(policy)
-    config = container_config(
-        image=runtime_image("native"),
-        command=["-c", SCRIPT],
-        tenant=tenant,
-        limits=Limits(),
-        policy=policy,
-        owner=Owner.me().encode(),
-        uid=user.uid,
-    )
-    # In place of PID 1, with the rights of an agent.
-    config["Entrypoint"], config["User"], config["HostConfig"]["CapAdd"] = ["/bin/sh"], f"{user.uid}:{user.uid}", []
     options = {"type": "tmpfs", "device": "tmpfs", "o": f"size={FOLDER_BYTES},nr_inodes=16,mode=0777"}
     driver = {"Name": "local", "Options": options}
     volume = {"Type": "volume", "Target": "/probe", "VolumeOptions": {"DriverConfig": driver}}
-    config["HostConfig"]["Mounts"].append(volume)
-    with closing(user), closing(Engine(PATIENCE_S)) as engine:
+    with closing(claim_user(policy)) as user, closing(Engine(PATIENCE_S)) as engine:
+        config = container_config(
+            image=runtime_image("native"),
+            command=["-c", SCRIPT],
+            tenant=tenant,
+            limits=Limits(),
+            policy=policy,
+            owner=Owner.me().encode(),
+            uid=user.uid,
+            maps_users=maps_users(engine.info()),
+        )
+        # In place of PID 1, with the rights of an agent.
+        config["Entrypoint"], config["User"], config["HostConfig"]["CapAdd"] = ["/bin/sh"], f"{user.uid}:{user.uid}", []
+        config["HostConfig"]["Mounts"].append(volume)
         container = engine.create(config)
         try:
             engine.start(container)

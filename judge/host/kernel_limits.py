@@ -13,6 +13,11 @@ RECOMMENDED_WATCHES = 8192
 serve` with up to 5,000 viewers.
 """
 
+MAX_MAPS = 4096
+"""Highest `vm.max_map_count` that leaves at most 16 MiB of them outside of a box's cap."""
+CHARGED_MAP_BYTES, UNCHARGED_MAP_BYTES = 192, 57
+"""Of the kernel's memory for each map (Linux 6.18)."""
+
 Kind = Literal["denied", "user", "process", "charged"]
 KINDS: dict[Kind, str] = {
     "denied": "no agent can use it",
@@ -40,6 +45,11 @@ WATCHES = KernelLimit(
     "user",
     "PID 1 keeps all but 256 of its user's watches, if the limit is at most 16,384",
 )
+MAPS = KernelLimit(
+    "vm.max_map_count",
+    "process",
+    "maps and page tables are charged to the box, the nodes that keep maps since Linux 6.1 not",
+)
 LIMITS = (
     WATCHES,
     KernelLimit("net.core.bpf_jit_limit", "denied", "filters of sockets and seccomp are denied"),
@@ -65,7 +75,7 @@ LIMITS = (
     KernelLimit("fs.pipe-user-pages-soft", "user", "F_SETPIPE_SZ is denied, a pipe has 16 pages, charged to the box"),
     KernelLimit("fs.pipe-user-pages-hard", "user", "F_SETPIPE_SZ is denied, a pipe has 16 pages, charged to the box"),
     KernelLimit("fs.nr_open", "process", "RLIMIT_NOFILE is lower"),
-    KernelLimit("vm.max_map_count", "process", "maps and page tables are charged to the box"),
+    MAPS,
     KernelLimit("net.unix.max_dgram_qlen", "process", "messages are charged to the box"),
     KernelLimit(
         "fs.file-max",
@@ -82,3 +92,8 @@ LIMITS = (
 def suffices(limit: KernelLimit, value: str, boxes: int) -> bool:
     """Whether `boxes` boxes leave half of a shared limit."""
     return not limit.per_box or not value.isdigit() or int(value) // 2 >= limit.per_box * boxes
+
+
+def uncharged_maps_bytes(maps: int, limits: Limits = _DEFAULT) -> int:
+    """Memory that a box's maps use outside of its cap, if each process may have `maps`."""
+    return min(maps * limits.processes, limits.cap_bytes // CHARGED_MAP_BYTES) * UNCHARGED_MAP_BYTES

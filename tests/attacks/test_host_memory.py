@@ -1,10 +1,11 @@
-"""A process that the kernel kills while its box is far below its cap is no fault of the agent's."""
+"""The host's memory: kills below a box's cap, and objects of the kernel that are charged to no box."""
 
+import logging
 import os
 import time
 import uuid
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
@@ -13,13 +14,16 @@ from judge.agents.program_files import program_digest
 from judge.attacks.weak_box import ATTACKER, Config, weak_builder
 from judge.games.types import Verdict
 from judge.host.build_images import build_images
+from judge.host.kernel_limits import MAPS, MAX_MAPS
 from judge.referee.play import Slot, Venue, play
 from judge.referee.policy import load_policy
 from judge.referee.spec import GameSpec, RecordFile, SeatSpec
 from judge.referee.verify import verify
-from judge.sandbox.machine.cgroup import UNIFIED, parse_mounts
+from judge.sandbox import BoxPolicy, Limits, Tenant, open_box
+from judge.sandbox.machine.cgroup import UNIFIED, find_cgroups, parse_mounts
 from judge.sandbox.static_builds import compile_static
 from tests.patience import PATIENCE_S
+from tests.sandbox.guest import Guest
 
 pytestmark = [
     pytest.mark.docker,
@@ -34,11 +38,12 @@ ROOM_MIB, CAP_MIB = 64, 200
 
 @pytest.fixture(scope="module")
 def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The directory of the program."""
+    """The directory of the programs."""
     build_images(["native"])
     folder = tmp_path_factory.mktemp("grows")
     folder.chmod(0o755)
-    compile_static([AGENTS / "grows.c"], folder / "grows")
+    for name in ("grows", "fills"):
+        compile_static([AGENTS / f"{name}.c"], folder / name)
     return folder
 
 
@@ -102,3 +107,69 @@ def test_a_kill_at_the_cap_is_the_fault_of_the_agent(slot: Slot, program: Path) 
     assert evidence is not None
     assert evidence.reached_cap
     assert not verify(file).problems
+
+
+# --- objects of the kernel -----------------------------------------------------------------------
+
+MAX_UNCHARGED_BYTES = 16 * MIB
+SLABS = Path("/proc/slabinfo")
+OBJECTS_OF_A_SLAB, SLABS_OF_AN_OBJECT = 10, 5
+"""A kind of slab belongs to the objects made if it has grown by a tenth to five times their number."""
+ROUNDS = 3
+FEW = 2000
+"""Fewer objects are noise of the host, and little memory."""
+
+KINDS = {
+    "connections": 1_000_000, "addresses": 1_000_000, "messages": 150_000, "stream-bytes": 150_000, "packets": 150_000,
+    "pipes": 3000, "events": 1_000_000, "watches": 1_000_000, "open-files": 1_000_000, "mappings": 1_000_000,
+    "named-mappings": 1_000_000, "page-tables": 60_000, "names": 200_000, "files": 1_000_000, "links": 1_000_000,
+    "timers": 1_000_000, "signals": 1_000_000, "polls": 1_000_000,
+}  # fmt: skip
+"""Kinds of fills.c, with as many objects as have room in a box; a million: as many as the limits allow."""
+
+
+def slabs() -> dict[str, tuple[int, int]]:
+    """Number and size of the kernel's objects, by kind."""
+    rows = (line.split() for line in SLABS.read_text(encoding="ascii").splitlines()[2:])
+    return {name: (int(count), int(size)) for name, _, count, size, *_ in rows}
+
+
+def kernel_bytes(pid: int) -> int:
+    """Memory of the kernel that is charged to the box of a process."""
+    groups = find_cgroups(pid, "")
+    assert groups is not None
+    if "memory" in groups:
+        return int((groups["memory"] / "memory.kmem.usage_in_bytes").read_text())
+    rows = dict(line.split() for line in (groups[UNIFIED] / "memory.stat").read_text().splitlines())
+    return int(rows["kernel"])
+
+
+def fill(program: Path, kind: str, most: int) -> tuple[int, dict[str, tuple[int, int]], int]:
+    """Objects made, all slabs with them, and the charge of the kernel's memory."""
+    tenant = Tenant("fills", program, ("fills", kind, str(most)), "native", 0, "fills")
+    with closing(Guest(open_box("docker", tenant, Limits(), BoxPolicy()), program)) as guest:
+        guest.move_in()
+        made = int(guest.line().split()[1])
+        first = getattr(guest.box, "_container").first  # noqa: B009 - PID 1 of a box of the Engine
+        return made, slabs(), kernel_bytes(first.pid)
+
+
+def uncharged_bytes(program: Path, kind: str) -> int:
+    """Growth of the slabs that the objects made are in, less what is charged to the box."""
+    _, before, empty = fill(program, kind, 1)
+    made, after, full = fill(program, kind, KINDS[kind])
+    grown = {name: (count - before.get(name, (0, 0))[0], size) for name, (count, size) in after.items()}
+    least, most = max(FEW, made // OBJECTS_OF_A_SLAB), made * SLABS_OF_AN_OBJECT
+    theirs = {name: pair for name, pair in grown.items() if least < pair[0] < most}
+    uncharged = sum(count * size for count, size in theirs.values()) - max(0, full - empty)
+    logging.getLogger(__name__).info("%s %s: %s, %s bytes charged, %s not", made, kind, theirs, full - empty, uncharged)
+    return uncharged
+
+
+@pytest.mark.skipif(not os.access(SLABS, os.R_OK), reason="this kernel shows no slabs")
+@pytest.mark.parametrize("kind", KINDS)
+def test_objects_of_the_kernel_use_at_most_16_mib_outside_of_the_cap(program: Path, kind: str) -> None:
+    if kind == "mappings" and int(Path("/proc/sys", *MAPS.name.split(".")).read_text()) > MAX_MAPS:
+        pytest.skip("vm.max_map_count is too large here for the bound, which judge doctor reports")
+    # Other processes of the host make objects, too.
+    assert any(uncharged_bytes(program, kind) <= MAX_UNCHARGED_BYTES for _ in range(ROUNDS))

@@ -6,7 +6,7 @@ import pytest
 
 from judge.cli.doctor import page
 from judge.host.build_images import build_images
-from judge.host.doctor import HostFinding, Light
+from judge.host.findings import HostFinding, Light
 from tests.cli.conftest import Judge
 
 

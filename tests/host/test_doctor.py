@@ -7,8 +7,10 @@ import pytest
 
 from judge.host import doctor
 from judge.host.build_images import build_images
-from judge.host.doctor import NAMES, HostFinding, Light, hyperthread_groups, run_checks, shares, worst_light
+from judge.host.doctor import hyperthread_groups, run_checks, shares, worst_light
+from judge.host.findings import HostFinding, Light
 from judge.host.host import BoxTrial, Host, read_host
+from judge.host.kernel_checks import NAMES
 from judge.sandbox.box import Readings
 from judge.sandbox.docker.images import ImageState
 from judge.sandbox.docker.seccomp import load_profile
@@ -265,6 +267,40 @@ def test_more_epoll_watches_than_pid_1_can_keep_are_red(value: str, light: Light
     finding = one("watches", replace(SERVER, settings={"fs.epoll.max_user_watches": value}))
     assert light is finding.light
     assert (light is not Light.GREEN) == finding.fix.startswith("sysctl -w fs.epoll.max_user_watches=8192")
+
+
+@pytest.mark.parametrize(
+    ("kernel", "value", "light"),
+    [("6.12.48", "4096", Light.GREEN), ("6.12.48", "65530", Light.YELLOW), ("6.12.48", "1048576", Light.YELLOW)],
+)
+def test_maps_that_use_much_memory_outside_of_the_cap_are_reported(kernel: str, value: str, light: Light) -> None:
+    finding = one("maps", replace(SERVER, kernel=kernel, settings={"vm.max_map_count": value}))
+    assert light is finding.light
+
+
+def test_maps_of_kernels_that_charge_all_of_them_are_not_reported() -> None:
+    old = replace(SERVER, kernel="5.10.0", settings={"vm.max_map_count": "65530"})
+    assert not [finding for finding in run_checks(old) if finding.check == "maps"]
+
+
+@pytest.mark.parametrize(
+    ("kernel", "settings", "light"),
+    [
+        ("6.1.0-44-amd64", {"kernel.modprobe": "/sbin/modprobe", "kernel.modules_disabled": "0"}, Light.YELLOW),
+        ("6.1.0-44-amd64", {"kernel.modprobe": "", "kernel.modules_disabled": "0"}, Light.GREEN),
+        ("6.1.0-44-amd64", {"kernel.modprobe": "/sbin/modprobe", "kernel.modules_disabled": "1"}, Light.GREEN),
+        ("6.14.0", {"kernel.modprobe": "/sbin/modprobe", "kernel.modules_disabled": "0"}, Light.GREEN),
+    ],
+)
+def test_a_kernel_that_loads_modules_for_unknown_programs_is_reported(
+    kernel: str, settings: dict[str, str], light: Light
+) -> None:
+    assert light is one("modules", replace(SERVER, kernel=kernel, settings=settings)).light
+
+
+def test_mapped_users_are_reported_as_long_queues() -> None:
+    mapped = {**(SERVER.engine or {}), "SecurityOptions": ["name=userns"]}
+    assert Light.YELLOW is one("queues", replace(SERVER, engine=mapped)).light
 
 
 def test_limits_of_the_whole_host_are_shown_with_their_numbers() -> None:

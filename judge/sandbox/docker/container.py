@@ -4,13 +4,10 @@ The kernel keeps pages, locks, watches and waiters per file, and missing names p
 state, even of read-only files, and send data to other boxes or games. So no other box shares the files.
 """
 
-import shutil
-import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum, auto
 from pathlib import Path
@@ -21,6 +18,7 @@ from judge.sandbox.box import BoxPolicy, Channel, Meter, ProcessReport, Readings
 from judge.sandbox.docker.attach import AttachStream
 from judge.sandbox.docker.engine import Engine, EngineRefusalError
 from judge.sandbox.docker.freezer import EnginePause, Freezer, choose_freezer
+from judge.sandbox.docker.program_copy import ProgramCopy
 from judge.sandbox.host_activity.interference import FirstProcess, is_ordered_frozen, release
 from judge.sandbox.machine import cgroup
 from judge.sandbox.machine.owner import remove_directory
@@ -54,26 +52,6 @@ class UnreportedEnd(Enum):
 
 
 OnEnd = Callable[[], Sequence[tuple[Channel, bytes]]]
-
-
-@dataclass(frozen=True, slots=True)
-class ProgramCopy:
-    """Copy of `source` at `path`."""
-
-    source: Path
-    path: Path
-
-    def make(self) -> None:
-        """Raises HostError."""
-        remove_directory(self.path)
-        try:
-            shutil.copytree(self.source, self.path, symlinks=True)  # resolved in the box
-        except OSError as error:
-            reason = error.args[0][0][-1] if isinstance(error, shutil.Error) else error.strerror
-            raise HostError(
-                f"The files in {self.source} could not be copied for a box: {reason}: make room in "
-                f"{tempfile.gettempdir()}, or set TMPDIR"
-            ) from error
 
 
 class EngineMeter(Meter):

@@ -24,11 +24,13 @@ from judge.sandbox.box import (
 )
 from judge.sandbox.docker import hardening, seccomp
 from judge.sandbox.docker.attach import AttachStream
-from judge.sandbox.docker.container import Container, ProgramCopy, UnreportedEnd
+from judge.sandbox.docker.container import Container, UnreportedEnd
 from judge.sandbox.docker.engine import Engine, EngineRefusalError
 from judge.sandbox.docker.images import RuntimeImage, find_runtime, load_image
 from judge.sandbox.docker.kept import Reuse
-from judge.sandbox.docker.requirements import refuse_stack, refuse_unmet
+from judge.sandbox.docker.kernel_files import write_kernel_files
+from judge.sandbox.docker.program_copy import ProgramCopy
+from judge.sandbox.docker.requirements import maps_users, refuse_stack, refuse_unmet
 from judge.sandbox.machine import cgroup
 from judge.sandbox.machine.owner import Owner, make_directory, mark_of
 from judge.sandbox.machine.pipes import NamedPipes
@@ -56,6 +58,7 @@ class DockerBox(Box):
         self._tmpfs: Mapping[str, str] = {}
         self._pipes: NamedPipes | None = None
         self._uses_pipes = False
+        self._maps_users = False
         self._started = False
         self._over = False
         """PID 1 runs no agent any more, or has ended."""
@@ -94,7 +97,9 @@ class DockerBox(Box):
     def _make(self, image: RuntimeImage, profile: str) -> None:
         engine = Engine(self._policy.start_timeout_s)
         container = self._container = Container(self._tenant, engine)
-        refuse_unmet(self._policy, engine.info())
+        info = engine.info()
+        refuse_unmet(self._policy, info)
+        self._maps_users = maps_users(info)
         self._make_directory()
         container.id = self._create(engine, image, profile)
         container.start(engine, self._policy, self._on_report, self._on_end, self._on_first_end)
@@ -109,6 +114,7 @@ class DockerBox(Box):
         try:
             self._container.directory = directory = make_directory()
             write_accounts(directory, self._uid())
+            write_kernel_files(directory, self._limits)
         except OSError as error:
             raise HostError(f"No directory for {self}: {error}: make room there, or set TMPDIR") from error
         if self._policy.may_use_pipes:
@@ -163,6 +169,7 @@ class DockerBox(Box):
             pipes=pipes,
             accounts=self._container.directory,
             seccomp=seccomp.engine_text(profile),
+            maps_users=self._maps_users,
         )
 
     def _uid(self) -> int:

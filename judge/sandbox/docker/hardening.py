@@ -5,7 +5,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from judge.sandbox.box import BoxPolicy, Limits, Tenant
+from judge.sandbox.box import ONE_KERNEL, BoxPolicy, Limits, Tenant
+from judge.sandbox.docker import kernel_files
 from judge.sandbox.layout import ACCOUNT_FILES, FOLDERS, HOME, PERSISTENT, PROGRAM, SCRATCH, environment
 
 INIT = "/judge/init"
@@ -116,6 +117,11 @@ MASKED = tuple(path for paths in MASKED_WHY.values() for path in paths)
 DEVICES = Path("/sys/devices")
 SYSTEM, PROCESSORS = "system", "cpu"
 """An agent sees only `system/cpu` of `DEVICES`."""
+COUNTERS = ("cpu*/acpi_cppc", "cpu*/cpuidle", "cpu*/thermal_throttle", "cpufreq")
+"""Folders below it that show how busy processors are."""
+
+SETTINGS: Mapping[str, str] = {"net.core.somaxconn": "0"}
+"""One connection waits at each listening socket, because 832 bytes of it are not charged."""
 
 SELINUX = Path("/sys/fs/selinux/enforce")
 READONLY = ("/proc",)
@@ -140,11 +146,13 @@ def container_config(
     pipes: Path | None = None,
     accounts: Path | None = None,
     seccomp: str | None = None,
+    maps_users: bool = False,
 ) -> dict[str, Any]:
     """Body of the Engine's `POST /containers/create` (API 1.41 or newer).
 
     `uid` is also the agent's group. `program` replaces the tenant's. `pipes` is mounted at /io. `accounts` contains the
-    `ACCOUNT_FILES`. `seccomp` is a profile's text; None: the Engine's own.
+    `ACCOUNT_FILES` and `kernel_files`. `seccomp` is a profile's text; None: the Engine's own. With `maps_users`, the
+    kernel hides `SETTINGS`.
     """
     return {
         "Image": image,
@@ -165,8 +173,10 @@ def container_config(
         "StopTimeout": 1,
         "HostConfig": {
             **_isolation(policy, seccomp),
+            "MaskedPaths": [*MASKED, *_devices(), *_kernel_files(policy, is_masked=accounts is None)],
+            "Sysctls": {} if maps_users else dict(SETTINGS),
             **_quotas(limits),
-            **_files(tenant, limits, program or tenant.program, pipes, accounts, uid),
+            **_files(tenant, limits, program or tenant.program, pipes, accounts, uid, policy),
             "CpuShares": tenant.cpu_shares,
             "CpusetCpus": ",".join(map(str, tenant.parking_cores or tenant.cores)),
         },
@@ -185,7 +195,6 @@ def _isolation(policy: BoxPolicy, seccomp: str | None) -> dict[str, Any]:
         "Privileged": False,
         "SecurityOpt": security,
         "ReadonlyRootfs": True,
-        "MaskedPaths": [*MASKED, *_devices()],
         "ReadonlyPaths": list(ENGINE_READONLY if SELINUX.exists() else READONLY),
         "NetworkMode": "none",
         "CgroupnsMode": "private",  # no host path in /proc/self/cgroup
@@ -197,15 +206,23 @@ def _isolation(policy: BoxPolicy, seccomp: str | None) -> dict[str, Any]:
     }
 
 
+def _kernel_files(policy: BoxPolicy, *, is_masked: bool) -> tuple[str, ...]:
+    """A separate kernel counts for its box only."""
+    is_shared = policy.runtime in ONE_KERNEL
+    return tuple(f"{kernel_files.PROC}/{name}" for name in kernel_files.NAMES) if is_shared and is_masked else ()
+
+
 @cache
 def _devices() -> tuple[str, ...]:
-    """They show temperatures and activity."""
+    """They show temperatures and activity of the host."""
     system = DEVICES / SYSTEM
+    processors = system / PROCESSORS
     try:
         names = [*DEVICES.iterdir(), *system.iterdir()]
     except OSError:
         names = []
-    return tuple(sorted(str(path) for path in names if path not in (system, system / PROCESSORS)))
+    names += [path for pattern in COUNTERS for path in processors.glob(pattern)]
+    return tuple(sorted(str(path) for path in names if path not in (system, processors)))
 
 
 def _quotas(limits: Limits) -> dict[str, Any]:
@@ -235,13 +252,21 @@ def _ulimit(name: str, value: int) -> dict[str, Any]:
 
 
 def _files(
-    tenant: Tenant, limits: Limits, program: Path, pipes: Path | None, accounts: Path | None, uid: int
+    tenant: Tenant,
+    limits: Limits,
+    program: Path,
+    pipes: Path | None,
+    accounts: Path | None,
+    uid: int,
+    policy: BoxPolicy,
 ) -> dict[str, Any]:
     mounts = [_mount(program.resolve(), PROGRAM)]
     if pipes is not None:
         mounts.append(_mount(pipes, PIPES))
     if accounts is not None:
         mounts += [_mount(accounts / name, f"/etc/{name}") for name in ACCOUNT_FILES]
+        if policy.runtime in ONE_KERNEL:
+            mounts += [_mount(accounts / name, f"{kernel_files.PROC}/{name}") for name in kernel_files.NAMES]
     for kind, path in FOLDERS.items():
         if kind in tenant.folders:
             # The volume has its quota and restrictions.

@@ -17,8 +17,9 @@ from threading import Lock
 from typing import Any
 
 from judge.sandbox.docker import inside
-from judge.sandbox.docker.container import Container, ProgramCopy
+from judge.sandbox.docker.container import Container
 from judge.sandbox.docker.freezer import EnginePause
+from judge.sandbox.docker.program_copy import ProgramCopy
 from judge.sandbox.host_activity.interference import FirstProcess, is_ordered_frozen
 from judge.sandbox.layout import PROGRAM
 from judge.sandbox.machine.cgroup import UNIFIED, parse_mounts

@@ -37,7 +37,7 @@ def unmet_requirements(policy: BoxPolicy, info: Mapping[str, Any]) -> Iterator[s
             f"box.apparmor = {policy.apparmor!r}, but this Engine has no AppArmor: "
             "install apparmor and restart the Engine, or set box.apparmor to auto"
         )
-    if policy.user_namespace == "required" and not has & {"userns", "rootless"}:
+    if policy.user_namespace == "required" and not maps_users(info):
         yield (
             "box.user_namespace = 'required', but this Engine does not shift users: "
             'set "userns-remap": "default" in /etc/docker/daemon.json and restart the Engine'
@@ -70,6 +70,11 @@ def refuse_stack(label: str) -> None:
         f"another: disable the profile of the runtime (ln -s /etc/apparmor.d/{runtime} /etc/apparmor.d/disable/ and "
         f"apparmor_parser -R /etc/apparmor.d/{runtime}), or use runc"
     )
+
+
+def maps_users(info: Mapping[str, Any]) -> bool:
+    """Whether containers have a user namespace. `info` is the Engine's."""
+    return bool(security_options(info) & {"userns", "rootless"})
 
 
 def security_options(info: Mapping[str, Any]) -> set[str]:

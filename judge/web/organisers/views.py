@@ -17,8 +17,10 @@ from judge.contest.plan import load_plan
 from judge.contest.run_lock import player_of
 from judge.contest.settings import Settings, settings_of
 from judge.contest_games import GameState, PublishedGame
-from judge.host.doctor import NAMES, HostFinding, run_checks, worst_light
+from judge.host.doctor import run_checks, worst_light
+from judge.host.findings import HostFinding
 from judge.host.host import read_host
+from judge.host.kernel_checks import NAMES
 from judge.sandbox.machine.cores import holders_here, on_all_processors
 from judge.store.types import JournalLine, State
 from judge.web.authors.submissions import submission_values

@@ -22,6 +22,8 @@ def config(
     pipes: Path | None = None,
     accounts: Path | None = None,
     seccomp: str | None = None,
+    *,
+    maps_users: bool = False,
 ) -> dict[str, Any]:
     return container_config(
         image="sha256:1",
@@ -34,6 +36,7 @@ def config(
         pipes=pipes,
         accounts=accounts,
         seccomp=seccomp,
+        maps_users=maps_users,
     )
 
 
@@ -69,7 +72,26 @@ def test_files_of_the_kernel_that_lock_or_show_others_are_masked() -> None:
     masked = set(host()["MaskedPaths"])
     assert {"/proc/locks", "/proc/pressure", "/proc/zoneinfo", "/proc/sys/fs", "/sys/kernel", "/dev/mqueue"} <= masked
     assert {"/sys/fs/cgroup/cgroup.events", "/sys/fs/cgroup/cpu.pressure"} <= masked
-    assert not masked & {"/proc/stat", "/proc/meminfo", "/proc/cpuinfo", "/proc/cgroups", "/sys/fs/cgroup"}
+    assert not masked & {"/proc/cpuinfo", "/proc/cgroups", "/sys/fs/cgroup"}
+
+
+def test_counters_of_the_whole_host_are_files_of_the_judge_or_masked() -> None:
+    counters = {"/proc/stat", "/proc/loadavg", "/proc/meminfo", "/proc/uptime"}
+    mounted = host(accounts=Path("/tmp/judge-box-1"))
+    assert counters <= {mount["Target"] for mount in mounted["Mounts"]}
+    assert not counters & set(mounted["MaskedPaths"])
+    assert counters <= set(host()["MaskedPaths"])
+
+
+def test_a_box_with_a_separate_kernel_has_its_counters() -> None:
+    alone = host(policy=BoxPolicy(runtime="runsc"), accounts=Path("/tmp/judge-box-1"))
+    assert not [mount for mount in alone["Mounts"] if mount["Target"].startswith("/proc/")]
+    assert "/proc/stat" not in alone["MaskedPaths"]
+
+
+def test_one_connection_waits_at_a_socket_where_the_setting_can_be_made() -> None:
+    assert host()["Sysctls"] == {"net.core.somaxconn": "0"}
+    assert host(maps_users=True)["Sysctls"] == {}
 
 
 @pytest.mark.skipif(not Path("/sys/devices/system/cpu").exists(), reason="this host shows no devices")
@@ -141,7 +163,7 @@ def test_the_account_files_are_mounted_read_only() -> None:
     assert [
         ("/tmp/judge-box-1/passwd", "/etc/passwd", True),
         ("/tmp/judge-box-1/group", "/etc/group", True),
-    ] == [(mount["Source"], mount["Target"], mount["ReadOnly"]) for mount in mounts]
+    ] == [(mount["Source"], mount["Target"], mount["ReadOnly"]) for mount in mounts][:2]
 
 
 def test_processes_are_the_agent_s_own_and_pid_1() -> None:
