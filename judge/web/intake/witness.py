@@ -99,13 +99,15 @@ def create_app(witness: Witness, limits: IntakePolicy) -> Asgi:
         return await run_in_threadpool(witness.response, body)
 
     return Middleware(
-        Starlette(routes=[Route(f"/{ADD_CHECKPOINT}", add, methods=["POST"])]), Part.limited("witness", limits)
+        Starlette(routes=[Route(f"/{ADD_CHECKPOINT}", add, methods=["POST"])]), Part.logged("witness", limits)
     )
 
 
 def serve(witness: Witness, listener: socket.socket, ready: Callable[[], None], proxy: str = "") -> None:
     """Serve until a signal."""
     limits = IntakePolicy(upload_bytes=MAX_REQUEST_BYTES)
-    server = uvicorn.Server(uvicorn.Config(create_app(witness, limits), **uvicorn_options(limits, proxy)))
+    server = uvicorn.Server(
+        uvicorn.Config(create_app(witness, limits), **uvicorn_options(limits, limits.connections, proxy))
+    )
     ready()
     server.run(sockets=[listener])
