@@ -27,7 +27,7 @@ from judge.web.kit.middleware import (
     path_of,
 )
 from judge.web.kit.networks import NetworkCounts
-from judge.web.kit.rooms import Capacity, Rooms
+from judge.web.kit.rooms import Rooms, SharedRoom
 
 ORGANISERS = "organiser"
 
@@ -63,11 +63,11 @@ class ClientLimits:
         self._limits = limits
         self._organisers = organisers or {}
         self._headers = [(name.encode(), value.encode()) for name, value in HEADERS.items()]
-        self._rooms = {False: Capacity(allowed.requests), True: Capacity(allowed.streams)}
+        self._rooms = {False: SharedRoom(allowed.requests), True: SharedRoom(allowed.streams)}
         self._counts = {is_stream: NetworkCounts(limits.connections_per_address) for is_stream in (False, True)}
         self._reserved: Counter[str] = Counter()
         self._starting = Lane(STARTS)
-        self._answers = Capacity(ALL_ANSWER_BYTES)
+        self._answers = SharedRoom(ALL_ANSWER_BYTES)
         self._bytes = NetworkCounts(ANSWER_BYTES)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

@@ -80,7 +80,7 @@ class _Guest:
     connection: Endable | None
 
 
-class Capacity:
+class SharedRoom:
     """Room for a number of requests, or bytes. If it is full, the network with most of it loses its newest."""
 
     def __init__(self, size: int) -> None:

@@ -8,7 +8,7 @@ import pytest
 from judge.base.errors import InputError
 from judge.submissions.intake import IntakePolicy
 from judge.web.kit.networks import NetworkCounts, networks_of
-from judge.web.kit.rooms import MIN_ROOM, Capacity, Rooms
+from judge.web.kit.rooms import MIN_ROOM, Rooms, SharedRoom
 
 
 class Connection:
@@ -19,13 +19,13 @@ class Connection:
         self.is_ended = True
 
 
-def enter(stack: ExitStack, room: Capacity, host: str, size: int = 1) -> Connection | None:
+def enter(stack: ExitStack, room: SharedRoom, host: str, size: int = 1) -> Connection | None:
     connection = Connection()
     return connection if stack.enter_context(room.entered(host, connection, size)) else None
 
 
 def test_full_room_ends_the_newest_of_the_network_with_most() -> None:
-    room = Capacity(6)
+    room = SharedRoom(6)
     with ExitStack() as stack:
         many = [enter(stack, room, f"2001:db8:1:{number:x}::1") for number in range(4)]
         few = [enter(stack, room, f"192.0.2.{number}") for number in range(2)]
@@ -37,7 +37,7 @@ def test_full_room_ends_the_newest_of_the_network_with_most() -> None:
 
 
 def test_network_with_most_gets_no_more_room() -> None:
-    room = Capacity(4)
+    room = SharedRoom(4)
     with ExitStack() as stack:
         first = [enter(stack, room, f"10.0.0.{number}") for number in range(4)]
         assert enter(stack, room, "10.0.0.9") is None
@@ -48,7 +48,7 @@ def test_network_with_most_gets_no_more_room() -> None:
 
 @pytest.mark.parametrize("hostile", ["2001:db8:7:{:x}::1", "10.9.9.{}"])
 def test_no_network_keeps_others_out(hostile: str) -> None:
-    room = Capacity(50)
+    room = SharedRoom(50)
     with ExitStack() as stack:
         for number in range(200):
             enter(stack, room, hostile.format(number))
@@ -59,7 +59,7 @@ def test_no_network_keeps_others_out(hostile: str) -> None:
 
 
 def test_sizes_are_counted() -> None:
-    room = Capacity(100)
+    room = SharedRoom(100)
     with ExitStack() as stack:
         large = enter(stack, room, "10.0.0.1", 90)
         assert enter(stack, room, "10.0.1.1", 20) is not None
