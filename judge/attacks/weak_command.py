@@ -16,7 +16,7 @@ from judge.base.worker_processes import die_with_parent
 from judge.sandbox.machine.procfs import memory_bytes
 
 DEFENCES: Mapping[str, Sequence[tuple[str, object]]] = {
-    "organisers' room": [("judge.web.kit.clients:ORGANISER_ROOM", 0), ("judge.web.kit.clients:SIGN_IN_ROOM", 0)],
+    "organisers' room": [("judge.web.kit.rooms:ORGANISER_ROOM", 0), ("judge.web.kit.rooms:SIGN_IN_ROOM", 0)],
     "stream bound": [("judge.web.live.hub:MAX_UNSENT_BYTES", 1 << 40), ("judge.web.live.hub:PIECE_BYTES", 1 << 39)],
     "origin": [("judge.web.authors.app:check_site", lambda _: None)],
     "message bound": [("judge.cluster.connection:bound_messages", lambda: None)],

@@ -69,7 +69,7 @@ def fill_by_one_client(directory: Path, is_off: bool) -> Result:
 def keep_organiser_out(directory: Path, is_off: bool) -> Result:
     """Use up the service's capacity while an organiser requests a page."""
     planned = make_contest(directory, broadcast=limits())
-    addresses = [f"10.3.3.{number}" for number in range(2 * VIEWERS)]
+    addresses = [f"10.3.{number}.3" for number in range(2 * VIEWERS)]
     with attacked(planned, *(["organisers' room"] if is_off else [])) as service:
         cookie = f"judge-organiser={new_token(planned, 'Olga', TokenRole.ACT)}"
         with slow_forms(service, addresses):

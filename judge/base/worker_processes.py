@@ -72,7 +72,7 @@ class Worker(Generic[Result]):
         return None if self._process is None else self._process.pid
 
     def start(self, task: Callable[P, Result], *args: P.args, **kwargs: P.kwargs) -> None:
-        """Raises OSError without a process.
+        """Raises OSError without a process, RuntimeError without a thread; then `kill` it.
 
         The previous task must have ended. The task, its arguments and its result must be picklable.
         """
@@ -83,8 +83,9 @@ class Worker(Generic[Result]):
             self._process, self._pipe = self._new_process()
         self._answer = None
         # A new process does not read yet, and the pipe's buffer may be too small.
-        self._sender = Thread(target=_send, args=(self._pipe, data), daemon=True)
-        self._sender.start()
+        sender = Thread(target=_send, args=(self._pipe, data), daemon=True)
+        sender.start()
+        self._sender = sender
 
     def exception(self) -> Exception | None:
         """Wait for the task: its exception, WorkerLostError if the process is gone, or None."""
@@ -327,10 +328,9 @@ def _serve(
     if len(pipes) == 1:
         _do_tasks(pipes[0], first)
         return
-    import resource
+    from judge.base.descriptors import raise_descriptor_limit
 
-    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))  # the soft limit is for a single task
+    raise_descriptor_limit()  # the soft limit is for a single task
     threads = [Thread(target=_do_tasks, args=(pipe,)) for pipe in pipes]
     for thread in threads:
         thread.start()

@@ -1,24 +1,35 @@
 """The event log of a contest: one event per line, one writer, any number of readers.
 
-A killed writer leaves at most an incomplete line. Readers ignore it; reopening removes it.
+A killed writer leaves at most an incomplete line. Readers ignore it; reopening removes it. Readers skip a damaged line;
+the writer cuts the log off at the first one, and its owner writes the rest again.
 """
 
 import os
 import re
+import secrets
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import IO, NamedTuple
 
-from judge.base.durable_files import sync_file
+from judge.base.appended_file import AppendedFile, AppendedLine
+from judge.base.durable_files import PARTIAL, sync_file
 from judge.base.errors import HostError, InputError
 from judge.base.locks import lock
-from judge.broadcast.events import AnyEvent, write_event
+from judge.base.logs import get_logger
+from judge.broadcast.events import AnyEvent, Opened, read_event, write_event
 
 LOG_FILE = "events.ndjson"
 
 _HEAD = re.compile(
     rb'\{"seq":(\d+)(?:,"journal":(\d+))?(?:,"game":(\d+),"attempt":(\d+))?,"type":"([a-z]+)"(?:,"ply":(\d+))?'
 )
+
+
+MIN_EVENT_BYTES = 16
+"""Size of the shortest line. Damage of N bytes contains at most N / 16 events."""
+
+log = get_logger()
 
 
 class Head(NamedTuple):
@@ -50,23 +61,35 @@ class EventLog:
         self.seq = 0
         try:
             self._file: IO[bytes] = path.open("a+b", buffering=0)
-            lock(self._file)
-            self._cut_torn_line()
         except OSError as error:
             raise HostError(f"{path}: {error.strerror}") from None
-        self._end = self._file.seek(0, os.SEEK_END)
+        try:
+            lock(self._file)
+            self._cut_torn_line()
+        except BaseException as error:
+            self._file.close()
+            if isinstance(error, OSError):
+                raise HostError(f"{path}: {error.strerror}") from None
+            raise
 
-    def lines(self) -> Iterator[tuple[Head, bytes]]:
-        """All lines; must be exhausted before appending. Raises InputError for a wrong number."""
-        with self.path.open("rb") as file:
-            for number, line in enumerate(file, 1):
-                head = head_of(line)
-                if head.seq != number:
-                    raise InputError(
-                        f"{self.path}: line {number} has the number {head.seq}; remove the file to have it rebuilt"
-                    )
-                self.seq = number
-                yield head, line
+    def lines(self) -> Iterator[tuple[Head, AnyEvent]]:
+        """All events before the first damaged line, where the log is cut off; must be exhausted before appending.
+
+        Raises HostError.
+        """
+        with closing(LogReader(self.path)) as reader:
+            try:
+                while (news := reader.news()) is not None:
+                    for line in news:
+                        if reader.damaged_at is None or line.begin < reader.damaged_at:
+                            self.seq = line.value.seq
+                            yield head_of(line.data), line.value
+                    if reader.damaged_at is not None:
+                        break
+                if reader.damaged_at is not None:
+                    self._cut_damage(reader.damaged_at)
+            except OSError as error:
+                raise HostError(f"{self.path}: {error.strerror}") from None
 
     def append(self, events: Sequence[AnyEvent], *, is_durable: bool = False) -> None:
         """Write all events or none. Raises HostError.
@@ -77,14 +100,14 @@ class EventLog:
             return
         data = b"".join(write_event(event, seq) + b"\n" for seq, event in enumerate(events, self.seq + 1))
         try:
+            end = os.fstat(self._file.fileno()).st_size
             if os.write(self._file.fileno(), data) != len(data):
-                os.ftruncate(self._file.fileno(), self._end)
+                os.ftruncate(self._file.fileno(), end)
                 raise HostError(f"{self.path}: the disk is full: free some space to continue the log")
             if is_durable:
                 sync_file(self._file)
         except OSError as error:
             raise HostError(f"{self.path}: {error.strerror}") from None
-        self._end += len(data)
         self.seq += len(events)
 
     def close(self) -> None:
@@ -103,50 +126,51 @@ class EventLog:
         if end < size:
             os.ftruncate(self._file.fileno(), end)
 
+    def _cut_damage(self, end: int) -> None:
+        """Replace the file by its first `end` bytes, as another log: later events may get other numbers."""
+        log.error("the event log is damaged; it is written again from there", file=str(self.path), offset=end)
+        partial = self.path.with_name(f"{self.path.name}.{os.getpid()}{PARTIAL}")
+        file: IO[bytes] = partial.open("a+b", buffering=0)
+        try:
+            lock(file)
+            with self.path.open("rb") as old:
+                if end:
+                    first = read_event(old.readline().strip(b"\0\n"))
+                    if isinstance(first, Opened):
+                        first = first.model_copy(update={"log": secrets.token_hex(8)})
+                    file.write(write_event(first, 1) + b"\n")
+                    while (left := end - old.tell()) > 0 and (data := old.read(min(left, 1 << 20))):
+                        file.write(data)
+            sync_file(file)
+            partial.replace(self.path)
+        except BaseException:
+            file.close()
+            partial.unlink(missing_ok=True)
+            raise
+        self._file.close()
+        self._file = file
 
-class LogReader:
-    """The reader: returns complete lines as they arrive.
 
-    If `is_replaced`, start a new reader.
-    """
+class LogReader(AppendedFile[AnyEvent]):
+    """The events of a log, as they arrive. Damaged lines leave gaps in their numbers."""
 
     def __init__(self, path: Path) -> None:
-        self._path = path
-        self._file: IO[bytes] | None = None
-        self._rest = b""
-        self._read = 0
-        self.seq = 0
+        super().__init__(path, self._event)
 
-    def news(self, most_bytes: int = 8 << 20) -> list[bytes]:
-        """New lines without line ends; at most about `most_bytes`."""
-        if self._file is None:
-            try:
-                self._file = self._path.open("rb", buffering=0)
-            except FileNotFoundError:
-                return []
-        data = self._file.read(most_bytes)
-        if not data:
-            return []
-        *lines, rest = (self._rest + data).split(b"\n")
-        self.seq += len(lines)
-        self._read += len(data)
-        self._rest = rest
-        return lines
+    def restart(self) -> None:
+        """Read from the beginning of the file that is now at the path."""
+        super().restart()
+        self._seq = 0
 
-    def is_replaced(self) -> bool:
-        """Whether the file was replaced or has become shorter."""
-        if self._file is None:
-            return False
-        try:
-            found = self._path.stat()
-        except FileNotFoundError:
-            return True
-        mine = os.fstat(self._file.fileno())
-        return (found.st_dev, found.st_ino) != (mine.st_dev, mine.st_ino) or found.st_size < self._read - len(
-            self._rest
-        )
+    def _event(self, line: bytes) -> AnyEvent:
+        event = read_event(line)
+        head_of(line)
+        last = self._seq + 1 + self.skipped_bytes // MIN_EVENT_BYTES
+        if not self._seq < event.seq <= last:
+            raise InputError(f"has the number {event.seq} after {self._seq}")
+        self._seq = event.seq
+        return event
 
-    def close(self) -> None:
-        """Close the file."""
-        if self._file is not None:
-            self._file.close()
+
+EventLine = AppendedLine[AnyEvent]
+"""A line of a log."""

@@ -2,7 +2,6 @@
 
 import asyncio
 import re
-import resource
 import signal
 import socket
 from contextlib import suppress
@@ -13,6 +12,7 @@ from distributed.comm.addressing import unparse_host_port
 from distributed.core import Server
 from distributed.security import Security
 
+from judge.base.descriptors import raise_descriptor_limit
 from judge.base.errors import HostError
 from judge.base.logs import get_logger
 from judge.base.text import printable
@@ -52,9 +52,7 @@ def run_scheduler(listen: Address, security: Security, lost_after_s: float) -> N
 
     A worker silent for `lost_after_s` (at least 5, dask's minimum) counts as lost.
     """
-    # Each worker takes two files; systemd's limit is 1,024.
-    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+    raise_descriptor_limit()  # each worker takes two files
     for line in reap(containers=False):
         log.info("removed what an earlier judge left", what=line)
     with owned_directory() as scratch:

@@ -6,13 +6,14 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from judge.agents.agents import Agent, manifest_of, stage_agent
 from judge.base.errors import InputError
 from judge.base.text import quote
+from judge.base.watched_file import WatchedFile
 from judge.contest.plan import Planned, load_plan
 from judge.host.house_agents import house_agent_names
 from judge.store.types import ORGANISER, VERSIONED_CHARACTERS, State, Submission
@@ -106,10 +107,13 @@ def current_intake(directory: IntakeDirectory, register: Register) -> IntakeDire
         return directory
     if (document := register.document()) is not None:
         return _with_images(directory, read_snapshot(document).images) if directory.joins_later else directory
-    try:
-        return replace(directory, policy=load_plan(directory.plan).policy)
-    except InputError:
-        return directory
+    planned = _watched_plan(directory.plan).look()
+    return directory if planned is None else replace(directory, policy=planned.policy)
+
+
+@lru_cache(maxsize=64)
+def _watched_plan(path: Path) -> WatchedFile[Planned | None]:
+    return WatchedFile[Planned | None](path, load_plan, None)
 
 
 def _with_images(directory: IntakeDirectory, images: Collection[str]) -> IntakeDirectory:

@@ -94,11 +94,11 @@ class BroadcastPlan(_Table):
     delay_s: float = Field(default=0, ge=0, le=3600)
     """A move is shown this number of seconds later."""
     viewers: int = Field(default=5000, ge=1)
-    """Maximum number of connections at once."""
+    """Maximum number of streams at once; also of requests, up to 1,024."""
     connections_per_address: int = Field(default=64, ge=1)
-    """Maximum number of connections of one address."""
+    """Maximum number of requests of one address at once, and of its streams. Its networks have a multiple."""
     requests_per_minute: int = Field(default=1200, ge=1)
-    """Maximum per address."""
+    """Maximum per address. Its networks have a multiple."""
 
     @property
     def is_given(self) -> bool:

@@ -12,15 +12,14 @@ from contextlib import closing, suppress
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from threading import Event, Thread
 from types import TracebackType
 from typing import IO
 
-from sqlalchemy.exc import SQLAlchemyError
-
-from judge.base.errors import HostError, InputError
+from judge.base.errors import HostError
 from judge.base.locks import try_lock, try_lock_directory
 from judge.base.logs import get_logger
+from judge.base.service_loop import ServiceLoop
+from judge.base.watched_file import WatchedFile
 from judge.base.worker_processes import die_with_parent
 from judge.contest.contest import has_begun, open_store
 from judge.contest.folder_names import KEEPER_DIRECTORY
@@ -36,9 +35,6 @@ WHO = "the clock"
 """Actor in the journal."""
 
 POLL_INTERVAL_S = 1.0
-
-NEVER = -1
-"""An impossible modification time."""
 
 RUN_LOG = "run.log"
 """Output of `judge contest run` started by another process, in the contest's folder."""
@@ -102,35 +98,20 @@ def start_run(path: Path, arguments: Sequence[str] = (), *, dies_with_parent: bo
         raise HostError(f"{error.filename or place}: {error.strerror}: the contest was not started") from None
 
 
-class PlanFile:
-    """The plan of a contest file, reread when the file changes. Ignores a file with a mistake."""
+class PlanFile(WatchedFile[Planned]):
+    """The plan of a contest file."""
 
     def __init__(self, planned: Planned) -> None:
-        self._planned = planned
-        self._read_at = NEVER  # the file may be newer than the plan
+        super().__init__(planned.path, load_plan, planned)
+
+    @property
+    def plan(self) -> Plan:
+        """The current plan."""
+        return self.look().plan
 
     def windows(self) -> Windows:
-        """The schedule."""
-        return self.look().windows
-
-    def look(self) -> Plan:
-        """The plan."""
-        return self.planned().plan
-
-    def planned(self) -> Planned:
-        """Plan and policy."""
-        path = self._planned.path
-        try:
-            changed_at = path.stat().st_mtime_ns
-        except OSError:
-            changed_at = 0
-        if changed_at != self._read_at:
-            self._read_at = changed_at
-            try:
-                self._planned = load_plan(path)
-            except InputError as error:
-                log.error("the contest file has a mistake; it has no effect", error=str(error))  # noqa: TRY400
-        return self._planned
+        """The current schedule."""
+        return self.plan.windows
 
 
 def has_window_keeper(planned: Planned) -> bool:
@@ -163,23 +144,18 @@ class WindowKeeper:
         self._now = now
         self._file = PlanFile(planned)
         self._told: set[tuple[str, str]] = set()
-        self._end = Event()
-        self._thread: Thread | None = None
-        self._said = ""
+        self._loop = ServiceLoop("schedule", self._step)
         self._lock: IO[bytes] | None = None
 
     def __enter__(self) -> "WindowKeeper":
         self._lock_directory()
-        self._thread = Thread(target=self._run, name="windows", daemon=True)
-        self._thread.start()
+        self._loop.__enter__()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._end.set()
-        if self._thread is not None:
-            self._thread.join()
+        self._loop.__exit__(kind, error, trace)
         if self._lock is not None:
             self._lock.close()
 
@@ -187,18 +163,10 @@ class WindowKeeper:
         with suppress(OSError):
             self._lock = self._lock or try_lock_directory(self._planned.folder / KEEPER_DIRECTORY)
 
-    def _run(self) -> None:
-        while True:
-            self._lock_directory()
-            try:
-                self.look()
-                self._said = ""
-            except (HostError, InputError, SQLAlchemyError, OSError) as error:
-                if str(error) != self._said:
-                    log.error("the schedule was not checked", error=str(error))  # noqa: TRY400
-                self._said = str(error)
-            if self._end.wait(POLL_INTERVAL_S):
-                return
+    def _step(self) -> float:
+        self._lock_directory()
+        self.look()
+        return POLL_INTERVAL_S
 
     def look(self) -> None:
         """Perform due actions. Raises InputError and HostError; the next call continues."""

@@ -11,15 +11,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 from urllib.parse import urlsplit
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
 from judge.base.errors import InputError
-from judge.base.logs import get_logger
-
-log = get_logger()
 
 
 class NoticePolicy(BaseModel):
@@ -57,42 +54,13 @@ class NoticePolicy(BaseModel):
     """Maximum number of concurrent calls, one per author."""
 
 
-class NoticePolicyFile:
-    """The current policy in a contest file. A file with a mistake does not change it."""
-
-    def __init__(self, policy: NoticePolicy, path: Path | None) -> None:
-        """`policy` applies until the file changes; without a `path`, always."""
-        self._policy = policy
-        self._path = path
-        self._read_at = -1  # the file may be newer than the policy
-        self._given: Any = None
-
-    def look(self) -> NoticePolicy:
-        """Return the policy; read a changed file again."""
-        changed_at = self._changed_at()
-        if self._path is not None and changed_at != self._read_at:
-            self._read_at = changed_at
-            given = self._table()
-            if given is not None and given != self._given:
-                self._given = given
-                try:
-                    self._policy = NoticePolicy.model_validate(given)
-                except ValidationError as error:
-                    log.error("[intake.notices] has a mistake; the policy is unchanged", error=str(error))  # noqa: TRY400
-        return self._policy
-
-    def _changed_at(self) -> int:
-        try:
-            return 0 if self._path is None else self._path.stat().st_mtime_ns
-        except OSError:
-            return 0
-
-    def _table(self) -> Any:
-        try:
-            text = "" if self._path is None else self._path.read_text(encoding="utf-8-sig")
-            return tomllib.loads(text).get("intake", {}).get("notices", {})
-        except (OSError, ValueError, AttributeError, RecursionError):
-            return None
+def read_notice_policy(path: Path) -> NoticePolicy:
+    """The policy in a contest file. Raises InputError."""
+    try:
+        table = tomllib.loads(path.read_text(encoding="utf-8-sig")).get("intake", {}).get("notices", {})
+        return NoticePolicy.model_validate(table)
+    except (OSError, ValueError, AttributeError, RecursionError) as error:
+        raise InputError(f"{path}: [intake.notices]: {error}; the notice policy is unchanged") from None
 
 
 MAX_URL_CHARACTERS = 500

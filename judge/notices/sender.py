@@ -23,17 +23,16 @@ from datetime import UTC, datetime
 from email.message import EmailMessage
 from email.policy import SMTP
 from pathlib import Path
-from threading import Event, Thread
 from types import TracebackType
 from typing import IO
 
-from sqlalchemy.exc import SQLAlchemyError
-
-from judge.base.errors import InputError, JudgeError
+from judge.base.errors import InputError
 from judge.base.locks import try_lock_directory
 from judge.base.logs import get_logger
+from judge.base.service_loop import ServiceLoop
 from judge.base.text import printable
-from judge.notices.policy import NoticePolicy, NoticePolicyFile, WebhookTarget, parse_target, resolved
+from judge.base.watched_file import WatchedFile
+from judge.notices.policy import NoticePolicy, WebhookTarget, parse_target, read_notice_policy, resolved
 from judge.store.notices import GIVEN_UP, MAIL, MAIL_SERVER, WEBHOOK, Notice, Notices
 
 POLL_INTERVAL_S = 0.5
@@ -206,48 +205,37 @@ class NoticeSender:
         self._notices = notices
         self._contest = contest
         self._folder = folder
-        self._file = NoticePolicyFile(policy, plan)
+        self._file = WatchedFile(plan, read_notice_policy, policy)
         self._policy = policy
         self._password = read_password(policy, folder)
         self._said = ""
         self._locks = locks
-        self._end = Event()
-        self._wake = Event()
         # Separate threads for mail: a silent mail server delays no webhook.
         self._pools = {WEBHOOK: ThreadPoolExecutor(policy.at_once), MAIL: ThreadPoolExecutor(MAILS_AT_ONCE)}
         self._busy: dict[tuple[str, str], Future[None]] = {}
-        self._thread = Thread(target=self._run, name="notices")
+        self._lock: IO[bytes] | None = None
+        self._loop = ServiceLoop("notices", self._step)
 
     def __enter__(self) -> "NoticeSender":
         # Events from now on cause notices, even if another process sends them.
         self._notices.derive()
         self._notices.try_again()
-        self._thread.start()
+        self._loop.__enter__()
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         """End; unfinished notices may be sent again later."""
-        self._end.set()
-        self._wake.set()
-        self._thread.join()
+        self._loop.__exit__(kind, error, at)
+        if self._lock is not None:
+            self._lock.close()
         for pool in self._pools.values():
             pool.shutdown(cancel_futures=True)
 
-    def _run(self) -> None:
-        lock: IO[bytes] | None = None
-        while not self._end.is_set():
-            self._wake.clear()
-            try:
-                lock = lock or try_lock_directory(self._locks)
-                if lock is not None:
-                    self._look()
-            except (JudgeError, SQLAlchemyError, OSError) as error:
-                log.error("notices cannot be sent now", error=str(error))  # noqa: TRY400 - a sentence
-            # The end may have come before `clear`.
-            if not self._end.is_set():
-                self._wake.wait(POLL_INTERVAL_S)
-        if lock is not None:
-            lock.close()
+    def _step(self) -> float:
+        self._lock = self._lock or try_lock_directory(self._locks)
+        if self._lock is not None:
+            self._look()
+        return POLL_INTERVAL_S
 
     def _look(self) -> None:
         self._renew()
@@ -258,7 +246,7 @@ class NoticeSender:
                 self._say("notices by e-mail wait for a mail server: name one in [intake.notices], smtp = HOST:PORT")
                 continue
             future = self._pools[notice.channel].submit(self._send, notice)
-            future.add_done_callback(lambda _: self._wake.set())
+            future.add_done_callback(lambda _: self._loop.wake())
             self._busy[(notice.author, notice.channel)] = future
 
     def _renew(self) -> None:

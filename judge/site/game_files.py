@@ -111,6 +111,11 @@ def read_stored(files: Path, digest: str) -> RecordFile:
     return parse_json(RecordFile, stored.get(digest), f"{stored.path(digest)}: not a record of a game")
 
 
+def public_record(files: Path, digest: str) -> bytes:
+    """The bytes of the public part of a stored record. Raises InputError if it is invalid."""
+    return public_part(read_stored(files, digest)).to_json(as_read=True)
+
+
 def write_public(file: RecordFile, path: Path) -> RecordFile:
     """Write and return the public part of a record."""
     public = public_part(file)

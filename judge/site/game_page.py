@@ -80,6 +80,19 @@ def game_picture(replay: Stepped, record: GameRecord, context: GamePageContext) 
     return write_png(card)
 
 
+def large_record_page(place: PagePlace, context: GamePageContext, record_bytes: int, record: str = "") -> bytes:
+    """In the place of a page whose record is too large for one; `record` is the address of the download."""
+    values = {
+        "here": "",
+        "contest_name": context.contest,
+        "has_rounds": context.has_rounds,
+        "game": context.game,
+        "size": mib(record_bytes, ""),
+        "record": record or f"{place.top}{context.game.record_path}",
+    }
+    return render("large_record.html", place, values)
+
+
 def game_page(
     replay: Stepped,
     record: GameRecord,

@@ -33,6 +33,7 @@ from scripts.benchmarks.against import compare, read_figures, show_changes
 from scripts.benchmarks.cluster import cluster
 from scripts.benchmarks.contest import contest
 from scripts.benchmarks.crowd import crowd
+from scripts.benchmarks.hostile import hostile
 from scripts.benchmarks.ladder import ladder
 from scripts.benchmarks.ladder_page import ladder_page
 from scripts.benchmarks.large import large
@@ -215,6 +216,7 @@ MEASURES = {
     "ladder-page": ladder_page,
     "live": live,
     "service": service,
+    "hostile": hostile,
     "cluster": cluster,
 }
 
@@ -224,7 +226,7 @@ def bench(
         list[str] | None,
         typer.Argument(
             help="relay, clock, start, reuse, freeze, contest, crowd, large, ladder, ladder-page, live, service, "
-            "cluster; all if none."
+            "hostile, cluster; all if none."
         ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")] = False,

@@ -1,5 +1,7 @@
 """The file of the log: whatever its writer leaves behind, the next one goes on with the next number."""
 
+import fcntl
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
@@ -7,8 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from judge.base.errors import InputError
-from judge.broadcast.events import Disqualified, read_event
+from judge.broadcast.events import Disqualified, Opened
 from judge.broadcast.log import EventLog, LogReader, head_of
 from tests.examples import examples
 
@@ -19,7 +20,7 @@ def said(text: str, journal: int | None = None) -> Disqualified:
 
 def written(path: Path) -> list[str]:
     with closing(EventLog(path)) as log:
-        events = [read_event(line) for _, line in log.lines()]
+        events = [event for _, event in log.lines()]
     return [event.reason for event in events if isinstance(event, Disqualified)]
 
 
@@ -54,15 +55,70 @@ def test_a_line_that_was_not_finished_is_cut_off_wherever_its_writer_was_killed(
     assert [*["a", "b", "ž" * 20, "d"][:kept], "e"] == written(path)
 
 
-def test_a_file_that_is_no_log_is_refused_with_its_line(tmp_path: Path) -> None:
-    path = tmp_path / "log"
-    append(path, "a", "b")
-    lines = path.read_bytes().splitlines(keepends=True)
+DAMAGE: dict[str, Callable[[list[bytes]], bytes]] = {
+    "a repeated line": lambda lines: lines[0],
+    "a missing line": lambda _: b"",
+    "garbage": lambda _: b'{"seq": 99999999, "type":\n\xff\xfe garbage\n',
+    "a number far ahead": lambda lines: lines[1].replace(b'"seq":2', b'"seq":99999999'),
+    "half a line": lambda lines: lines[1][:20] + b"\n",
+    "half a line that the next one joins": lambda lines: lines[1][:20],
+    "a line of another version": lambda lines: lines[1].replace(b'"disqualified"', b'"promoted"'),
+    "a line with another field": lambda lines: lines[1].replace(b'"at":', b'"when":'),
+    "NUL bytes": lambda lines: bytes(len(lines[1]) - 1) + b"\n",
+    "NUL bytes without a line end": lambda lines: bytes(len(lines[1])),
+    "invalid UTF-8": lambda lines: lines[1].replace(b"b", b"\xff"),
+    "a long line": lambda _: b'{"seq":2,' + b" " * (1 << 20) + b"\n",
+}
 
-    for wrong in (lines[0] + lines[0], lines[1], b"hello\n"):
-        path.write_bytes(wrong)
-        with pytest.raises(InputError):
-            written(path)
+
+@pytest.mark.parametrize("name", DAMAGE)
+def test_writer_cuts_a_damaged_log_off_as_another_log_and_continues(name: str, tmp_path: Path) -> None:
+    path = tmp_path / "log"
+    opened = opening("first")
+    with closing(EventLog(path)) as log:
+        log.append([opened, said("b"), said("c"), said("d")])
+    lines = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(lines[0] + DAMAGE[name](lines) + b"".join(lines[2:]))
+    reader = LogReader(path)
+    assert reader.news()
+
+    with closing(EventLog(path)) as log:
+        found = [event for _, event in log.lines()]
+        assert [(1, "opened")] == [(event.seq, event.type) for event in found]
+        assert 1 == log.seq
+        log.append([said("again")])
+        with pytest.raises(BlockingIOError):
+            flock(path)
+    assert ["again"] == written(path)
+    with closing(EventLog(path)) as log:
+        (first, _) = [event for _, event in log.lines()]
+    assert isinstance(first, Opened)
+    assert "first" != first.log
+    assert reader.is_replaced()
+    reader.close()
+    assert [path] == list(tmp_path.iterdir())
+
+
+def opening(log: str) -> Opened:
+    return Opened(log=log, contest="cup", about="", game_name="renju", policy="p", turn_ms=1, match_ms=0, at="x")
+
+
+def flock(path: Path) -> None:
+    with path.open("rb") as file:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+@pytest.mark.parametrize("name", DAMAGE)
+def test_reader_skips_damage_and_continues(name: str, tmp_path: Path) -> None:
+    path = tmp_path / "log"
+    append(path, "a", "b", "c", "d", "e")
+    lines = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(lines[0] + DAMAGE[name](lines) + b"".join(lines[2:]))
+    with closing(LogReader(path)) as reader:
+        found = [line.value for line in reader.news() or ()]
+    texts = [event.reason for event in found if isinstance(event, Disqualified)]
+    assert ["d", "e"] == texts[-2:]
+    assert "a" == texts[0]
 
 
 def test_texts_cannot_forge_a_line_or_its_head(tmp_path: Path) -> None:
@@ -79,18 +135,18 @@ def test_texts_cannot_forge_a_line_or_its_head(tmp_path: Path) -> None:
 def test_a_reader_sees_whole_lines_only_and_finds_any_of_them_again(tmp_path: Path) -> None:
     path = tmp_path / "log"
     with closing(LogReader(path)) as reader:
-        assert [] == reader.news()
+        assert reader.news() is None
         count = 522
         append(path, *map(str, range(count)))
         whole = path.read_bytes()
         path.write_bytes(whole[:-5])
-        lines = []
-        while news := reader.news(most_bytes=1000):
-            lines += news
-        assert count - 1 == len(lines) == reader.seq
+        lines: list[bytes] = []
+        while (news := reader.news(1000)) is not None:
+            lines += [line.data for line in news]
+        assert count - 1 == len(lines)
         with path.open("ab") as file:
             file.write(whole[-5:])
-        lines += reader.news()
+        lines += [line.data for line in reader.news() or ()]
 
         assert whole.splitlines() == lines
         assert not reader.is_replaced()

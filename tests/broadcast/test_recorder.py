@@ -439,3 +439,35 @@ def test_store_change_wakes_waiting_processes(cup: Cup) -> None:
         assert select.select([changes], [], [], PATIENCE_S)[0]
         changes.take()
         assert ([], [], []) == select.select([changes], [], [], 0)
+
+
+# --- damage -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("at", ["first", "middle", "last"])
+@pytest.mark.parametrize(
+    "damage", [b"\0" * 300 + b"\n", b'{"seq": 99999999, "type":\n\xff\n', b'{"seq":2,"type":"other"}\n']
+)
+def test_log_with_a_damaged_line_is_completed_from_the_store(cup: Cup, at: str, damage: bytes) -> None:
+    with recorder(cup) as log:
+        log.read_store()
+        for _ in range(2):
+            game, file = play_next(cup)
+            tell(log, game, file)
+            accept(cup, game, file)
+        log.finish()
+    path = cup.folder / LOG_FILE
+    before = events(cup)
+    lines = path.read_bytes().splitlines(keepends=True)
+    number = {"first": 0, "middle": len(lines) // 2, "last": len(lines) - 1}[at]
+    path.write_bytes(b"".join([*lines[:number], damage, *lines[number + 1 :]]))
+
+    with recorder(cup) as log:
+        log.finish()
+    after = events(cup)
+    assert list(range(1, len(after) + 1)) == [event["seq"] for event in after]
+    assert of_games(before) == of_games(after)
+    assert before[0]["log"] != after[0]["log"]
+    assert [event["lines"] for event in before if event["type"] == "table"][-1:] == [
+        event["lines"] for event in after if event["type"] == "table"
+    ][-1:]

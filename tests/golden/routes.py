@@ -29,6 +29,7 @@ from judge.web.intake.serve import create_service as create_intake
 from judge.web.kit.clients import ClientLimits
 from judge.web.kit.connections import listening, parse_listen_address, uvicorn_options
 from judge.web.kit.middleware import Asgi
+from judge.web.kit.rooms import Rooms
 from judge.web.live.app import BegunContest, Site
 from judge.web.live.metrics import Metrics, served_metrics
 from judge.web.live.pages import LivePages
@@ -320,8 +321,9 @@ def serving(app: Asgi, limits: IntakePolicy) -> Iterator[httpx.Client]:
     """A client of an application that listens as the services do."""
     with _listener() as listener, _client(listener) as client:
         # This machine may be a server in front, as X-Forwarded-Proto says.
-        options = uvicorn_options(limits, proxy="127.0.0.1")
-        server = uvicorn.Server(uvicorn.Config(ClientLimits(app, limits), **options))
+        options = uvicorn_options(limits, 2 * limits.connections, proxy="127.0.0.1")
+        limited = ClientLimits(app, limits, Rooms(limits.connections, limits.connections))
+        server = uvicorn.Server(uvicorn.Config(limited, **options))
         thread = Thread(target=server.run, kwargs={"sockets": [listener]})
         thread.start()
         try:

@@ -1,5 +1,6 @@
 """The whole service of a contest in this process."""
 
+import asyncio
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
@@ -34,7 +35,7 @@ def service_of(folder: Path) -> Iterator[tuple[Asgi, Console]]:
         notices = stack.enter_context(closing(directory.notices()))
         receiver = Receiver(directory, register, lambda: None)
         authors = Authenticator(tokens, directory.intake)
-        state = AppState(directory, register, authors, receiver, lambda: True, lambda _: None, practice, notices)
+        state = AppState(directory, register, authors, receiver, lambda _: None, practice, notices)
 
         def begun() -> BegunContest | None:
             if not register.has_begun():
@@ -64,7 +65,9 @@ async def call(
     asked = [{"type": "http.request", "body": body, "more_body": False}]
 
     async def receive() -> Any:
-        return asked.pop() if asked else {"type": "http.disconnect"}
+        if not asked:
+            await asyncio.Event().wait()  # the client stays
+        return asked.pop()
 
     async def send(message: Any) -> None:
         sent.append(message)

@@ -13,8 +13,7 @@ import typer
 from rich.console import Console
 from rich.live import Live as Terminal
 
-from judge.base.errors import InputError
-from judge.broadcast.events import AnyEvent, Ended, GameStarted, read_event
+from judge.broadcast.events import AnyEvent, Ended, GameStarted
 from judge.broadcast.log import LOG_FILE, LogReader
 from judge.broadcast.state import Live
 from judge.cli.contest.options import opened, opened_if_begun
@@ -90,8 +89,7 @@ class Followed:
     def __init__(self, contest: Contest, game: int = 0) -> None:
         self.contest, self.game = contest, game
         self.live = Live()
-        self._path = contest.planned.folder / LOG_FILE
-        self._reader = LogReader(self._path)
+        self._reader = LogReader(contest.planned.folder / LOG_FILE)
         self._asked: int | None = None
         self._is_over = False
         self._has_ended = False
@@ -113,17 +111,14 @@ class Followed:
         return {agent: ladder_cells(found, now) for agent, found in self._rated.items()}
 
     def news(self) -> Iterator[AnyEvent]:
-        """Yield new events; all from the first if the log was recreated. Raises InputError for an invalid log."""
+        """Yield new events; all from the first if the log was recreated. Damaged lines are skipped."""
         if self._reader.is_replaced():
-            self._reader.close()
-            self._reader, self.live = LogReader(self._path), Live()
-        while lines := self._reader.news():
+            self._reader.restart()
+            self.live = Live()
+        while (lines := self._reader.news()) is not None:
             self._grown_at = time.monotonic()
             for line in lines:
-                try:
-                    event = read_event(line)
-                except ValueError:
-                    raise InputError(f"{self._path}: line {self.live.seq + 1} is no event") from None
+                event = line.value
                 self.live.apply(event)
                 number = getattr(event, "game", 0)
                 if number and number == self.game:

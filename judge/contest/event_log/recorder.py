@@ -9,11 +9,13 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing
 from datetime import datetime
 from pathlib import Path
+from threading import Event
 from typing import Any
 
-from judge.base.errors import InputError
+from judge.base.errors import HostError, InputError
 from judge.base.logs import get_logger
 from judge.base.scheduling import set_scheduling
+from judge.base.service_loop import ServiceLoop
 from judge.base.text import plain_text
 from judge.base.worker_processes import Worker, wait
 from judge.broadcast.events import (
@@ -33,7 +35,6 @@ from judge.broadcast.events import (
     TableChanged,
     Unscored,
     Withdrawn,
-    read_event,
 )
 from judge.broadcast.log import LOG_FILE, EventLog
 from judge.broadcast.pipe import END, Feed
@@ -89,9 +90,13 @@ class Recorder:
         self._is_table_due = True
         self.moves = WorkerMoves(self._log.append, self.read_store, BroadcastPlan() if delay is None else delay)
         self._games: dict[str, NextGame] = {}
-        self._read_log()
-        if self._log.seq == 0:
-            self._log.append([self._opened()], is_durable=True)
+        try:
+            self._read_log()
+            if self._log.seq == 0:
+                self._log.append([self._opened()], is_durable=True)
+        except BaseException:
+            self._log.close()  # with its lock
+            raise
 
     def close(self) -> None:
         """Close the log."""
@@ -100,8 +105,8 @@ class Recorder:
     # --- contents of the log -----------------------------------------------------------------------------------------
 
     def _read_log(self) -> None:
-        running: dict[Key, list[bytes]] = {}
-        for head, line in self._log.lines():
+        running: dict[Key, list[AnyEvent]] = {}
+        for head, event in self._log.lines():
             if head.journal:
                 self._lines.add(head.journal)
                 self._last_line = max(self._last_line, head.journal)
@@ -110,19 +115,16 @@ class Recorder:
                 case "started":
                     running[key] = []
                 case "playing" | "move":
-                    running.setdefault(key, []).append(line)
+                    running.setdefault(key, []).append(event)
                 case "ended" | "void":
                     running.pop(key, None)
-                case "scheduled":
-                    event = read_event(line)
-                    if isinstance(event, Scheduled):
-                        self._scheduled = max(self._scheduled, *(game.game for game in event.games))
-                case "table":
-                    table = read_event(line)
-                    self._table = table.lines if isinstance(table, TableChanged) else None
-        for key, lines in running.items():
+                case "scheduled" if isinstance(event, Scheduled):
+                    self._scheduled = max(self._scheduled, *(game.game for game in event.games))
+                case "table" if isinstance(event, TableChanged):
+                    self._table = event.lines
+        for key, events in running.items():
             self.moves.begin(key)
-            for event in map(read_event, lines):
+            for event in events:
                 if isinstance(event, Playing | MoveMade):
                     self.moves.restore(key, event)
 
@@ -317,7 +319,7 @@ class Recorder:
 def record(planned: Planned, address: Path) -> None:
     """Write the log and receive moves at `address`, until a connection sends END. Runs with idle priority.
 
-    Raises HostError and InputError.
+    After an error it begins again with the log that it has written. Raises HostError if the log is incomplete.
     """
     set_scheduling(os.getpid(), os.SCHED_IDLE)
     address.unlink(missing_ok=True)
@@ -325,23 +327,37 @@ def record(planned: Planned, address: Path) -> None:
     listener.bind(str(address))
     listener.listen(256)
     listener.setblocking(False)
-    with closing(listener), closing(open_store(planned)) as store, closing(StoreChanges(planned)) as changes:
-        recorder = Recorder(Contest(store, planned), planned.folder / LOG_FILE, planned.plan.broadcast)
-        with closing(recorder), closing(_Loop(recorder, listener, planned, changes)) as loop:
-            loop.run()
+    ending, complete = Event(), Event()
+
+    def session() -> float:
+        with closing(open_store(planned)) as store, closing(StoreChanges(planned)) as changes:
+            recorder = Recorder(Contest(store, planned), planned.folder / LOG_FILE, planned.plan.broadcast)
+            with closing(recorder), closing(_Loop(recorder, listener, planned, changes, ending)) as loop:
+                loop.run()
+        complete.set()
+        return 0.0
+
+    repeated = ServiceLoop("recorder of events", session)
+    with closing(listener):
+        while not ending.is_set():
+            repeated.run_step()
+    if not complete.is_set():
+        raise HostError(f"{planned.folder / LOG_FILE}: the log of events is incomplete; its last error is in the log")
 
 
 class _Loop:
     """Pauses after each round: waking it costs a fast game's worker more than finding it awake."""
 
-    def __init__(self, recorder: Recorder, listener: socket.socket, planned: Planned, changes: StoreChanges) -> None:
+    def __init__(
+        self, recorder: Recorder, listener: socket.socket, planned: Planned, changes: StoreChanges, ending: Event
+    ) -> None:
         self._recorder = recorder
         self._listener = listener
         self._changes = changes
         self._stamp = stamp_of(planned)
         self._last_stamp: object = None
         self._read_at = 0.0
-        self._is_ending = False
+        self._ending = ending
         self._connections = 0
         self._selector = selectors.DefaultSelector()
         self._selector.register(listener, selectors.EVENT_READ)
@@ -349,13 +365,16 @@ class _Loop:
             self._selector.register(changes, selectors.EVENT_READ)
 
     def close(self) -> None:
+        for key in list(self._selector.get_map().values()):
+            if isinstance(key.data, Connection):
+                self._end_connection(key)
         self._selector.close()
 
     def run(self) -> None:
         while True:
             for key, _ in self._selector.select(self._sleep_s()):
                 self._read(key)
-            if self._is_ending and not self._connections:
+            if self._ending.is_set() and not self._connections:
                 self._recorder.finish()
                 return
             now, stamp = time.monotonic(), self._stamp()
@@ -368,7 +387,7 @@ class _Loop:
             time.sleep(REST_S)
 
     def _sleep_s(self) -> float:
-        if self._is_ending:
+        if self._ending.is_set():
             return 0.0
         longest = MAX_SLEEP_S if self._changes.fileno() >= 0 else POLL_INTERVAL_S
         due = self._recorder.due_s()
@@ -391,16 +410,21 @@ class _Loop:
         try:
             data = stream.recv(1 << 18)
             if data == END + bytes(4):
-                self._is_ending, data = True, b""
+                data = b""
+                self._ending.set()
             if data:
                 self._recorder.moves.receive(connection, data)
                 return
         except OSError as error:
             log.warning("a worker's connection is lost", why=str(error))
-        self._selector.unregister(stream)
-        stream.close()
+        self._end_connection(key)
+
+    def _end_connection(self, key: selectors.SelectorKey) -> None:
+        self._selector.unregister(key.fileobj)
+        if isinstance(key.fileobj, socket.socket):
+            key.fileobj.close()
         self._connections -= 1
-        connection.close()
+        key.data.close()
 
 
 class RecorderProcess:
@@ -431,7 +455,10 @@ class RecorderProcess:
             log.warning("the recorder of events has ended; it is started again", why=why)
             self._worker.kill()
             self._worker = Worker()  # no fork: the store is open
-            self.start()
+            try:
+                self.start()
+            except (OSError, RuntimeError) as error:  # no process or thread; the next call tries again
+                log.error("the recorder of events cannot be started now", error=str(error))  # noqa: TRY400
 
     def finish(self) -> None:
         """Return when the log is complete. No game may be running."""

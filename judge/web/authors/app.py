@@ -44,6 +44,7 @@ from judge.web.intake.app import AppState, Number, UploadParameters, ask_challen
 from judge.web.kit.answers import AsciiJSON, attachment, download, html, page
 from judge.web.kit.errors import UnauthorizedError, route_with_errors
 from judge.web.kit.forms import check_site, form_fields
+from judge.web.kit.rendering import RecordTask, RenderedResponse, Renderer
 from judge.web.kit.session import AUTHOR, sign_in
 
 FOLDER = "author"
@@ -66,8 +67,10 @@ class AuthorsSite:
         hosts: Callable[[], Sequence[ContestHost]],
         plan: Callable[[], Plan],
         contest: Callable[[], PublishedContest | None],
+        renders: Renderer,
     ) -> None:
         self.state = state
+        self.renders = renders
         self.files = files
         self.hosts = hosts
         self.plan = plan
@@ -139,6 +142,14 @@ class Own:
     def page(self, template: str, values: Mapping[str, Any], status: int = 200) -> Response:
         """A page for this author."""
         return _page(template, self.request, {"author": self.author, **values}, status)
+
+    def rendered(self, found: RecordTask | bytes, name: str = "") -> Response:
+        """A page, or a download with a name."""
+        if isinstance(found, bytes):
+            return html(found)
+        kind = "application/json" if name.endswith(".json") else "text/plain; charset=utf-8"
+        headers = attachment(name) if name else {}
+        return RenderedResponse(self.site.renders, found, kind if name else "text/html; charset=utf-8", headers)
 
     @property
     def agents(self) -> frozenset[str]:
@@ -386,7 +397,7 @@ def submission_report(own: Signed, number: Number) -> Response:
 def practice_game(own: Signed, stem: Stem) -> Response:
     """Show a practice game."""
     game, place = own.state.practice.get(int(stem), own.author), _place_of(own.request)
-    return html(practice_page(own.state.directory, game, place, f"{place.root}{FOLDER}/"))
+    return own.rendered(practice_page(own.state.directory, game, place, f"{place.root}{FOLDER}/"))
 
 
 @pages.get("/practice/{stem}.seat-{seat}.{ending}")
@@ -394,28 +405,28 @@ def private_of_practice(own: Signed, stem: Stem, seat: Seat, ending: Ending) -> 
     """A seat's private data in a practice game."""
     game = own.state.practice.get(int(stem), own.author)
     data = practice_file(own.state.directory, game, ending, seat)
-    return download(data, f"practice-{stem}.seat-{seat}.{ending}")
+    return own.rendered(data, f"practice-{stem}.seat-{seat}.{ending}")
 
 
 @pages.get("/practice/{stem}.json")
 def practice_record(own: Signed, stem: Stem) -> Response:
     """A practice game's public record."""
     game = own.state.practice.get(int(stem), own.author)
-    return download(practice_file(own.state.directory, game, "json"), f"practice-{stem}.json")
+    return own.rendered(practice_file(own.state.directory, game, "json"), f"practice-{stem}.json")
 
 
 @pages.get("/games/{stem}.attempt-{attempt}.seat-{seat}.{ending}")
 def private_of_attempt(own: Signed, stem: Stem, attempt: Attempt, seat: Seat, ending: Ending) -> Response:
     """A seat's private data in an attempt that does not count."""
     data = private_file(own.site.files, own.game(stem), own.agents, attempt, seat, ending)
-    return download(data, f"game-{stem}.attempt-{attempt}.seat-{seat}.{ending}")
+    return own.rendered(data, f"game-{stem}.attempt-{attempt}.seat-{seat}.{ending}")
 
 
 @pages.get("/games/{stem}.seat-{seat}.{ending}")
 def private_of_game(own: Signed, stem: Stem, seat: Seat, ending: Ending) -> Response:
     """A seat's private data in a game."""
     data = private_file(own.site.files, own.game(stem), own.agents, None, seat, ending)
-    return download(data, f"game-{stem}.seat-{seat}.{ending}")
+    return own.rendered(data, f"game-{stem}.seat-{seat}.{ending}")
 
 
 @pages.get("/games/{stem}.attempt-{attempt}.html")
@@ -434,7 +445,8 @@ def _game_page(own: Own, stem: str, attempt: int | None = None) -> Response:
     game, contest = own.game(stem), own.site.contest()
     if contest is None:
         raise UnknownSubmissionError("the contest has not begun")
-    return html(author_game_page(own.site.files, contest.snapshot, game, own.agents, attempt, _place_of(own.request)))
+    place = _place_of(own.request)
+    return own.rendered(author_game_page(own.site.files, contest.snapshot, game, own.agents, attempt, place))
 
 
 @pages.get("/{path:path}")

@@ -19,13 +19,15 @@ from judge.records.steps import Stepped
 from judge.referee.spec import RecordFile, public_part
 from judge.referee.transcript import EntryKind, unseal
 from judge.referee.verdict_help import fix_of
-from judge.site.game_files import read_stored
-from judge.site.game_page import GamePageContext, game_page
+from judge.site.game_files import public_record, read_stored
+from judge.site.game_page import GamePageContext, game_page, large_record_page
 from judge.site.pages import PagePlace
 from judge.store.practice_games import PracticeGame
 from judge.store.types import UnknownSubmissionError
 from judge.submissions.service import IntakeDirectory
 from judge.tournament.snapshot import Snapshot
+from judge.translations.language import CODES, languages
+from judge.web.kit.rendering import MAX_PAGE_RECORD_BYTES, RecordTask
 
 KINDS: Mapping[str, EntryKind] = {"stderr": EntryKind.STDERR, "debug": EntryKind.READ}
 
@@ -39,61 +41,82 @@ LINE_CHARACTERS = 400
 
 def private_file(
     files: Path, game: PublishedGame, agents: Collection[str], attempt: int | None, seat: int, ending: str
-) -> bytes:
+) -> RecordTask:
     """A seat's private data, if one of the author's `agents` had it.
 
-    Raises UnknownSubmissionError, or InputError for a damaged record.
+    Raises UnknownSubmissionError; the task raises InputError for a damaged record.
     """
-    return _private_bytes(_record(files, game.record_of(attempt)), seat, ending, _own_seats(game, agents))
+    return _private_file(files, game.record_of(attempt), _own_seats(game, agents), seat, ending)
 
 
 def _own_seats(game: PublishedGame, agents: Collection[str]) -> Sequence[int]:
     return [seat for seat, agent in enumerate((game.first, game.second)) if agent in agents]
 
 
-def _private_bytes(file: RecordFile, seat: int, ending: str, own_seats: Collection[int]) -> bytes:
+def _private_file(files: Path, digest: str | None, own_seats: Collection[int], seat: int, ending: str) -> RecordTask:
     if seat not in own_seats:
         raise UnknownSubmissionError("no agent of yours had this seat")
-    part = private_part(file, seat)
-    return part.model_dump_json(ensure_ascii=True).encode() if ending == "json" else part.bytes_of(KINDS[ending])
+    return RecordTask(files, _existing(digest), private_bytes, (seat, ending))
 
 
-def _record(files: Path, digest: str | None) -> RecordFile:
+def _existing(digest: str | None) -> str:
     if digest is None:
         raise UnknownSubmissionError("the game has no record")
-    return read_stored(files, digest)
+    return digest
+
+
+def private_bytes(files: Path, digest: str, seat: int, ending: str) -> bytes:
+    """A seat's private data."""
+    part = private_part(read_stored(files, digest), seat)
+    return part.model_dump_json(ensure_ascii=True).encode() if ending == "json" else part.bytes_of(KINDS[ending])
 
 
 def author_game_page(
     files: Path, contest: Snapshot, game: PublishedGame, agents: Collection[str], attempt: int | None, place: PagePlace
-) -> bytes:
-    """Page of a game or attempt. Raises as `private_file`."""
-    file = _record(files, game.record_of(attempt))
+) -> RecordTask | bytes:
+    """Page of a game or attempt; of a large record the bytes of a page that names it. Raises as `private_file`."""
     stems = {entry.name: f"{number:03d}" for number, entry in enumerate(contest.entries, 1)}
     entries = contest.by_name()
     titles = (entries[game.first].title, entries[game.second].title)
     seats, has_rounds = (stems[game.first], stems[game.second]), contest.format.has_rounds
     context = GamePageContext(contest.name, game, seats, titles=titles, has_rounds=has_rounds)
     values = {"has_authors": True, "attempt": attempt, "others": game.uncounted}
-    return _page(file, _own_seats(game, agents), context, place, "author_game.html", values)
+    own, digest = _own_seats(game, agents), _existing(game.record_of(attempt))
+    return _page_task(files, digest, own, context, place, "author_game.html", values)
 
 
-def practice_page(directory: IntakeDirectory, game: PracticeGame, place: PagePlace, folder: str) -> bytes:
-    """Raises as `private_file`."""
-    file = _record(directory.practice, game.record)
+def practice_page(directory: IntakeDirectory, game: PracticeGame, place: PagePlace, folder: str) -> RecordTask | bytes:
+    """As `author_game_page`."""
     first, second = seat_names(game)
     practice = ScheduledGame(str(game.id), game.id, 0, 0, game.number, first, second, "", game.state, game.attempt)
     context = GamePageContext(directory.contest, PublishedGame.of(practice, None), ("", ""))
     values = {"has_authors": True, "submission": game.submission, "folder": folder}
-    return _page(file, [game.seat], context, place, "author_practice.html", values)
+    files, digest = directory.practice, _existing(game.record)
+    return _page_task(files, digest, [game.seat], context, place, "author_practice.html", values)
 
 
-def practice_file(directory: IntakeDirectory, game: PracticeGame, ending: str, seat: int | None = None) -> bytes:
+def _page_task(
+    files: Path,
+    digest: str,
+    seats: Sequence[int],
+    context: GamePageContext,
+    place: PagePlace,
+    template: str,
+    values: Mapping[str, Any],
+) -> RecordTask | bytes:
+    task = RecordTask(files, digest, author_page, (tuple(seats), context, place.file, template, values))
+    if task.record_bytes <= MAX_PAGE_RECORD_BYTES:
+        return task
+    is_practice = template == "author_practice.html"
+    record = f"{context.game.stem}.json" if is_practice else f"{place.top}{context.game.record_path}"
+    return large_record_page(place, context, task.record_bytes, record)
+
+
+def practice_file(directory: IntakeDirectory, game: PracticeGame, ending: str, seat: int | None = None) -> RecordTask:
     """Public record, or `seat`'s private data. Raises as `private_file`."""
-    file = _record(directory.practice, game.record)
     if seat is None:
-        return public_part(file).to_json(as_read=True)
-    return _private_bytes(file, seat, ending, (game.seat,))
+        return RecordTask(directory.practice, _existing(game.record), public_record)
+    return _private_file(directory.practice, game.record, (game.seat,), seat, ending)
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,14 +152,17 @@ def seat_names(game: PracticeGame) -> tuple[str, str]:
     return (game.agent, game.opponent) if game.seat == 0 else (game.opponent, game.agent)
 
 
-def _page(
-    file: RecordFile,
+def author_page(
+    files: Path,
+    digest: str,
     seats: Sequence[int],
     context: GamePageContext,
-    place: PagePlace,
+    place: str,
     template: str,
     more: Mapping[str, Any],
 ) -> bytes:
+    """The page of a game with the private data of `seats`, at the place of a file."""
+    file = read_stored(files, digest)
     public = public_part(file)
     replay = steps_of(public)
     attempt = more.get("attempt")
@@ -152,7 +178,8 @@ def _page(
             for case in cases_of(file.record, entries_for(file, seats))
         ],
     }
-    return game_page(replay, public.record, context, place, template, values, __package__)
+    at = PagePlace.of_file(place, languages(CODES))
+    return game_page(replay, public.record, context, at, template, values, __package__)
 
 
 def move_logs(file: RecordFile, replay: Stepped, seat: int) -> Sequence[Mapping[str, Any]]:

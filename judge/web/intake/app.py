@@ -26,6 +26,7 @@ from judge.transparency.receipt import Receipt
 from judge.web.intake.answers import detail, practice_page, received, summary
 from judge.web.intake.upload import Receiver
 from judge.web.kit.errors import error_responses
+from judge.web.kit.health import check_health
 from judge.web.kit.session import Authenticator
 from judge.web.schemas import (
     ContestInfo,
@@ -54,13 +55,12 @@ MAX_ID = (1 << 63) - 1
 
 @dataclass(frozen=True, slots=True)
 class AppState:
-    """`is_working`: uploads are processed; `is_held`: a submission waits for a slot."""
+    """`is_held`: a submission waits for a slot."""
 
     directory: IntakeDirectory
     register: Register
     authors: Authenticator
     receiver: Receiver
-    is_working: Callable[[], bool]
     receipt: Callable[[int], Receipt | None]
     practice: PracticeGames
     notices: Notices
@@ -97,11 +97,9 @@ UploadParameters = Annotated[UploadQuery, Query()]
 
 @router.get("/health/ready", responses=error_responses(429, 503), tags=["public"])
 @router.get("/health", responses=error_responses(429, 503), tags=["public"])
-def health(state: State) -> Health:
+async def health(state: State) -> Health:
     """Check that the service and its store answer, and that submissions are processed."""
-    state.register.has_begun()
-    if not state.is_working():
-        raise HostError("submissions are no longer processed: restart the service")
+    await check_health(state.register.has_begun)
     return Health(ok=True)
 
 

@@ -5,9 +5,6 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager
 from datetime import UTC, datetime, timedelta
 
-import uvicorn
-
-from judge.base.scheduling import lower_priority
 from judge.notices.sender import NoticeSender
 from judge.store.files import sweep
 from judge.store.tokens import Tokens
@@ -16,12 +13,10 @@ from judge.submissions.practice import PracticeHost
 from judge.submissions.service import IntakeDirectory, working
 from judge.transparency.log import SignedLog
 from judge.web.intake.app import ABOUT, AppState, router
-from judge.web.intake.practice import PracticePlayers
+from judge.web.intake.queues import practice_jobs, submission_jobs
 from judge.web.intake.upload import Receiver
-from judge.web.intake.workers import Workers
 from judge.web.kit import logs
-from judge.web.kit.clients import ClientLimits
-from judge.web.kit.connections import uvicorn_options
+from judge.web.kit.connections import serve_app
 from judge.web.kit.errors import new_app
 from judge.web.kit.middleware import Middleware, Part
 from judge.web.kit.session import Authenticator
@@ -49,30 +44,26 @@ def running_intake(
         sweep(directory.uploads)
         register.remove_unregistered(directory.files, datetime.now(UTC) - UNREGISTERED_AGE)
         played = directory.intake.practice_games if practice is not None else 0
-        workers = Workers(directory, process, register, worker, played)
+        jobs = submission_jobs(directory, process, register, worker, played)
         games = stack.enter_context(closing(directory.practice_games()))
         notices = stack.enter_context(closing(directory.notices()))
         locks = directory.uploads / "notices"
         policy = directory.intake.notices
         stack.enter_context(NoticeSender(notices, directory.contest, policy, directory.folder, locks, directory.plan))
         if practice is not None:
-            stack.enter_context(PracticePlayers(directory, practice, games))
+            stack.enter_context(practice_jobs(directory, practice, games))
         state = AppState(
             directory,
             register,
             Authenticator(tokens, directory.intake),
-            Receiver(directory, register, workers.wake),
-            lambda: workers.is_alive,
+            Receiver(directory, register, jobs.wake),
             log.receipt,
             games,
             notices,
-            workers.is_held,
+            lambda number: any(run.job.id == number and run.is_held for run in jobs.running),
         )
-        workers.start()
-        try:
+        with jobs:
             yield state
-        finally:
-            workers.stop()
 
 
 def create_service(state: AppState) -> Middleware:
@@ -80,7 +71,7 @@ def create_service(state: AppState) -> Middleware:
     app = new_app("judge intake", ABOUT)
     app.state.intake = state
     app.include_router(router)
-    return Middleware(app, Part.limited("intake", state.directory.intake))
+    return Middleware(app, Part.logged("intake", state.directory.intake))
 
 
 def serve(
@@ -93,8 +84,4 @@ def serve(
 ) -> None:
     """Serve until a signal. Only `proxy` may send X-Forwarded-For. Raises as `running_intake`."""
     with running_intake(directory, process, practice) as state:
-        bounded = ClientLimits(create_service(state), directory.intake)
-        server = uvicorn.Server(uvicorn.Config(bounded, **uvicorn_options(directory.intake, proxy)))
-        ready()
-        lower_priority()  # threads started earlier keep their priority
-        server.run(sockets=[listener])
+        serve_app(create_service(state), directory.intake, listener, proxy, ready, {})

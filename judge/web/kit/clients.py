@@ -1,31 +1,51 @@
-"""Limits per client: running requests, streams, and response bytes.
+"""Limits per client: running requests, streams, and response bytes. It is the outermost part of each service.
 
-A client is an address (IPv6: a /64), as reported by the proxy if there is one.
+A client is an address, as reported by the proxy if there is one. Its networks have limits too
+(`judge.web.kit.networks`). Streams have their own room.
 """
 
 import asyncio
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 
 from judge.submissions.intake import IntakePolicy
 from judge.translations.language import CODES
+from judge.web.kit import rooms
 from judge.web.kit.answers import problem
-from judge.web.kit.middleware import HEADERS, STREAM, Asgi, Message, Receive, Scope, Send, abort_connection, path_of
-from judge.web.kit.rate_limit import address_key
+from judge.web.kit.lanes import Lane
+from judge.web.kit.middleware import (
+    CONNECTION,
+    HEADERS,
+    STREAM,
+    Asgi,
+    Message,
+    Receive,
+    Scope,
+    Send,
+    abort_connection,
+    path_of,
+)
+from judge.web.kit.networks import NetworkCounts
+from judge.web.kit.rooms import Rooms, SharedRoom
 
 ORGANISERS = "organiser"
 
-ORGANISER_ROOM = 32
-"""Requests beyond `connections` for signed-in organisers."""
+HEALTH = "health"
 
-SIGN_IN_ROOM = 8
-"""Requests beyond `connections` for organisers' sign-ins."""
-
-PIECE_BYTES = 64 << 10
+PIECE_BYTES = 16 << 10
 """Larger responses are sent in pieces."""
 
+LARGE_ANSWER_BYTES = 64 << 10
+"""Larger responses are counted while they are in memory."""
+
 ANSWER_BYTES = 64 << 20
+"""Of a client's large answers at once."""
+
+ALL_ANSWER_BYTES = 2 * ANSWER_BYTES
+
+STARTS = 4
+"""Requests that begin in one round of the event loop, networks in turn."""
 
 RETRY_INTERVAL_S = 5
 
@@ -35,49 +55,75 @@ IsOrganiser = Callable[[Scope], Awaitable[bool]]
 class ClientLimits:
     """ASGI middleware that limits each client."""
 
-    def __init__(self, app: Asgi, limits: IntakePolicy, is_organiser: IsOrganiser | None = None) -> None:
-        """`is_organiser` checks a cookie, only at the limit."""
+    def __init__(
+        self, app: Asgi, limits: IntakePolicy, allowed: Rooms, organisers: Mapping[str, IsOrganiser] | None = None
+    ) -> None:
+        """`organisers` check a cookie, by the first word of the path: a contest, or "" in a service of one contest."""
         self._app = app
         self._limits = limits
-        self._is_organiser = is_organiser
+        self._organisers = organisers or {}
         self._headers = [(name.encode(), value.encode()) for name, value in HEADERS.items()]
-        self._requests: Counter[object] = Counter()
-        self._bytes: Counter[object] = Counter()
+        self._rooms = {False: SharedRoom(allowed.requests), True: SharedRoom(allowed.streams)}
+        self._counts = {is_stream: NetworkCounts(limits.connections_per_address) for is_stream in (False, True)}
+        self._reserved: Counter[str] = Counter()
+        self._starting = Lane(STARTS)
+        self._answers = SharedRoom(ALL_ANSWER_BYTES)
+        self._bytes = NetworkCounts(ANSWER_BYTES)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer or refuse a request."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        client = address_key((scope.get("client") or ("",))[0])
-        path = path_of(scope)
+        host = (scope.get("client") or ("",))[0]
+        words = path_of(scope).split("/")
         # Viewers of a game also open pages.
-        key = (client, path == STREAM)
-        if self._requests[key] >= self._limits.connections_per_address:
+        is_stream = words[-1] == STREAM
+        counts = self._counts[is_stream]
+        if not counts.has_room(host):
             await self._refuse(429, "too many requests of your address are under way", scope, receive, send)
             return
-        with _counted(self._requests, key, 1):
-            room = await self._room(scope, path)
-            if room is None:
-                await self._refuse(503, "the service has no room for more requests", scope, receive, send)
-                return
-            with _counted(self._requests, room, 1):
-                await self._app(scope, receive, self._in_pieces(client, scope, receive, send))
+        with ExitStack() as stack:
+            counts.add(host)
+            stack.callback(counts.add, host, -1)
+            room = self._rooms[is_stream].entered(host, _connection(scope))
+            if not stack.enter_context(room):
+                reserved = None if is_stream else await self._reserved_room(scope, words)
+                if reserved is None:
+                    await self._refuse(503, "the service has no room for more requests", scope, receive, send)
+                    return
+                stack.enter_context(self._taking(reserved))
+            async with self._starting.turn(host):
+                # Thousands of new requests delay a request of another network by a few only.
+                await asyncio.sleep(0)
+            await self._app(scope, receive, self._in_pieces(host, scope, receive, send))
 
-    async def _room(self, scope: Scope, path: str) -> str | None:
-        if self._requests["all"] < self._limits.connections:
-            return "all"
-        words = path.split("/")
+    async def _reserved_room(self, scope: Scope, words: list[str]) -> str | None:
+        """The room for organisers, sign-ins or checks of the service that this request may take."""
+        contest = ""
+        if words[0] in self._organisers:
+            contest, words = words[0], words[1:]
         words = words[1:] if words[0] in CODES[1:] else words
-        if words[0] != ORGANISERS or self._is_organiser is None:
+        if HEALTH in words[:2]:
+            return HEALTH if self._reserved[HEALTH] < rooms.HEALTH_ROOM else None
+        is_organiser = self._organisers.get(contest)
+        if words[0] != ORGANISERS or is_organiser is None:
             return None
-        if self._requests["organisers"] < ORGANISER_ROOM and await self._is_organiser(scope):
+        if self._reserved[ORGANISERS] < rooms.ORGANISER_ROOM and await is_organiser(scope):
             # Others may have arrived during the check.
-            return "organisers" if self._requests["organisers"] < ORGANISER_ROOM else None
+            return ORGANISERS if self._reserved[ORGANISERS] < rooms.ORGANISER_ROOM else None
         is_sign_in = words == [ORGANISERS, "session"] or (words == [ORGANISERS, "index.html"])
-        return "sign in" if is_sign_in and self._requests["sign in"] < SIGN_IN_ROOM else None
+        return "sign in" if is_sign_in and self._reserved["sign in"] < rooms.SIGN_IN_ROOM else None
 
-    def _in_pieces(self, client: str, scope: Scope, receive: Receive, send: Send) -> Send:
+    @contextmanager
+    def _taking(self, room: str) -> Iterator[None]:
+        self._reserved[room] += 1
+        try:
+            yield
+        finally:
+            self._reserved[room] -= 1
+
+    def _in_pieces(self, host: str, scope: Scope, receive: Receive, send: Send) -> Send:
         started: list[Message] = []
 
         async def send_on(message: Message) -> None:
@@ -85,22 +131,33 @@ class ClientLimits:
                 started.append(message)
                 return
             body: bytes = message.get("body", b"")
-            is_large = len(body) > PIECE_BYTES
-            if is_large and 0 < self._bytes[client] > ANSWER_BYTES - len(body):
-                started.clear()
-                await self._refuse(429, "too many large answers to your address are under way", scope, receive, send)
+            if len(body) <= LARGE_ANSWER_BYTES:
+                while started:
+                    await send(started.pop())
+                await self._send_pieces(message, body, scope, send)
                 return
-            while started:
-                await send(started.pop())
-            if not is_large:
-                await send(message)
-                return
-            with _counted(self._bytes, client, len(body)):
+            with ExitStack() as stack:
+                is_refused = not self._bytes.has_room(host, len(body))
+                if is_refused or not stack.enter_context(self._answers.entered(host, _connection(scope), len(body))):
+                    if started:
+                        started.clear()
+                        why = "too many large answers to your address are under way"
+                        await self._refuse(429, why, scope, receive, send)
+                    else:
+                        abort_connection(scope)
+                    return
+                self._bytes.add(host, len(body))
+                stack.callback(self._bytes.add, host, -len(body))
+                while started:
+                    await send(started.pop())
                 await self._send_pieces(message, body, scope, send)
 
         return send_on
 
     async def _send_pieces(self, message: Message, body: bytes, scope: Scope, send: Send) -> None:
+        if len(body) <= PIECE_BYTES:
+            await send(message)
+            return
         limit_s = self._limits.request_s + len(body) / self._limits.least_bytes_per_s
         try:
             async with asyncio.timeout(limit_s):
@@ -120,12 +177,6 @@ class ClientLimits:
         await problem(status, why, {"retry-after": str(RETRY_INTERVAL_S)})(scope, receive, send_with_headers)
 
 
-@contextmanager
-def _counted(counts: Counter[object], key: object, number: int) -> Iterator[None]:
-    counts[key] += number
-    try:
-        yield
-    finally:
-        counts[key] -= number
-        if not counts[key]:
-            del counts[key]
+def _connection(scope: Scope) -> rooms.Endable | None:
+    connection: rooms.Endable | None = scope.get("extensions", {}).get(CONNECTION)
+    return connection

@@ -5,24 +5,28 @@ Beyond a limit, the oldest idle connection is closed.
 
 import asyncio
 import socket
-from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from ipaddress import ip_address
-from typing import Any, Protocol
+from typing import Any
 
+import uvicorn
 from starlette.types import Scope
 from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
+from judge.base.descriptors import watchable_descriptors
 from judge.base.errors import InputError
+from judge.base.logs import get_logger
+from judge.base.scheduling import lower_priority
 from judge.submissions.intake import IntakePolicy
-from judge.web.kit.middleware import CONNECTION, longest_s
-from judge.web.kit.rate_limit import address_key
+from judge.web.kit.clients import ClientLimits, IsOrganiser
+from judge.web.kit.middleware import CONNECTION, Asgi, longest_s
+from judge.web.kit.networks import NetworkCounts
+from judge.web.kit.rooms import MAX_SPARE_CONNECTIONS, SPARE_CONNECTIONS, Endable, Rooms
 
-SPARE_CONNECTIONS = 64
-
-MAX_SPARE_CONNECTIONS = 4 * SPARE_CONNECTIONS
+UNSENT_BYTES = 16 << 10
+"""Of an answer, beyond which the next piece waits; asyncio's default is 64 KiB."""
 
 SEND_BYTES = 128 << 10
 """Kernel send buffer of a stream; the default is megabytes."""
@@ -91,34 +95,35 @@ def listening(address: ListenAddress, *, beyond_loopback: bool, option: str = "-
     return listener
 
 
-class _Endable(Protocol):
-    def end(self) -> None: ...
+def bounded_by(limits: IntakePolicy, connections: int, proxy: str = "") -> type[H11Protocol]:
+    """Protocol class for uvicorn, for a number of `connections` with a request.
 
-
-def bounded_by(limits: IntakePolicy, proxy: str = "") -> type[H11Protocol]:
-    """Protocol class for uvicorn. Connections from `proxy` are limited only in total."""
-    held: Counter[str] = Counter()
-    waiting: dict[_Endable, None] = {}
+    `ClientLimits` limits these. So if there are more, some wait for a request, and the oldest of them is ended.
+    Connections from `proxy` are only limited in total.
+    """
+    counts = NetworkCounts(limits.connections_per_address)
+    held: set[Endable] = set()
+    waiting: dict[Endable, None] = {}
 
     class Bounded(H11Protocol):
         """Clients may be slow on purpose."""
 
         _timer: asyncio.TimerHandle | None = None
         _is_asked = False
-        _is_held = False
-        _key = ""
+        _host = ""
         _unsent = 0
 
         def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
             super().connection_made(transport)
-            host = self.client[0] if self.client else ""
-            self._key = address_key(host)
-            self._is_held = True
-            held[self._key] += 1
-            if held[self._key] > limits.connections_per_address and host != proxy:
+            transport.set_write_buffer_limits(high=UNSENT_BYTES)
+            self._host = self.client[0] if self.client else ""
+            has_room = self._host == proxy or counts.has_room(self._host)
+            held.add(self)
+            counts.add(self._host)
+            if not has_room:
                 self.end()
                 return
-            spare = held.total() - limits.connections
+            spare = len(held) - connections
             if spare > SPARE_CONNECTIONS and waiting:
                 next(iter(waiting)).end()
             elif spare > MAX_SPARE_CONNECTIONS:
@@ -178,11 +183,9 @@ def bounded_by(limits: IntakePolicy, proxy: str = "") -> type[H11Protocol]:
 
         def _release(self) -> None:
             waiting.pop(self, None)
-            if self._is_held:
-                self._is_held = False
-                held[self._key] -= 1
-                if not held[self._key]:
-                    del held[self._key]
+            if self in held:
+                held.remove(self)
+                counts.add(self._host, -1)
 
         def end(self) -> None:
             """Abort the connection."""
@@ -199,10 +202,34 @@ def take_connection(scope: Scope) -> asyncio.Transport:
     return transport
 
 
-def uvicorn_options(limits: IntakePolicy, proxy: str = "") -> dict[str, Any]:
-    """No log, no server header, only `proxy`'s headers trusted."""
+def serve_app(
+    app: Asgi,
+    limits: IntakePolicy,
+    listener: socket.socket,
+    proxy: str,
+    ready: Callable[[], None],
+    organisers: Mapping[str, IsOrganiser],
+    **options: Any,
+) -> None:
+    """Serve an application until a signal, within `limits` for each client; `options` are uvicorn's.
+
+    Raises InputError if this process may open too few files.
+    """
+    allowed = Rooms.within(limits, watchable_descriptors())
+    limited = ClientLimits(app, limits, allowed, organisers)
+    server = uvicorn.Server(uvicorn.Config(limited, **uvicorn_options(limits, allowed.connections, proxy) | options))
+    ready()
+    if allowed != Rooms.wanted(limits):
+        numbers = allowed._asdict()
+        get_logger().warning("the limit of files lowers the number of requests and streams at once", **numbers)
+    lower_priority()  # threads started earlier keep their priority
+    server.run(sockets=[listener])
+
+
+def uvicorn_options(limits: IntakePolicy, connections: int, proxy: str = "") -> dict[str, Any]:
+    """No log, no server header, only `proxy`'s headers trusted; `connections` as of `bounded_by`."""
     return {
-        "http": bounded_by(limits, proxy),
+        "http": bounded_by(limits, connections, proxy),
         "ws": "none",
         "lifespan": "off",
         "log_config": None,

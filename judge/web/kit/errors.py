@@ -17,6 +17,7 @@ from judge.base.logs import get_logger
 from judge.base.parsing import complaint
 from judge.store.types import NameTakenError, NotNowError, TooMuchError, UnknownSubmissionError
 from judge.web.kit.answers import AsciiJSON, problem
+from judge.web.kit.health import StalledError
 from judge.web.schemas import Problem
 
 log = get_logger()
@@ -126,6 +127,8 @@ def _answer(_request: Request, error: Exception) -> AsciiJSON:
             if isinstance(error, TooMuchError) and error.retry_s:
                 headers["retry-after"] = str(error.retry_s)
             return problem(status, str(error), headers)
+        case StalledError():
+            return problem(503, str(error), {"retry-after": "60"})
         case HostError() | SQLAlchemyError():
             log.error("the host failed", error=str(error))
             return problem(503, "the judge's host failed: try again later", {"retry-after": "60"})

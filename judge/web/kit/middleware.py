@@ -1,6 +1,6 @@
 """Limits rate and time of requests, and adds security headers, per part of a service.
 
-Timed requests are logged without query and headers, which may contain a token.
+Requests of some parts are logged without query and headers, which may contain a token.
 """
 
 import asyncio
@@ -15,7 +15,7 @@ from judge.site.pages import AUTHOR_POLICY, LIVE_POLICY
 from judge.submissions.intake import IntakePolicy
 from judge.translations.language import CODES
 from judge.web.kit.answers import problem
-from judge.web.kit.rate_limit import RateLimit, address_key
+from judge.web.kit.rate_limit import RateLimit
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
@@ -57,18 +57,19 @@ ORDERS = frozenset({"organiser/orders", *(f"{code}/organiser/orders" for code in
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A named part. Without `limits` its requests are not logged or timed."""
+    """A named part. `limits` has the times of its requests."""
 
     name: str
     headers: Mapping[str, str]
     requests_per_minute: int
     """Per address."""
-    limits: IntakePolicy | None = None
+    limits: IntakePolicy
+    is_logged: bool = False
 
     @classmethod
-    def limited(cls, name: str, limits: IntakePolicy, headers: Mapping[str, str] = HEADERS) -> "Part":
-        """A part with limits."""
-        return cls(name, headers, limits.address_requests_per_minute, limits)
+    def logged(cls, name: str, limits: IntakePolicy, headers: Mapping[str, str] = HEADERS) -> "Part":
+        """A part of authors or organisers."""
+        return cls(name, headers, limits.address_requests_per_minute, limits, is_logged=True)
 
 
 class Deadlines(NamedTuple):
@@ -148,16 +149,16 @@ class Middleware:
 
         with bound(request=request_id):
             try:
-                wait_s = self._addresses[part.name].spend(address_key((scope.get("client") or ("",))[0]))
+                wait_s = self._addresses[part.name].spend_address((scope.get("client") or ("",))[0])
                 if wait_s:
                     refusal = problem(429, "too many requests from your address", {"retry-after": str(wait_s)})
                     await refusal(scope, receive, send_with_headers)
-                elif part.limits is None:
+                elif path == STREAM:
                     await self._app(scope, receive, send_with_headers)
                 else:
                     await self._answer(part.limits, scope, receive, send_with_headers, answered)
             finally:
-                if part.limits is not None:
+                if part.is_logged:
                     log.info(
                         "request",
                         method=scope["method"][:16],

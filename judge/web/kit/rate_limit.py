@@ -3,8 +3,9 @@
 import time
 from collections import OrderedDict
 from collections.abc import Callable
-from ipaddress import IPv6Address, ip_address
 from threading import Lock
+
+from judge.web.kit.networks import Network, networks_of
 
 MAX_KEYS = 20_000
 """The least recently used bucket is dropped."""
@@ -16,32 +17,34 @@ class RateLimit:
     """Allows `per_minute` requests per key, also as one burst after an idle minute. Thread-safe."""
 
     def __init__(self, per_minute: int, now: Callable[[], float] = time.monotonic) -> None:
-        self._size = float(per_minute)
+        self._per_minute = per_minute
         self._now = now
         self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()
         self._lock = Lock()
 
     def spend(self, key: str) -> int:
         """Count a request. Return 0, or the seconds until one is allowed."""
+        return self._spend(Network(key, 1))
+
+    def spend_address(self, host: str) -> int:
+        """Count a request of an address, for each of its networks."""
+        return self._spend(*networks_of(host))
+
+    def _spend(self, *keys: Network) -> int:
         with self._lock:
             now = self._now()
-            level, then = self._buckets.pop(key, (self._size, now))
-            level = min(self._size, level + (now - then) * self._size / _MINUTE)
-            has_one = level >= 1
-            self._buckets[key] = (level - has_one, now)
-            if len(self._buckets) > MAX_KEYS:
+            levels = [self._level(key, now) for key in keys]
+            has_one = all(level >= 1 for level in levels)
+            for key, level in zip(keys, levels, strict=True):
+                self._buckets[key.name] = (level - has_one, now)
+            while len(self._buckets) > MAX_KEYS:
                 self._buckets.popitem(last=False)
-        return 0 if has_one else int((1 - level) * _MINUTE / self._size) + 1
+        waits = [
+            (1 - level) * _MINUTE / (self._per_minute * key.share) for key, level in zip(keys, levels, strict=True)
+        ]
+        return 0 if has_one else int(max(waits)) + 1
 
-
-def address_key(host: str) -> str:
-    """An IPv6 address is its /64."""
-    try:
-        address = ip_address(host)
-    except ValueError:
-        return host[:64]
-    if isinstance(address, IPv6Address):
-        if address.ipv4_mapped:
-            return str(address.ipv4_mapped)
-        return f"{IPv6Address(int(address) >> 64 << 64)}/64"
-    return str(address)
+    def _level(self, key: Network, now: float) -> float:
+        size = float(self._per_minute * key.share)
+        level, then = self._buckets.pop(key.name, (size, now))
+        return min(size, level + (now - then) * size / _MINUTE)

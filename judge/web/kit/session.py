@@ -22,7 +22,7 @@ from judge.store.types import TooMuchError
 from judge.submissions.intake import IntakePolicy
 from judge.web.kit.errors import UnauthorizedError
 from judge.web.kit.forms import form_fields, is_proof, proof_of
-from judge.web.kit.rate_limit import RateLimit, address_key
+from judge.web.kit.rate_limit import RateLimit
 
 HOST_PREFIX = "__Host-"
 """Start of the cookie's name over TLS: no other host of the domain can set such a cookie."""
@@ -64,7 +64,7 @@ class Authenticator:
         return bool(token) and await to_thread.run_sync(find, token, limiter=self._look_ups) is not None
 
     def _refuse(self, request: Request) -> NoReturn:
-        wait_s = self._strangers.spend(address_key(request.client.host if request.client else ""))
+        wait_s = self._strangers.spend_address(request.client.host if request.client else "")
         if wait_s:
             raise TooMuchError("too many requests without a valid token", wait_s)
         raise UnauthorizedError("the token is missing or not valid: send Authorization: Bearer TOKEN")

@@ -2,29 +2,35 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
-from typing import Annotated
+from pathlib import Path
+from typing import Annotated, TypeVar
 
 from anyio import CapacityLimiter, to_thread
-from fastapi import APIRouter, Depends, FastAPI, Path, Query, Request
+from fastapi import APIRouter, Depends, FastAPI, Query, Request
+from fastapi import Path as PathPart
 from fastapi.responses import PlainTextResponse, RedirectResponse, Response, StreamingResponse
-from starlette.concurrency import run_in_threadpool
 from starlette.types import Receive, Scope, Send
 
 from judge.base.errors import HostError, InputError
-from judge.base.logs import get_logger
+from judge.base.service_loop import ServiceLoop
+from judge.broadcast.state import Live
 from judge.contest.hosts import ContestHost
+from judge.contest.plan import Plan
 from judge.contest.window_keeper import PlanFile
 from judge.publish.model import PublishedContest
 from judge.transparency.log import SignedLog
 from judge.web.kit.answers import attachment
 from judge.web.kit.connections import take_connection
 from judge.web.kit.errors import error_responses, route_with_errors
+from judge.web.kit.health import check_health
+from judge.web.kit.lanes import Lane
+from judge.web.kit.rendering import Renderer, response_of
 from judge.web.live.archive import ARCHIVE
-from judge.web.live.hub import Hub, Topic
+from judge.web.live.hub import ContestHub, Hub, Topic
 from judge.web.live.page import LivePage
 from judge.web.live.pages import INDEX, RUNNING, LivePages, log_page
 from judge.web.live.paint import plots_path
@@ -47,14 +53,14 @@ NO_PAGE = "there is no such page"
 NO_ARCHIVE = "there is no export of the final results yet: see verify.html"
 NO_EVENTS = "there are no events: the contest has not begun"
 
-log = get_logger()
+Found = TypeVar("Found")
 
 
 @dataclass(frozen=True, slots=True)
 class BegunContest:
     """A begun contest. `version` changes with its store; `slots` limits the running games."""
 
-    hub: Hub
+    hub: ContestHub
     pages: LivePages
     version: Callable[[], object]
     slots: int = 1
@@ -71,16 +77,18 @@ class Site:
         submitted: Callable[[], Sequence[str]] = tuple,
         *,
         has_authors: bool = True,
+        renders: Renderer | None = None,
     ) -> None:
-        """`begin` opens the contest if it has begun. The others are those of `WaitingContest`."""
+        """`begin` opens the contest if it has begun. `renders` may be shared; the others are of `WaitingContest`."""
         self.log = log
-        self.plan = file.look
+        self.plan: Callable[[], Plan] = lambda: file.plan
         self.waiting = WaitingContest(file, log, submitted, has_authors)
         self.watched = begin()
         self._begin = begin
-        # Waiting pages must not take the uploads' threads.
-        self.rendering = CapacityLimiter(1)
-        self.packing = CapacityLimiter(1)
+        # They must not take the uploads' threads, nor wait for each other.
+        self.pages, self.packing = Lane(), Lane()
+        self.renders = renders or Renderer()
+        self._beginning = CapacityLimiter(1)
 
     def viewers(self) -> int:
         """Number of viewers."""
@@ -96,33 +104,42 @@ class Site:
             return None
         return self.watched.pages.contest(self.watched.hub.live, self.watched.version())
 
-    async def run(self) -> None:
-        """Follow the contest until cancelled."""
-        while self.watched is None:
-            await asyncio.sleep(POLL_INTERVAL_S)
-            try:
-                self.watched = await run_in_threadpool(self._begin)
-            except (HostError, InputError) as error:
-                log.error("the contest cannot be shown", error=str(error))  # noqa: TRY400 - a sentence
-        await self.watched.hub.run()
+    async def step(self) -> float:
+        """Begin to show the contest, or send what is new; return the seconds until the next step."""
+        if self.watched is None:
+            self.watched = await to_thread.run_sync(self._begin, limiter=self._beginning)
+            return POLL_INTERVAL_S
+        return self.watched.hub.step()
 
     @asynccontextmanager
     async def running(self, _app: FastAPI) -> AsyncIterator[None]:
         """Lifespan that follows the contest."""
-        task = asyncio.create_task(self.run())
+        task = asyncio.create_task(ServiceLoop("live events", self.step).run_async())
         yield
         task.cancel()
         with suppress(asyncio.CancelledError):
             await task
         if self.watched is not None:
             self.watched.hub.close()
+        self.renders.close()
 
-    async def final(self) -> PublishedContest | None:
+    async def in_turn(self, request: Request, find: Callable[[LivePages, Live, object], Found]) -> Found:
+        """What `find` returns for the begun contest, when it is the client's turn.
+
+        Raises ClientDisconnect if the client goes before.
+        """
+        watched = self.watched
+        if watched is None:
+            raise InputError(NO_EVENTS)
+        client = "" if request.client is None else request.client.host
+        work = partial(find, watched.pages, watched.hub.live, watched.version())
+        return await self.pages.run(request.receive, client, work)
+
+    async def final(self, request: Request) -> PublishedContest | None:
         """None before the end."""
-        if self.watched is None:
+        if self.watched is None or self.watched.hub.live.games:
             return None
-        find = partial(self.watched.pages.final, self.watched.hub.live, self.watched.version())
-        return await to_thread.run_sync(find, limiter=self.rendering)
+        return await self.in_turn(request, LivePages.final)
 
 
 class EventStream(Response):
@@ -185,10 +202,9 @@ async def alive() -> dict[str, bool]:
 
 @health_router.get("/health/ready", tags=["public"])
 @health_router.get("/health", tags=["public"])
-def health(site: Shown) -> dict[str, bool]:
+async def health(site: Shown) -> dict[str, bool]:
     """Check that the service and its store answer."""
-    if site.watched is not None:
-        site.watched.version()
+    await check_health((lambda: None) if site.watched is None else site.watched.version)
     return {"ok": True}
 
 
@@ -223,14 +239,17 @@ async def feed(
     """Return the events after a number as JSON lines; repeat with the last `seq` until the answer is empty."""
     if site.watched is None:
         return PlainTextResponse(NO_EVENTS, 404)
-    hub = site.watched.hub
-    found = hub.since(since, limit, Topic(game, moves))
+    return feed_answer(site.watched.hub, since, limit, Topic(game, moves))
+
+
+def feed_answer(hub: Hub, since: int, limit: int, topic: Topic) -> Response:
+    """Events after a number as JSON lines."""
     headers = {
-        "judge-log": hub.live.log,
+        "judge-log": hub.log,
         "judge-now-ms": str(round(time.time() * 1000)),
         "cache-control": "no-store",
     }
-    body = b"".join(sent.line + b"\n" for sent in found)
+    body = b"".join(sent.line + b"\n" for sent in hub.since(since, limit, topic))
     return Response(body, media_type="application/x-ndjson", headers=headers)
 
 
@@ -255,9 +274,13 @@ async def events(
     """
     if site.watched is None:
         return PlainTextResponse(NO_EVENTS, 404)
+    return EventStream(site.watched.hub, Topic(game, moves), last_seen(request, since))
+
+
+def last_seen(request: Request, since: int) -> int:
+    """The last event that a client has."""
     last = request.headers.get("last-event-id", "")
-    number = int(last) if last.isascii() and last.isdigit() and len(last) < 17 else since
-    return EventStream(site.watched.hub, Topic(game, moves), number)
+    return int(last) if last.isascii() and last.isdigit() and len(last) < 17 else since
 
 
 @event_router.head("/events", include_in_schema=False)
@@ -269,37 +292,39 @@ async def no_event(site: Shown) -> Response:
 @page_router.get("/", include_in_schema=False)
 async def top(request: Request, site: Shown) -> Response:
     """Redirect to the running games, or to the final standings."""
-    is_over = await site.final() is not None
+    is_over = await site.final(request) is not None
     return RedirectResponse(f"{request.scope.get('root_path', '')}/{INDEX if is_over else RUNNING}", 307)
 
 
 @page_router.get(f"/{ARCHIVE}", include_in_schema=False)
-async def archive(site: Shown) -> Response:
+async def archive(request: Request, site: Shown) -> Response:
     """Return the newest export of the final results."""
-    watched = site.watched
-    chunks = None
-    if watched is not None:
-        find = partial(watched.pages.archive, watched.hub.live, watched.version())
-        chunks = await to_thread.run_sync(find, limiter=site.rendering)
+    chunks = None if site.watched is None else await site.in_turn(request, LivePages.archive)
     if chunks is None:
         return PlainTextResponse(NO_ARCHIVE, 404)
     headers = {**attachment(ARCHIVE), "cache-control": "no-cache"}
-    return StreamingResponse(_packed(chunks, site.packing), media_type="application/gzip", headers=headers)
+    return StreamingResponse(_packed(request, chunks, site.packing), media_type="application/gzip", headers=headers)
 
 
-async def _packed(chunks: Iterator[bytes], limiter: CapacityLimiter) -> AsyncIterator[bytes]:
-    while chunk := await to_thread.run_sync(next, chunks, b"", limiter=limiter):
+async def _packed(request: Request, chunks: Iterator[bytes], lane: Lane) -> AsyncIterator[bytes]:
+    client = "" if request.client is None else request.client.host
+    threads = CapacityLimiter(1)
+    while True:
+        async with lane.turn(client):
+            chunk = await to_thread.run_sync(next, chunks, b"", limiter=threads)
+        if not chunk:
+            return
         yield chunk
 
 
 @page_router.get("/{path:path}", include_in_schema=False)
-async def page(request: Request, site: Shown, path: Annotated[str, Path(max_length=200)]) -> Response:
+async def page(request: Request, site: Shown, path: Annotated[str, PathPart(max_length=200)]) -> Response:
     """Return a page or a file of the contest."""
     watched = site.watched
     if watched is None:
-        waiting = await to_thread.run_sync(site.waiting.page, path, limiter=site.rendering)
-        if waiting is None and site.log is not None:
-            waiting = await run_in_threadpool(log_page, site.log, path)
+        client = "" if request.client is None else request.client.host
+        find = partial(_waiting_page, site, path)
+        waiting = await site.pages.run(request.receive, client, find)
         return PlainTextResponse(NO_PAGE, 404) if waiting is None else _answer(request, waiting, 0)
     hub, pages = watched.hub, watched.pages
     place = pages.place(path)
@@ -308,7 +333,7 @@ async def page(request: Request, site: Shown, path: Annotated[str, Path(max_leng
         followed = next(
             (name for name, number in hub.live.agents.items() if str(number) == request.query_params.get("agent")), ""
         )
-        over = await site.final()
+        over = await site.final(request)
         running_games = pages.games.all(
             hub.live, hub.viewers, watched.slots, place, only_new=only_new, final=over, agent=followed
         )
@@ -321,18 +346,31 @@ async def page(request: Request, site: Shown, path: Annotated[str, Path(max_leng
         if place.path == f"games/{number}.html":
             return _answer(request, pages.games.one(running, hub.live, hub.viewers, place), hub.live.seq)
     seq = hub.live.seq
-    get = partial(pages.get, path, hub.live, watched.version())
-    found = await to_thread.run_sync(get, limiter=site.rendering)
+    found = await site.in_turn(request, lambda pages, live, version: pages.find(path, live, version))
     if found is None:
         return PlainTextResponse(NO_PAGE, 404)
-    return _answer(request, found, seq)
+    if isinstance(found, LivePage):
+        return _answer(request, found, seq)
+    rendered = await site.renders.render(request.receive, request.client.host if request.client else "", found.task)
+    if isinstance(rendered, Path):
+        return response_of(rendered, found.kind, _caching(is_fixed=found.is_fixed))
+    return _answer(request, found.page(rendered), seq)
+
+
+def _waiting_page(site: Site, path: str) -> LivePage | None:
+    found = site.waiting.page(path)
+    return log_page(site.log, path) if found is None and site.log is not None else found
+
+
+def _caching(*, is_fixed: bool) -> Mapping[str, str]:
+    return {
+        "cache-control": "public, max-age=31536000, immutable" if is_fixed else "no-cache",
+        "vary": "accept-encoding",
+    }
 
 
 def _answer(request: Request, page: LivePage, seq: int) -> Response:
-    headers = {
-        "cache-control": "public, max-age=31536000, immutable" if page.is_fixed else "no-cache",
-        "vary": "accept-encoding",
-    }
+    headers = _caching(is_fixed=page.is_fixed)
     if "gzip" in request.headers.get("accept-encoding", "") and len(page.data) > MIN_COMPRESSED_BYTES:
         return Response(page.packed(seq), media_type=page.kind, headers={**headers, "content-encoding": "gzip"})
     return Response(page.numbered(seq), media_type=page.kind, headers=headers)

@@ -3,19 +3,18 @@
 import asyncio
 import json
 import secrets
-import time
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from functools import partial
 from typing import Any
 
-from anyio import to_thread
+from anyio import CapacityLimiter, to_thread
 from fastapi import APIRouter, FastAPI, Request
-from fastapi.responses import PlainTextResponse, RedirectResponse, Response, StreamingResponse
+from fastapi.responses import PlainTextResponse, RedirectResponse, Response
 
 from judge.base.errors import InputError
+from judge.base.service_loop import ServiceLoop
 from judge.contest.plan import Planned
 from judge.cup.export import CupSite
 from judge.cup.plan import PlannedCup
@@ -23,13 +22,26 @@ from judge.cup.results import current_results
 from judge.publish.model import PublishedContest, Stream
 from judge.site.feed import FeedEntry, write_feed
 from judge.site.pages import STYLE, PagePlace, asset, render
+from judge.submissions.intake import IntakePolicy
 from judge.translations.language import CODES, languages
+from judge.web.kit.clients import IsOrganiser
 from judge.web.kit.errors import new_app
+from judge.web.kit.health import check_health
 from judge.web.kit.middleware import PUBLIC_HEADERS, Asgi, Middleware, Part, Receive, Scope, Send, path_of
-from judge.web.live.app import NO_PAGE, POLL_INTERVAL_S, Since, Site
-from judge.web.live.hub import BEAT_S
+from judge.web.live.app import (
+    MAX_EVENTS_PER_ANSWER,
+    NO_PAGE,
+    POLL_INTERVAL_S,
+    EventStream,
+    Since,
+    Site,
+    alive_router,
+    feed_answer,
+    last_seen,
+)
+from judge.web.live.hub import Hub, Topic, sent_of
 from judge.web.live.page import kind_of
-from judge.web.live.pages import SCRIPT, asset_page
+from judge.web.live.pages import SCRIPT, LivePages, asset_page
 
 FEED, INDEX = "feed.xml", "index.html"
 
@@ -37,6 +49,9 @@ RESERVED = frozenset({FEED, INDEX, STYLE, SCRIPT, "events", "feed", "health", *C
 """Paths of the front page, which no contest may have as its name."""
 
 MAX_FEED_EVENTS = 200
+
+STEP_INTERVAL_S = 0.25
+"""Of the page's events, which are rare."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,30 +61,43 @@ class HostedContest:
     planned: Planned
     site: Site
     service: Asgi
+    is_organiser: IsOrganiser | None = None
+    """Checks a cookie, if the contest has an intake."""
 
     @property
     def name(self) -> str:
         """Its name, which is its folder below the address."""
         return self.planned.name
 
-    async def contest(self) -> PublishedContest | None:
+    async def contest(self, request: Request) -> PublishedContest | None:
         """The current contest; None before it begins."""
-        watched = self.site.watched
-        if watched is None:
+        if self.site.watched is None:
             return None
-        final = await self.site.final()
-        if final is not None:
-            return final
-        find = partial(watched.pages.contest, watched.hub.live, watched.version())
-        return await to_thread.run_sync(find, limiter=self.site.rendering)
+        final = await self.site.final(request)
+        return await self.site.in_turn(request, LivePages.contest) if final is None else final
 
-    async def edition(self) -> int:
-        """Rises when the contest changes; 0 before it begins."""
+    def edition(self) -> int:
+        """Rises when the contest changes; 0 before it begins. Not for the event loop's thread."""
         watched = self.site.watched
-        if watched is None:
-            return 0
-        find = partial(watched.pages.edition, watched.hub.live, watched.version())
-        return await to_thread.run_sync(find, limiter=self.site.rendering)
+        return 0 if watched is None else watched.pages.edition(watched.hub.live, watched.version())
+
+
+class FrontHub(Hub):
+    """An event for each change of the contests' results."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._log = secrets.token_hex(8)
+
+    @property
+    def log(self) -> str:
+        """New with each start."""
+        return self._log
+
+    def change(self, seq: int) -> None:
+        """The results changed; `seq` counts their changes."""
+        if seq > self.seq:
+            self.tell(sent_of(json.dumps({"seq": seq, "type": "results"}, separators=(",", ":")).encode()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +142,7 @@ class FrontPage:
         title: str,
         contests: Sequence[HostedContest],
         requests_per_minute: int,
+        limits: IntakePolicy,
         cup: PlannedCup | None = None,
     ) -> None:
         """With a `cup` the contests are its leagues.
@@ -129,14 +158,14 @@ class FrontPage:
         self._title = title
         self._cup = cup
         self._contests = {hosted.name: hosted for hosted in contests}
-        self._log = secrets.token_hex(8)
-        self._seq, self._counted_at = 0, -POLL_INTERVAL_S
-        self._counting = asyncio.Lock()
-        self._written: dict[str, bytes] = {}
-        """Pages since the last count."""
+        self.hub = FrontHub()
+        self._counting = CapacityLimiter(1)
+        self._writing = asyncio.Lock()
+        self._written: tuple[int, dict[str, bytes]] = (0, {})
+        """Pages after a change."""
         app = new_app("judge front page", "Several contests.", lifespan=self._running)
         app.include_router(self._router())
-        self._own = Middleware(app, Part("front", PUBLIC_HEADERS, requests_per_minute))
+        self._own = Middleware(app, Part("front", PUBLIC_HEADERS, requests_per_minute, limits))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request."""
@@ -149,31 +178,35 @@ class FrontPage:
 
     @asynccontextmanager
     async def _running(self, app: FastAPI) -> AsyncIterator[None]:
+        loops = (ServiceLoop("front page", self._count), ServiceLoop("events of the front page", self._step))
         async with AsyncExitStack() as stack:
             for hosted in self._contests.values():
                 await stack.enter_async_context(hosted.site.running(app))
+            tasks = [asyncio.create_task(loop.run_async()) for loop in loops]
             yield
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+            self.hub.close()
 
     def _router(self) -> APIRouter:
         router = APIRouter()
 
-        @router.get("/health/live", include_in_schema=False)
+        router.include_router(alive_router, include_in_schema=False)
+
         @router.get("/health/ready", include_in_schema=False)
         @router.get("/health", include_in_schema=False)
         async def health() -> dict[str, bool]:
+            await check_health()
             return {"ok": True}
 
         @router.get("/feed", include_in_schema=False)
         async def feed(since: Since = 0) -> Response:
-            seq, now = await self._count(), self._now()
-            headers = {"judge-log": self._log, "judge-now-ms": str(now["now_ms"]), "cache-control": "no-store"}
-            line = f"{_changed(seq)}\n" if seq > since else ""
-            return Response(line, media_type="application/x-ndjson", headers=headers)
+            return feed_answer(self.hub, since, MAX_EVENTS_PER_ANSWER, Topic())
 
         @router.get("/events", include_in_schema=False)
-        async def events(since: Since = 0) -> Response:
-            headers = {"cache-control": "no-store", "x-accel-buffering": "no"}
-            return StreamingResponse(self._events(since), media_type="text/event-stream", headers=headers)
+        async def events(request: Request, since: Since = 0) -> Response:
+            return EventStream(self.hub, Topic(), last_seen(request, since))
 
         @router.get("/{path:path}", include_in_schema=False)
         async def page(request: Request, path: str) -> Response:
@@ -184,9 +217,7 @@ class FrontPage:
                 data = asset(STYLE)
             elif path == SCRIPT:
                 data = asset_page(SCRIPT).data
-            elif path == FEED:
-                data = _feed(self._title, await self._shown())
-            elif (found := await self._page(place)) is None:
+            elif (found := await self._rendered(request, place)) is None:
                 return PlainTextResponse(NO_PAGE, 404)
             else:
                 data = found
@@ -194,57 +225,49 @@ class FrontPage:
 
         return router
 
-    async def _page(self, place: PagePlace) -> bytes | None:
-        stream = Stream(self._log, str(await self._count()))
-        written = self._written
-        if place.file in written:
+    async def _rendered(self, request: Request, place: PagePlace) -> bytes | None:
+        """A page, written once after each change."""
+        async with self._writing:
+            seq = self.hub.seq
+            if self._written[0] != seq:
+                self._written = seq, {}
+            written = self._written[1]
+            if place.file not in written:
+                data = await self._page(request, place, Stream(self.hub.log, str(seq)))
+                if data is None:
+                    return None
+                written[place.file] = data
             return written[place.file]
-        if self._cup is not None:
-            data = await self._page_of_cup(self._cup, place, stream)
-        else:
-            data = _index(self._title, await self._shown(), place, stream) if place.path == INDEX else None
-        if data is not None:
-            written[place.file] = data
-        return data
 
-    async def _page_of_cup(self, cup: PlannedCup, place: PagePlace, stream: Stream) -> bytes | None:
+    async def _page(self, request: Request, place: PagePlace, stream: Stream) -> bytes | None:
+        if place.file == FEED:
+            return _feed(self._title, await self._shown(request))
+        if self._cup is not None:
+            return await self._page_of_cup(request, self._cup, place, stream)
+        return _index(self._title, await self._shown(request), place, stream) if place.path == INDEX else None
+
+    async def _page_of_cup(self, request: Request, cup: PlannedCup, place: PagePlace, stream: Stream) -> bytes | None:
         paths = {hosted.planned.path.resolve(): hosted for hosted in self._contests.values()}
         leagues = {name: paths.get(cup.file_of(name).resolve()) for name in cup.cup.by_name}
         hosted = {name: each for name, each in leagues.items() if each is not None}
-        contests = {name: await each.contest() for name, each in hosted.items()}
+        contests = {name: await each.contest(request) for name, each in hosted.items()}
         names = {name: each.name for name, each in hosted.items()}
         site = CupSite(cup, replace(current_results(cup.cup, contests), name=self._title), names)
         return await to_thread.run_sync(site.page, place, stream)
 
-    async def _count(self) -> int:
-        """Counted once per `POLL_INTERVAL_S` for all viewers."""
-        async with self._counting:
-            if time.monotonic() - self._counted_at >= POLL_INTERVAL_S:
-                self._seq = sum([await hosted.edition() for hosted in self._contests.values()])
-                self._written, self._counted_at = {}, time.monotonic()
-            return self._seq
+    async def _count(self) -> float:
+        editions = [
+            await to_thread.run_sync(hosted.edition, limiter=self._counting) for hosted in self._contests.values()
+        ]
+        self.hub.change(sum(editions))
+        return POLL_INTERVAL_S
 
-    def _now(self) -> Mapping[str, object]:
-        return {"now_ms": round(time.time() * 1000), "viewers": 0, "log": self._log}
+    def _step(self) -> float:
+        self.hub.step()
+        return STEP_INTERVAL_S
 
-    async def _events(self, since: int) -> AsyncIterator[str]:
-        yield f"event: hello\ndata: {json.dumps(self._now())}\n\n"
-        beat_at = time.monotonic() + BEAT_S
-        while True:
-            if (seq := await self._count()) > since:
-                since = seq
-                yield f"id: {seq}\ndata: {_changed(seq)}\n\n"
-            if time.monotonic() >= beat_at:
-                beat_at = time.monotonic() + BEAT_S
-                yield f"event: beat\ndata: {json.dumps(self._now())}\n\n"
-            await asyncio.sleep(POLL_INTERVAL_S)
-
-    async def _shown(self) -> list[_Shown]:
-        return [_Shown(hosted, await hosted.contest()) for hosted in self._contests.values()]
-
-
-def _changed(seq: int) -> str:
-    return json.dumps({"seq": seq, "type": "results"})
+    async def _shown(self, request: Request) -> list[_Shown]:
+        return [_Shown(hosted, await hosted.contest(request)) for hosted in self._contests.values()]
 
 
 def _index(title: str, shown: Sequence[_Shown], place: PagePlace, stream: Stream) -> bytes:

@@ -8,19 +8,23 @@ import asyncio
 import json
 import time
 import zlib
+from bisect import bisect_right
 from collections import OrderedDict, defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from judge.broadcast.events import read_event
-from judge.broadcast.log import LOG_FILE, LogReader, head_of
+from judge.base.logs import get_logger
+from judge.broadcast.log import LOG_FILE, EventLine, LogReader, head_of
 from judge.broadcast.state import Live
 from judge.referee.policy import Policy
 from judge.web.live.paint import Painter, as_sent
 
 POLL_INTERVAL_S = 0.008
+
+LOOK_BYTES = 128 << 10
+"""Of the log in one step: others are answered between two steps."""
 
 ROUND_S_PER_VIEWER = 0.0001
 MAX_ROUND_S = 0.25
@@ -51,6 +55,8 @@ EVENTS_PER_BLOCK, MAX_OPEN_BLOCKS = 256, 16
 
 WITHIN_A_GAME = frozenset({"playing", "turn", "search", "move"})
 
+log = get_logger()
+
 
 @dataclass(frozen=True, slots=True)
 class Sent:
@@ -74,12 +80,16 @@ class Topic(NamedTuple):
 
 
 class PaintedEvents:
-    """All encoded events by number, from 1."""
+    """All encoded events by number, which rises, with gaps where lines of the log are damaged."""
 
     def __init__(self) -> None:
         self._last: deque[Sent] = deque(maxlen=STORED_EVENTS)
+        self._dropped_seq = 0
+        """Number of the last event that is only in a block."""
         self._block: list[Sent] = []
         self._blocks: list[bytes] = []
+        self._ends: list[int] = []
+        """Last number of each block."""
         self._open: OrderedDict[int, Sequence[Sent]] = OrderedDict()
 
     @property
@@ -89,20 +99,24 @@ class PaintedEvents:
 
     def add(self, sent: Sent) -> None:
         """Store the next event."""
+        if len(self._last) == STORED_EVENTS:
+            self._dropped_seq = self._last[0].seq
         self._last.append(sent)
         self._block.append(sent)
         if len(self._block) == EVENTS_PER_BLOCK:
             self._blocks.append(zlib.compress(b"\n".join(each.line for each in self._block), 1))
+            self._ends.append(sent.seq)
             self._block = []
 
     def since(self, seq: int) -> Iterator[Sent]:
         """Events after a number."""
         while seq < self.seq:
-            first = self._last[0].seq
-            if seq + 1 >= first:
-                found: Iterable[Sent] = (self._last[at] for at in range(seq + 1 - first, len(self._last)))
+            if seq >= self._dropped_seq:
+                first = bisect_right(self._last, seq, key=lambda sent: sent.seq)
+                found: Iterable[Sent] = (self._last[at] for at in range(first, len(self._last)))
             else:
-                found = self._expanded(seq // EVENTS_PER_BLOCK)[seq % EVENTS_PER_BLOCK :]
+                block = self._expanded(bisect_right(self._ends, seq))
+                found = block[bisect_right(block, seq, key=lambda sent: sent.seq) :]
             for sent in found:
                 yield sent
                 seq = sent.seq
@@ -134,13 +148,9 @@ class Viewer:
 
 
 class Hub:
-    """A contest's state and viewers."""
+    """Events, and viewers of some of them."""
 
-    def __init__(self, folder: Path, policy: Policy) -> None:
-        self.live = Live()
-        self.painter = Painter(policy)
-        self._path = folder / LOG_FILE
-        self._reader = LogReader(self._path)
+    def __init__(self) -> None:
         self._stored = PaintedEvents()
         self._unsent: list[Sent] = []
         self.told: Callable[[Sequence[Sent]], None] = lambda _: None
@@ -149,9 +159,16 @@ class Hub:
         self._feed_at = 0.0
         self._round_at = 0.0
         self._beat_at = 0.0
-        self._plots_at = 0.0
-        self._plotted: dict[tuple[int, int], tuple[float, int]] = {}
-        """Watched games: when to draw plots again, and their number of moves."""
+
+    @property
+    def log(self) -> str:
+        """Name of the log. Event numbers are only valid for it."""
+        raise NotImplementedError
+
+    @property
+    def seq(self) -> int:
+        """Number of the last event that a page may show."""
+        return self._unsent[-1].seq if self._unsent else self._last
 
     @property
     def _last(self) -> int:
@@ -162,40 +179,24 @@ class Hub:
         """Number of viewers."""
         return len(self._viewers)
 
-    async def run(self) -> None:
-        """Read and send until cancelled."""
-        while True:
-            self.look()
-            now = time.monotonic()
-            if self._unsent and now >= self._round_at:
-                self._send_round()
-                self._round_at = now + min(MAX_ROUND_S, ROUND_S_PER_VIEWER * len(self._viewers))
-            if self._behind and now >= self._feed_at:
-                self._feed_at = now + FEED_S
-                for viewer in list(self._behind):
-                    self._feed(viewer)
-            if now >= self._plots_at:
-                self._plots_at = now + PLOTS_S / MAX_PLOTS
-                self._send_plots(now)
-            if now >= self._beat_at:
-                self._beat_at = now + BEAT_S
-                self._write(self._viewers, _event("beat", self._now()))
-                if self._reader.is_replaced():
-                    self._begin_again()
-            await asyncio.sleep(POLL_INTERVAL_S)
+    def step(self) -> float:
+        """Send what is due; return the seconds until the next step."""
+        now = time.monotonic()
+        if self._unsent and now >= self._round_at:
+            self._send_round()
+            self._round_at = now + min(MAX_ROUND_S, ROUND_S_PER_VIEWER * len(self._viewers))
+        if self._behind and now >= self._feed_at:
+            self._feed_at = now + FEED_S
+            for viewer in list(self._behind):
+                self._feed(viewer)
+        if now >= self._beat_at:
+            self._beat_at = now + BEAT_S
+            self._write(self._viewers, _event("beat", self._now()))
+        return POLL_INTERVAL_S
 
-    def look(self) -> None:
-        """Read some new events of the log."""
-        for line in self._reader.news():
-            self._unsent.append(self._take(line))
-
-    def catch_up(self) -> None:
-        """Read the rest of the log, before viewers join; restart if it was recreated."""
-        if self._reader.is_replaced():
-            self._begin_again()
-        while lines := self._reader.news():
-            for line in lines:
-                self._stored.add(self._take(line))
+    def tell(self, sent: Sent) -> None:
+        """Send an event with the next round."""
+        self._unsent.append(sent)
 
     def since(self, seq: int, most: int, topic: Topic) -> list[Sent]:
         """At most `most` events of a topic after number `seq`."""
@@ -205,11 +206,11 @@ class Hub:
     def join(self, transport: asyncio.Transport, topic: Topic, seq: int) -> Viewer:
         """Send the events after `seq`, and all later ones. Headers are already sent."""
         # A page may show more than was sent.
-        is_lost = seq > self.live.seq or self._last - seq > MAX_MISSED_EVENTS
+        is_lost = seq > self.seq or self._last - seq > MAX_MISSED_EVENTS
         viewer = Viewer(transport, topic, self._last if is_lost else seq)
         self._viewers.add(viewer)
         if is_lost:
-            transport.write(_chunk(_event("again", {"log": self.live.log})))
+            transport.write(_chunk(_event("again", {"log": self.log})))
         else:
             transport.write(_chunk(_event("hello", self._now())))
             self._feed(viewer)
@@ -224,15 +225,6 @@ class Hub:
         """Drop all viewers."""
         for viewer in list(self._viewers):
             viewer.transport.abort()
-        self._reader.close()
-
-    def _take(self, line: bytes) -> Sent:
-        event = read_event(line)
-        self.live.apply(event)
-        if head_of(line).type == "move":
-            paint = json.dumps(self.painter.of(event), separators=(",", ":"))
-            line = line[:-1] + b',"paint":' + paint.encode() + b"}"
-        return sent_of(line)
 
     def _send_round(self) -> None:
         new, self._unsent = self._unsent, []
@@ -289,6 +281,106 @@ class Hub:
         viewer.transport.abort()
         self.leave(viewer)
 
+    def _write(self, viewers: Iterable[Viewer], data: bytes) -> None:
+        chunk = _chunk(data)
+        for viewer in list(viewers):
+            if viewer.transport.is_closing():
+                self._drop(viewer)
+            elif len(chunk) <= viewer.room:
+                viewer.transport.write(chunk)
+
+    def _begin_again(self) -> None:
+        """Forget all events, and have viewers reload their pages."""
+        self._write(self._viewers, _event("again", {"log": ""}))
+        self._stored = PaintedEvents()
+        self._unsent.clear()
+        self._behind.clear()
+        for viewer in self._viewers:
+            viewer.seq = 0
+
+    def _now(self) -> Mapping[str, object]:
+        return {"now_ms": round(time.time() * 1000), "viewers": len(self._viewers), "log": self.log}
+
+
+class ContestHub(Hub):
+    """A contest's state and events, from its log."""
+
+    def __init__(self, folder: Path, policy: Policy) -> None:
+        super().__init__()
+        self.live = Live()
+        self.painter = Painter(policy)
+        self._reader = LogReader(folder / LOG_FILE)
+        self._is_outdated = False
+        self._look_for_other_at = 0.0
+        self._plots_at = 0.0
+        self._plotted: dict[tuple[int, int], tuple[float, int]] = {}
+        """Watched games: when to draw plots again, and their number of moves."""
+
+    @property
+    def log(self) -> str:
+        """The log's name; empty before it begins."""
+        return self.live.log
+
+    @property
+    def seq(self) -> int:
+        """Number of the last event that a page may show."""
+        return self.live.seq
+
+    def step(self) -> float:
+        """Read new events, and send what is due."""
+        now = time.monotonic()
+        if self._is_outdated or (now >= self._look_for_other_at and self._reader.is_replaced()):
+            self._begin_again()
+        if now >= self._look_for_other_at:
+            self._look_for_other_at = now + BEAT_S
+        self.look(LOOK_BYTES)
+        if now >= self._plots_at:
+            self._plots_at = now + PLOTS_S / MAX_PLOTS
+            self._send_plots(now)
+        return super().step()
+
+    def look(self, *most_bytes: int) -> None:
+        """Read some new events of the log."""
+        for sent in self._news(*most_bytes) or ():
+            self.tell(sent)
+
+    def catch_up(self) -> None:
+        """Read the rest of the log, before viewers join; restart if it was recreated."""
+        if self._is_outdated or self._reader.is_replaced():
+            self._begin_again()
+        while (news := self._news()) is not None:
+            for sent in news:
+                self._stored.add(sent)
+
+    def close(self) -> None:
+        """Drop all viewers."""
+        super().close()
+        self._reader.close()
+
+    def _news(self, *most_bytes: int) -> Sequence[Sent] | None:
+        try:
+            news = self._reader.news(*most_bytes)
+            return None if news is None else [sent for line in news if (sent := self._take(line)) is not None]
+        except OSError:  # nothing was read
+            raise
+        except BaseException:
+            self._is_outdated = True
+            raise
+
+    def _take(self, line: EventLine) -> Sent | None:
+        event, data = line.value, line.data
+        try:
+            self.live.apply(event)
+            if head_of(data).type == "move":
+                paint = json.dumps(self.painter.of(event), separators=(",", ":"))
+                data = data[:-1] + b',"paint":' + paint.encode() + b"}"
+        except (MemoryError, OSError):
+            raise
+        except Exception as error:  # noqa: BLE001 - events before it may be damaged
+            log.warning("an event cannot be shown and is skipped", seq=event.seq, error=repr(error))
+            return None
+        return sent_of(data)
+
     def _send_plots(self, now: float) -> None:
         numbers = {viewer.topic.game for viewer in self._viewers if viewer.topic.moves}
         games = [game for number in numbers if (game := self.live.games.get(number)) is not None]
@@ -306,26 +398,11 @@ class Hub:
             watching = [each for each in self._viewers if each.topic.game == game.game and each.topic.moves]
             self._write(watching, _event("plots", as_sent(game)))
 
-    def _write(self, viewers: Iterable[Viewer], data: bytes) -> None:
-        chunk = _chunk(data)
-        for viewer in list(viewers):
-            if viewer.transport.is_closing():
-                self._drop(viewer)
-            elif len(chunk) <= viewer.room:
-                viewer.transport.write(chunk)
-
     def _begin_again(self) -> None:
-        self._write(self._viewers, _event("again", {"log": ""}))
-        self._reader.close()
-        self._reader, self.live = LogReader(self._path), Live()
-        self._stored = PaintedEvents()
-        self._unsent.clear()
-        self._behind.clear()
-        for viewer in self._viewers:
-            viewer.seq = 0
-
-    def _now(self) -> Mapping[str, object]:
-        return {"now_ms": round(time.time() * 1000), "viewers": len(self._viewers), "log": self.live.log}
+        super()._begin_again()
+        self._reader.restart()
+        self.live = Live()
+        self._is_outdated = False
 
 
 def sent_of(line: bytes) -> Sent:

@@ -5,7 +5,6 @@ import socket
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from datetime import UTC, datetime
-from threading import Thread
 from typing import Any
 from wsgiref.simple_server import WSGIRequestHandler, WSGIServer
 
@@ -15,6 +14,7 @@ from prometheus_client.registry import Collector
 
 from judge.base.errors import HostError, InputError
 from judge.base.logs import get_logger
+from judge.base.service_loop import ServiceLoop
 from judge.contest.plan import Planned
 from judge.store.queries import Reader
 from judge.store.submission_queries import RegisterReader
@@ -22,6 +22,8 @@ from judge.web.live.hub import Sent
 from judge.web.organisers.views import free_space_of
 
 BUCKETS_S = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
+
+POLL_INTERVAL_S = 0.5
 
 _AT = re.compile(rb'"at":"([0-9T:.+Z-]{19,40})"')
 
@@ -133,10 +135,11 @@ def served_metrics(metrics: Metrics, listener: socket.socket) -> Iterator[None]:
         server.server_name, server.server_port = host, port
         server.setup_environ()
         server.set_app(app)
-        thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.5}, name="metrics", daemon=True)
-        thread.start()
-        try:
+        server.timeout = POLL_INTERVAL_S
+
+        def step() -> float:
+            server.handle_request()
+            return 0.0
+
+        with ServiceLoop("metrics", step):
             yield
-        finally:
-            server.shutdown()
-            thread.join()

@@ -19,13 +19,15 @@ class LivePage:
     kind: str
     is_fixed: bool = False
     seq: int | None = None
-    _packed: bytes | None = None
+    _packed: tuple[int, bytes] = (-1, b"")
+    """The number, and the bytes with it."""
 
     def packed(self, seq: int) -> bytes:
         """Compressed, with that number."""
-        if self._packed is None or self.seq is None:
-            self._packed = gzip.compress(self.numbered(seq), GZIP_LEVEL, mtime=0)
-        return self._packed
+        shown = (seq if self.seq is None else self.seq) if self.kind.startswith("text/html") else 0
+        if self._packed[0] != shown:
+            self._packed = shown, gzip.compress(self.numbered(seq), GZIP_LEVEL, mtime=0)
+        return self._packed[1]
 
     def numbered(self, seq: int) -> bytes:
         """Bytes with that number, or with the page's own."""

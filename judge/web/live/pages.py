@@ -4,11 +4,8 @@ Their script continues from the last event (`SEQ`).
 """
 
 import hashlib
-import math
 import time
-from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -24,9 +21,8 @@ from judge.contest.contest import Contest, open_store
 from judge.contest.hosts import ContestHost, contest_hosts
 from judge.contest.plan import Planned
 from judge.contest.window_keeper import PlanFile
-from judge.contest_games import GameConditions, PublishedGame
+from judge.contest_games import PublishedGame
 from judge.publish import ladder_state
-from judge.publish.conditions import conditions_of
 from judge.publish.joined import JOINED, Joined
 from judge.publish.ladder import LadderRatings
 from judge.publish.load import CHANCE, DOCUMENT, Revealed, load_store, with_joined
@@ -34,15 +30,17 @@ from judge.publish.manifest import PUBLIC_KEY
 from judge.publish.model import PublishedContest, Stream
 from judge.publish.tables import CERTIFICATE, certificate_files, tables
 from judge.referee.spec import public_part
-from judge.site.game_files import read_stored
-from judge.site.game_page import GamePageContext, game_page
+from judge.site.game_files import public_record, read_stored
+from judge.site.game_page import GamePageContext, game_page, large_record_page
 from judge.site.pages import ASSETS, PagePlace, asset, render, render_for
 from judge.site.site import pages
-from judge.statistics.fairness import TIME, FairnessTest
+from judge.statistics.fairness import TIME
 from judge.translations.language import CODES, languages
 from judge.transparency.keys import fingerprint, public_pem
 from judge.transparency.log import LOG, WITNESSED, SignedLog, witnessed_files
+from judge.web.kit.rendering import MAX_PAGE_RECORD_BYTES, ByteCache, RecordTask
 from judge.web.live.archive import ARCHIVE, Exports
+from judge.web.live.certificate import Certificate
 from judge.web.live.page import SEQ, LivePage, kind_of
 from judge.web.live.paint import Painter
 from judge.web.live.running_pages import RunningPages
@@ -64,64 +62,8 @@ LOAD_S, LOAD_SHARE = 0.5, 0.2
 
 HOSTS_S = 5.0
 
-MAX_STORED_PAGES = 256
-
-
-NEW_SHARE = 0.05
-
-READ_S, READ_BEFORE_S = 0.25, 0.05
-"""Time for reading records for the certificate of fairness, and with each new state of the contest."""
-
-
-class Certificate:
-    """The fairness certificate of the games so far. Each record is read once, until the end in bounded time."""
-
-    def __init__(self, files: Path, *, is_static: bool = False) -> None:
-        self._files = files
-        self._is_static = is_static
-        self._conditions: dict[str, GameConditions] = {}
-        self._tested: PublishedContest | None = None
-        self._of = 0
-
-    def tested(self, contest: PublishedContest) -> PublishedContest:
-        """The contest with its games' conditions, perhaps outdated. Raises InputError for a missing or changed
-        record.
-        """
-        played = _records(contest)
-        enough = len(played) if contest.is_over else (1 + NEW_SHARE) * self._of
-        if self._tested is not None and (len(played) == self._of or len(played) < enough):
-            return self._tested
-        known = self._read(played, math.inf if self._is_static and contest.is_over else READ_S)
-        games = [
-            game if game.result is None else replace(game, conditions=self._conditions.get(game.result.record))
-            for game in contest.games
-        ]
-        self._tested = replace(contest, games=games)
-        self._of = known
-        return self._tested
-
-    def read(self, contest: PublishedContest) -> None:
-        """Read some records before the certificate is needed."""
-        with suppress(InputError):  # `tested` names the record
-            self._read(_records(contest), READ_BEFORE_S)
-
-    @property
-    def tests(self) -> Sequence[FairnessTest]:
-        """The latest tests; initially empty."""
-        return () if self._tested is None else self._tested.fairness
-
-    def _read(self, records: Sequence[str], limit_s: float) -> int:
-        until = time.monotonic() + limit_s
-        for known, record in enumerate(records):
-            if record not in self._conditions:
-                if time.monotonic() > until:
-                    return known
-                self._conditions[record] = conditions_of(read_stored(self._files, record).record)
-        return len(records)
-
-
-def _records(contest: PublishedContest) -> Sequence[str]:
-    return [game.result.record for game in contest.games if game.result is not None]
+CACHED_PAGES_BYTES = 32 << 20
+"""Of one state of the contest."""
 
 
 @dataclass(slots=True)
@@ -131,8 +73,29 @@ class _Edition:
     contest: PublishedContest
     writers: Mapping[str, Callable[[], bytes]]
     games: Mapping[str, PublishedGame]
-    written: dict[str, bytes] = field(default_factory=dict)
+    pages: ByteCache[LivePage] = field(default_factory=lambda: ByteCache(CACHED_PAGES_BYTES))
     archive: Path | None = None
+    results: Mapping[str, str] = field(default_factory=dict)
+    """SHA-256 of the tables."""
+
+    def keep(self, path: str, data: bytes) -> LivePage:
+        """A page that was written."""
+        page = LivePage(data, kind_of(path))
+        self.pages.put(path, page, len(data))
+        return page
+
+
+@dataclass(frozen=True, slots=True)
+class RecordPage:
+    """A file that is computed from the record of a game."""
+
+    task: RecordTask
+    kind: str
+    is_fixed: bool = False
+
+    def page(self, data: bytes) -> LivePage:
+        """The file with these bytes."""
+        return LivePage(data, self.kind, self.is_fixed)
 
 
 class LivePages:
@@ -156,7 +119,7 @@ class LivePages:
         self._edition: _Edition | None = None
         self._editions = 0
         self._load_at = 0.0
-        self._stored: OrderedDict[tuple[object, ...], bytes] = OrderedDict()
+        self._tests: tuple[PublishedContest | None, dict[str, LivePage]] = (None, {})
         self._lock = Lock()
         self._languages = languages(CODES)
         self._certificate = Certificate(planned.files, is_static=is_static)
@@ -185,6 +148,11 @@ class LivePages:
 
     def get(self, path: str, live: Live, version: object) -> LivePage | None:
         """File at a path from the top of the site, or None."""
+        found = self.find(path, live, version)
+        return found.page(found.task.result()) if isinstance(found, RecordPage) else found
+
+    def find(self, path: str, live: Live, version: object) -> "LivePage | RecordPage | None":
+        """As `get`, without reading the record of a game."""
         with self._lock:
             if path in SCRIPTS or path in ASSETS:
                 return asset_page(path)
@@ -195,30 +163,42 @@ class LivePages:
                 return log_page(self.log, path)
             edition = self._read(live, version)
             seq = None if edition.version == version else edition.seq
-            if path.startswith("data/fairness."):
-                # Tests change while records are read.
-                data = certificate_files(self._certificate.tested(edition.contest)).get(path.removeprefix("data/"))
-                return None if data is None else LivePage(data, kind_of(path))
-            if place.path == "verify.html":
-                self._find_archive(edition)
-            if path in edition.written:
-                return LivePage(edition.written[path], kind_of(path), seq=seq)
+            if path.startswith("data/fairness.") or place.path == "fairness.html":
+                return self._tested_page(path, place, edition, seq)
             if path.startswith("records/"):
                 return self._record(path, edition)
-            if place.path == "fairness.html":
-                tested = self._certificate.tested(edition.contest)
-                known = sum(game.conditions is not None for game in tested.games)
-                values = {"time": TIME, "known": known, "played": len(edition.contest.played)}
-                return LivePage(render_for(tested, "fairness.html", "fairness", place, values), kind_of(path), seq=seq)
-            if path.startswith("data/"):
-                _write_tables(edition)
-            elif path in edition.writers:
+            if place.path == "verify.html":
+                self._find_archive(edition)
+            page = edition.pages.get(path)
+            if page is None and path.startswith("data/"):
+                data = tables(edition.contest).get(path.removeprefix("data/"))
+                page = None if data is None else edition.keep(path, data)
+            elif page is None and path in edition.writers:
                 began = time.monotonic()
-                edition.written[path] = edition.writers[path]()
+                page = edition.keep(path, edition.writers[path]())
                 # Pages compute what they show, such as the certainty of many places.
                 self._load_at += (time.monotonic() - began) / LOAD_SHARE
-            data = edition.written.get(path)
-            return None if data is None else LivePage(data, kind_of(path), seq=seq)
+            if page is not None:
+                page.seq = seq
+            return page
+
+    def _tested_page(self, path: str, place: PagePlace, edition: _Edition, seq: int | None) -> LivePage | None:
+        """Tests change while records are read."""
+        tested = self._certificate.tested(edition.contest)
+        if self._tests[0] is not tested:
+            self._tests = tested, {}
+        pages = self._tests[1]
+        if path not in pages and place.path == "fairness.html":
+            known = sum(game.conditions is not None for game in tested.games)
+            values = {"time": TIME, "known": known, "played": len(edition.contest.played)}
+            pages[path] = LivePage(render_for(tested, "fairness.html", "fairness", place, values), kind_of(path))
+        elif path not in pages:
+            data = certificate_files(tested).get(path.removeprefix("data/"))
+            if data is None:
+                return None
+            pages[path] = LivePage(data, kind_of(path))
+        pages[path].seq = seq
+        return pages[path]
 
     def archive(self, live: Live, version: object) -> Iterator[bytes] | None:
         """The newest export of the final results in compressed chunks."""
@@ -336,20 +316,22 @@ class LivePages:
             return
 
         def digest(name: str) -> str:
-            if name not in edition.written:
-                _write_tables(edition)
-            return hashlib.sha256(edition.written[name]).hexdigest()
+            if not edition.results:
+                edition.results = {
+                    f"data/{each}": hashlib.sha256(data).hexdigest() for each, data in tables(edition.contest).items()
+                }
+            return edition.results[name]
 
         found = self._exports.newest(digest)
         if found != edition.archive:
             edition.archive = found
             for place in self.places("verify.html"):
-                edition.written.pop(place.file, None)
+                edition.pages.remove(place.file)
 
     def _has_archive(self) -> bool:
         return self._edition is not None and self._edition.archive is not None
 
-    def _game(self, place: PagePlace, live: Live, version: object) -> LivePage | None:
+    def _game(self, place: PagePlace, live: Live, version: object) -> LivePage | RecordPage | None:
         path = place.path
         stem = path.removeprefix("games/").removesuffix(".html")
         edition = self._read(live, version)
@@ -364,43 +346,27 @@ class LivePages:
         at = played.index(stem)
         before = played[at - 1] if at else ""
         after = played[at + 1] if at + 1 < len(played) else ""
-        stream = edition.contest.stream
         excluded = edition.contest.exclusion(game)
-        is_final = stream is not None and stream.is_final
-        key = (
-            place.file,
-            game.result.record,
+        by_name = edition.contest.by_name
+        context = GamePageContext(
+            edition.contest.snapshot.shown_name,
+            game,
+            (by_name[game.first].stem, by_name[game.second].stem),
             before,
             after,
-            live.log,
-            is_final,
-            excluded and (excluded.name, excluded.withdrawn),
+            stream=edition.contest.stream,
+            stage=edition.contest.stage_of(game),
+            titles=(by_name[game.first].title, by_name[game.second].title),
+            has_rounds=edition.contest.has_rounds,
+            excluded="" if excluded is None else excluded.title,
+            is_withdrawn=excluded is not None and bool(excluded.withdrawn),
         )
-        page = self._stored.pop(key, None)
-        if page is None:
-            public = public_part(read_stored(self._contest.planned.files, game.result.record))
-            by_name = edition.contest.by_name
-            agents = (by_name[game.first].stem, by_name[game.second].stem)
-            context = GamePageContext(
-                edition.contest.snapshot.shown_name,
-                game,
-                agents,
-                before,
-                after,
-                stream=stream,
-                stage=edition.contest.stage_of(game),
-                titles=(by_name[game.first].title, by_name[game.second].title),
-                has_rounds=edition.contest.has_rounds,
-                excluded="" if excluded is None else excluded.title,
-                is_withdrawn=excluded is not None and bool(excluded.withdrawn),
-            )
-            page = game_page(steps_of(public), public.record, context, place)
-        self._stored[key] = page
-        if len(self._stored) > MAX_STORED_PAGES:
-            self._stored.popitem(last=False)
-        return LivePage(page, kind_of(path))
+        task = RecordTask(self._contest.planned.files, game.result.record, public_game_page, (context, place.file))
+        if not self._is_static and task.record_bytes > MAX_PAGE_RECORD_BYTES:
+            return LivePage(large_record_page(place, context, task.record_bytes), kind_of(path))
+        return RecordPage(task, kind_of(path))
 
-    def _record(self, path: str, edition: _Edition) -> LivePage | None:
+    def _record(self, path: str, edition: _Edition) -> RecordPage | None:
         for game in edition.games.values():
             if not path.startswith(f"records/{game.stem}."):
                 continue
@@ -409,10 +375,9 @@ class LivePages:
                 found[game.record_path] = game.result.record
             if (digest := found.get(path)) is None:
                 return None
-            public = public_part(read_stored(self._contest.planned.files, digest))
             # A repeated game changes the record.
             is_fixed = path != game.record_path
-            return LivePage(public.to_json(as_read=True), kind_of(path), is_fixed=is_fixed)
+            return RecordPage(RecordTask(self._contest.planned.files, digest, public_record), kind_of(path), is_fixed)
         return None
 
 
@@ -421,8 +386,10 @@ def export_name(contest: PublishedContest) -> str:
     return f"{contest.snapshot.name}-export"
 
 
-def _write_tables(edition: _Edition) -> None:
-    edition.written |= {f"data/{name}": data for name, data in tables(edition.contest).items()}
+def public_game_page(files: Path, digest: str, context: GamePageContext, file: str) -> bytes:
+    """The page of a game at the place of `file`."""
+    public = public_part(read_stored(files, digest))
+    return game_page(steps_of(public), public.record, context, PagePlace.of_file(file, languages(CODES)))
 
 
 def asset_page(name: str) -> LivePage:

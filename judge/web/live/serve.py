@@ -6,11 +6,10 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from functools import partial
 from pathlib import Path
+from typing import Any
 
-import uvicorn
 from fastapi import FastAPI
 
-from judge.base.scheduling import lower_priority
 from judge.contest.event_log.store_changes import stamp_of
 from judge.contest.plan import Planned, load_plan
 from judge.contest.window_keeper import ContestProcess, PlanFile, WindowKeeper, remembered
@@ -21,13 +20,13 @@ from judge.tournament.snapshot import read_snapshot
 from judge.transparency.log import SignedLog
 from judge.web.authors import app as authors
 from judge.web.intake import app as intake
-from judge.web.kit.clients import ClientLimits
-from judge.web.kit.connections import uvicorn_options
+from judge.web.kit.connections import serve_app
 from judge.web.kit.errors import new_app
-from judge.web.kit.middleware import OWN_HEADERS, PUBLIC_HEADERS, Asgi, Middleware, Part
+from judge.web.kit.middleware import OWN_HEADERS, PUBLIC_HEADERS, Middleware, Part
+from judge.web.kit.rendering import Renderer
 from judge.web.live.app import ABOUT, BegunContest, Site, alive_router, event_router, health_router, page_router
 from judge.web.live.front import FrontPage, HostedContest
-from judge.web.live.hub import Hub
+from judge.web.live.hub import ContestHub
 from judge.web.live.metrics import Metrics, StoreNumbers, served_metrics
 from judge.web.live.pages import LivePages
 from judge.web.live.static import StaticSite
@@ -37,13 +36,13 @@ from judge.web.organisers.console import Console, opened_console
 GRACE_S = 5
 
 
-def hub_of(planned: Planned) -> Hub:
+def hub_of(planned: Planned) -> ContestHub:
     """Unread. Raises InputError before the contest begins."""
     if planned.has_no_store:
         raise planned.not_begun()
     with closing(Reader(planned.store_url)) as reader:
         snapshot = read_snapshot(reader.document(planned.name))
-    return Hub(planned.folder, snapshot.policy)
+    return ContestHub(planned.folder, snapshot.policy)
 
 
 def follow(planned: Planned, directory: Path, *, once: bool, interval_s: float = 0.5, archive: str = "") -> bool:
@@ -79,7 +78,10 @@ def serve(
         if metrics is not None:
             counted.registry.register(StoreNumbers(planned, hosted.site.viewers))
             stack.enter_context(served_metrics(counted, metrics))
-        _run(hosted.service, _limits(planned), listener, proxy, root_path, ready, has_intake=state is not None)
+        grace_s = GRACE_S if state is not None else 1
+        organisers = {} if hosted.is_organiser is None else {"": hosted.is_organiser}
+        options = _options(root_path, grace_s)
+        serve_app(hosted.service, _limits(planned), listener, proxy, ready, organisers, **options)
 
 
 def serve_several(
@@ -97,13 +99,18 @@ def serve_several(
     Raises as `serve`, and InputError.
     """
     with ExitStack() as stack:
-        hosted = [stack.enter_context(opened_service(planned, state, Metrics())) for planned, state in contests]
+        renders = stack.enter_context(closing(Renderer()))
+        hosted = [
+            stack.enter_context(opened_service(planned, state, Metrics(), renders=renders.beside()))
+            for planned, state in contests
+        ]
         limits = [_limits(planned) for planned, _ in contests]
         widest = max(limits, key=lambda each: each.connections)
         requests = max(planned.plan.broadcast.requests_per_minute for planned, _ in contests)
-        front = FrontPage(title, hosted, requests, cup)
-        has_intake = any(state is not None for _, state in contests)
-        _run(front, widest, listener, proxy, root_path, ready, has_intake=has_intake)
+        front = FrontPage(title, hosted, requests, widest, cup)
+        grace_s = GRACE_S if any(state is not None for _, state in contests) else 1
+        organisers = {each.name: each.is_organiser for each in hosted if each.is_organiser is not None}
+        serve_app(front, widest, listener, proxy, ready, organisers, **_options(root_path, grace_s))
 
 
 def _limits(planned: Planned) -> IntakePolicy:
@@ -113,32 +120,19 @@ def _limits(planned: Planned) -> IntakePolicy:
     )
 
 
-def _run(
-    service: Asgi,
-    limits: IntakePolicy,
-    listener: socket.socket,
-    proxy: str,
-    root_path: str,
-    ready: Callable[[], None],
-    *,
-    has_intake: bool,
-) -> None:
-    options = uvicorn_options(limits, proxy) | {
-        "lifespan": "on",
-        "root_path": root_path,
-        "timeout_graceful_shutdown": GRACE_S if has_intake else 1,
-    }
-    server = uvicorn.Server(uvicorn.Config(service, **options))
-    ready()
-    lower_priority()  # threads started earlier keep their priority
-    server.run(sockets=[listener])
+def _options(root_path: str, grace_s: int) -> dict[str, Any]:
+    return {"lifespan": "on", "root_path": root_path, "timeout_graceful_shutdown": grace_s}
 
 
 @contextmanager
 def opened_service(
-    planned: Planned, state: intake.AppState | None, counted: Metrics, slots: int = 1
+    planned: Planned,
+    state: intake.AppState | None,
+    counted: Metrics,
+    slots: int = 1,
+    renders: Renderer | None = None,
 ) -> Iterator[HostedContest]:
-    """A contest with its application, which limits each client."""
+    """A contest with its application; `renders` may be shared by contests."""
     with ExitStack() as stack:
 
         def begin() -> BegunContest | None:
@@ -154,7 +148,7 @@ def opened_service(
         if not planned.has_no_store:
             log = stack.enter_context(closing(SignedLog(planned.store_url, planned.name, planned.folder)))
         submitted = tuple if state is None else partial(_submitted, state)
-        site = Site(begin, PlanFile(planned), log, submitted, has_authors=state is not None)
+        site = Site(begin, PlanFile(planned), log, submitted, has_authors=state is not None, renders=renders)
         console = None
         if state is not None:
             console = stack.enter_context(opened_console(planned, state, publish_once))
@@ -165,7 +159,7 @@ def opened_service(
             stack.enter_context(keeper)
         service = create_service(planned, site, state, console, counted)
         is_organiser = None if state is None else state.authors.is_organiser
-        yield HostedContest(planned, site, ClientLimits(service, _limits(planned), is_organiser))
+        yield HostedContest(planned, site, service, is_organiser)
 
 
 def _submitted(state: intake.AppState) -> Sequence[str]:
@@ -198,7 +192,9 @@ def create_app(
     else:
         app.state.intake = state
         app.include_router(intake.router)
-        authors.add_paths(app, authors.AuthorsSite(state, planned.files, site.hosts, site.plan, site.contest))
+        authors.add_paths(
+            app, authors.AuthorsSite(state, planned.files, site.hosts, site.plan, site.contest, site.renders.beside())
+        )
         if console is not None:
             organisers.add_paths(app, console)
     app.include_router(page_router)
@@ -216,10 +212,10 @@ def create_service(
     parts: dict[str, Part] = {}
     if state is not None:
         limits = state.directory.intake
-        parts = dict.fromkeys(intake.PATHS, Part.limited("intake", limits))
-        parts |= dict.fromkeys(authors.PATHS, Part.limited("authors", limits, OWN_HEADERS))
+        parts = dict.fromkeys(intake.PATHS, Part.logged("intake", limits))
+        parts |= dict.fromkeys(authors.PATHS, Part.logged("authors", limits, OWN_HEADERS))
         if console is not None:
-            parts |= dict.fromkeys(organisers.PATHS, Part.limited("organisers", limits, OWN_HEADERS))
-    public = Part("pages", PUBLIC_HEADERS, planned.plan.broadcast.requests_per_minute)
+            parts |= dict.fromkeys(organisers.PATHS, Part.logged("organisers", limits, OWN_HEADERS))
+    public = Part("pages", PUBLIC_HEADERS, planned.plan.broadcast.requests_per_minute, planned.plan.intake)
     app = create_app(planned, site, state, console)
     return Middleware(app, public, parts, (metrics or Metrics()).answered)

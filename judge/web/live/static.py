@@ -16,7 +16,7 @@ from pathlib import Path
 
 from judge.base.durable_files import PARTIAL
 from judge.base.errors import HostError, InputError
-from judge.web.live.hub import PLOTS_S, Hub, Topic
+from judge.web.live.hub import PLOTS_S, ContestHub, Topic
 from judge.web.live.page import kind_of, numbered
 from judge.web.live.pages import RUNNING, LivePages
 from judge.web.live.paint import plots_path
@@ -29,7 +29,7 @@ HEAD = "feed/head.json"
 class StaticSite:
     """A directory that follows a contest."""
 
-    def __init__(self, hub: Hub, pages: LivePages, directory: Path) -> None:
+    def __init__(self, hub: ContestHub, pages: LivePages, directory: Path) -> None:
         """`pages` must be static. Raises InputError if the directory has other files."""
         if directory.exists() and any(directory.iterdir()) and not (directory / HEAD).is_file():
             raise InputError(f"{directory}: has other files; give a new directory, or one that this command made")

@@ -55,7 +55,7 @@ class Console:
     def shown_name(self) -> str:
         """The contest's title, or else its name; final when the contest begins."""
         contest = self.contest()
-        return (self.file.look().title or self.planned.name) if contest is None else contest.snapshot.shown_name
+        return (self.file.plan.title or self.planned.name) if contest is None else contest.snapshot.shown_name
 
     @property
     def has_rounds(self) -> bool:

@@ -83,13 +83,13 @@ def overview(console: Console) -> Mapping[str, Any]:
 
 
 def _before(console: Console) -> Mapping[str, Any]:
-    register, plan = console.state.register, console.file.look()
+    register, plan = console.state.register, console.file.plan
     entries = register.entries()
     newest = register.submissions(limit=SHOWN_SUBMISSIONS)
     return {
         "listed": [agent.name or agent.path for agent in plan.agents],
         "entries": entries,
-        "problems": name_problems(console.file.planned(), entries),
+        "problems": name_problems(console.file.look(), entries),
         "waiting": [each for each in newest if each.state in (State.RECEIVED, State.PROCESSING)],
         "refused": [each for each in newest if each.state in (State.REFUSED, State.FAILED)],
         "starts": plan.windows.starts,
@@ -139,7 +139,7 @@ def submissions(console: Console, before: int | None) -> Mapping[str, Any]:
 
 def authors(console: Console) -> Mapping[str, Any]:
     """Authors with their notices."""
-    has_mail = bool(console.file.look().intake.notices.smtp)
+    has_mail = bool(console.file.plan.intake.notices.smtp)
     is_late = console.state.receiver.gate.is_closed and not console.state.register.is_locked_in()
     return {"authors": console.state.notices.by_author(), "has_mail": has_mail, "is_late": is_late}
 

@@ -29,7 +29,8 @@ from judge.store.practice_games import PracticeGame, PracticeGames
 from judge.store.types import EntryRow, TooMuchError, Upload
 from judge.submissions.pipeline import OnStep, UploadJob, UploadOutcome
 from judge.submissions.service import IntakeDirectory, process_claimed
-from judge.web.intake.practice import PracticePlayers
+from judge.web.intake.background_jobs import BackgroundJobs
+from judge.web.intake.queues import practice_jobs
 from tests.web.intake.conftest import POLL_INTERVAL_S, make_contest
 
 pytestmark = pytest.mark.docker
@@ -62,11 +63,11 @@ def on_all_cores() -> Iterator[None]:
 
 
 @contextmanager
-def playing(directory: IntakeDirectory) -> Iterator[tuple[PracticeGames, PracticePlayers]]:
+def playing(directory: IntakeDirectory) -> Iterator[tuple[PracticeGames, BackgroundJobs[bool]]]:
     """The practice games of what has just passed, while they are played."""
     with on_all_cores(), closing(directory.practice_games()) as games:
         _, host = hosting(directory, say)
-        with PracticePlayers(directory, host, games) as players:
+        with practice_jobs(directory, host, games) as players:
             yield games, players
 
 
@@ -110,7 +111,7 @@ def test_practice_game_yields_its_slot_and_is_replayed_like_one_of_a_killed_work
         wanted.__exit__()
 
         wait_for(games, number, GameState.RUNNING, 2)
-        (worker,) = players.pids
+        (worker,) = [run.worker.pid or 0 for run in players.running]
         os.kill(worker, signal.SIGKILL)
         done = wait_for(games, number, GameState.DONE, 3)
         assert 1 == done.failures

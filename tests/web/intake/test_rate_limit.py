@@ -3,7 +3,8 @@
 import pytest
 
 from judge.web.kit import rate_limit
-from judge.web.kit.rate_limit import RateLimit, address_key
+from judge.web.kit.networks import networks_of
+from judge.web.kit.rate_limit import RateLimit
 
 
 def test_burst_is_admitted_and_then_an_even_rate() -> None:
@@ -37,14 +38,28 @@ def test_no_more_is_remembered_than_fits(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 @pytest.mark.parametrize(
-    ("host", "key"),
+    ("host", "names"),
     [
-        ("192.0.2.7", "192.0.2.7"),
-        ("::ffff:192.0.2.7", "192.0.2.7"),
-        ("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64"),
-        ("2001:db8:1:2:ffff::1", "2001:db8:1:2::/64"),
-        ("nonsense" * 100, ("nonsense" * 100)[:64]),
+        ("192.0.2.7", ["192.0.2.7", "192.0.2.0/24"]),
+        ("::ffff:192.0.2.7", ["192.0.2.7", "192.0.2.0/24"]),
+        ("2001:db8:1:2:3:4:5:6", ["2001:db8:1:2::/64", "2001:db8:1::/56", "2001:db8:1::/48"]),
+        ("2001:db8:1:1ff:ffff::1", ["2001:db8:1:1ff::/64", "2001:db8:1:100::/56", "2001:db8:1::/48"]),
+        ("nonsense" * 100, [("nonsense" * 100)[:64]]),
     ],
 )
-def test_client_address_of_a_request(host: str, key: str) -> None:
-    assert key == address_key(host)
+def test_client_address_has_its_networks_from_the_narrowest(host: str, names: list[str]) -> None:
+    assert names == [network.name for network in networks_of(host)]
+
+
+@pytest.mark.parametrize(("network", "rest", "share"), [("2001:db8:0:{:x}::1", 256, 4), ("192.0.2.{}", 256, 16)])
+def test_addresses_of_one_network_have_a_multiple_of_the_rate_of_one(network: str, rest: int, share: int) -> None:
+    rate = RateLimit(10, lambda: 0.0)
+    hosts = [network.format(number) for number in range(rest)]
+    assert 10 * share == sum(rate.spend_address(host) == 0 for host in hosts)
+
+
+def test_refused_request_of_a_network_costs_its_address_nothing() -> None:
+    rate = RateLimit(1, lambda: 0.0)
+    assert [0] * 16 == [rate.spend_address(f"192.0.2.{number}") for number in range(16)]
+    assert 0 < rate.spend_address("192.0.2.99")
+    assert 1.0 == rate._buckets["192.0.2.99"][0]

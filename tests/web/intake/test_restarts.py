@@ -25,7 +25,8 @@ from judge.submissions.service import (
     waits_for_a_core,
     working,
 )
-from judge.web.intake.workers import Running, Workers
+from judge.web.intake.background_jobs import Running
+from judge.web.intake.queues import submission_jobs
 from tests.web.intake.conftest import POLL_INTERVAL_S, Service, ended, make_contest, make_token, send, serving
 from tests.web.intake.standing_in import process
 from tests.web.live.watching import until
@@ -186,13 +187,9 @@ def test_database_lost_while_a_submission_begins_or_fails_leaves_no_submission(
     (tmp_path / "x.zip").write_bytes(upload)
     with closing(LosesDatabase(desk, method, after=after)) as register, working(desk) as worker:
         number = receive_file(desk, register, tmp_path / "x.zip", "", "ada", "").submission.id
-        workers = Workers(desk, process, register, worker)
-        workers.start()
-        try:
+        with submission_jobs(desk, process, register, worker):
             # A submission that fails is due again until it has failed three times.
             until(lambda: register.get(number).state is expected and register.get(number).due_at is None, "it is left")
-        finally:
-            workers.stop()
 
 
 # --- who asks too often -----------------------------------------------------------------------------------------------

@@ -30,7 +30,7 @@ def test_the_installed_version_is_in_the_range_of_pyproject() -> None:
 
 
 def test_the_subclass_overrides_methods_of_uvicorn_and_no_others() -> None:
-    defined = {name for name, value in vars(bounded_by(IntakePolicy())).items() if inspect.isfunction(value)}
+    defined = {name for name, value in vars(bounded_by(IntakePolicy(), 10)).items() if inspect.isfunction(value)}
 
     assert OVERRIDDEN == defined & vars(H11Protocol).keys()
 
@@ -42,4 +42,4 @@ def test_a_connection_and_a_request_have_the_attributes_that_are_read() -> None:
 
 
 def test_uvicorn_has_the_options_that_are_set() -> None:
-    assert set(inspect.signature(uvicorn.Config).parameters) >= uvicorn_options(IntakePolicy()).keys()
+    assert set(inspect.signature(uvicorn.Config).parameters) >= uvicorn_options(IntakePolicy(), 10).keys()

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from judge.broadcast.events import StateChanged
+from judge.broadcast.events import AnyEvent, StateChanged
 from judge.broadcast.log import LOG_FILE, EventLog
 from judge.referee.policy import load_policy
 from judge.web.live import hub as hub_module
-from judge.web.live.hub import EVENTS_PER_BLOCK, STORED_EVENTS, Hub, PaintedEvents, Topic, sent_of
+from judge.web.live.hub import EVENTS_PER_BLOCK, STORED_EVENTS, ContestHub, PaintedEvents, Topic, sent_of
 from tests.broadcast.logs import PAIR, accept, play_next, recorder
 from tests.publish.cups import Cup
 
@@ -47,20 +47,20 @@ class Pipe:
 
 
 @pytest.fixture
-def followed(tmp_path: Path) -> Iterator[tuple[Hub, EventLog]]:
-    found = Hub(tmp_path, load_policy("gomocup-freestyle"))
+def followed(tmp_path: Path) -> Iterator[tuple[ContestHub, EventLog]]:
+    found = ContestHub(tmp_path, load_policy("gomocup-freestyle"))
     with closing(EventLog(tmp_path / LOG_FILE)) as log:
         yield found, log
     found.close()
 
 
-def write(hub: Hub, log: EventLog, count: int, size: int = 500) -> None:
+def write(hub: ContestHub, log: EventLog, count: int, size: int = 500) -> None:
     log.append([StateChanged(at="", state="open", reason="x" * size)] * count)
     hub.look()
     hub._send_round()
 
 
-def test_a_reader_that_takes_little_gets_every_event_once_in_pieces(followed: tuple[Hub, EventLog]) -> None:
+def test_a_reader_that_takes_little_gets_every_event_once_in_pieces(followed: tuple[ContestHub, EventLog]) -> None:
     hub, log = followed
     write(hub, log, 2000)
     pipe = Pipe()
@@ -76,7 +76,9 @@ def test_a_reader_that_takes_little_gets_every_event_once_in_pieces(followed: tu
     assert not hub._behind
 
 
-def test_a_reader_that_takes_nothing_is_dropped_by_the_bytes_that_it_misses(followed: tuple[Hub, EventLog]) -> None:
+def test_a_reader_that_takes_nothing_is_dropped_by_the_bytes_that_it_misses(
+    followed: tuple[ContestHub, EventLog],
+) -> None:
     hub, log = followed
     idle, quick = Pipe(), Pipe()
     for pipe in (idle, quick):
@@ -93,7 +95,7 @@ def test_a_reader_that_takes_nothing_is_dropped_by_the_bytes_that_it_misses(foll
     assert 1 == hub.viewers
 
 
-def test_burst_drops_no_reading_viewer(followed: tuple[Hub, EventLog]) -> None:
+def test_burst_drops_no_reading_viewer(followed: tuple[ContestHub, EventLog]) -> None:
     hub, log = followed
     pipe = Pipe()
     viewer = hub.join(pipe, Topic(), 0)  # type: ignore[arg-type]
@@ -106,7 +108,7 @@ def test_burst_drops_no_reading_viewer(followed: tuple[Hub, EventLog]) -> None:
 
 
 def test_a_viewer_of_a_page_that_shows_more_than_was_sent_gets_no_event_twice(
-    followed: tuple[Hub, EventLog],
+    followed: tuple[ContestHub, EventLog],
 ) -> None:
     hub, log = followed
     write(hub, log, 10)
@@ -149,7 +151,7 @@ def test_no_event_is_painted_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPat
             accept(cup, *play_next(cup))
             log.read_store()
             log.finish()
-        hub = Hub(cup.folder, cup.planned.policy)
+        hub = ContestHub(cup.folder, cup.planned.policy)
         hub.catch_up()
         first = [sent.line for sent in hub.since(0, 1000, Topic())]
         assert b'"paint":' in b"".join(first)
@@ -161,3 +163,86 @@ def test_no_event_is_painted_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         for _ in range(3):
             assert first == [sent.line for sent in hub.since(0, 1000, Topic())]
         hub.close()
+
+
+# --- damage -----------------------------------------------------------------------------------------------------------
+
+
+DAMAGE = (b"\0" * 600, b'{"seq": 99999999, "type":\n\xff\xfe garbage\n', b'{"seq":3,"type":"x"}\n', b"\n")
+
+
+@pytest.mark.parametrize("damage", DAMAGE)
+def test_damaged_line_ends_no_stream_and_no_start(damage: bytes, followed: tuple[ContestHub, EventLog]) -> None:
+    hub, log = followed
+    write(hub, log, 2)
+    pipe = Pipe()
+    hub.join(pipe, Topic(), 0)  # type: ignore[arg-type]
+    with log.path.open("ab") as file:
+        file.write(damage)
+    log.append([StateChanged(at="", state="open", reason="")] * 3)
+    hub.step()
+    hub.step()
+    pipe.take()
+    assert [1, 2, 3, 4, 5] == pipe.ids
+    assert b"event: beat" in pipe.taken
+
+    other = ContestHub(log.path.parent, load_policy("gomocup-freestyle"))
+    other.catch_up()
+    assert 5 == other.seq
+    other.close()
+
+
+@pytest.mark.parametrize("error", [OSError(5, "Input/output error"), MemoryError(), RuntimeError("any")])
+def test_error_while_reading_costs_no_event(
+    error: Exception, followed: tuple[ContestHub, EventLog], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hub, log = followed
+    write(hub, log, 3)
+    pipe = Pipe()
+    hub.join(pipe, Topic(), 0)  # type: ignore[arg-type]
+    log.append([StateChanged(at="", state="open", reason="")] * 2)
+    news = hub._reader.news
+    failing = [error]
+
+    def fail_once(*most_bytes: int) -> object:
+        if failing:
+            if not isinstance(error, OSError):
+                news(*most_bytes)  # what was read is lost
+            raise failing.pop()
+        return news(*most_bytes)
+
+    monkeypatch.setattr(hub._reader, "news", fail_once)
+    with pytest.raises(type(error)):
+        hub.step()
+    hub.step()
+    hub._round_at = 0
+    hub.step()
+    pipe.take()
+    assert 5 == hub.seq == pipe.ids[-1]
+    assert {1, 2, 3, 4, 5} == set(pipe.ids)
+
+
+def test_event_that_cannot_be_shown_is_skipped(
+    followed: tuple[ContestHub, EventLog], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hub, log = followed
+    apply, refused = hub.live.apply, [2]
+
+    def refuse(event: AnyEvent) -> None:
+        if event.seq in refused:
+            raise KeyError(event.seq)
+        apply(event)
+
+    monkeypatch.setattr(type(hub.live), "apply", lambda _, event: refuse(event))
+    write(hub, log, 4)
+    assert [1, 3, 4] == [sent.seq for sent in hub.since(0, 10, Topic())]
+
+
+def test_events_with_gaps_are_found_by_their_number() -> None:
+    events = PaintedEvents()
+    numbers = [n for n in range(1, 2 * STORED_EVENTS) if n % 7 and not 300 < n < 900]
+    for number in numbers:
+        events.add(sent_of(b'{"seq":%d,"type":"state"}' % number))
+    for seq in (0, 1, 6, 7, 255, 300, 301, 899, 900, STORED_EVENTS, numbers[-2], numbers[-1]):
+        found = [sent.seq for _, sent in zip(range(600), events.since(seq), strict=False)]
+        assert [n for n in numbers if n > seq][:600] == found

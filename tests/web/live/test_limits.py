@@ -103,7 +103,7 @@ def test_a_form_has_the_time_of_a_form_and_an_upload_that_of_an_upload(tmp_path:
 
 
 def test_an_organiser_gets_in_when_all_room_of_viewers_is_taken(tmp_path: Path) -> None:
-    addresses = [f"10.3.3.{number}" for number in range(2 * VIEWERS)]
+    addresses = [f"10.3.{number}.3" for number in range(2 * VIEWERS)]
     with service(tmp_path) as running:
         cookie = f"judge-organiser={organiser(tmp_path)}"
         with slow_forms(running, addresses):
@@ -118,7 +118,7 @@ def test_an_organiser_gets_in_when_all_room_of_viewers_is_taken(tmp_path: Path) 
 
 
 def test_organiser_pages_are_closed_without_a_token(tmp_path: Path) -> None:
-    addresses = [f"10.4.4.{number}" for number in range(4 * VIEWERS)]
+    addresses = [f"10.4.{number}.4" for number in range(4 * VIEWERS)]
     with service(tmp_path) as running:
         cookie = f"judge-organiser={organiser(tmp_path)}"
         with slow_forms(running, addresses, "/organiser/session"):

@@ -52,6 +52,22 @@ def test_page_number_never_changes_a_published_record(
             assert f'data-seq="{SEQ}"' not in page.read_text()
 
 
+def test_large_record_has_a_download_in_place_of_its_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with Cup(tmp_path / "cup", CAST) as cup:
+        cup.play()
+        with closing(hub_of(cup.planned)) as hub, closing(LivePages(cup.planned, hub.painter)) as pages:
+            whole = pages.get("games/00001.html", hub.live, 0)
+            monkeypatch.setattr("judge.web.live.pages.MAX_PAGE_RECORD_BYTES", 100)
+            large = pages.get("games/00001.html", hub.live, 0)
+            record = pages.get("records/00001.json", hub.live, 0)
+    assert whole is not None
+    assert large is not None
+    assert record is not None
+    assert b'href="../records/00001.json" download' in large.data
+    assert b"<svg" in whole.data
+    assert b"<svg" not in large.data
+
+
 def test_every_process_has_another_mark() -> None:
     assert len(SEQ) > 32
     assert pages_of.numbered(b"@seq@", "text/html; charset=utf-8", 7) == b"@seq@"

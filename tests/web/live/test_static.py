@@ -136,8 +136,8 @@ def test_final_pages_link_to_the_archive_of_the_export(tmp_path: Path) -> None:
 def test_certificate_of_fairness_is_complete_at_the_first_visit(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("judge.web.live.pages.READ_S", 0.0)
-    monkeypatch.setattr("judge.web.live.pages.READ_BEFORE_S", math.inf)
+    monkeypatch.setattr("judge.web.live.certificate.READ_S", 0.0)
+    monkeypatch.setattr("judge.web.live.certificate.READ_BEFORE_S", math.inf)
     with Cup(tmp_path / "cup", PAIR, form='name = "round-robin"\ngames = 4') as cup:
         accept(cup, *play_next(cup))
         with closing(hub_of(cup.planned)) as hub, closing(LivePages(cup.planned, hub.painter)) as pages:

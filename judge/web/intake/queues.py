@@ -1,0 +1,173 @@
+"""The queues of a service: submissions to process, and practice games to play in free slots."""
+
+import signal
+from collections.abc import Sequence
+from contextlib import closing
+from types import FrameType
+
+from judge.base.logs import get_logger
+from judge.base.scheduling import lower_priority
+from judge.base.worker_processes import Worker
+from judge.contest.entries import current_intake
+from judge.store.practice_games import PracticeGame, PracticeGames
+from judge.store.submissions import Register
+from judge.store.types import State, Submission
+from judge.submissions.pipeline import Processor
+from judge.submissions.practice import PracticeHost, play_next
+from judge.submissions.service import IntakeDirectory, is_in_the_way, process_claimed, requeue_lost, working
+from judge.web.intake.background_jobs import BackgroundJobs, JobLimits, Running
+from judge.web.kit import logs
+
+log = get_logger()
+
+
+class SubmissionQueue:
+    """Submissions, taken by this process under the name `worker`."""
+
+    def __init__(
+        self, directory: IntakeDirectory, process: Processor, register: Register, worker: str, practice: int = 0
+    ) -> None:
+        """`process` must be importable by name."""
+        self._directory = directory
+        self._process = process
+        self._register = register
+        self._worker = worker
+        self._practice = practice
+
+    def sweep(self, running: Sequence[Submission]) -> None:
+        """Requeue submissions of processes that ended."""
+        kept = [(taken.id, taken.attempt) for taken in running]
+        for number in requeue_lost(self._directory, self._register, self._worker, kept):
+            log.warning("its process ended; it is processed again", submission=number)
+
+    def take(self) -> Submission | None:
+        """Take the next due submission."""
+        return self._register.take(self._worker)
+
+    def start(self, job: Submission, worker: Worker[State]) -> None:
+        """Process a submission."""
+        log.info("processing", submission=job.id, attempt=job.attempt, author=job.author)
+        worker.start(process_job, self._directory, self._process, job, self._practice)
+
+    def must_end(self, run: Running[Submission]) -> str:
+        """A submission has limited time."""
+        limit_s = self._directory.intake.process_s
+        return f"it took more than {limit_s:g} s" if run.spent_s > limit_s else ""
+
+    def ended(self, job: Submission, result: State) -> bool:
+        """The worker has stored its state."""
+        log.info(str(result), submission=job.id, attempt=job.attempt)
+        return True
+
+    def failed(self, run: Running[Submission], error: Exception, why: str) -> None:
+        """Store why; it is due again, unless it failed too often."""
+        taken, intake = run.job, self._directory.intake
+        if why:
+            steps = [step for step in self._register.steps(taken.id) if step.attempt == taken.attempt]
+            why += f"; the last step was {steps[-1].stage}" if steps else ""
+        else:
+            why = f"the worker was lost ({type(error).__name__})"
+        log.error("processing failed", submission=taken.id, attempt=taken.attempt, why=why)
+        self._register.fail(taken.id, taken.attempt, why, intake.tries, intake.again_s)
+
+    def give_back(self, job: Submission, why: str) -> None:
+        """It is due at once."""
+        self._register.release(job.id, job.attempt, why)
+
+
+class PracticeQueue:
+    """Practice games. A job is any due game: the worker takes it when it has a slot."""
+
+    def __init__(self, directory: IntakeDirectory, host: PracticeHost, games: PracticeGames) -> None:
+        self._directory = directory
+        self._host = host
+        self._games = games
+
+    def sweep(self, _running: Sequence[bool]) -> None:
+        """Remove old records, and requeue games of processes that ended."""
+        limits = self._directory.intake
+        if forgotten := self._games.forget_records(limits.practice_days, self._directory.practice_records.remove):
+            log.info("the records of practice games were removed", games=forgotten)
+        for number in requeue_lost(self._directory, self._games):
+            log.warning("the process that played it ended; it is played again", practice_game=number)
+
+    def take(self) -> bool | None:
+        """True if a game is due."""
+        return self._games.is_due() or None
+
+    def start(self, _job: bool, worker: Worker[PracticeGame | None]) -> None:
+        """Play the next game."""
+        worker.start(play_job, self._directory, self._host)
+
+    def must_end(self, run: Running[bool]) -> str:
+        """Contest games and checks have precedence."""
+        return "a practice game gave up its slot" if run.worker.pid and is_in_the_way(run.worker.pid) else ""
+
+    def ended(self, _job: bool, result: PracticeGame | None) -> bool:
+        """The worker has stored the result; without a slot, wait."""
+        if result is not None:
+            log.info("practice game played", practice_game=result.id, attempt=result.attempt)
+        return result is not None
+
+    def failed(self, _run: Running[bool], error: Exception, why: str) -> None:
+        """The game is requeued."""
+        if why:
+            log.info(why)
+        else:
+            log.error("the worker of a practice game was lost", error=f"{type(error).__name__}: {error}")
+        self.sweep([])
+
+    def give_back(self, job: bool, why: str) -> None:
+        """Nothing was taken."""
+
+
+def submission_jobs(
+    directory: IntakeDirectory, process: Processor, register: Register, worker: str, practice: int = 0
+) -> BackgroundJobs[Submission]:
+    """Process submissions; arguments as of `SubmissionQueue`."""
+    queue = SubmissionQueue(directory, process, register, worker, practice)
+    workers = [Worker[State](prepare) for _ in range(directory.intake.workers)]
+    return BackgroundJobs("submissions", queue, workers, JobLimits(poll_s=1.0, stop_s=10.0, end_s=0.0))
+
+
+def practice_jobs(directory: IntakeDirectory, host: PracticeHost, games: PracticeGames) -> BackgroundJobs[bool]:
+    """Play practice games."""
+    workers = [Worker[PracticeGame | None](_prepare_practice) for _ in range(directory.intake.workers)]
+    limits = JobLimits(poll_s=0.1, stop_s=2.0, end_s=2.0)
+    return BackgroundJobs("practice games", PracticeQueue(directory, host, games), workers, limits)
+
+
+# --- in the worker process -------------------------------------------------------------------------------------------
+
+
+def process_job(directory: IntakeDirectory, process: Processor, taken: Submission, practice: int) -> State:
+    """Process a submission; return its new state."""
+    with closing(directory.register()) as register:
+        directory = current_intake(directory, register)
+        return process_claimed(directory, register, taken, process, practice=practice).state
+
+
+def play_job(directory: IntakeDirectory, host: PracticeHost) -> PracticeGame | None:
+    """Play the next game. Return None without a game or slot."""
+    with (
+        working(directory) as name,
+        closing(directory.register()) as register,
+        closing(directory.practice_games()) as games,
+    ):
+        return play_next(directory, games, register, host, name)
+
+
+def prepare() -> None:
+    """Set up log, and clean-up on SIGTERM."""
+    signal.signal(signal.SIGTERM, _terminate)
+    logs.configure()
+
+
+def _prepare_practice() -> None:
+    prepare()
+    lower_priority()
+
+
+def _terminate(_signal: int, _frame: FrameType | None) -> None:
+    # Removes the containers of its job.
+    raise SystemExit(143)

@@ -1,0 +1,84 @@
+"""Permits that the networks of clients get in turn, and work that ends with its client."""
+
+import asyncio
+from collections import OrderedDict, deque
+from collections.abc import AsyncIterator, Callable, Coroutine
+from contextlib import asynccontextmanager
+from typing import Any, TypeVar
+
+from anyio import CapacityLimiter, to_thread
+from starlette.requests import ClientDisconnect
+from starlette.types import Receive
+
+from judge.web.kit.networks import networks_of
+
+Result = TypeVar("Result")
+
+
+class Lane:
+    """A number of permits, which clients' networks get in turn."""
+
+    def __init__(self, permits: int = 1) -> None:
+        self._free = permits
+        self._threads = CapacityLimiter(permits)
+        self._waiting: OrderedDict[str, deque[asyncio.Future[None]]] = OrderedDict()
+
+    @asynccontextmanager
+    async def turn(self, client: str) -> AsyncIterator[None]:
+        """Wait for a permit."""
+        if self._free:
+            self._free -= 1
+        else:
+            await self._wait(networks_of(client)[-1].name)
+        try:
+            yield
+        finally:
+            self._pass_on()
+
+    async def run(self, receive: Receive, client: str, work: Callable[[], Result]) -> Result:
+        """The result of `work` in a thread. Raises ClientDisconnect if the client goes before its turn."""
+
+        async def work_in_turn() -> Result:
+            async with self.turn(client):
+                return await to_thread.run_sync(work, limiter=self._threads)
+
+        return await while_connected(receive, work_in_turn())
+
+    async def _wait(self, network: str) -> None:
+        turn = asyncio.get_running_loop().create_future()
+        self._waiting.setdefault(network, deque()).append(turn)
+        try:
+            await turn
+        except asyncio.CancelledError:
+            if turn.done() and not turn.cancelled():
+                self._pass_on()
+            raise
+
+    def _pass_on(self) -> None:
+        while self._waiting:
+            network, turns = self._waiting.popitem(last=False)
+            turn = turns.popleft()
+            if turns:
+                self._waiting[network] = turns
+            if not turn.done():
+                turn.set_result(None)
+                return
+        self._free += 1
+
+
+async def while_connected(receive: Receive, work: Coroutine[Any, Any, Result]) -> Result:
+    """The result of `work`, which is cancelled when the client goes. Raises ClientDisconnect then."""
+    task, gone = asyncio.ensure_future(work), asyncio.ensure_future(_disconnected(receive))
+    try:
+        await asyncio.wait({task, gone}, return_when=asyncio.FIRST_COMPLETED)
+        if task.done():
+            return task.result()
+        raise ClientDisconnect
+    finally:
+        gone.cancel()
+        task.cancel()
+
+
+async def _disconnected(receive: Receive) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass

@@ -1,0 +1,192 @@
+"""Each route of each application that `judge serve` runs is within the limits of a client."""
+
+import asyncio
+from collections.abc import Iterator, Mapping
+from contextlib import closing, suppress
+from typing import Any
+
+import pytest
+
+from judge.contest.window_keeper import PlanFile
+from judge.submissions.intake import IntakePolicy
+from judge.web.intake.app import router as intake_router
+from judge.web.intake.serve import create_service as create_intake
+from judge.web.kit.clients import ClientLimits
+from judge.web.kit.middleware import Asgi
+from judge.web.kit.rooms import Rooms
+from judge.web.live.app import Site
+from judge.web.live.front import FrontPage, HostedContest
+from tests.golden.export_files import small_cup
+from tests.golden.routes import AUTHORS, INTAKE, ORGANISERS, OTHERS, PAGES, addresses, application
+from tests.patience import PATIENCE_S
+from tests.web.organisers.office import PATIENCE
+from tests.web.service import service_of
+
+LIMIT, ROOM = 4, 12
+
+FRONT = ("/", "/index.html", "/cs/index.html", "/feed", "/events", "/feed.xml", "/style.css", "/live.js", "/health")
+HEALTH = ("/health", "/health/live", "/health/ready", "/nothing", "/openapi.json")
+
+HOSTILE = {
+    "one address": ("198.51.100.9", LIMIT),
+    "a /64": ("2001:db8:1:2::{:x}", LIMIT),
+    "a /56": ("2001:db8:1:{:x}::1", ROOM),
+    "a /24": ("198.51.100.{}", ROOM),
+}
+"""Addresses of a client, and how many of its requests may be under way."""
+
+
+@pytest.fixture(scope="module")
+def services(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Mapping[str, tuple[Asgi, list[str]]]]:
+    """The applications of a contest, of several, and of an intake alone; with their paths."""
+    folder = tmp_path_factory.mktemp("routes")
+    with closing(small_cup(folder / "cup", PATIENCE.format(strangers=10_000_000))) as cup:
+        cup.play(2)
+        with service_of(cup.folder) as (service, console):
+            every = addresses((*INTAKE, *AUTHORS, *ORGANISERS, *PAGES, *OTHERS), application(console))
+            paths = sorted({path.partition("?")[0] for path in every.values()} | {*HEALTH, "/events", "/feed"})
+            hosted = HostedContest(cup.planned, Site(lambda: None, PlanFile(cup.planned)), service)
+            front = FrontPage("All", [hosted], 10**9, IntakePolicy())
+            below = [f"/{cup.planned.name}{path}" for path in paths]
+            alone = [path.partition("?")[0] for path in addresses(INTAKE, intake_router).values()]
+            yield {
+                "one contest": (service, paths),
+                "several contests": (front, [*FRONT, *HEALTH, *below]),
+                "intake": (create_intake(console.state), [*alone, *HEALTH]),
+            }
+
+
+class Call:
+    """A request that stays under way: its client sends no body, or does not read the answer."""
+
+    def __init__(self, app: Asgi, host: str, method: str, path: str, *, is_slow_body: bool = False) -> None:
+        self.status = 0
+        self._is_slow_body = is_slow_body
+        self._has_sent = False
+        scope = {
+            "type": "http",
+            "asgi": {"version": "3.0", "spec_version": "2.4"},
+            "http_version": "1.1",
+            "method": method,
+            "scheme": "http",
+            "path": path,
+            "raw_path": path.encode(),
+            "query_string": b"",
+            "root_path": "",
+            "headers": [(b"host", b"here")],
+            "client": (host, 1000),
+            "server": ("127.0.0.1", 80),
+            "state": {},
+        }
+        self.task: asyncio.Task[None] = asyncio.create_task(self._ask(app, scope))
+
+    async def _ask(self, app: Asgi, scope: dict[str, Any]) -> None:
+        await app(scope, self._receive, self._send)
+
+    async def _receive(self) -> Any:
+        if self._is_slow_body or self._has_sent:
+            await asyncio.Event().wait()
+        self._has_sent = True
+        return {"type": "http.request", "body": b"", "more_body": False}
+
+    async def _send(self, message: Any) -> None:
+        if message["type"] == "http.response.start":
+            self.status = message["status"]
+        if self.status not in (429, 503):
+            await asyncio.Event().wait()
+
+    async def end(self) -> None:
+        self.task.cancel()
+        with suppress(asyncio.CancelledError, Exception):
+            await self.task
+
+
+async def refused(app: Asgi, hosts: list[str], method: str, path: str, expected: int, *, is_slow_body: bool) -> int:
+    """How many of these requests at once are refused; and one of another client is not."""
+    calls = [Call(app, host, method, path, is_slow_body=is_slow_body) for host in hosts]
+    other = Call(app, "203.0.113.1", "GET", "/health/live")
+    try:
+        async with asyncio.timeout(PATIENCE_S):
+            while sum(call.status in (429, 503) for call in calls) < expected or not other.status:
+                await asyncio.sleep(0.001)
+        assert 200 <= other.status < 429, (path, other.status)
+        return sum(call.status in (429, 503) for call in calls)
+    finally:
+        for call in [*calls, other]:
+            await call.end()
+
+
+@pytest.mark.parametrize("is_slow_body", [False, True], ids=["reads nothing", "sends no body"])
+@pytest.mark.parametrize("kind", ["one contest", "several contests", "intake"])
+def test_each_route_refuses_more_requests_of_a_client_than_its_limit(
+    kind: str, is_slow_body: bool, services: Mapping[str, tuple[Asgi, list[str]]]
+) -> None:
+    app, paths = services[kind]
+
+    async def run() -> None:
+        limits = IntakePolicy(connections=ROOM, connections_per_address=LIMIT)
+        limited = ClientLimits(app, limits, Rooms(ROOM, ROOM))
+        assert len(paths) > 5
+        for path in paths:
+            for method in ("GET", "POST"):
+                hosts = ["198.51.100.9"] * (LIMIT + 2)
+                found = await refused(limited, hosts, method, path, 2, is_slow_body=is_slow_body)
+                assert 2 == found, (kind, method, path)
+
+    asyncio.run(run())
+
+
+@pytest.mark.parametrize("network", HOSTILE)
+@pytest.mark.parametrize(
+    "path", ["/events", "/spring-cup/events", "/feed", "/spring-cup/author/session", "/index.html"]
+)
+def test_no_network_takes_the_room_of_others(
+    path: str, network: str, services: Mapping[str, tuple[Asgi, list[str]]]
+) -> None:
+    app, _ = services["several contests"]
+    pattern, most = HOSTILE[network]
+
+    async def run() -> None:
+        limits = IntakePolicy(connections=ROOM, connections_per_address=LIMIT)
+        limited = ClientLimits(app, limits, Rooms(ROOM, ROOM))
+        hosts = [pattern.format(number) for number in range(60)]
+        method = "POST" if path.endswith("session") else "GET"
+        found = await refused(limited, hosts, method, path, 60 - most, is_slow_body=method == "POST")
+        assert 60 - most == found
+        calls = [Call(limited, host, method, path, is_slow_body=True) for host in hosts]
+        for other in range(3):
+            honest = Call(limited, f"203.0.{other}.1", "GET", path if method == "GET" else "/health")
+            async with asyncio.timeout(PATIENCE_S):
+                while not honest.status:
+                    await asyncio.sleep(0.001)
+            assert honest.status not in (429, 503)
+            calls.append(honest)
+        for call in calls:
+            await call.end()
+
+    asyncio.run(run())
+
+
+def test_streams_take_no_room_of_requests(services: Mapping[str, tuple[Asgi, list[str]]]) -> None:
+    app, _ = services["several contests"]
+
+    async def run() -> None:
+        limited = ClientLimits(app, IntakePolicy(connections_per_address=LIMIT), Rooms(2, 2))
+        streams = [Call(limited, f"10.0.{number}.1", "GET", "/events") for number in range(4)]
+        pages = [Call(limited, f"10.0.{number}.1", "GET", "/health/live") for number in range(2)]
+        async with asyncio.timeout(PATIENCE_S):
+            while not all(call.status for call in (*streams, *pages)):
+                await asyncio.sleep(0.001)
+        assert [200, 200, 503, 503] == sorted(call.status for call in streams)
+        assert [200, 200] == [call.status for call in pages]
+        # The rooms of requests are full; the state of the service is still told.
+        health = Call(limited, "10.0.9.1", "GET", "/health")
+        page = Call(limited, "10.0.8.1", "GET", "/index.html")
+        async with asyncio.timeout(PATIENCE_S):
+            while not (health.status and page.status):
+                await asyncio.sleep(0.001)
+        assert (200, 503) == (health.status, page.status)
+        for call in (*streams, *pages, health, page):
+            await call.end()
+
+    asyncio.run(run())
