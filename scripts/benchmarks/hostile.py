@@ -325,9 +325,8 @@ def _record(spec: GameSpec, world: World) -> RecordFile:
     circumstances = Circumstances(
         attempt=1,
         started_at=datetime.now(UTC).isoformat(timespec="seconds"),
-        seconds=1.0,
         placement=Placement(box=("world", "world"), judge_cores=(), slot_cores=()),
-        transcript_sha256=sealed.sha256,
+        transcript=sealed,
     )
     return RecordFile(record=record_of(spec, RefereedGame(end, referee), circumstances), transcript=sealed)
 

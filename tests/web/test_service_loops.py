@@ -106,7 +106,7 @@ def test_submissions_are_processed_after_errors_in(
     left, _ = failing(monkeypatch, SubmissionQueue, point)
     expected = State.PASSED if upload.startswith("good") else State.FAILED
     with closing(desk.register()) as register, working(desk) as worker:
-        number = receive_file(desk, register, tmp_path / "x.zip", "", "ada", "").id
+        number = receive_file(desk, register, tmp_path / "x.zip", "", "ada", "").submission.id
         with submission_jobs(desk, process, register, worker) as jobs:
             until(lambda: register.get(number).state is expected, "it is not processed")
             # One `failed` or `ended` a try: the others follow with other submissions.
@@ -122,7 +122,7 @@ def test_failed_fork_ends_no_processing_of_submissions(
     (tmp_path / "x.zip").write_text("good x")
     left, _ = failing(monkeypatch, Worker, target)
     with closing(desk.register()) as register, working(desk) as worker:
-        number = receive_file(desk, register, tmp_path / "x.zip", "", "ada", "").id
+        number = receive_file(desk, register, tmp_path / "x.zip", "", "ada", "").submission.id
         with submission_jobs(desk, process, register, worker):
             until(lambda: register.get(number).state is State.PASSED, "it is not processed")
         assert not left
