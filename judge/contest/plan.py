@@ -96,7 +96,7 @@ class BroadcastPlan(_Table):
     viewers: int = Field(default=5000, ge=1)
     """Maximum number of streams at once; also of requests, up to 1,024."""
     connections_per_address: int = Field(default=64, ge=1)
-    """Maximum number of requests of one address at once, and of its streams. Its networks have a multiple."""
+    """Maximum number of concurrent requests per address, and of its streams. Its networks have a multiple."""
     requests_per_minute: int = Field(default=1200, ge=1)
     """Maximum per address. Its networks have a multiple."""
 

@@ -81,7 +81,7 @@ def game_picture(replay: Stepped, record: GameRecord, context: GamePageContext) 
 
 
 def large_record_page(place: PagePlace, context: GamePageContext, record_bytes: int, record: str = "") -> bytes:
-    """In the place of a page whose record is too large for one; `record` is the address of the download."""
+    """Replaces the page of a large record; `record` is the address of the download."""
     values = {
         "here": "",
         "contest_name": context.contest,

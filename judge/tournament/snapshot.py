@@ -209,7 +209,7 @@ MAX_PAIRINGS = 1_000_000
 
 
 def refuse_many_entries(form: AnyFormat, count: int, source: str) -> None:
-    """Raises InputError if the format cannot have so many entries, or pairs them too often."""
+    """Raises InputError for more entries or pairings than the format allows."""
     if count > form.agents[1]:
         raise InputError(f"{source}: {count} entries, but a contest of format {form.name} has at most {form.agents[1]}")
     sizes: Iterable[int] = ()

@@ -161,7 +161,7 @@ def author_page(
     template: str,
     more: Mapping[str, Any],
 ) -> bytes:
-    """The page of a game with the private data of `seats`, at the place of a file."""
+    """A game's page with the private data of `seats`."""
     file = read_stored(files, digest)
     public = public_part(file)
     replay = steps_of(public)

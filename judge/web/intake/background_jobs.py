@@ -56,7 +56,7 @@ class Running(Generic[Job]):
 
 
 class JobQueue(Protocol[Job]):
-    """Where jobs come from. Each method may raise; what it did not do is done by a later `sweep`."""
+    """Where jobs come from. Each method may raise; a later `sweep` repeats it."""
 
     def sweep(self, running: list[Job]) -> None:
         """Put back the jobs of processes that ended; `running` are those of this process."""

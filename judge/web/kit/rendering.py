@@ -143,7 +143,7 @@ class _Shared:
 
 
 class Renderer:
-    """Computes tasks: those of small records in a thread of their own, those of large records in a process."""
+    """Computes tasks for small records in a separate thread, and for large records in a process."""
 
     def __init__(self, shared: _Shared | None = None) -> None:
         self._shared = _Shared() if shared is None else shared

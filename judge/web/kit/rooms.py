@@ -1,4 +1,4 @@
-"""How much a service does at once, and who must leave when it is full."""
+"""Bounds of concurrent work of a service. When it is full, the client with most of it ends."""
 
 from collections import defaultdict
 from collections.abc import Iterator
@@ -91,7 +91,7 @@ class SharedRoom:
 
     @contextmanager
     def entered(self, host: str, connection: Endable | None, size: int = 1) -> Iterator[bool]:
-        """Take room; False if there is none. `connection` is ended to make room for others."""
+        """Take room; False if it is full. `connection` is ended to make room for others."""
         guest = _Guest(networks_of(host)[-1].name, size, connection)
         is_in = self._make_room(guest)
         if is_in:

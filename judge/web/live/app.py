@@ -105,7 +105,7 @@ class Site:
         return self.watched.pages.contest(self.watched.hub.live, self.watched.version())
 
     async def step(self) -> float:
-        """Begin to show the contest, or send what is new; return the seconds until the next step."""
+        """Begin to show the contest, or send news; return the seconds until the next step."""
         if self.watched is None:
             self.watched = await to_thread.run_sync(self._begin, limiter=self._beginning)
             return POLL_INTERVAL_S
@@ -182,7 +182,7 @@ page_router = APIRouter(route_class=route_with_errors(_failed, InputError, HostE
 alive_router = APIRouter()
 
 health_router = APIRouter()
-"""For a service without an intake, whose health check is more thorough."""
+"""For a service without an intake. The health check of an intake is more thorough."""
 
 
 async def site_of(request: Request) -> Site:

@@ -180,7 +180,7 @@ class Hub:
         return len(self._viewers)
 
     def step(self) -> float:
-        """Send what is due; return the seconds until the next step."""
+        """Send due events; return the seconds until the next step."""
         now = time.monotonic()
         if self._unsent and now >= self._round_at:
             self._send_round()
@@ -327,7 +327,7 @@ class ContestHub(Hub):
         return self.live.seq
 
     def step(self) -> float:
-        """Read new events, and send what is due."""
+        """Read new events, and send due ones."""
         now = time.monotonic()
         if self._is_outdated or (now >= self._look_for_other_at and self._reader.is_replaced()):
             self._begin_again()
