@@ -98,7 +98,7 @@ def test_nothing_of_the_package_manager_is_left(engine: docker.DockerClient, tag
 def test_a_runtime_has_pid_1_and_the_mount_points(engine: docker.DockerClient, name: str) -> None:
     paths = ("/judge/init", "/io", "/agent", "/home/agent", "/tmp")
     modes = run(engine, runtime_image(name), "stat", "-c", "%a %u", *paths)
-    assert modes.splitlines() == ["555 0", "755 0", "755 0", "755 0", "1777 0"]
+    assert modes.splitlines() == ["511 0", "755 0", "755 0", "755 0", "1777 0"]
 
 
 @pytest.mark.docker
