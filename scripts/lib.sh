@@ -365,6 +365,31 @@ ensure_watch_limit() {
     note "fs.epoll.max_user_watches was $value and is $ENOUGH_WATCHES until the next boot; judge doctor says why"
 }
 
+# ensure_map_limit: the kernel charges the nodes of an agent's maps to no box, 57 bytes a map. A limit below what a program has
+# now would end it, so it is left alone then.
+MAX_MAPS=4096
+MAP_LIMIT_FILE=${MAP_LIMIT_FILE:-/proc/sys/vm/max_map_count}
+MAPS_IN_USE=${MAPS_IN_USE:-/proc/[0-9]*/maps}
+ensure_map_limit() {
+    local value used
+    [[ -r $MAP_LIMIT_FILE ]] || return 0
+    value=$(<"$MAP_LIMIT_FILE")
+    ((value > MAX_MAPS)) || return 0
+    if [[ ! -w $MAP_LIMIT_FILE ]]; then
+        note "vm.max_map_count is $value; as root: sysctl -w vm.max_map_count=$MAX_MAPS"
+        return 0
+    fi
+    # shellcheck disable=SC2086 # a pattern of files
+    used=$({ grep -ac '' $MAPS_IN_USE /dev/null 2>/dev/null || true; } |
+        awk -F: '$NF > most { most = $NF } END { print most + 0 }')
+    if ((used > MAX_MAPS / 2)); then
+        note "vm.max_map_count stays $value: a program has $used maps now"
+        return 0
+    fi
+    echo "$MAX_MAPS" >"$MAP_LIMIT_FILE"
+    note "vm.max_map_count was $value and is $MAX_MAPS until the next boot; judge doctor says why"
+}
+
 # stop_engine_we_started: ends the Engine that ensure_engine started, and only that one.
 stop_engine_we_started() {
     local pid deadline=$((SECONDS + ENGINE_WAIT_SECONDS))
@@ -468,6 +493,7 @@ prepare_environment() {
     step "Engine"
     ensure_engine
     ensure_watch_limit
+    ensure_map_limit
     step "Python environment (.venv)"
     ensure_venv
 }
