@@ -13,6 +13,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,6 +30,7 @@ enum { MOST = 511, PIECE = 4 << 20, MOST_PIECES = 4096 };
 static const size_t PAGE = 4096;
 
 static int page_table = -1;
+static int open_error;
 static struct iovec pieces[MOST];
 static unsigned char *answers;
 static char *wide;
@@ -74,19 +76,30 @@ static void prepare(void) {
     } else {
         void *sink = mmap(NULL, PIECE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
         page_table = open("/proc/self/pagemap", O_RDONLY);
+        open_error = page_table < 0 ? errno : 0;
         for (int n = 0; n < MOST; n++)
             pieces[n] = (struct iovec){sink, PIECE};
     }
 }
 
+static void tell_denial(void) {
+    if (open_error)
+        denied("page-table", open_error);
+}
+
 /* The kernel's answer to a call that it takes; the call itself is made behind the agent's answer to the judge. */
 static void ask_for_little(void) {
     unsigned char one;
+    uint64_t entry;
     static char page[4096] __attribute__((aligned(4096)));
     if (!strcmp(word(0), "mincore"))
         tried("mincore", mincore(page, PAGE, &one));
     else if (!strcmp(word(0), "populate"))
         tried("populate", madvise(page, PAGE, MADV_POPULATE_READ));
+    else if (open_error)
+        tell_denial();
+    else
+        tried("page-table", pread(page_table, &entry, sizeof entry, 0));
 }
 
 static void call(void) {
@@ -94,8 +107,8 @@ static void call(void) {
         mincore(wide, width, answers);
     else if (!strcmp(word(0), "populate"))
         madvise(wide, width, MADV_POPULATE_READ);
-    else if (preadv(page_table, pieces, (int)number(1), 0) < 0)
-        denied("page-table", errno);
+    else
+        preadv(page_table, pieces, (int)number(1), 0);
 }
 
 static void call_often(void) {
@@ -111,8 +124,8 @@ static void call_often(void) {
 
 const struct attack attacks[] = {
     {.name = "in-the-turn", .at_launch = prepare, .before = ask_for_little, .after = call},
-    {.name = "in-the-start", .at_launch = prepare, .greeted = call},
-    {.name = "at-the-end", .at_launch = prepare, .at_end = call},
-    {.name = "many-at-the-end", .at_launch = prepare, .at_end = call_often},
+    {.name = "in-the-start", .at_launch = prepare, .greeted = call, .before = ask_for_little},
+    {.name = "at-the-end", .at_launch = prepare, .before = ask_for_little, .at_end = call},
+    {.name = "many-at-the-end", .at_launch = prepare, .before = tell_denial, .at_end = call_often},
     {0},
 };

@@ -222,7 +222,8 @@ BY_EXITS = (
         policy={"clock": {"close_ms": CLOSE_MS}}, opponent=Opponent("save", SAVE_MS), is_tight=True,
         expected=Expected(proof=_pays_for_its_calls, may_fail=True),
         control=Control(
-            off="closing one seat after the other", referee=former_referee, expected=Expected(proof=_has_not_saved)
+            off="the ban on dumps of a process, and closing one seat after the other", shares_files=True,
+            referee=former_referee, expected=Expected(proof=_has_not_saved),
         ),
     ),
 )  # fmt: skip

@@ -20,6 +20,7 @@ from judge.attacks.weak_box import (
     with_new_privileges,
     with_writable_proc,
 )
+from judge.attacks.weak_judge import UnchargedWire
 from judge.games.types import Verdict
 from judge.referee.transcript import EntryKind
 from judge.referee.wire import RanOn
@@ -192,6 +193,8 @@ LONG_MS = 50
 STRICT = {"clock": {"still_ms": LONG_MS}}
 
 RAN_ON = Expected(verdict=Verdict.TURN_TIME, because="did not stop when its turn was over")
+CLOSED = Expected(denied=("page-table",))
+DUMPS = "the ban on dumps of a process, which closes its page table"
 THINKS_MS = 200
 NOBODY_WAITS = {"clock": {"still_ms": 1, "ran_on_ms": 10**6, "turn_ms": THINKS_MS}}
 """The opponent uses two thirds of its time on the core of the call."""
@@ -217,27 +220,33 @@ def _box_outlived_the_game(seen: Observed) -> str:
 ON_THE_OPPONENT = (
     Attack(
         id="O1", title="makes a long system call after its answer", program="calls", words=("in-the-turn", *LONGEST),
-        danger=ROBBED, policy=STRICT, opponent=Opponent("work", THINKS_MS), expected=RAN_ON,
+        danger=ROBBED, policy=STRICT, opponent=Opponent("work", THINKS_MS), expected=CLOSED,
         control=Control(
-            off="waiting until it has stopped", policy=NOBODY_WAITS,
-            expected=Expected(verdict=Verdict.TURN_TIME, against_opponent=True, because="did not answer"),
+            off=f"{DUMPS}, waiting until it has stopped, and charging CPU time of stopped boxes",
+            shares_files=True, policy=NOBODY_WAITS, wire=UnchargedWire,
+            expected=Expected(
+                verdict=Verdict.TURN_TIME, against_opponent=True, because="did not answer", got=CLOSED.denied
+            ),
         ),
     ),
     Attack(
         id="O1.charged", title="makes a long system call after its answer, shorter than the judge waits",
         program="calls", words=("in-the-turn", *LONGEST), danger=ROBBED, policy={"clock": {"still_ms": 60000}},
-        expected=Expected(proof=_is_charged), control=BY_ITSELF + "O1 shows who loses if the judge does not wait",
+        expected=CLOSED,
+        control=Control(off=DUMPS, shares_files=True, expected=Expected(got=CLOSED.denied, proof=_is_charged)),
     ),
     Attack(
         id="O2", title="makes a long system call in its opponent's start-up", program="calls",
-        words=("in-the-start", *LONGEST), danger=ROBBED, policy=STRICT, expected=RAN_ON,
-        control=BY_ITSELF + "its opponent starts only after it has stopped",
+        words=("in-the-start", *LONGEST), danger=ROBBED, policy=STRICT, expected=CLOSED,
+        control=Control(off=DUMPS, shares_files=True, expected=RAN_ON),
     ),
     Attack(
         id="O3", title="makes a long system call after the game, so that it cannot be killed", program="calls",
         words=("at-the-end", *LONGEST), danger="an agent could turn a lost game into a void, and stop a contest",
-        policy={"clock": {"close_ms": 1, "still_ms": 60000}}, expected=Expected(proof=_box_outlived_the_game),
-        control=BY_ITSELF + "the verdict is decided before a box is closed",
+        policy={"clock": {"close_ms": 1, "still_ms": 60000}}, expected=CLOSED,
+        control=Control(
+            off=DUMPS, shares_files=True, expected=Expected(got=CLOSED.denied, proof=_box_outlived_the_game)
+        ),
     ),
     Attack(
         id="O4.mincore", title="queries which pages of terabytes are in memory, after its answer", program="calls",

@@ -74,7 +74,9 @@ SERVICE_ATTACKS = (
         id="S1", title="begins forms through a proxy until the service's capacity is used up",
         play=f"{WEB}:fill_by_one_client",
         danger="one client could block all others", expected="others get their page",
-        control=ServiceControl(off="the limit of each client", expected="others are refused pages"),
+        control=ServiceControl(
+            off="the limit of each client, and its share of a full service", expected="others are refused pages",
+        ),
     ),
     ServiceAttack(
         id="S2", title="uses up the capacity for viewers and authors, from many addresses",

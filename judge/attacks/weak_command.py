@@ -11,12 +11,14 @@ import runpy
 import sys
 from collections.abc import Mapping, Sequence
 from pkgutil import resolve_name
+from types import SimpleNamespace
 
 from judge.base.worker_processes import die_with_parent
 from judge.sandbox.machine.procfs import memory_bytes
 
 DEFENCES: Mapping[str, Sequence[tuple[str, object]]] = {
     "organisers' room": [("judge.web.kit.rooms:ORGANISER_ROOM", 0), ("judge.web.kit.rooms:SIGN_IN_ROOM", 0)],
+    "shares of a full room": [("judge.web.kit.rooms:networks_of", lambda _: [SimpleNamespace(name="everybody")])],
     "stream bound": [("judge.web.live.hub:MAX_UNSENT_BYTES", 1 << 40), ("judge.web.live.hub:PIECE_BYTES", 1 << 39)],
     "origin": [("judge.web.authors.app:check_site", lambda _: None)],
     "message bound": [("judge.cluster.connection:bound_messages", lambda: None)],

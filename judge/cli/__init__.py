@@ -75,7 +75,7 @@ _PANELS: Mapping[str, Places] = {
     "Hosts and cluster": {
         "doctor": (
             "judge.cli.doctor:doctor",
-            "List the protections that this host can and cannot enforce, with fixes.",
+            "List the protections that this host cannot enforce, with fixes.",
         ),
         "selftest": (
             "judge.cli.selftest:selftest",

@@ -33,7 +33,7 @@ def doctor(
     as_json: JsonOption = False,
     all_: Annotated[bool, typer.Option("--all", help="Also print passed checks.")] = False,
 ) -> None:
-    """List the protections that this host cannot enforce, with fixes; with --all also those that it can.
+    """List the protections that this host cannot enforce, with fixes.
 
     Exit codes: 0 all findings are green or yellow; 1 a finding is red: this host cannot enforce a guarantee of the
     judge, or cannot play games.

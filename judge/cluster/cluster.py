@@ -27,7 +27,7 @@ from judge.cluster.messages import MAX_ANSWER_BYTES, Answer, Broken, Lacks, Orde
 from judge.cluster.roster import Roster, WorkerFound
 from judge.cluster.security import Address, parse_address, security_of
 from judge.cluster.tasks import SLOT, play
-from judge.cluster.transfers import Parcels, TransferEnd, Transfers
+from judge.cluster.transfers import MAX_TRIES, Parcels, TransferEnd, Transfers
 from judge.contest.attempts import EndedAttempt, Job
 from judge.contest.estimate import longest_game_s
 from judge.contest.host_setup import KEEPER
@@ -52,9 +52,6 @@ OVERDUE = 3
 
 SETUP_S = 300.0
 """In addition to a game's clocks: images, containers, folders and the record."""
-
-REQUESTS = 3
-"""Maximum requests of a worker for one file, per attempt."""
 
 PARCELS = ".parcels"
 
@@ -420,8 +417,8 @@ class Cluster:
             raise InputError("it requested files that the game does not need")
         for what in (*agents, *images):
             attempt.requests[worker.name, what] += 1
-            if attempt.requests[worker.name, what] > REQUESTS:
-                raise InputError(f"it requested {what[:12]} more than {REQUESTS} times")
+            if attempt.requests[worker.name, what] > MAX_TRIES:
+                raise InputError(f"it requested {what[:12]} more than {MAX_TRIES} times")
         for digest, program in agents.items():
             self._transfers.send(worker, digest, partial(self._parcels.agent, digest, program))
         for name in images:

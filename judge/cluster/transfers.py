@@ -34,6 +34,7 @@ POLL_INTERVAL_S = 1.0
 RETRY_S = 30.0
 
 MAX_TRIES = 3
+"""Maximum transfers of a file to a worker, and its requests for one in an attempt."""
 
 ANSWER_S = 1800.0
 
@@ -139,7 +140,7 @@ class Transfers:
             return False
         self._count[key] = self._count.get(key, 0) + 1
         if self._count[key] > MAX_TRIES:
-            raise InputError(f"it was sent {what} {MAX_TRIES} times and still lacks it")
+            raise InputError(f"it requested {what[:12]} more than {MAX_TRIES} times")
         self._running.add(key)
         sending = self._threads.submit(self._send, worker, what, make)
         sending.add_done_callback(lambda done: self._end(worker, what, done))

@@ -131,8 +131,10 @@ def _of_export(directory: Path) -> EarlierContest:
     out = {row.agent for row in _rows(directory, "disqualified", _Out)}
     if snapshot.format.withdrawal == "annuls" and (directory / "data" / "withdrawn.json").exists():
         out |= {row.agent for row in _rows(directory, "withdrawn", _Out)}
-    results, waiting = [], 0
+    results, waiting, entries = [], 0, snapshot.by_name()
     for game in _rows(directory, "games", _Game):
+        if game.first not in entries or game.second not in entries:
+            raise InputError(f"{directory / 'data/games.json'}: game {game.number}: an agent that is not an entry")
         waiting += game.state not in (GameState.DONE, GameState.CANCELLED)
         if game.verdict is not None:
             if game.winner not in (None, game.first, game.second):

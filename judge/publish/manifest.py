@@ -262,8 +262,6 @@ def file_names(directory: Path, problems: list[str], extra: list[str] | None = N
         except OSError as error:
             problems.append(f"cannot be read ({error.strerror}); copy the export again: {folder}")
             continue
-        if folder and not found:
-            problems.append(f"{folder}: an empty directory, which no export has")
         for entry in found:
             name = folder + entry.name
             if _is_extra(name, directory):

@@ -41,9 +41,13 @@ _ENCODING = re.compile(r"\bCA\s*\[([^\]\\]{1,40})\]")
 
 
 def looks_like_sgf(data: bytes) -> bool:
+    """As `has_sgf`."""
+    return has_sgf(head_of(data))
+
+
+def has_sgf(text: str) -> bool:
     """It has a game, perhaps after other text."""
-    head = head_of(data)
-    return _TREE.match(head.lstrip()) is not None or _ROOT.search(head) is not None
+    return _TREE.match(text.lstrip()) is not None or _ROOT.search(text) is not None
 
 
 def game_number(root: SgfNode) -> str:

@@ -2,13 +2,13 @@
 
 from collections.abc import MutableSequence, Sequence
 
-from judge.base.text import mib
+from judge.base.text import mib, sentence
 from judge.games.types import FAILURES, NATURE, SEATS, AgentFault, Verdict
 from judge.protocols.types import Note, Wait
 from judge.referee.blame import LATE_OR_DEAD, Cause, Evidence, Thresholds, judge
 from judge.referee.clock import MS, Deadline
 from judge.referee.policy import BytesPolicy, ClockPolicy
-from judge.referee.side import BEYOND_MEMORY, Dialogue, FaultError, Ply, Side
+from judge.referee.side import Dialogue, FaultError, Ply, Side
 from judge.referee.wire import Happening, Measured, RanOn, Wire
 
 REPORT_GRACE_NS = 2_000_000_000
@@ -99,7 +99,11 @@ class FaultFinder:
         limit = side.opening.limits.memory_bytes
         use = self._wire.memory_beyond(seat, limit) if limit and side.has_started else None
         if use is not None:
-            side.notes.append(Note(f"{BEYOND_MEMORY}: peak {mib(use.own_bytes)} of {mib(limit)}"))
+            peak, most = mib(use.own_bytes), mib(limit)
+            without_files = sentence(
+                f"used more memory than its limit, without the files in its folders: peak {peak} of {most}"
+            )
+            side.notes.append(Note(without_files))
 
     def give_back(self, seat: int, talk: Dialogue, charged_ns: int) -> None:
         """The time that its stopped opponent used, up to its charge since `charged_ns`."""

@@ -21,7 +21,8 @@ MAX_STORED_NOTES = 200
 MAX_NOTE_CHARACTERS = 1 << 20
 """Of all notes of a seat; the note that exceeds it is the last."""
 
-BEYOND_MEMORY = "used more memory than its limit, without the files in its folders"
+BEYOND_MEMORY = "used more memory than its limit"
+"""The start of a note."""
 
 _NO_DEADLINE = Deadline(0, None, 0)
 

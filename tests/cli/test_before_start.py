@@ -152,7 +152,7 @@ def test_email_of_an_unknown_author_is_refused(judge: Judge, tmp_path: Path) -> 
         (b"agent,rating\nleft,100\nleft,5\n", "line 3: agent left is already in line 2"),
         (b"agent,rating\nleft,-5\n", "line 2: rating '-5': write a number"),
         (b"agent,rating\nleft,high\n", "line 2: rating 'high': write a number"),
-        (b"agent\trating\nleft\t5\n", "line 1: no column 'agent'"),
+        (b"agent|rating\nleft|5\n", "line 1: no column 'agent'"),
         ("agent,rating\nl\xe4ft,5\n".encode("latin-1"), "line 2: agent 'l\\xe4ft' does not take part"),
         (b"\xef\xbb\xbfagent,rating\r\nleft,x\r\n", "line 2: rating 'x': write a number"),
         (b"agent,rating\n" + b"left,100\n" * 10_000_000, "line 50001: a file of ratings has at most 50000 lines"),

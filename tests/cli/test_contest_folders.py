@@ -31,7 +31,7 @@ def test_each_game_sees_the_state_left_by_the_agents_previous_game(judge: Judge,
     everybody = {f"agent-{number}": in_order for number in (1, 2, 3)}
     assert everybody == counted(cup)
     assert 0 == judge("contest", "void", "3", "cup", "--why", "the wrong opening").code
-    again = judge("contest", "run", "cup")
+    again = judge("contest", "run", "cup", "--json")
     assert [(3, 2)] == [(each["game"], each["attempt"]) for each in map(json.loads, again.out.splitlines())]
     assert everybody == counted(cup)
     assert [] == remains()

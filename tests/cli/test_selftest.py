@@ -24,15 +24,15 @@ from tests.forked import ForkedProcess
 @pytest.mark.docker
 @pytest.mark.usefixtures("nothing_left")
 def test_passed_checks_are_reported_with_figures(judge: Judge) -> None:
-    ran = judge("selftest", "--only", "C7,E13", "--controls", "--json")
+    ran = judge("selftest", "--only", "C8,E13", "--controls", "--json")
 
     assert 0 == ran.code, ran.err
     document = json.loads(ran.out)
     assert (document["tried"], document["held"]) == (6, 6)
-    assert ["C7", "C7", "E13.after", "E13.after", "E13.start", "E13.turn"] == [
+    assert ["C8", "C8", "E13.after", "E13.after", "E13.start", "E13.turn"] == [
         attack["id"] for attack in document["attacks"]
     ]
-    assert "plays on; denied group, setgroups" == document["attacks"][0]["expected"]
+    assert "plays on; denied core-limit, core" == document["attacks"][0]["expected"]
     assert "the attack works with the defence off" == document["attacks"][1]["meaning"]
     assert document["judge_late_ms"] > 0
 

@@ -15,10 +15,11 @@ from judge.base.durable_files import PARTIAL
 from judge.base.errors import InputError
 from judge.cluster.cluster import needed_images
 from judge.cluster.machine import Arrivals, Machine, code_digest
-from judge.cluster.messages import Arrived, Broken, Lacks, Order, Parcel, ParcelPiece, Receipt, Unfit, read_answer
+from judge.cluster.messages import Arrived, Lacks, Order, Parcel, ParcelPiece, Played, Receipt, Unfit, read_answer
 from judge.contest_games import ScheduledGame
+from judge.games.types import Verdict
 from judge.referee.play import Slot
-from judge.referee.spec import GameSpec
+from judge.referee.spec import GameSpec, RecordFile
 from tests.referee.games import spec
 
 SPEC = spec().model_copy(update={"box": "process"}).model_dump_json()
@@ -43,8 +44,10 @@ def machine(tmp_path: Path) -> Iterator[Machine]:
 
 @pytest.fixture
 def order(program: Path) -> Order:
-    game = ScheduledGame("0123456789abcdef0123", 1, 1, 1, 0, "one", "two", SPEC)
     digest = program_digest(program)
+    one, two = (seat.model_copy(update={"digest": digest, "command": ("./run",)}) for seat in spec().seats)
+    game_spec = spec().model_copy(update={"box": "process", "seats": (one, two)})
+    game = ScheduledGame("0123456789abcdef0123", 1, 1, 1, 0, "one", "two", game_spec.model_dump_json())
     return Order(contest="cup", game=game, agents=(digest,), states={}, images={}, code=code_digest())
 
 
@@ -85,7 +88,9 @@ def test_an_agent_comes_in_pieces_when_it_is_missing_or_was_changed(
     assert lacks == machine.play(order, lambda: True)
     assert Arrived(bytes=size, is_whole=True) == sender.ask(machine)
 
-    assert isinstance(machine.play(order, lambda: True), Broken)
+    played = machine.play(order, lambda: True)
+    assert isinstance(played, Played)
+    assert Verdict.CRASH is RecordFile.model_validate_json(played.record).record.verdict
     assert Arrived(bytes=size, is_whole=True) == sender.ask(machine)
     assert ["lock"] == [path.name for path in (tmp_path / "worker" / "arrivals").iterdir()]
     book = tmp_path / "worker" / "agents" / sender.agent / "data" / "book"

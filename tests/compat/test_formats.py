@@ -33,7 +33,7 @@ def test_a_record_of_format_2_verifies_and_is_shown(name: str, tmp_path: Path) -
     assert 0 == found.exit_code, found.output
 
 
-@pytest.mark.parametrize("name", ["gomocup", "odd", "picky", "swap2", "agi"])
+@pytest.mark.parametrize("name", ["gomocup", "odd", "picky", "swap2"])
 def test_a_record_of_format_2_is_converted_to_sgf(name: str, tmp_path: Path) -> None:
     sgf = tmp_path / "game.sgf"
 

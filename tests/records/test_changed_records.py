@@ -25,7 +25,6 @@ REMOVED = object()
 MEASURED = {
     "record.judge": str,
     "record.attempt": int,
-    "record.seconds": float,
     "record.judge_late_ms": float,
     "record.placement.box": str,
     "record.placement.freezer": str,
@@ -206,7 +205,7 @@ def test_message_that_the_agent_did_not_send_is_refused(tmp_path: Path) -> None:
     ("change", "problem"),
     [
         (('"verdict":"crash"', '"verdict":"win","verdict":"crash"'), "the key 'verdict' occurs twice"),
-        (('"seconds":1.0', '"seconds":NaN'), "NaN is not JSON"),
+        (('"judge_late_ms":0.0', '"judge_late_ms":NaN'), "NaN is not JSON"),
         (('"winner":0', '"winner":"0"'), "record.winner: Input should be a valid integer"),
         (('"attempt":1', '"attempt":-1'), "attempt is -1"),
     ],

@@ -171,12 +171,20 @@ def test_an_agent_that_closes_its_stdout_and_lives_on_has_crashed() -> None:
     assert "closed its stdout" in played.end.reason
 
 
-def test_a_container_that_ends_without_a_word_is_void() -> None:
-    """An outsider: nobody is blamed, nobody wins."""
+def test_a_container_that_an_outsider_ended_is_void() -> None:
+    """Nobody is blamed, nobody wins."""
+    removed: list[Act] = [Say(b"", 1), Do(EntryKind.REPORT, ProcessReport("removed").encode())]
+    played = play(brain(BEGIN=removed), brain())
+
+    assert (Verdict.VOID, None) == (played.verdict, played.winner)
+
+
+def test_a_container_that_ends_without_a_report_is_a_crash() -> None:
+    """Else an agent that finds a way to end its container could make a game void."""
     lost: list[Act] = [Say(b"", 1), Do(EntryKind.REPORT, ProcessReport("lost").encode())]
     played = play(brain(BEGIN=lost), brain())
 
-    assert (Verdict.VOID, None) == (played.verdict, played.winner)
+    assert (Verdict.CRASH, 1) == (played.verdict, played.winner)
 
 
 def test_a_kill_for_memory_is_a_memory_verdict_with_the_peak() -> None:

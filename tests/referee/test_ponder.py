@@ -202,6 +202,7 @@ def played_in_boxes(
     return play(chosen, {digest: programs}, venue=Venue(slot))
 
 
+@pytest.mark.alone
 @pytest.mark.docker
 @pytest.mark.parametrize(("clock", "is_possible"), [(PONDER, True), ({}, False)], ids=["clock.ponder", "frozen"])
 def test_agent_in_a_container_uses_its_own_core_in_the_opponents_time(

@@ -244,9 +244,9 @@ def test_log_of_a_record_shows_both_conversations(white: Agent, policy: str) -> 
 
 def test_a_void_game_has_a_log_without_a_result() -> None:
     """An outsider ended white's container: nobody is charged."""
-    lost: list[Act] = [Say(b""), Do(EntryKind.REPORT, ProcessReport("lost").encode())]
+    removed: list[Act] = [Say(b""), Do(EntryKind.REPORT, ProcessReport("removed").encode())]
     game_spec = spec()
-    played = play(player("4 6", MOVE=lost), player(), game_spec)
+    played = play(player("4 6", MOVE=removed), player(), game_spec)
     log = qchess_log(a_file(played, game_spec))
 
     assert Verdict.VOID is played.verdict

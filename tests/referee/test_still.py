@@ -300,7 +300,7 @@ def test_seat_whose_process_exits_does_not_lose_while_the_other_box_works() -> N
 
 
 def test_seat_with_an_externally_ended_container_does_not_lose_by_clean_up_work() -> None:
-    ends: list[Act] = [Say(b"7,7\r\n"), Do(EntryKind.REPORT, ProcessReport("lost").encode(), ms=0)]
+    ends: list[Act] = [Say(b"7,7\r\n"), Do(EntryKind.REPORT, ProcessReport("removed").encode(), ms=0)]
     busy = World(brain(BEGIN=ends), brain(*WHITE_ROW))
     busy.stopped_cpu_ms = {0: [0, 0, 50]}
     played = ScriptedGame(busy, game_spec := spec())

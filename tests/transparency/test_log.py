@@ -31,7 +31,7 @@ def test_log_of_an_export_has_all_events_and_extends_every_checkpoint(logged: Pu
     lines = lines_of(logged.directory)
     before, after = ["announced", "frozen", "created", "scheduled"], ["started", "accepted"] * 2
 
-    assert [*before, "started", "void", "note", *after] == [line.event for line in lines]
+    assert [*before, "started", "void", "images", *after] == [line.event for line in lines]
     report = verify_export(logged.directory, logged.public_key, old_checkpoint(logged, tmp_path))
     assert ([], 11) == (list(report.problems), report.log.size if report.log else None)
     for size in (0, 1, 11):

@@ -104,7 +104,7 @@ COLUMNS: Mapping[str, str] = {
     "pairs": "agent opponent points:f games:i wins:i draws:i losses:i",
     "games": "number:i round:i table:i leg:i first second state why winner:t? verdict:t? reason:t? result:t? "
     "first_points:f? second_points:f? first_fault:t? second_fault:t? first_replies:i? second_replies:i? "
-    "first_charged_ms:f? second_charged_ms:f? seconds:f? attempt:i? id record:t?",
+    "first_charged_ms:f? second_charged_ms:f? seconds:f? moves:t? attempt:i? id record:t?",
     "pairings": "round:i table:i first second:t? meeting:i group",
     "disqualified": "agent why",
     "withdrawn": "agent why",

@@ -6,6 +6,7 @@ and a ladder's admissions; of a cup also places, medals, promotion and the annou
 not check signature, manifest, tiles and checkpoints: that is for verify.mjs.
 """
 
+import json
 import re
 from pathlib import Path
 from typing import Any
@@ -182,12 +183,20 @@ class Contest:
         return sorted(line["at"] for line in self.tables["journal"] if line["event"] in events)
 
 
+def _moves(record: Row) -> str:
+    """The digest of a game's content, by which copies are recognised."""
+    answers = [[ply["seat"], " ".join(ply["said"].split())] for ply in record["plies"]]
+    content = [record["spec"]["opening"], answers, record["verdict"], record["winner"], record["result"]]
+    return sha256(json.dumps(content, separators=(",", ":")).encode())
+
+
 def _claims(record: Row, row: Row) -> Row:
     """The columns of games.json that follow from a record."""
     said = {key: record[key] for key in ("id", "attempt", "verdict", "reason", "result", "seconds")}
     winner = record["winner"]
     said |= {
         "number": record["spec"]["number"],
+        "moves": _moves(record),
         "winner": None if winner is None else (row["first"], row["second"])[winner],
     }
     for seat, side in enumerate(("first", "second")):
@@ -229,7 +238,7 @@ def _check_cup(directory: Path, problems: Problems) -> None:
     for league in cup["leagues"]:
         _check_promotion(league, cup, exports, problems)
     right = {"format": "judge-cup-1", "name": cup["name"], "about": cup["about"], "leagues": leagues}
-    right["medals"] = _medals(leagues)
+    right["medals"] = _medals(leagues, exports)
     problems.expect(canonical(right) == canonical(cup), "cup.json: places and medals do not follow from the leagues")
 
 
@@ -270,12 +279,14 @@ def _league(league: Row, found: Contest | None, problems: Problems) -> Row:
     return {**{key: league[key] for key in keys}, **more, "places": found.places if found else []}
 
 
-def _medals(leagues: list[Row]) -> list[Row]:
+def _medals(leagues: list[Row], exports: dict[str, Contest]) -> list[Row]:
+    """An agent that failed in each of its games gets none."""
     counts: dict[str, list[int]] = {}
     for league in leagues:
         if league["is_over"] and league["medals"]:
+            lines = {row["agent"]: row for row in exports[league["name"]].tables["standings"]}
             for place, agent in league["places"]:
-                if place <= 3:
+                if place <= 3 and lines[agent]["failures"] < lines[agent]["games"]:
                     counts.setdefault(agent, [0, 0, 0])[place - 1] += 1
     ordered = sorted(counts.items(), key=lambda each: ([-count for count in each[1]], each[0]))
     return [{"agent": agent, **dict(zip(("gold", "silver", "bronze"), each, strict=True))} for agent, each in ordered]

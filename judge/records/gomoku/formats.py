@@ -98,7 +98,7 @@ GOMOKU_FORMATS = FileFormats(
             ".sgf",
             write_sgf,
             read_sgf,
-            looks_like_sgf,
+            lambda data: looks_like_sgf(data) and not looks_like_pgn(data),
             guesses_encoding=lambda data: sgf_encoding(data, "").is_guess,
             holds_many=True,
         ),

@@ -32,6 +32,7 @@ from judge.base.text import one_line, quote
 from judge.games.gomoku.requests import square_at, square_name
 from judge.games.types import Verdict
 from judge.records.gomoku.record import FiveRecord, Laying, Outcome, iso_date, rule_word, verdict_word
+from judge.records.sgf import has_sgf
 from judge.records.text_files import decode_file, head_of
 
 RESULTS: dict[str, Outcome] = {"1-0": "black", "0-1": "white", "1/2-1/2": "draw", "*": ""}
@@ -113,8 +114,10 @@ _RESULT_ONLY = ("d4", "d5")
 
 
 def looks_like_pgn(data: bytes) -> bool:
-    """It has a tag, perhaps after other text."""
-    return _TAG.search(head_of(data)) is not None
+    """It has a tag, perhaps after other text, but not after SGF."""
+    head = head_of(data)
+    tag = _TAG.search(head)
+    return tag is not None and not has_sgf(head[: tag.start()])
 
 
 def read_pgn(data: bytes, source: str = "pgn") -> tuple[FiveRecord, ...]:

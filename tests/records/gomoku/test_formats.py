@@ -111,6 +111,7 @@ def test_no_name_breaks_a_format(name: str, text: str) -> None:
     written = FORMATS[name].write(hostile)
     again = read(written, name)
 
+    assert (again,) == tuple(GOMOKU_FORMATS.read(written, "game"))
     assert (GAME.moves, GAME.opening) == (
         GAME.moves if name == "pgn" else again.moves,
         again.opening,

@@ -99,7 +99,7 @@ def test_state_of_each_agent_is_one_sentence(home: Home) -> None:
     assert {} == home.states()
 
     home.submit("good five")
-    home.submit("good five", filename="b.zip")
+    home.submit("good second five", filename="b.zip")
     refused = home.submit("bad six")
     until = "you may replace it until 2090-03-01, 17:00 UTC."
 
@@ -115,8 +115,8 @@ def test_state_of_each_agent_is_one_sentence(home: Home) -> None:
 
 
 def test_withdrawn_agent_does_not_fall_back_to_an_earlier_version(home: Home, directory: IntakeDirectory) -> None:
-    for name in ("good five", "good five", "good six"):
-        home.submit(name)
+    for upload in ("good five", "good second five", "good six"):
+        home.submit(upload)
 
     answer = home.client.post("/author/agents", data={"name": "FIVE"}, headers=FORM)
 
@@ -124,7 +124,7 @@ def test_withdrawn_agent_does_not_fall_back_to_an_earlier_version(home: Home, di
     assert GONE == home.states()["five"]
     with closing(directory.register()) as register:
         assert ["six"] == [each.name for each in register.entries()]
-    home.submit("good five")
+    home.submit("good third five")
     assert home.states()["five"].startswith(f"{IN} 3;")
 
 
@@ -136,7 +136,7 @@ def test_agent_gets_a_name_in_any_script_and_keeps_it_in_new_versions(home: Home
         return home.client.post("/author/agents", data={"action": "rename", "name": name, "title": title}, headers=FORM)
 
     assert 303 == rename("five", " Žofinka 五 ").status_code
-    home.submit("good five")
+    home.submit("good second five")
     with closing(directory.register()) as register:
         assert [("five", 2, "Žofinka 五"), ("six", 1, "")] == [(e.name, e.version, e.title) for e in register.entries()]
     assert '<h3><bdi>Žofinka 五</bdi> <span class="quiet">five</span></h3>' in home.page()

@@ -60,7 +60,7 @@ def test_page_has_title_rules_way_in_entries_moments_and_commitment(
     service: Service, directory: IntakeDirectory
 ) -> None:
     with service.client(make_token(directory, "ada")) as ada:
-        for content in ("good five", "good five", "bad six"):
+        for content in ("good five", "good second five", "bad six"):
             ended(ada, send(ada, content))
     shown = page(service)
     planned = load_plan(directory.folder)
