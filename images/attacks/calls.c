@@ -26,7 +26,7 @@
 #define MADV_POPULATE_READ 22
 #endif
 
-enum { MOST = 511, PIECE = 4 << 20, MOST_PIECES = 4096 };
+enum { MOST = 511, PIECE = 4 << 20, ANSWERS = 8 << 20, MOST_MAPS = 2048 };
 static const size_t PAGE = 4096;
 
 static int page_table = -1;
@@ -40,29 +40,30 @@ static void *room(size_t size) {
     return mmap(NULL, size, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 }
 
-/* Processor time of a call of mincore for a piece of answers, that of 2^22 pages. Hosts differ tenfold. */
+/* Processor time of a call of mincore for a piece of answers, that of 2^23 pages. Hosts differ tenfold. */
 static long piece_ns(void) {
     struct timespec before, after;
-    mincore(wide, PAGE * PIECE, answers);
+    mincore(wide, PAGE * ANSWERS, answers);
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &before);
-    mincore(wide, PAGE * PIECE, answers);
+    mincore(wide, PAGE * ANSWERS, answers);
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &after);
     return (after.tv_sec - before.tv_sec) * 1000000000L + after.tv_nsec - before.tv_nsec + 1;
 }
 
-/* One file of 4 MiB, mapped again and again side by side: a call may fill it as if it were as large as that. */
+/* One file of 8 MiB, mapped again and again side by side: a call may fill it as if it were as large as that.
+ * The host may bound the maps of a process to 4,096. */
 static void fold_the_answers(long tenths) {
     char path[256];
     snprintf(path, sizeof path, "%s/answers", getenv("TMPDIR"));
     int file = open(path, O_RDWR | O_CREAT, 0600);
-    if (file < 0 || ftruncate(file, PIECE))
+    if (file < 0 || ftruncate(file, ANSWERS))
         denied("answers", errno);
-    answers = room((size_t)MOST_PIECES * PIECE);
-    for (size_t n = 0; n < MOST_PIECES; n++)
-        mmap(answers + n * PIECE, PIECE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file, 0);
-    wide = mmap(NULL, PAGE * PIECE * MOST_PIECES, PROT_READ, MAP_SHARED | MAP_NORESERVE, file, 0);
+    answers = room((size_t)MOST_MAPS * ANSWERS);
+    for (size_t n = 0; n < MOST_MAPS; n++)
+        mmap(answers + n * ANSWERS, ANSWERS, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file, 0);
+    wide = mmap(NULL, PAGE * ANSWERS * MOST_MAPS, PROT_READ, MAP_SHARED | MAP_NORESERVE, file, 0);
     long count = tenths * 100000000L / piece_ns() + 1;
-    width = (size_t)(count < MOST_PIECES ? count : MOST_PIECES) * PIECE * PAGE;
+    width = (size_t)(count < MOST_MAPS ? count : MOST_MAPS) * ANSWERS * PAGE;
 }
 
 static void prepare(void) {
