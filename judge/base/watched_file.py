@@ -22,7 +22,7 @@ class WatchedFile(Generic[Value]):
         self._value = value
         self._version: tuple[int, ...] | None = None  # the file may be newer than the value
 
-    def look(self) -> Value:
+    def current_value(self) -> Value:
         """The current value."""
         version = self._version_of_file()
         if self._path is not None and version and version != self._version:

@@ -10,7 +10,7 @@ from judge.api.evaluations import evaluate as evaluated
 from judge.base.parsing import parse as parse_values
 from judge.base.text import printable
 from judge.cli.options import JsonOption, complete_agent, number
-from judge.cli.sprt import ELO, PROBABILITY
+from judge.cli.sprt import AlphaOption, BetaOption, Elo0Option, Elo1Option
 from judge.contest.evaluation import StopRule
 from judge.statistics.paired_scores import PairedScores
 from judge.terminal.output import fail, note, print_json, print_notice
@@ -38,14 +38,10 @@ def evaluate(
     against: Annotated[Path, typer.Option(metavar="POOL", help="The pool.toml, or the folder that contains it.")],
     key: Annotated[Path, typer.Option(help="Your private key; create one with judge contest key.")],
     parent: Annotated[str, typer.Option(help="The agent to compare with.", autocompletion=complete_agent)] = "",
-    elo0: Annotated[float, typer.Option(parser=ELO, help="Elo difference under H0.")] = 0,
-    elo1: Annotated[float, typer.Option(parser=ELO, help="Elo difference under H1.")] = 50,
-    alpha: Annotated[
-        float, typer.Option(parser=PROBABILITY, help="The probability that H1 is accepted if H0 is true.")
-    ] = 0.05,
-    beta: Annotated[
-        float, typer.Option(parser=PROBABILITY, help="The probability that H0 is accepted if H1 is true.")
-    ] = 0.05,
+    elo0: Elo0Option = 0,
+    elo1: Elo1Option = 50,
+    alpha: AlphaOption = 0.05,
+    beta: BetaOption = 0.05,
     width: Annotated[
         float | None,
         typer.Option(

@@ -11,8 +11,16 @@ from judge.statistics.match_estimate import MatchCounts, estimate_match
 from judge.statistics.sprt import MAX_SPRT_ELO, Sprt, SprtModel
 from judge.terminal.output import interval, print_json
 
-ELO = number(-MAX_SPRT_ELO, MAX_SPRT_ELO)
-PROBABILITY = number(0, 0.5)
+_ELO = number(-MAX_SPRT_ELO, MAX_SPRT_ELO)
+_PROBABILITY = number(0, 0.5)
+Elo0Option = Annotated[float, typer.Option(parser=_ELO, help="Elo difference under H0.")]
+Elo1Option = Annotated[float, typer.Option(parser=_ELO, help="Elo difference under H1.")]
+AlphaOption = Annotated[
+    float, typer.Option(parser=_PROBABILITY, help="The probability that H1 is accepted if H0 is true.")
+]
+BetaOption = Annotated[
+    float, typer.Option(parser=_PROBABILITY, help="The probability that H0 is accepted if H1 is true.")
+]
 
 EXAMPLES = """
 Examples:
@@ -34,14 +42,10 @@ def sprt(
             help="Lost, drawn and won games; or pairs LL LD WL+DD WD WW; or LL LD DD WL WD WW.",
         ),
     ],
-    elo0: Annotated[float, typer.Option(parser=ELO, help="Elo difference under H0.")] = 0,
-    elo1: Annotated[float, typer.Option(parser=ELO, help="Elo difference under H1.")] = 10,
-    alpha: Annotated[
-        float, typer.Option(parser=PROBABILITY, help="The probability that H1 is accepted if H0 is true.")
-    ] = 0.05,
-    beta: Annotated[
-        float, typer.Option(parser=PROBABILITY, help="The probability that H0 is accepted if H1 is true.")
-    ] = 0.05,
+    elo0: Elo0Option = 0,
+    elo1: Elo1Option = 10,
+    alpha: AlphaOption = 0.05,
+    beta: BetaOption = 0.05,
     model: Annotated[SprtModel, typer.Option(help="The scale of --elo0 and --elo1.")] = "logistic",
     as_json: JsonOption = False,
 ) -> None:

@@ -107,7 +107,7 @@ def current_intake(directory: IntakeDirectory, register: Register) -> IntakeDire
         return directory
     if (document := register.document()) is not None:
         return _with_images(directory, read_snapshot(document).images) if directory.joins_later else directory
-    planned = _watched_plan(directory.plan).look()
+    planned = _watched_plan(directory.plan).current_value()
     return directory if planned is None else replace(directory, policy=planned.policy)
 
 

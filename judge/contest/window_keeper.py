@@ -107,7 +107,7 @@ class PlanFile(WatchedFile[Planned]):
     @property
     def plan(self) -> Plan:
         """The current plan."""
-        return self.look().plan
+        return self.current_value().plan
 
     def windows(self) -> Windows:
         """The current schedule."""

@@ -251,7 +251,7 @@ class NoticeSender:
 
     def _renew(self) -> None:
         """Apply a changed policy and retry waiting notices at once."""
-        policy = self._file.look()
+        policy = self._file.current_value()
         try:
             password = read_password(policy, self._folder)
         except InputError as error:

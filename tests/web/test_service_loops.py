@@ -164,7 +164,7 @@ def metrics(_folder: Path) -> Iterator[object]:
 
 LOOPS: list[tuple[str, Callable[[Path], Any], Any, str]] = [
     ("schedule", keeper, WindowKeeper, "_lock_directory"),
-    ("schedule", keeper, PlanFile, "look"),
+    ("schedule", keeper, PlanFile, "current_value"),
     ("schedule", keeper, WindowKeeper, "look"),
     ("notices", notices, NoticeSender, "_look"),
     ("notices", notices, NoticeSender, "_renew"),

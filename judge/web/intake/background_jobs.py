@@ -39,7 +39,7 @@ class Running(Generic[Job]):
 
     job: Job
     worker: Worker[Any]
-    looked: float
+    counted_at: float
     spent_s: float = 0.0
 
     @property
@@ -48,11 +48,11 @@ class Running(Generic[Job]):
         pid = self.worker.pid
         return pid is not None and waits_for_a_core(pid)
 
-    def look(self) -> None:
+    def count_time(self) -> None:
         """Count the time since the last call."""
         now = time.monotonic()
-        self.spent_s += 0 if self.is_held else now - self.looked
-        self.looked = now
+        self.spent_s += 0 if self.is_held else now - self.counted_at
+        self.counted_at = now
 
 
 class JobQueue(Protocol[Job]):
@@ -114,7 +114,7 @@ class BackgroundJobs(Generic[Job]):
             for worker in wait(self._running, 0):
                 self._settle(self._running[worker])
             for run in self.running:
-                run.look()
+                run.count_time()
                 if why := self._queue.must_end(run):
                     kill([run.worker], self._limits.end_s)
                     self._settle(run, why)

@@ -150,7 +150,7 @@ class Renderer:
         self._small = Lane()
         self._flights: dict[str, _Flight] = {}
 
-    def beside(self) -> "Renderer":
+    def with_same_caches(self) -> "Renderer":
         """Another one with the same caches. Tasks of one do not wait for those of the other, but for large records."""
         return Renderer(self._shared)
 

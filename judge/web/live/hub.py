@@ -8,6 +8,7 @@ import asyncio
 import json
 import time
 import zlib
+from abc import ABC, abstractmethod
 from bisect import bisect_right
 from collections import OrderedDict, defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -147,13 +148,13 @@ class Viewer:
         return MAX_UNSENT_BYTES - self.transport.get_write_buffer_size()
 
 
-class Hub:
+class Hub(ABC):
     """Events, and viewers of some of them."""
 
     def __init__(self) -> None:
         self._stored = PaintedEvents()
         self._unsent: list[Sent] = []
-        self.told: Callable[[Sequence[Sent]], None] = lambda _: None
+        self.on_sent: Callable[[Sequence[Sent]], None] = lambda _: None
         self._viewers: set[Viewer] = set()
         self._behind: set[Viewer] = set()
         self._feed_at = 0.0
@@ -161,9 +162,9 @@ class Hub:
         self._beat_at = 0.0
 
     @property
+    @abstractmethod
     def log(self) -> str:
         """Name of the log. Event numbers are only valid for it."""
-        raise NotImplementedError
 
     @property
     def seq(self) -> int:
@@ -239,7 +240,7 @@ class Hub:
             chunk = _chunk(data) if data else b""
             for viewer in viewers:
                 self._tell(viewer, new[0].seq, chunk)
-        self.told(new)
+        self.on_sent(new)
 
     def _tell(self, viewer: Viewer, first: int, chunk: bytes) -> None:
         if viewer.seq == first - 1 and len(chunk) <= viewer.room:
@@ -333,13 +334,13 @@ class ContestHub(Hub):
             self._begin_again()
         if now >= self._look_for_other_at:
             self._look_for_other_at = now + BEAT_S
-        self.look(LOOK_BYTES)
+        self.read_events(LOOK_BYTES)
         if now >= self._plots_at:
             self._plots_at = now + PLOTS_S / MAX_PLOTS
             self._send_plots(now)
         return super().step()
 
-    def look(self, *most_bytes: int) -> None:
+    def read_events(self, *most_bytes: int) -> None:
         """Read some new events of the log."""
         for sent in self._news(*most_bytes) or ():
             self.tell(sent)

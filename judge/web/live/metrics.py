@@ -60,7 +60,7 @@ class Metrics:
         self._requests.labels(part).observe(seconds)
         self._answers.labels(part, str(status)).inc()
 
-    def told(self, events: Sequence[Sent]) -> None:
+    def count_events(self, events: Sequence[Sent]) -> None:
         """Count events sent to viewers."""
         for event in events:
             if event.is_within and b'"type":"move"' in event.line and (found := _AT.search(event.line)):

@@ -101,7 +101,7 @@ def serve_several(
     with ExitStack() as stack:
         renders = stack.enter_context(closing(Renderer()))
         hosted = [
-            stack.enter_context(opened_service(planned, state, Metrics(), renders=renders.beside()))
+            stack.enter_context(opened_service(planned, state, Metrics(), renders=renders.with_same_caches()))
             for planned, state in contests
         ]
         limits = [_limits(planned) for planned, _ in contests]
@@ -140,7 +140,7 @@ def opened_service(
                 return None
             hub = hub_of(planned)
             hub.catch_up()
-            hub.told = counted.told
+            hub.on_sent = counted.count_events
             pages = stack.enter_context(closing(LivePages(planned, hub.painter, has_authors=state is not None)))
             return BegunContest(hub, pages, stamp_of(planned), slots)
 
@@ -193,7 +193,10 @@ def create_app(
         app.state.intake = state
         app.include_router(intake.router)
         authors.add_paths(
-            app, authors.AuthorsSite(state, planned.files, site.hosts, site.plan, site.contest, site.renders.beside())
+            app,
+            authors.AuthorsSite(
+                state, planned.files, site.hosts, site.plan, site.contest, site.renders.with_same_caches()
+            ),
         )
         if console is not None:
             organisers.add_paths(app, console)

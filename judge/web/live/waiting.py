@@ -31,7 +31,7 @@ class WaitingContest:
         place = PagePlace.of_file(path, languages(CODES))
         if place.path not in NAVIGATION:
             return None
-        planned, language = self.file.look(), place.language
+        planned, language = self.file.current_value(), place.language
         plan, policy = planned.plan, planned.policy
         key = None if self.log is None else self.log.key
         listed = [each.name or Path(each.path).name for each in plan.agents]

@@ -89,7 +89,7 @@ def _before(console: Console) -> Mapping[str, Any]:
     return {
         "listed": [agent.name or agent.path for agent in plan.agents],
         "entries": entries,
-        "problems": name_problems(console.file.look(), entries),
+        "problems": name_problems(console.file.current_value(), entries),
         "waiting": [each for each in newest if each.state in (State.RECEIVED, State.PROCESSING)],
         "refused": [each for each in newest if each.state in (State.REFUSED, State.FAILED)],
         "starts": plan.windows.starts,

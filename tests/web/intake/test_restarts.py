@@ -115,11 +115,11 @@ def test_waiting_for_a_core_is_no_time_of_the_submission(tmp_path: Path) -> None
             while worker.pid is None or not waits_for_a_core(worker.pid):
                 assert [] == wait([worker], POLL_INTERVAL_S)
             run = Running(taken, worker, time.monotonic() - 1000)
-            run.look()
+            run.count_time()
             assert 0 == run.spent_s
         worker.result()
-        run.looked -= 1000
-        run.look()
+        run.counted_at -= 1000
+        run.count_time()
         assert 1000 <= run.spent_s
 
 

@@ -75,7 +75,7 @@ def test_task_runs_once_for_all_who_ask_at_once_or_later(small: RecordTask) -> N
         with closing(Renderer()) as renderer:
             found = await asyncio.gather(*(renderer.render(stays, f"10.0.0.{n}", small) for n in range(50)))
             assert [b"recordrecord"] * 50 == found
-            assert b"recordrecord" == await renderer.beside().render(stays, "x", small)
+            assert b"recordrecord" == await renderer.with_same_caches().render(stays, "x", small)
 
     asyncio.run(run())
     assert 1 == len(CALLS)

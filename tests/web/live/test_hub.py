@@ -56,7 +56,7 @@ def followed(tmp_path: Path) -> Iterator[tuple[ContestHub, EventLog]]:
 
 def write(hub: ContestHub, log: EventLog, count: int, size: int = 500) -> None:
     log.append([StateChanged(at="", state="open", reason="x" * size)] * count)
-    hub.look()
+    hub.read_events()
     hub._send_round()
 
 
@@ -113,7 +113,7 @@ def test_a_viewer_of_a_page_that_shows_more_than_was_sent_gets_no_event_twice(
     hub, log = followed
     write(hub, log, 10)
     log.append([StateChanged(at="", state="open", reason="")] * 5)
-    hub.look()  # a page of this moment shows 15 events, of which 10 were sent
+    hub.read_events()  # a page of this moment shows 15 events, of which 10 were sent
     pipe = Pipe()
     viewer = hub.join(pipe, Topic(), 15)  # type: ignore[arg-type]
     hub._send_round()
