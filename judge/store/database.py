@@ -322,6 +322,8 @@ def _set_up_postgresql(connection: Any, _record: object) -> None:
 
 def _explain(context: ExceptionContext) -> None:
     error = context.original_exception
+    if not isinstance(error, Exception):  # a signal ended the command: SQLAlchemy calls this a disconnection
+        return
     # Without a connection psycopg's state is None.
     state, code = getattr(error, "sqlstate", ""), getattr(error, "sqlite_errorcode", 0) & 0xFF
     if state == _LOCK_NOT_AVAILABLE or code == sqlite3.SQLITE_BUSY:

@@ -14,6 +14,9 @@ NEED_CALM = {"R7", "R10", "O4.populate", "I8"}
 """Attacks that end differently on a busy host: a box is not clean in time, memory is not mapped in time, or the judge
 gets too little processor time to spin."""
 
+CONTROLS_NEED_CALM = {"A9.thread", "A9.process", "O1"}
+"""Without the defence, an attack gets no time to think, or its opponent is late before it has begun."""
+
 
 def needs_calm(attack: Attack) -> bool:
     """Whether others disturb an attack: it kills a judge, races the Engine, its opponent is measured, or it
@@ -32,7 +35,7 @@ DEFENCES = [parameter(attack, needs_calm(attack) or attack.earns_void) for attac
 """An attack that is after a void proves nothing if others use its core; its control only plays on."""
 
 CONTROLS = [
-    parameter(attack, needs_calm(attack))
+    parameter(attack, needs_calm(attack) or attack.id in CONTROLS_NEED_CALM)
     for attack in ATTACKS
     if isinstance(attack.control, Control) and kernel_release() >= attack.control.since_linux
 ]

@@ -15,6 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import event, text
 
+from judge.api.matches import CancelledError
 from judge.base.errors import HostError, InputError
 from judge.contest_games import AttemptState, GameState, Outcome, Pairing, ScheduledGame, SeatOutcome, schedule_digest
 from judge.store.contests import Store
@@ -232,6 +233,25 @@ def test_the_schedule_is_read_as_it_was_made(store: Store) -> None:
     store.accept(issued(store).id, 1, ended())
 
     assert [replace(game(number), spec="") for number in (1, 2, 3)] == store.schedule_of("cup")
+
+
+@pytest.mark.parametrize("end", [SystemExit(143), KeyboardInterrupt(), CancelledError()], ids=repr)
+@pytest.mark.parametrize("call", ["do_execute", "do_commit"])
+def test_a_signal_in_a_transaction_ends_the_command(
+    store: Store, monkeypatch: pytest.MonkeyPatch, call: str, end: BaseException
+) -> None:
+    store.create("cup", "{}", [EntryRow("a", 1, "{}")])
+
+    def interrupted(*_: object) -> None:
+        raise end
+
+    with monkeypatch.context() as patch:
+        patch.setattr(store._engine.dialect, call, interrupted)
+        with pytest.raises(type(end)):
+            store.remark("cup", "images", "not written")
+
+    store.remark("cup", "images", "written")
+    assert ["written"] == [line.text for line in store.journal("cup") if line.event == "images"]
 
 
 def test_a_paused_contest_gives_out_no_game(store: Store) -> None:
