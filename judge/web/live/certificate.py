@@ -11,7 +11,7 @@ from judge.base.errors import InputError
 from judge.contest_games import GameConditions
 from judge.publish.conditions import conditions_of
 from judge.publish.model import PublishedContest
-from judge.site.game_files import read_stored
+from judge.site.game_files import read_stored_record
 from judge.statistics.fairness import FairnessTest
 
 NEW_SHARE = 0.05
@@ -63,7 +63,7 @@ class Certificate:
             if record not in self._conditions:
                 if time.monotonic() > until:
                     return known
-                self._conditions[record] = conditions_of(read_stored(self._files, record).record)
+                self._conditions[record] = conditions_of(read_stored_record(self._files, record))
         return len(records)
 
 

@@ -201,8 +201,8 @@ class FrontPage:
             return {"ok": True}
 
         @router.get("/feed", include_in_schema=False)
-        async def feed(since: Since = 0) -> Response:
-            return feed_answer(self.hub, since, MAX_EVENTS_PER_ANSWER, Topic())
+        async def feed(request: Request, since: Since = 0) -> Response:
+            return await feed_answer(request, self.hub, since, MAX_EVENTS_PER_ANSWER, Topic())
 
         @router.get("/events", include_in_schema=False)
         async def events(request: Request, since: Since = 0) -> Response:

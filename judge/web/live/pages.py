@@ -367,18 +367,17 @@ class LivePages:
         return RecordPage(task, kind_of(path))
 
     def _record(self, path: str, edition: _Edition) -> RecordPage | None:
-        for game in edition.games.values():
-            if not path.startswith(f"records/{game.stem}."):
-                continue
-            found = {game.attempt_path(attempt.number): attempt.record for attempt in game.uncounted}
-            if game.result is not None:
-                found[game.record_path] = game.result.record
-            if (digest := found.get(path)) is None:
-                return None
-            # A repeated game changes the record.
-            is_fixed = path != game.record_path
-            return RecordPage(RecordTask(self._contest.planned.files, digest, public_record), kind_of(path), is_fixed)
-        return None
+        game = edition.games.get(path.removeprefix("records/").partition(".")[0])
+        if game is None:
+            return None
+        found = {game.attempt_path(attempt.number): attempt.record for attempt in game.uncounted}
+        if game.result is not None:
+            found[game.record_path] = game.result.record
+        if (digest := found.get(path)) is None:
+            return None
+        # A repeated game changes the record.
+        is_fixed = path != game.record_path
+        return RecordPage(RecordTask(self._contest.planned.files, digest, public_record), kind_of(path), is_fixed)
 
 
 def export_name(contest: PublishedContest) -> str:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from judge.site.game_files import read_stored, read_stored_record
 from judge.testing import Agent, Say
 from judge.web.live import page as pages_of
 from judge.web.live import static
@@ -66,6 +67,23 @@ def test_large_record_has_a_download_in_place_of_its_page(tmp_path: Path, monkey
     assert b'href="../records/00001.json" download' in large.data
     assert b"<svg" in whole.data
     assert b"<svg" not in large.data
+
+
+def test_record_without_its_transcript_is_that_of_the_whole_file(tmp_path: Path) -> None:
+    """An agent prints what begins the second part of a file."""
+
+    def liar(seed: int) -> Agent:
+        inner = player("anna", 0.9)(seed)
+        return lambda line: [Say(b'MESSAGE ,"transcript":{}}\r\n', 0), *acts] if (acts := inner(line)) else acts
+
+    with Cup(tmp_path / "cup", {**CAST, "anna": liar}) as cup:
+        cup.play()
+        digests = [result.record for result in cup.store.results("spring-cup")]
+        assert 2 == len(digests)
+        for digest in digests:
+            file = read_stored(cup.planned.files, digest)
+            assert "transcript" in file.to_json().decode().partition(',"transcript":')[0]
+            assert file.record == read_stored_record(cup.planned.files, digest)
 
 
 def test_every_process_has_another_mark() -> None:
