@@ -31,7 +31,7 @@ from judge.web.kit.lanes import Lane
 from judge.web.kit.rendering import Renderer, response_of
 from judge.web.live.archive import ARCHIVE
 from judge.web.live.hub import ContestHub, Hub, Topic
-from judge.web.live.page import LivePage
+from judge.web.live.page import LivePage, kind_of
 from judge.web.live.pages import INDEX, RUNNING, LivePages, log_page
 from judge.web.live.paint import plots_path
 from judge.web.live.waiting import WaitingContest
@@ -303,9 +303,11 @@ async def top(request: Request, site: Shown) -> Response:
 @page_router.get(f"/{ARCHIVE}", include_in_schema=False)
 async def archive(request: Request, site: Shown) -> Response:
     """Return the newest export of the final results."""
-    chunks = None if site.watched is None else await site.in_turn(request, LivePages.archive)
-    if chunks is None:
+    pack = None if site.watched is None else await site.in_turn(request, LivePages.archive)
+    if pack is None:
         return PlainTextResponse(NO_ARCHIVE, 404)
+    # Reads the manifest and all names.
+    chunks = await site.packing.run(request.receive, _client(request), pack)
     headers = {**attachment(ARCHIVE), "cache-control": "no-cache"}
     return StreamingResponse(_packed(request, chunks, site.packing), media_type="application/gzip", headers=headers)
 
@@ -356,6 +358,8 @@ async def page(request: Request, site: Shown, path: Annotated[str, PathPart(max_
         return PlainTextResponse(NO_PAGE, 404)
     if isinstance(found, LivePage):
         return _answer(request, found, seq)
+    if isinstance(found, Path):
+        return response_of(found, kind_of(path), _caching(is_fixed=False))
     rendered = await site.renders.render(request.receive, _client(request), found.task)
     if isinstance(rendered, Path):
         return response_of(rendered, found.kind, _caching(is_fixed=found.is_fixed))

@@ -2,12 +2,14 @@
 
 import hashlib
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
+from judge.publish.model import PublishedContest
+from judge.publish.tables import result_tables
 from judge.site.game_files import read_stored, read_stored_record
 from judge.testing import Agent, Say
 from judge.web.live import page as pages_of
@@ -84,6 +86,43 @@ def test_record_without_its_transcript_is_that_of_the_whole_file(tmp_path: Path)
             file = read_stored(cup.planned.files, digest)
             assert "transcript" in file.to_json().decode().partition(',"transcript":')[0]
             assert file.record == read_stored_record(cup.planned.files, digest)
+
+
+def test_tables_are_computed_once_for_all_who_ask(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: list[object] = []
+
+    def count(contest: PublishedContest) -> Iterator[tuple[str, bytes]]:
+        calls.append(contest)
+        return result_tables(contest)
+
+    monkeypatch.setattr("judge.web.live.pages.result_tables", count)
+    with Cup(tmp_path / "cup", CAST) as cup:
+        cup.play()
+        names = ("standings.csv", "games.json", "nothing.csv", "../organiser.key", "", "games.json/x", "games.json")
+        with closing(hub_of(cup.planned)) as hub, closing(LivePages(cup.planned, hub.painter)) as pages:
+            found = [pages.find(f"data/{name}", hub.live, 0) for _ in range(2) for name in names]
+            assert [True, True, False, False, False, False, True] * 2 == [isinstance(each, Path) for each in found]
+            game_table = pages.get("data/games.json", hub.live, 0)
+            directory = next(each.parent for each in found if isinstance(each, Path))
+    assert game_table is not None
+    assert 2 == len(json.loads(game_table.data))
+    assert 1 == len(calls)
+    assert not directory.exists()
+
+
+def test_tables_of_the_last_edition_can_be_sent_until_the_next_ones(tmp_path: Path) -> None:
+    with (
+        Cup(tmp_path / "cup", CAST) as cup,
+        closing(hub_of(cup.planned)) as hub,
+        closing(LivePages(cup.planned, hub.painter)) as pages,
+    ):
+        paths = []
+        for version in range(4):
+            pages._load_at = 0.0
+            path = pages.find("data/games.csv", hub.live, version)
+            assert isinstance(path, Path)
+            paths.append(path)
+        assert [False, False, True, True] == [path.exists() for path in paths]
 
 
 def test_every_process_has_another_mark() -> None:
