@@ -132,11 +132,11 @@ class Site:
         if watched is None:
             raise InputError(NO_EVENTS)
         work = partial(find, watched.pages, watched.hub.live, watched.version())
-        return await self.pages.run(request.receive, _client(request), work)
+        return await self.pages.run(request.receive, client_of(request), work)
 
     async def draw(self, request: Request, draw: Callable[[], Found]) -> Found:
         """What `draw` returns for the running games, when it is the client's turn. Raises as `in_turn`."""
-        return await self.drawing.run(request.receive, _client(request), draw, in_thread=False)
+        return await self.drawing.run(request.receive, client_of(request), draw, in_thread=False)
 
     async def final(self, request: Request) -> PublishedContest | None:
         """None before the end."""
@@ -253,7 +253,7 @@ async def feed_answer(request: Request, hub: Hub, since: int, limit: int, topic:
         "judge-now-ms": str(round(time.time() * 1000)),
         "cache-control": "no-store",
     }
-    found = await hub.find(request.receive, _client(request), since, limit, topic)
+    found = await hub.find(request.receive, client_of(request), since, limit, topic)
     return Response(b"".join(sent.line + b"\n" for sent in found), media_type="application/x-ndjson", headers=headers)
 
 
@@ -307,19 +307,20 @@ async def archive(request: Request, site: Shown) -> Response:
     if pack is None:
         return PlainTextResponse(NO_ARCHIVE, 404)
     # Reads the manifest and all names.
-    chunks = await site.packing.run(request.receive, _client(request), pack)
+    chunks = await site.packing.run(request.receive, client_of(request), pack)
     headers = {**attachment(ARCHIVE), "cache-control": "no-cache"}
     return StreamingResponse(_packed(request, chunks, site.packing), media_type="application/gzip", headers=headers)
 
 
-def _client(request: Request) -> str:
+def client_of(request: Request) -> str:
+    """Address of a client, or an empty string."""
     return "" if request.client is None else request.client.host
 
 
 async def _packed(request: Request, chunks: Iterator[bytes], lane: Lane) -> AsyncIterator[bytes]:
     threads = CapacityLimiter(1)
     while True:
-        async with lane.turn(_client(request)):
+        async with lane.turn(client_of(request)):
             chunk = await to_thread.run_sync(next, chunks, b"", limiter=threads)
         if not chunk:
             return
@@ -331,7 +332,7 @@ async def page(request: Request, site: Shown, path: Annotated[str, PathPart(max_
     """Return a page or a file of the contest."""
     watched = site.watched
     if watched is None:
-        waiting = await site.pages.run(request.receive, _client(request), partial(_waiting_page, site, path))
+        waiting = await site.pages.run(request.receive, client_of(request), partial(_waiting_page, site, path))
         return PlainTextResponse(NO_PAGE, 404) if waiting is None else _answer(request, waiting, 0)
     hub, pages = watched.hub, watched.pages
     place = pages.place(path)
@@ -360,7 +361,7 @@ async def page(request: Request, site: Shown, path: Annotated[str, PathPart(max_
         return _answer(request, found, seq)
     if isinstance(found, Path):
         return response_of(found, kind_of(path), _caching(is_fixed=False))
-    rendered = await site.renders.render(request.receive, _client(request), found.task)
+    rendered = await site.renders.render(request.receive, client_of(request), found.task)
     if isinstance(rendered, Path):
         return response_of(rendered, found.kind, _caching(is_fixed=found.is_fixed))
     return _answer(request, found.page(rendered), seq)
