@@ -41,7 +41,7 @@ BEAT_S = 5.0
 PLOTS_S, MAX_PLOTS = 2.0, 64
 """Interval of a game's plots, and games in it."""
 
-MAX_UNSENT_BYTES = 128 << 10
+MAX_UNSENT_BYTES = 64 << 10
 
 PIECE_BYTES = MAX_UNSENT_BYTES // 2
 
