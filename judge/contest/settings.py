@@ -102,22 +102,13 @@ def change_settings(
         finish_change(planned)
         prepared = planned.path.with_name(f"{planned.path.name}.{order.id}.{_version(planned)}{PARTIAL}")
         try:
-            done = register.carry_out(order, do)
-            # After the commit, which may fail.
-            if not done.is_repeated:
-                prepared.replace(planned.path)
-                sync(planned.path.parent)
-        except OSError as error:
-            raise HostError(
-                f"{planned.path}: {error.strerror}: the file is unchanged, and the journal is not"
-            ) from None
+            return register.carry_out(order, do)
         finally:
-            prepared.unlink(missing_ok=True)
-    return done
+            finish_change(planned)
 
 
 def finish_change(planned: Planned) -> None:
-    """Change the file as the journal says, if a process was killed before it did. The caller is `alone`."""
+    """Change the file if the journal has the order, which a killed process has perhaps given. The caller is `alone`."""
     start = f"{planned.path.name}."
     for prepared in planned.folder.glob(f"{glob.escape(start)}{'?' * 32}.{'?' * 64}{PARTIAL}*"):
         number, version, *_ = prepared.name.removeprefix(start).split(".")
@@ -127,7 +118,7 @@ def finish_change(planned: Planned) -> None:
             prepared.replace(planned.path) if is_due else prepared.unlink()
             sync(planned.folder)
         except OSError as error:
-            raise HostError(f"{prepared}: {error.strerror}") from None
+            raise HostError(f"{prepared}: {error.strerror}: the next change, run or service tries it again") from None
 
 
 def _version(planned: Planned) -> str:
