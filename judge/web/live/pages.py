@@ -290,8 +290,9 @@ class LivePages:
         if live.games or next(live.next_games(1), None) is not None:
             return None
         with self._lock:
-            # No later event would replace an older page.
-            self._load_at = 0.0
+            if self._edition is not None and self._edition.seq < live.seq:
+                # No later event would replace an older page.
+                self._load_at = 0.0
             contest = self._read(live, version).contest
             return contest if contest.ending else None
 
@@ -376,7 +377,8 @@ class LivePages:
         stem = path.removeprefix("games/").removesuffix(".html")
         edition = self._read(live, version)
         game = edition.games.get(stem)
-        if game is not None and game.result is None and edition.version != version:
+        if game is not None and game.result is None and any(ended.game == game.number for ended, _ in live.ended):
+            # Only then: others could have it loaded again and again.
             self._load_at = 0.0
             edition = self._read(live, version)
             game = edition.games.get(stem)

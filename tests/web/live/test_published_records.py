@@ -2,12 +2,15 @@
 
 import hashlib
 import json
+import math
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
+from judge.contest.contest import Contest
+from judge.publish.load import load_store
 from judge.publish.model import PublishedContest
 from judge.publish.tables import result_tables
 from judge.site.game_files import read_stored, read_stored_record
@@ -17,7 +20,7 @@ from judge.web.live import static
 from judge.web.live.page import SEQ
 from judge.web.live.pages import LivePages
 from judge.web.live.serve import follow, hub_of
-from tests.broadcast.logs import recorder
+from tests.broadcast.logs import accept, play_next, recorder
 from tests.publish.cups import Cup, player
 
 MARKS = f"@seq@ {SEQ}"
@@ -123,6 +126,50 @@ def test_tables_of_the_last_edition_can_be_sent_until_the_next_ones(tmp_path: Pa
             assert isinstance(path, Path)
             paths.append(path)
         assert [False, False, True, True] == [path.exists() for path in paths]
+
+
+@pytest.mark.parametrize("is_over", [False, True])
+def test_requests_do_not_load_a_changing_contest_again_and_again(
+    is_over: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its store changes with each request, as with each write of an author."""
+    calls: list[Contest] = []
+
+    def count(contest: Contest) -> PublishedContest:
+        calls.append(contest)
+        return load_store(contest)
+
+    with Cup(tmp_path / "cup", CAST) as cup:
+        with recorder(cup) as log:
+            accept(cup, *play_next(cup))
+            if is_over:
+                accept(cup, *play_next(cup))
+            log.finish()
+        with closing(hub_of(cup.planned)) as hub, closing(LivePages(cup.planned, hub.painter)) as pages:
+            hub.catch_up()
+            pages.find("index.html", hub.live, 0)
+            monkeypatch.setattr("judge.web.live.pages.load_store", count)
+            monkeypatch.setattr(pages, "_load_at", math.inf)
+            for version in range(1, 20):
+                pages.final(hub.live, version)
+                for path in ("index.html", "games/00002.html", "games/99999.html", "data/games.csv", "live.html"):
+                    pages.find(path, hub.live, version)
+    assert not calls
+
+
+def test_page_of_a_game_that_has_just_ended_is_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with (
+        Cup(tmp_path / "cup", CAST) as cup,
+        recorder(cup) as log,
+        closing(hub_of(cup.planned)) as hub,
+        closing(LivePages(cup.planned, hub.painter)) as pages,
+    ):
+        assert pages.find("games/00001.html", hub.live, 0) is None
+        monkeypatch.setattr(pages, "_load_at", math.inf)
+        accept(cup, *play_next(cup))
+        log.finish()
+        hub.catch_up()
+        assert pages.find("games/00001.html", hub.live, 1) is not None
 
 
 def test_every_process_has_another_mark() -> None:
