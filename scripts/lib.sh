@@ -18,6 +18,7 @@ PATH=$PATH:/usr/sbin:/sbin
 
 STEP_NAME=
 STEP_START=0
+STEPS=()                                       # of those that are done, with their seconds
 
 # step NAME: begin a step; the one before it is closed with its seconds.
 step() {
@@ -31,6 +32,7 @@ step() {
 step_done() {
     [[ -n $STEP_NAME ]] || return 0
     printf '== %s: done (%d s)\n' "$STEP_NAME" "$((SECONDS - STEP_START))"
+    STEPS+=("$(printf '%6d s  %s' "$((SECONDS - STEP_START))" "$STEP_NAME")")
     STEP_NAME=
 }
 

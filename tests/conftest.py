@@ -4,6 +4,7 @@ runs on this host do not wait for those of this one, and tests that run side by 
 
 import atexit
 import gc
+import json
 import os
 import shutil
 import signal
@@ -130,6 +131,14 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> "Iterator[Browser]":
     browser = Browser(program, tmp_path_factory.mktemp("profile"))
     yield browser
     browser.close()
+
+
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    """Add a phase of a test to the file of durations that `scripts/test` names; `s` is in seconds."""
+    if (path := os.environ.get("JUDGE_DURATIONS")) and "PYTEST_XDIST_WORKER" not in os.environ:
+        line = {"test": report.nodeid, "phase": report.when, "result": report.outcome, "s": round(report.duration, 3)}
+        with Path(path).open("a") as lines:
+            lines.write(json.dumps(line) + "\n")
 
 
 def pytest_collection_finish() -> None:
