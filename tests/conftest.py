@@ -18,6 +18,7 @@ import pytest
 import structlog
 from hypothesis import settings
 
+from judge.sandbox.docker.reaper import reap
 from judge.sandbox.machine.cores import LOCKS_VARIABLE
 from tests.examples import FAST, examples
 from tests.forked import fork_workers
@@ -139,6 +140,11 @@ def pytest_runtest_logreport(report: pytest.TestReport) -> None:
         line = {"test": report.nodeid, "phase": report.when, "result": report.outcome, "s": round(report.duration, 3)}
         with Path(path).open("a") as lines:
             lines.write(json.dumps(line) + "\n")
+
+
+def pytest_sessionfinish() -> None:
+    """Remove the directories of judges that tests have killed."""
+    reap(containers=False)
 
 
 def pytest_collection_finish() -> None:

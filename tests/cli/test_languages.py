@@ -31,7 +31,7 @@ pytestmark = pytest.mark.docker
 def built(*names: str) -> None:
     """Skip where one of these images is not built: together they take minutes, and one of each kind is always there."""
     if missing := missing_images(names):
-        pytest.skip(f"needs the images {', '.join(missing)}: ./scripts/test --languages")
+        pytest.skip(f"needs the images {', '.join(missing)}: ./scripts/test --evidence languages")
     build_images(["native", "keeper", *names])
 
 

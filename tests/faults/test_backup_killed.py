@@ -1,7 +1,4 @@
-"""`kill -9` of a backup and of a restore, at random moments: a former backup stays, a restored folder is complete.
-
-`JUDGE_TEST_KILLS` is the number of kills of each.
-"""
+"""`kill -9` of a backup and of a restore, at random moments: a former backup stays, a restored folder is complete."""
 
 import os
 import random
@@ -16,9 +13,10 @@ import pytest
 from judge.contest.backup import back_up
 from judge.contest.backup_check import MANIFEST, read_manifest
 from judge.contest.restore import restore
+from tests.examples import sized
 from tests.publish.cups import STRONG_TO_WEAK, Cup
 
-KILLS = int(os.environ.get("JUDGE_TEST_KILLS", "8"))
+KILLS = sized(8, 50)
 
 SEED = 43
 
