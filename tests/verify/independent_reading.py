@@ -69,8 +69,6 @@ def root_of(leaves: list[bytes]) -> bytes:
 
 
 class Contest:
-    """An export that was read and compared."""
-
     def __init__(self, directory: Path, problems: Problems) -> None:
         self.directory, self.problems, self.expect = directory, problems, problems.expect
         self.text = (directory / "contest.json").read_bytes()
@@ -181,8 +179,7 @@ class Contest:
         events, freeze = [line["event"] for line in self.lines], self.freeze
         created = [line["digest"] for line in self.lines if line["event"] == "created"]
         self.expect(created == [sha256(self.text)], "contest.json differs from that of the log")
-        is_drawn = "announced" in events or "frozen" in events
-        self.expect(is_drawn == bool(freeze), "the log locks in the entries, or the draw depends on it, not both")
+        self.expect(("frozen" in events) == bool(freeze), "the log locks in the entries, but no draw depends on it")
         if not freeze:
             return
         count = freeze["leaves"]

@@ -65,6 +65,9 @@ def check_pairings(contest: Row, tables: Row, problems: Problems) -> None:
             games.append({**place, "first": seats[leg % 2], "second": seats[1 - leg % 2]})
         met += [sorted(seats)] if row["second"] else []
     problems.compare("games.json", tables["games"], games)
+    seated = [(row["round"], agent) for row in tables["pairings"] for agent in (row["first"], row["second"]) if agent]
+    is_once = form["name"] == "ladder" or len(set(seated)) == len(seated)
+    problems.expect(is_once, "pairings.json: an agent is twice in a round")
     if form["name"] in ("round-robin", "double-round-robin"):
         cycles = form.get("cycles", 2 if form["name"] == "double-round-robin" else 1)
         skip = form.get("skip") or {"agents": {}, "rating_difference": 0}
