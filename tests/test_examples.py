@@ -42,13 +42,6 @@ def test_every_command_of_the_examples_works(tmp_path: Path) -> None:
     assert (folder / "public/index.html").is_file()
 
 
-def test_the_agent_has_20_lines() -> None:
-    lines = (EXAMPLES / "agent/agent.py").read_text(encoding="utf-8").splitlines()
-    code = [line for line in lines if line and not line.startswith(("#!", '"""'))]
-
-    assert len(code) <= 20
-
-
 POOL = """policy = "gomocup-fastgame"
 change = ["game.options.width=10", "game.options.height=10", "clock.starved_share=1"]
 
