@@ -13,9 +13,9 @@ RECOMMENDED_WATCHES = 8192
 serve` with up to 5,000 viewers.
 """
 
-MAX_MAPS = 4096
-"""Highest `vm.max_map_count` that leaves at most 16 MiB of them outside of a box's cap."""
-CHARGED_MAP_BYTES, UNCHARGED_MAP_BYTES = 192, 57
+MAX_MAPS = 2048
+"""Highest `vm.max_map_count` that leaves at most 8 MiB of them outside of a box's cap; files use the other 8 MiB."""
+CHARGED_MAP_BYTES, UNCHARGED_MAP_BYTES = 200, 52
 """Of the kernel's memory for each map (Linux 6.18)."""
 
 Kind = Literal["denied", "user", "process", "charged"]
