@@ -113,7 +113,7 @@ class Limits(BaseModel):
     """
     processes: int = Field(default=64, ge=2)
     open_files: int = Field(default=128, ge=16)
-    """Of each process. Up to 1 KiB of the kernel's memory for each is not charged to the box."""
+    """Of each process; twice as many with Wine. The kernel does not charge up to 1 KiB of each."""
     file_bytes: int = Field(default=64 << 20, ge=0)
     """Maximum file size; larger than a folder, so that a full folder gives ENOSPC and not a signal that ends the agent.
     """
