@@ -367,9 +367,9 @@ ensure_watch_limit() {
     note "fs.epoll.max_user_watches was $value and is $ENOUGH_WATCHES until the next boot; judge doctor says why"
 }
 
-# ensure_map_limit: the kernel charges the nodes of an agent's maps to no box, 57 bytes a map. A limit below what a program has
+# ensure_map_limit: the kernel charges the nodes of an agent's maps to no box, 52 bytes a map. A limit below what a program has
 # now would end it, so it is left alone then.
-MAX_MAPS=4096
+MAX_MAPS=2048
 MAP_LIMIT_FILE=${MAP_LIMIT_FILE:-/proc/sys/vm/max_map_count}
 MAPS_IN_USE=${MAPS_IN_USE:-/proc/[0-9]*/maps}
 ensure_map_limit() {

@@ -157,11 +157,12 @@ class DockerBox(Box):
         return engine.create(config)
 
     def _config(self, image: RuntimeImage, profile: str, pipes: Path | None) -> dict[str, object]:
+        files = self._limits.open_files * (hardening.WINE_FILES if image.seccomp == seccomp.WINE else 1)
         return hardening.container_config(
             image=image.id,
             command=layout.command_in_box(self._tenant, layout.PROGRAM),
             tenant=self._tenant,
-            limits=self._limits,
+            limits=self._limits.model_copy(update={"open_files": files}),
             policy=self._policy,
             owner=Owner.me().encode(),
             uid=self._uid(),
