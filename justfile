@@ -8,7 +8,7 @@ default:
 quickstart:
     ./scripts/quickstart
 
-# Format, lint, types, and the tests that need no Engine (90 seconds).
+# Format, lint, types, and the tests that need no Engine (4 minutes).
 fast *arguments:
     ./scripts/test --fast {{arguments}}
 

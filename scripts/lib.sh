@@ -18,6 +18,7 @@ PATH=$PATH:/usr/sbin:/sbin
 
 STEP_NAME=
 STEP_START=0
+STEPS=()                                       # of those that are done, with their seconds
 
 # step NAME: begin a step; the one before it is closed with its seconds.
 step() {
@@ -31,6 +32,7 @@ step() {
 step_done() {
     [[ -n $STEP_NAME ]] || return 0
     printf '== %s: done (%d s)\n' "$STEP_NAME" "$((SECONDS - STEP_START))"
+    STEPS+=("$(printf '%6d s  %s' "$((SECONDS - STEP_START))" "$STEP_NAME")")
     STEP_NAME=
 }
 
@@ -365,9 +367,9 @@ ensure_watch_limit() {
     note "fs.epoll.max_user_watches was $value and is $ENOUGH_WATCHES until the next boot; judge doctor says why"
 }
 
-# ensure_map_limit: the kernel charges the nodes of an agent's maps to no box, 57 bytes a map. A limit below what a program has
+# ensure_map_limit: the kernel charges the nodes of an agent's maps to no box, 52 bytes a map. A limit below what a program has
 # now would end it, so it is left alone then.
-MAX_MAPS=4096
+MAX_MAPS=2048
 MAP_LIMIT_FILE=${MAP_LIMIT_FILE:-/proc/sys/vm/max_map_count}
 MAPS_IN_USE=${MAPS_IN_USE:-/proc/[0-9]*/maps}
 ensure_map_limit() {

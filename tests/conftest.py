@@ -4,6 +4,7 @@ runs on this host do not wait for those of this one, and tests that run side by 
 
 import atexit
 import gc
+import json
 import os
 import shutil
 import signal
@@ -17,6 +18,7 @@ import pytest
 import structlog
 from hypothesis import settings
 
+from judge.sandbox.docker.reaper import reap
 from judge.sandbox.machine.cores import LOCKS_VARIABLE
 from tests.examples import FAST, examples
 from tests.forked import fork_workers
@@ -130,6 +132,19 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> "Iterator[Browser]":
     browser = Browser(program, tmp_path_factory.mktemp("profile"))
     yield browser
     browser.close()
+
+
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    """Add a phase of a test to the file of durations that `scripts/test` names; `s` is in seconds."""
+    if (path := os.environ.get("JUDGE_DURATIONS")) and "PYTEST_XDIST_WORKER" not in os.environ:
+        line = {"test": report.nodeid, "phase": report.when, "result": report.outcome, "s": round(report.duration, 3)}
+        with Path(path).open("a") as lines:
+            lines.write(json.dumps(line) + "\n")
+
+
+def pytest_sessionfinish() -> None:
+    """Remove the directories of judges that tests have killed."""
+    reap(containers=False)
 
 
 def pytest_collection_finish() -> None:

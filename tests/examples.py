@@ -1,11 +1,23 @@
-"""How many examples Hypothesis tries: all of them in a full run, a few where somebody waits for the answer."""
+"""How much a test tries in each lane of `scripts/test`."""
 
 import os
 
-FAST = os.environ.get("JUDGE_TESTS") == "fast"
-"""Set by `scripts/test --fast`."""
+import pytest
+
+LANE = os.environ.get("JUDGE_TESTS", "full")
+"""`fast`, `full` or `evidence`; set by `scripts/test`."""
+
+FAST = LANE == "fast"
+EVIDENCE = LANE == "evidence"
+
+evidence = pytest.mark.skipif(not EVIDENCE, reason="./scripts/test --evidence runs it")
 
 
 def examples(number: int) -> int:
-    """The examples of a test that tries `number` of them in a full run."""
+    """The examples of Hypothesis, of `number` in the full lane."""
     return max(number // 10, 5) if FAST else number
+
+
+def sized(full: int, of_evidence: int) -> int:
+    """Kills, simulations or requests of a test."""
+    return of_evidence if EVIDENCE else full

@@ -14,7 +14,7 @@ from pathlib import Path
 import docker
 import pytest
 
-from judge.sandbox.machine.procfs import started_ticks
+from judge.base.procfs import started_ticks
 from tests.patience import PATIENCE_S
 
 

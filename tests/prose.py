@@ -1,4 +1,4 @@
-"""Counts the phrases that CONTRIBUTING.md asks writers to avoid, per package and kind of text, and words of docstrings.
+"""Counts the phrases that CONTRIBUTING.md asks writers to avoid, per package and kind of text.
 
 `python -m tests.prose` lists every hit, `python -m tests.prose judge/store README.md` those below some paths, and
 `python -m tests.prose --lower` writes the present counts to `tests/prose.json`, but never a higher one.
@@ -104,13 +104,11 @@ def texts_of_module(path: Path) -> Iterator[Text]:
 
 @cache
 def counts() -> dict[str, dict[str, int]]:
-    """For each package or document the number of hits per kind of text, and words of docstrings and comments."""
+    """For each package or document the number of hits per kind of text."""
     found: dict[str, Counter[str]] = {}
     for text in texts():
         counter = found.setdefault(text.place, Counter())
         counter[text.kind] += len(list(text.hits()))
-        if text.kind in ("docstrings", "comments"):
-            counter["words"] += len(text.text.split())
     return {place: {kind: n for kind, n in sorted(found[place].items()) if n} for place in sorted(found)}
 
 
@@ -127,10 +125,7 @@ def main(arguments: Sequence[str]) -> None:
         now = counts()
         if before is not None:
             now = {
-                place: {
-                    kind: min(n, before.get(place, {}).get(kind, 0 if kind != "words" else n))
-                    for kind, n in kinds.items()
-                }
+                place: {kind: min(n, before.get(place, {}).get(kind, 0)) for kind, n in kinds.items()}
                 for place, kinds in now.items()
             }
         COUNTS.write_text(json.dumps(now, indent=1) + "\n")

@@ -7,9 +7,14 @@ ROOT = Path(__file__).parents[1]
 TEXT = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
 
 
-def test_every_package_has_a_purpose_and_tests() -> None:
+def package_rows() -> list[tuple[str, str, str]]:
+    """The name, purpose and tests of each package."""
     section = TEXT.partition("\n## Packages and their tests\n")[2].partition("\n## ")[0]
-    rows = re.findall(r"^\| `(\w+)` \| (.+?) \| (.+?) \|$", section, re.MULTILINE)
+    return re.findall(r"^\| `(\w+)` \| (.+?) \| (.+?) \|$", section, re.MULTILINE)
+
+
+def test_every_package_has_a_purpose_and_tests() -> None:
+    rows = package_rows()
     packages = {path.stem for path in (ROOT / "judge").iterdir() if path.is_dir() or path.suffix == ".py"}
 
     assert [name for name, _, _ in rows] == sorted(packages - {"__init__", "__pycache__", "data"})
@@ -22,10 +27,6 @@ def test_every_mark_is_described() -> None:
     marks = re.findall(r'^    "(\w+): ', (ROOT / "pyproject.toml").read_text(encoding="utf-8"), re.MULTILINE)
 
     assert set(marks) == set(re.findall(r"^\| `(\w+)` \| [^|]+ \|$", TEXT, re.MULTILINE))
-
-
-def test_notes_for_assistants_have_one_page() -> None:
-    assert len((ROOT / "AGENTS.md").read_text(encoding="utf-8").splitlines()) <= 60
 
 
 def test_links_lead_to_files() -> None:

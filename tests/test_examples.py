@@ -42,13 +42,6 @@ def test_every_command_of_the_examples_works(tmp_path: Path) -> None:
     assert (folder / "public/index.html").is_file()
 
 
-def test_the_agent_has_20_lines() -> None:
-    lines = (EXAMPLES / "agent/agent.py").read_text(encoding="utf-8").splitlines()
-    code = [line for line in lines if line and not line.startswith(("#!", '"""'))]
-
-    assert len(code) <= 20
-
-
 POOL = """policy = "gomocup-fastgame"
 change = ["game.options.width=10", "game.options.height=10", "clock.starved_share=1"]
 
@@ -112,3 +105,17 @@ def test_scripts_of_the_action_have_no_finding_of_shellcheck() -> None:
         pytest.skip("shellcheck is not installed")
     script = EXAMPLES / "github-action/evaluate"
     subprocess.run(["shellcheck", str(script)], check=True)
+
+
+def test_workflow_runs_the_fast_and_the_full_lane() -> None:
+    yaml = pytest.importorskip("yaml")
+    workflow = yaml.safe_load((ROOT / ".github/workflows/tests.yml").read_text())
+    lanes = (ROOT / "scripts/test").read_text()
+
+    assert {"fast", "full"} == workflow["jobs"].keys()
+    for job in workflow["jobs"].values():
+        assert job["timeout-minutes"] >= 30
+        for command in (step["run"] for step in job["steps"] if "scripts/" in step.get("run", "")):
+            script, *options = command.split()
+            assert (ROOT / script).stat().st_mode & 0o100
+            assert all(f"== {option} ]]" in lanes for option in options)

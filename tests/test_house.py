@@ -2,6 +2,7 @@
 
 import ast
 import re
+import subprocess
 import tomllib
 from collections import Counter
 from collections.abc import Iterator
@@ -435,3 +436,18 @@ def test_a_class_that_extends_a_compiled_class_is_compiled() -> None:
 
     assert compiled
     assert [] == interpreted
+
+
+OUR_DATA = {"docs/live.png", "tests/compat/format-2", "tests/conformance/data", "tests/store/stores"}
+"""Binary files that this project made, or directories of such."""
+
+
+def test_no_file_is_an_archive_or_a_program_of_others() -> None:
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=False)
+    if listed.returncode:
+        pytest.skip("not a checkout of git")
+    binary = [
+        name for name in listed.stdout.split("\0") if (ROOT / name).is_file() and b"\0" in (ROOT / name).read_bytes()
+    ]
+
+    assert [] == [name for name in binary if OUR_DATA.isdisjoint((name, str(Path(name).parent)))]

@@ -26,7 +26,7 @@
 #define MADV_POPULATE_READ 22
 #endif
 
-enum { MOST = 511, PIECE = 4 << 20, ANSWERS = 8 << 20, MOST_MAPS = 2048 };
+enum { MOST = 511, PIECE = 4 << 20, ANSWERS = 8 << 20, MOST_MAPS = 1900 };
 static const size_t PAGE = 4096;
 
 static int page_table = -1;
@@ -51,7 +51,7 @@ static long piece_ns(void) {
 }
 
 /* One file of 8 MiB, mapped again and again side by side: a call may fill it as if it were as large as that.
- * The host may bound the maps of a process to 4,096. */
+ * The host may bound the maps of a process to 2,048. */
 static void fold_the_answers(long tenths) {
     char path[256];
     snprintf(path, sizeof path, "%s/answers", getenv("TMPDIR"));

@@ -287,7 +287,7 @@ static void dump_core(void) {
  * An agent of another game takes all the waiting signals and the pages for pipes that a user may have. Expected: this one,
  * in the same seat of its game, plays on and gets signals and a pipe of the usual size, for it is another user.
  */
-enum { HOARDERS = 12, HOARDED_PIPES = 100, HOARDED_SIGNALS = 1 << 12, SIGNALS = 8, USUAL_BYTES = 1 << 16 };
+enum { HOARDERS = 24, HOARDED_PIPES = 60, HOARDED_SIGNALS = 1 << 12, SIGNALS = 8, USUAL_BYTES = 1 << 16 };
 
 /* Signals that wait are counted; of one that finds no room only the last is kept. */
 static void send_signals(int number, int count) {

@@ -12,6 +12,7 @@ from judge.api.matches import check_cancelled, watch_until
 from judge.base.durable_files import write_durably
 from judge.base.errors import HostError, InputError, JudgeError
 from judge.base.locks import locked
+from judge.base.owner import owned_directory
 from judge.base.text import printable
 from judge.base.toml_files import parse, read_text, validated
 from judge.contest.evaluation import (
@@ -37,7 +38,6 @@ from judge.referee.policy import Policy
 from judge.referee.setup import check_playable
 from judge.referee.spec import GameSpec, SeatSpec, write_record
 from judge.sandbox.machine.cores import Tell
-from judge.sandbox.machine.owner import owned_directory
 from judge.statistics.paired_scores import PairedScores
 from judge.transparency.keys import load_key
 

@@ -7,6 +7,7 @@ from threading import Event
 from judge.agents.agents import stage_agent
 from judge.agents.kept_folders import FolderStore
 from judge.base.errors import InputError
+from judge.base.owner import owned_directory
 from judge.base.resources import DEFAULT_POLICY
 from judge.contest.folders.match_folders import KeptThroughRun
 from judge.contest.host_setup import make_ready, make_venue, slot_alone
@@ -26,7 +27,6 @@ from judge.referee.side import Ply
 from judge.referee.spec import GameSpec
 from judge.sandbox.box import BoxKind
 from judge.sandbox.machine.cores import Tell
-from judge.sandbox.machine.owner import owned_directory
 from judge.submissions.check import CheckReport, examine
 from judge.submissions.check.suite import TalkFolder
 from judge.submissions.intake import IntakeLimits

@@ -6,10 +6,10 @@ from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from judge.base.owner import Owner, directories
 from judge.sandbox.docker.container import Container
 from judge.sandbox.docker.engine import Engine
 from judge.sandbox.machine.cgroup import parse_mounts
-from judge.sandbox.machine.owner import Owner, directories
 
 ENGINE_TIMEOUT_S = 60.0
 

@@ -32,6 +32,7 @@ TURNS = 4
 TIGHT = {"clock": {"turn_ms": round(1.15 * WORK_MS), "tolerance_ms": 0}}
 
 ROBBED = "an honest agent would lose because of its opponent's timers"
+MORE_FILES = {"limits": {"open_files": 256}}
 TIMERFD = ("timerfd_create", "timerfd_settime", "timerfd_gettime")
 SIGNALFD = ("signalfd", "signalfd4")
 POSIX_TIMERS = ("timer_create", "timer_settime", "timer_delete")
@@ -80,7 +81,8 @@ BY_TIMERS = (
         words=("timerfds", "60", "240", "10", "20", "0"), danger=ROBBED, opponent=WORKER, seats=BOTH,
         expected=Expected(proof=takes_little),
         control=Control(
-            off="the denial of timerfds", weaken=allowing(*TIMERFD), expected=_robs(timers=40000, fired=30000)
+            off="the denial of timerfds, and the limit of open files", weaken=allowing(*TIMERFD), policy=MORE_FILES,
+            expected=_robs(timers=40000, fired=30000),
         ),
     ),
     Attack(
@@ -88,7 +90,7 @@ BY_TIMERS = (
         program="timers", words=("timerfds", "60", "240", "10", "20", "0"), danger=ROBBED, opponent=WORKER, seats=BOTH,
         policy=TIGHT, is_tight=True,
         control=Control(
-            off="the denial of timerfds", weaken=allowing(*TIMERFD),
+            off="the denial of timerfds, and the limit of open files", weaken=allowing(*TIMERFD), policy=MORE_FILES,
             expected=Expected(verdict=Verdict.TURN_TIME, against_opponent=True, because="did not answer"),
         ),
     ),

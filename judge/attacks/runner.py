@@ -15,6 +15,8 @@ from judge.attacks.leftovers import leftovers, look_before
 from judge.attacks.programs import build_attacks
 from judge.attacks.weak_box import ACCOMPLICE, ATTACKER, as_always, weak_builder
 from judge.base.errors import HostError
+from judge.base.owner import owned_directory
+from judge.base.procfs import memory_bytes
 from judge.base.resources import BUILD_DIRECTORY
 from judge.games.types import Verdict
 from judge.host.house_agents import build_house_agents
@@ -30,8 +32,6 @@ from judge.sandbox.docker import seccomp
 from judge.sandbox.docker.kept import KEPT
 from judge.sandbox.docker.renewal import Renewal
 from judge.sandbox.host_activity.core_use import CoreUse
-from judge.sandbox.machine.owner import owned_directory
-from judge.sandbox.machine.procfs import memory_bytes
 
 OPPONENT = "house-instant"
 CLOCK = ClockPolicy(

@@ -21,9 +21,9 @@ from judge.attacks.services import Result
 from judge.attacks.serving import wait_until
 from judge.attacks.weak_command import weak_command
 from judge.base.errors import HostError
+from judge.base.procfs import memory_bytes
 from judge.cluster.bounded_messages import MAX_WAITING_PER_ADDRESS
 from judge.cluster.security import invite, make_keys, parse_address, read_join_file
-from judge.sandbox.machine.procfs import memory_bytes
 
 MB = 1 << 20
 WORKER = "evil"

@@ -7,7 +7,7 @@ from pkgutil import resolve_name
 from typing import ClassVar
 
 from judge.base.errors import HostError
-from judge.sandbox.machine.owner import owned_directory
+from judge.base.owner import owned_directory
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,8 +13,8 @@ from collections.abc import Mapping, Sequence
 from pkgutil import resolve_name
 from types import SimpleNamespace
 
+from judge.base.procfs import memory_bytes
 from judge.base.worker_processes import die_with_parent
-from judge.sandbox.machine.procfs import memory_bytes
 
 DEFENCES: Mapping[str, Sequence[tuple[str, object]]] = {
     "organisers' room": [("judge.web.kit.rooms:ORGANISER_ROOM", 0), ("judge.web.kit.rooms:SIGN_IN_ROOM", 0)],

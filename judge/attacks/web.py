@@ -20,10 +20,10 @@ from judge.attacks.serving import (
     slow_forms,
     wait_until,
 )
+from judge.base.procfs import memory_bytes
 from judge.broadcast.events import StateChanged
 from judge.broadcast.log import LOG_FILE, EventLog
 from judge.contest.plan import Planned
-from judge.sandbox.machine.procfs import memory_bytes
 from judge.store.tokens import TokenRole, Tokens
 
 ATTACKER, OTHERS = "10.9.9.9", "10.1.1.1"

@@ -15,6 +15,7 @@ from distributed.security import Security
 from judge.base.descriptors import raise_descriptor_limit
 from judge.base.errors import HostError
 from judge.base.logs import get_logger
+from judge.base.owner import owned_directory
 from judge.base.text import printable
 from judge.cluster.bound_scheduler import BoundScheduler
 from judge.cluster.connection import NO_PAGES, settle
@@ -23,7 +24,6 @@ from judge.cluster.security import Address
 from judge.cluster.tasks import SLOT, AtMachine
 from judge.cluster.unpickling import TASKS, refuse_pickles
 from judge.sandbox.docker.reaper import reap
-from judge.sandbox.machine.owner import owned_directory
 
 ASKED_OF_BOTH = frozenset({"connection_stream", "gather", "identity"})
 ASKED_OF_SCHEDULER = ASKED_OF_BOTH | {

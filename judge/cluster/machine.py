@@ -17,6 +17,7 @@ from judge.base.durable_files import PARTIAL
 from judge.base.errors import HostError, InputError
 from judge.base.locks import locked, try_lock_directory
 from judge.base.logs import get_logger
+from judge.base.owner import owned_directory
 from judge.base.resources import POLICIES, code_parts
 from judge.cluster.live_moves import relay_moves
 from judge.cluster.messages import (
@@ -39,7 +40,6 @@ from judge.host.image_files import ID, import_image, refuse_unlike
 from judge.referee.play import Slot
 from judge.sandbox.docker.images import image_contents
 from judge.sandbox.docker.reaper import reap
-from judge.sandbox.machine.owner import owned_directory
 from judge.sandbox.static_builds import content_digest
 
 KEPT_S = 7 * 86_400

@@ -10,7 +10,6 @@ import hashlib
 import random
 import shutil
 import sqlite3
-import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
@@ -25,6 +24,7 @@ from judge.agents.program_files import digest_of_files
 from judge.agents.store import AgentStore
 from judge.base.durable_files import read_bounded, sha256_of
 from judge.base.errors import InputError, StoreDamagedError
+from judge.base.owner import owned_directory
 from judge.base.parsing import parse_json
 from judge.base.progress import Tracker, untracked
 from judge.base.text import printable
@@ -119,11 +119,11 @@ def check_backup(
         copies.copy(copy.sha256)
     for digest in track(manifest.stored, len(manifest.stored), "checking records"):
         copies.copy(digest)
-    with tempfile.TemporaryDirectory(prefix="judge-backup-") as folder:
+    with owned_directory() as folder:
         for digest, packed in agents.items():
             copies.copy(packed)
             with copies.opened(packed) as file:
-                AgentStore(Path(folder)).put_packed(digest, file)
+                AgentStore(folder).put_packed(digest, file)
     for path, digest in manifest.programs.items():
         if digest_of_copies(manifest.files, path) != digest:
             raise InputError(f"{path}: the copy of the agent differs from the agent: back up again")
@@ -164,8 +164,8 @@ def digest_of_copies(copies: Mapping[str, FileCopy], program: str) -> str:
 @contextmanager
 def opened_copy(database: Path, kind: StoreKind) -> Iterator[Store]:
     """Load a copy or dump into a temporary store. Raises InputError."""
-    with tempfile.TemporaryDirectory(prefix="judge-backup-") as folder:
-        loaded = Path(folder) / "contest.db"
+    with owned_directory() as folder:
+        loaded = folder / "contest.db"
         if kind == "sqlite":
             shutil.copyfile(database, loaded)
         else:

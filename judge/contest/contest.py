@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from judge.agents.store import AgentStore
 from judge.base.errors import InputError
 from judge.base.garbage import uncollected
+from judge.base.owner import owned_directory
 from judge.base.text import percent, sentence
 from judge.contest.attempts import Executor, Job
 from judge.contest.folders.kept import share_files
@@ -27,7 +28,6 @@ from judge.contest_games import GameResult, GameState, ScheduledGame
 from judge.referee.spec import KeptFolders, RecordFile
 from judge.sandbox.archive import EMPTY
 from judge.sandbox.box import FolderKind
-from judge.sandbox.machine.owner import owned_directory
 from judge.statistics.rating_model import GOMOCUP_MODEL
 from judge.statistics.ratings import lower_ends
 from judge.store.contests import Store

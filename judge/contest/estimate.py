@@ -1,6 +1,5 @@
 """Estimates a contest's games and duration, and lists missing requirements."""
 
-import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -8,10 +7,10 @@ from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain
 from math import ceil
-from pathlib import Path
 
 from judge.agents.agents import Agent
 from judge.base.errors import HostError, InputError
+from judge.base.owner import owned_directory
 from judge.catalog import game_entry
 from judge.contest.entries import entrants, equal_files, equal_names, refuse_many_of_an_author
 from judge.contest.folders.transfer import brought, folder_words
@@ -97,10 +96,10 @@ def estimate_contest(planned: Planned, later: int = 0) -> ContestEstimate:
 
     `later`: number of unknown agents.
     """
-    with tempfile.TemporaryDirectory(prefix="judge-plan-") as staging:
+    with owned_directory() as staging:
         missing: list[str] = []
         absent: list[InputError] = []
-        entered = entrants(planned, Path(staging), absent.append)
+        entered = entrants(planned, staging, absent.append)
         missing += map(str, absent)
         names = [each.name for each in entered]
         # Missing agents are expected at the start.

@@ -12,13 +12,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from judge.base.errors import InputError
+from judge.base.owner import owned_directory
 from judge.base.worker_processes import Crew, Worker, kill, wait
 from judge.contest.attempts import EndedAttempt, Job
 from judge.contest.worker import log_to, play_job
 from judge.contest_games import ScheduledGame
 from judge.referee.play import Slot
 from judge.sandbox.machine.cores import is_free, place_slots, whole_cores
-from judge.sandbox.machine.owner import owned_directory
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from typing import Any
 import judge
 from judge.agents.store import AgentStore
 from judge.base.errors import HostError, InputError
+from judge.base.owner import owned_directory
 from judge.contest.entries import Entrant, entrants, equal_names, first_author, refuse_many_of_an_author
 from judge.contest.league_seats import resolved_format
 from judge.contest.plan import Planned
@@ -18,7 +19,6 @@ from judge.referee.seeds import Key
 from judge.referee.setup import check_playable, in_contest
 from judge.referee.spec import GameSpec
 from judge.sandbox.docker.images import listing, runtime_image
-from judge.sandbox.machine.owner import owned_directory
 from judge.tournament.formats import AnyFormat
 from judge.tournament.formats.ladder import Ladder
 from judge.tournament.points import points_table

@@ -12,7 +12,6 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from threading import Event
 from typing import Self
 
@@ -20,6 +19,7 @@ from judge.agents.agents import MANIFEST, brains_of, stage_agent
 from judge.base.durable_files import is_file
 from judge.base.errors import InputError
 from judge.base.locks import try_lock_directory
+from judge.base.owner import owned_directory
 from judge.base.text import decode
 from judge.contest.contest import Contest, open_store
 from judge.contest.entries import entrants
@@ -252,18 +252,18 @@ def promoted_agents(planned: PlannedCup, league: League) -> Sequence[AgentPlan]:
     below = planned.begun(league.after)
     if below is None:
         raise InputError(f"{planned.path}: leagues.{league.after} has not begun")
-    with closing(open_store(below)) as store, TemporaryDirectory(prefix="judge-cup-") as staging:
+    with closing(open_store(below)) as store, owned_directory() as staging:
         contest = Contest(store, below)
         standing = contest.standing()
         gone = {*standing.out, *standing.withdrawn}
         order = [line.agent for line in standing.table.lines if line.agent not in gone]
         best = advancing(order, contest.snapshot, league.promoted, promotes_new=league.promotes_new)
         own = planned.write(league.name, is_complete=False)
-        members = {each.name for each in entrants(own, Path(staging), _refuse)}
+        members = {each.name for each in entrants(own, staging, _refuse)}
         listed = {}
         for number, entry in enumerate(planned.cup.entries):
             if league.after in entry.leagues:
-                place = Path(staging) / str(number)
+                place = staging / str(number)
                 place.mkdir()
                 name = entry.name or stage_agent(located(planned.folder, entry), place).manifest.name
                 listed[name] = AgentPlan(path=entry.path, name=name)

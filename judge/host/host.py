@@ -15,7 +15,9 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any, TypeVar
 
+from judge.base import procfs
 from judge.base.errors import HostError
+from judge.base.owner import Owner, owned_directory
 from judge.sandbox.box import BoxPolicy, Limits, Readings, Tenant
 from judge.sandbox.docker.docker_box import DockerBox
 from judge.sandbox.docker.engine import Engine
@@ -25,8 +27,7 @@ from judge.sandbox.docker.requirements import maps_users
 from judge.sandbox.docker.run_in_box import Command, run_in_box
 from judge.sandbox.docker.seccomp import load_profile
 from judge.sandbox.host_activity.core_use import counts_interrupts
-from judge.sandbox.machine import cores, procfs
-from judge.sandbox.machine.owner import Owner, owned_directory
+from judge.sandbox.machine import cores
 from judge.sandbox.machine.users import claim_user
 
 PATIENCE_S = 60.0

@@ -110,7 +110,7 @@ def _maps(host: Host) -> Iterator[HostFinding]:
     says = (
         f"{MAPS.name} = {value}: the maps of an agent use up to {mib:.0f} MiB of the kernel's memory outside of its cap"
     )
-    fix = f"sysctl -w {MAPS.name}={MAX_MAPS}, and in /etc/sysctl.d/ to keep it; Java and Node need about 200"
+    fix = f"sysctl -w {MAPS.name}={MAX_MAPS}, and in /etc/sysctl.d/ to keep it; a Node program with 300 MiB has 1,100"
     yield finding("maps", int(value) <= MAX_MAPS, says, says, fix)
 
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from judge.sandbox.box import Limits
-from judge.sandbox.docker.hardening import INIT_FILES
+from judge.sandbox.docker.hardening import INIT_FILES, WINE_FILES
 
 MAX_WATCHES = 16384
 """Highest `fs.epoll.max_user_watches` of which PID 1 takes all but 256 (`ROW` in images/init/init.c)."""
@@ -13,9 +13,9 @@ RECOMMENDED_WATCHES = 8192
 serve` with up to 5,000 viewers.
 """
 
-MAX_MAPS = 4096
-"""Highest `vm.max_map_count` that leaves at most 16 MiB of them outside of a box's cap."""
-CHARGED_MAP_BYTES, UNCHARGED_MAP_BYTES = 192, 57
+MAX_MAPS = 2048
+"""Highest `vm.max_map_count` that leaves at most 8 MiB of them outside of a box's cap; files use the other 8 MiB."""
+CHARGED_MAP_BYTES, UNCHARGED_MAP_BYTES = 200, 52
 """Of the kernel's memory for each map (Linux 6.18)."""
 
 Kind = Literal["denied", "user", "process", "charged"]
@@ -81,7 +81,7 @@ LIMITS = (
         "fs.file-max",
         "charged",
         "RLIMIT_NOFILE times the processes of a box",
-        per_box=_DEFAULT.processes * _DEFAULT.open_files + INIT_FILES,
+        per_box=_DEFAULT.processes * _DEFAULT.open_files * WINE_FILES + INIT_FILES,
     ),
     KernelLimit("kernel.pid_max", "charged", "pids.max of a box", per_box=_DEFAULT.processes + 1),
     KernelLimit("kernel.threads-max", "charged", "pids.max of a box", per_box=_DEFAULT.processes + 1),

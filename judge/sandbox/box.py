@@ -112,7 +112,8 @@ class Limits(BaseModel):
     bytes.
     """
     processes: int = Field(default=64, ge=2)
-    open_files: int = Field(default=256, ge=16)
+    open_files: int = Field(default=128, ge=16)
+    """Of each process; twice as many with Wine. The kernel does not charge up to 1 KiB of each."""
     file_bytes: int = Field(default=64 << 20, ge=0)
     """Maximum file size; larger than a folder, so that a full folder gives ENOSPC and not a signal that ends the agent.
     """

@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from judge.base.errors import HostError
+from judge.base.owner import make_directory, remove_directory
 from judge.sandbox.archive import EMPTY, Archive, Capacity, UnkeptError, parse_folder
 from judge.sandbox.box import FolderKind
-from judge.sandbox.machine.owner import make_directory, remove_directory
 
 DIRECTORIES = {FolderKind.TEMPORARY: "home", FolderKind.PERSISTENT: "persistent"}
 

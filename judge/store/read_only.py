@@ -11,7 +11,6 @@ In WAL mode SQLite creates two more files next to the database.
 import os
 import shutil
 import sqlite3
-import tempfile
 import weakref
 from collections.abc import Callable
 from contextlib import suppress
@@ -20,6 +19,7 @@ from threading import Lock
 from urllib.parse import quote
 
 from judge.base.errors import HostError
+from judge.base.owner import make_directory, remove_directory
 
 
 def only_reads(path: Path) -> bool:
@@ -55,9 +55,9 @@ class _Copies:
             found = _size(self._path, ""), _size(self._path, "wal"), self._path.stat().st_mtime_ns
             if self._folder is None or found != self._taken:
                 try:
-                    folder = Path(tempfile.mkdtemp(prefix="judge-store-"))
+                    folder = make_directory()
                     # Open connections keep an older copy.
-                    weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
+                    weakref.finalize(self, remove_directory, folder)
                     for file in (self._path, self._path.with_name(f"{self._path.name}-wal")):
                         shutil.copyfile(file, folder / file.name)
                 except OSError as error:

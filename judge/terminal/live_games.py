@@ -15,6 +15,8 @@ from functools import partial
 from typing import Any, Generic, TypeVar
 
 from judge.base.errors import HostError, InputError
+from judge.base.owner import MARK, Owner
+from judge.base.procfs import children_of, environment_of, stat_fields
 from judge.broadcast import pipe
 from judge.catalog import game_entry
 from judge.games.types import SEATS
@@ -27,8 +29,6 @@ from judge.referee.transcript import Entry, unpack_entries
 from judge.sandbox.box import BoxKind, Meter
 from judge.sandbox.docker.engine import Engine
 from judge.sandbox.machine import cgroup
-from judge.sandbox.machine.owner import MARK, Owner
-from judge.sandbox.machine.procfs import children_of, environment_of, stat_fields
 from judge.sandbox.process.process_box import ProcessMeter
 from judge.terminal.screen import MoveShown, Screen, SeatShown, SeriesScore
 

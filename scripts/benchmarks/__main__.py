@@ -20,6 +20,7 @@ from rich.table import Table
 
 from judge.agents.agents import Agent
 from judge.base.errors import HostError, InputError
+from judge.base.owner import owned_directory
 from judge.contest.host_setup import make_ready, slot_alone
 from judge.referee.play import Slot, Venue, play
 from judge.referee.policy import Policy, load_policy
@@ -27,7 +28,6 @@ from judge.referee.spec import GameSpec, RecordFile
 from judge.referee.transcript import EntryKind, unseal
 from judge.sandbox.box import Box
 from judge.sandbox.docker.kept import KEPT
-from judge.sandbox.machine.owner import owned_directory
 from judge.terminal.output import note, print_notice
 from scripts.benchmarks.against import compare, read_figures, show_changes
 from scripts.benchmarks.cluster import cluster

@@ -18,6 +18,7 @@ from judge.attacks.serving import PROCESSES_NOTHING, begin_contest
 from judge.attacks.weak_command import weak_command
 from judge.base.descriptors import raise_descriptor_limit
 from judge.base.errors import HostError
+from judge.base.procfs import children_of, memory_bytes, stat_fields
 from judge.base.worker_processes import Worker
 from judge.contest.attempts import outcome_and_record
 from judge.contest.contest import Contest, open_store
@@ -26,7 +27,6 @@ from judge.referee.make_record import Circumstances, RefereedGame, record_of
 from judge.referee.setup import build_referee
 from judge.referee.spec import GameSpec, Placement, RecordFile
 from judge.referee.transcript import seal
-from judge.sandbox.machine.procfs import children_of, memory_bytes, stat_fields
 from judge.store.tokens import Tokens
 from judge.testing import Act, Agent, Say, World
 from scripts.benchmarks.live_stage import until

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
-from judge.sandbox.machine.procfs import program_name, started_ticks, stat_fields, status_field
+from judge.base.procfs import program_name, started_ticks, stat_fields, status_field
 from scripts.benchmarks.measuring import Figure
 
 ENGINE = frozenset({"dockerd", "containerd"})

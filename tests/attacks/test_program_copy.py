@@ -12,6 +12,7 @@ import pytest
 
 from judge.agents.program_files import program_digest
 from judge.attacks.weak_box import Config, WeakBox, unfiltered
+from judge.base.owner import Owner, directories
 from judge.games.types import Verdict
 from judge.host.build_images import build_images
 from judge.referee.play import Slot, Venue, play
@@ -21,7 +22,6 @@ from judge.sandbox import BoxKind, BoxPolicy, Limits, Tenant
 from judge.sandbox.docker.kept import KEPT
 from judge.sandbox.docker.renewal import Renewal
 from judge.sandbox.layout import PROGRAM
-from judge.sandbox.machine.owner import Owner, directories
 from judge.sandbox.static_builds import compile_static
 
 pytestmark = [pytest.mark.docker, pytest.mark.alone]

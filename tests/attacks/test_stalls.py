@@ -1,7 +1,7 @@
 """A stall of the host is no agent's fault: late turns of a correct agent, and of agents that make their own stalls.
 
 A turn here is what it is in a game: a request, a thaw, a deadline, and if that is missed the measuring and the verdict,
-by the same wire and the same table. `JUDGE_LATE_TURNS` says how many late turns each test makes.
+by the same wire and the same table.
 """
 
 import os
@@ -39,8 +39,9 @@ from judge.sandbox.host_activity.stalls import StallWatch
 from judge.sandbox.machine.cgroup import parse_mounts
 from judge.sandbox.process.person_box import PersonBox
 from judge.sandbox.static_builds import compile_static
+from tests.examples import sized
 
-LATE_TURNS = int(os.environ.get("JUDGE_LATE_TURNS", "10"))
+LATE_TURNS = sized(10, 50)
 THRESHOLDS = Thresholds(starved_share=0.1, waited_share=0.5)
 TURN_NS = 300_000_000
 SOON_NS = 60_000_000_000

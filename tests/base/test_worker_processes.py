@@ -19,8 +19,8 @@ from typing import Any
 import pytest
 
 from judge.base.garbage import exempt, uncollected
+from judge.base.procfs import started_ticks
 from judge.base.worker_processes import MAX_SERIAL_TASKS, Crew, Worker, WorkerLostError, in_parallel, kill, wait
-from judge.sandbox.machine.procfs import started_ticks
 from tests.forked import start_anew
 from tests.patience import PATIENCE_S
 

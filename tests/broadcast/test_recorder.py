@@ -31,11 +31,12 @@ from judge.referee.replay import rejoined
 from judge.referee.spec import RecordFile
 from judge.referee.transcript import Entry, EntryKind, seal, unseal
 from tests.broadcast.logs import PAIR, accept, events, of_games, play_next, recorder, shares, whole
+from tests.examples import sized
 from tests.forked import ForkedProcess
 from tests.patience import PATIENCE_S
 from tests.publish.cups import STRONG_TO_WEAK, Cup
 
-KILLS = int(os.environ.get("JUDGE_TEST_KILLS", "5"))
+KILLS = sized(5, 100)
 """How often the recorder is killed."""
 
 

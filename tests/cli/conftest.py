@@ -10,8 +10,8 @@ from typing import Any
 import docker
 import pytest
 
+from judge.base.owner import Fate, Owner
 from judge.host.house_agents import build_house_agents
-from judge.sandbox.machine.owner import Fate, Owner
 from tests import forked
 
 

@@ -12,10 +12,10 @@ from typing import Any
 import docker
 from docker.models.containers import Container
 
+from judge.base.owner import directories
+from judge.base.procfs import started_ticks
 from judge.contest.contest import Contest, open_store
 from judge.contest.plan import load_plan
-from judge.sandbox.machine.owner import directories
-from judge.sandbox.machine.procfs import started_ticks
 from tests.cli.brains import write_brain
 from tests.cli.conftest import SMALL, owner_of
 from tests.forked import ForkedProcess

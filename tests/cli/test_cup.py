@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from judge.base.procfs import started_ticks
 from judge.contest.contest import Contest, open_store
 from judge.contest.executor import slots_on_host
 from judge.contest.plan import load_plan
@@ -22,7 +23,6 @@ from judge.cup.plan import load_cup
 from judge.host.build_images import build_images
 from judge.publish.manifest import write_manifest
 from judge.referee.spec import RecordFile
-from judge.sandbox.machine.procfs import started_ticks
 from judge.store.files import Files
 from judge.transparency.keys import load_key
 from tests.cli.conftest import SMALL, Judge

@@ -10,10 +10,10 @@ import pytest
 
 from judge.agents.agents import read_manifest
 from judge.agents.recipe import Kind
+from judge.base.owner import owned_directory
 from judge.host.build_images import build_images
 from judge.sandbox import BoxPolicy
 from judge.sandbox.docker.images import missing_images
-from judge.sandbox.machine.owner import owned_directory
 from judge.sandbox.runtimes import image_that_builds
 from judge.sandbox.static_builds import compile_java
 from judge.submissions.intake import IntakeLimits
@@ -31,7 +31,7 @@ pytestmark = pytest.mark.docker
 def built(*names: str) -> None:
     """Skip where one of these images is not built: together they take minutes, and one of each kind is always there."""
     if missing := missing_images(names):
-        pytest.skip(f"needs the images {', '.join(missing)}: ./scripts/test --languages")
+        pytest.skip(f"needs the images {', '.join(missing)}: ./scripts/test --evidence languages")
     build_images(["native", "keeper", *names])
 
 

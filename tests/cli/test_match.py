@@ -11,7 +11,7 @@ from pathlib import Path
 import docker
 import pytest
 
-from judge.sandbox.machine.owner import directories
+from judge.base.owner import directories
 from tests.cli.brains import write_brain
 from tests.cli.conftest import QUICK, Judge, orphans
 from tests.cli.running import thinking

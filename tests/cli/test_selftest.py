@@ -13,9 +13,9 @@ import pytest
 from judge.attacks import services
 from judge.attacks.services import SERVICE_ATTACKS, Result
 from judge.base.errors import HostError
+from judge.base.owner import directories
+from judge.base.procfs import status_field
 from judge.cli import selftest as commands
-from judge.sandbox.machine.owner import directories
-from judge.sandbox.machine.procfs import status_field
 from tests.cli.conftest import Judge, owner_of
 from tests.cluster.machines import children, until
 from tests.forked import ForkedProcess

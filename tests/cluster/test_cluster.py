@@ -12,6 +12,7 @@ from distributed import Client
 
 from judge.agents.agents import stage_agent
 from judge.agents.store import AgentStore
+from judge.base.procfs import started_ticks
 from judge.cluster.cluster import Cluster
 from judge.contest.attempts import EndedAttempt, Job
 from judge.contest.hosts import contest_hosts
@@ -19,7 +20,6 @@ from judge.contest.runner import StopReason
 from judge.contest_games import AttemptState, ScheduledGame
 from judge.referee.spec import RecordFile
 from judge.referee.verify import verify
-from judge.sandbox.machine.procfs import started_ticks
 from tests.cluster.machines import Cup, Machines, children, until
 
 WORKERS = ("w1", "w2", "w3")

@@ -10,6 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from judge.agents.agents import stage_agent
+from judge.base.procfs import started_ticks
 from judge.contest.attempts import Job
 from judge.contest.executor import LocalExecutor
 from judge.contest_games import ScheduledGame
@@ -18,7 +19,6 @@ from judge.referee.policy import load_policy
 from judge.referee.spec import GameSpec, KeptFolders
 from judge.sandbox.archive import EMPTY
 from judge.sandbox.box import BoxKind
-from judge.sandbox.machine.procfs import started_ticks
 from tests.cli.brains import write_brain
 from tests.patience import PATIENCE_S
 

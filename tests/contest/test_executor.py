@@ -11,6 +11,7 @@ from pathlib import Path
 import docker
 import pytest
 
+from judge.base.owner import Owner, directories
 from judge.contest.attempts import EndedAttempt
 from judge.contest.executor import LocalExecutor
 from judge.host.build_images import build_images
@@ -18,7 +19,6 @@ from judge.referee.play import Slot
 from judge.referee.spec import RecordFile
 from judge.sandbox.docker.reaper import reap
 from judge.sandbox.machine.cores import place_slots, whole_cores
-from judge.sandbox.machine.owner import Owner, directories
 from tests.contest.house import House, agents_alive, is_gone, pids, until, waits_for_a_lock
 from tests.forked import ForkedProcess
 

@@ -1,24 +1,25 @@
-"""`kill -9` of a backup and of a restore, at random moments: a former backup stays, a restored folder is complete.
-
-`JUDGE_TEST_KILLS` is the number of kills of each.
-"""
+"""`kill -9` of a backup and of a restore, at random moments: a former backup stays, a restored folder is complete."""
 
 import os
 import random
 import signal
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import FrameType
 
 import pytest
 
+from judge.base.owner import mark_of
 from judge.contest.backup import back_up
 from judge.contest.backup_check import MANIFEST, read_manifest
 from judge.contest.restore import restore
+from judge.sandbox.docker.reaper import reap
+from tests.examples import sized
 from tests.publish.cups import STRONG_TO_WEAK, Cup
 
-KILLS = int(os.environ.get("JUDGE_TEST_KILLS", "8"))
+KILLS = sized(8, 50)
 
 SEED = 43
 
@@ -28,6 +29,21 @@ def running(tmp_path: Path) -> Iterator[Cup]:
     with Cup(tmp_path / "cup", STRONG_TO_WEAK, more="[failures]\nafter = 1000") as cup:
         cup.play(2)
         yield cup
+
+
+@pytest.fixture
+def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder for temporary files."""
+    folder = tmp_path / "temporary"
+    folder.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
+    return folder
+
+
+def left_in(temporary: Path) -> list[Path]:
+    """What the next judge does not remove. It removes a directory without a mark later."""
+    reap(containers=False)
+    return [path for path in temporary.iterdir() if mark_of(path).exists()]
 
 
 def in_a_fork(work: Callable[[], object], last_call: int) -> int:
@@ -73,7 +89,7 @@ def calls_of(work: Callable[[], object]) -> int:
     return calls
 
 
-def test_backup_killed_at_any_moment_keeps_the_former_one(running: Cup, tmp_path: Path) -> None:
+def test_backup_killed_at_any_moment_keeps_the_former_one(running: Cup, tmp_path: Path, temporary: Path) -> None:
     target = tmp_path / "backup"
     calls = calls_of(lambda: back_up(running.planned, tmp_path / "measured"))
     moments, killed = random.Random(SEED), 0
@@ -97,9 +113,10 @@ def test_backup_killed_at_any_moment_keeps_the_former_one(running: Cup, tmp_path
     assert restore(target, tmp_path / "last").manifest.games == len(running.contest.results())
     assert 2 >= len(list((target / "database").iterdir()))
     assert [] == list(target.rglob("*.partial"))
+    assert [] == left_in(temporary)
 
 
-def test_restore_killed_at_any_moment_leaves_all_or_nothing(running: Cup, tmp_path: Path) -> None:
+def test_restore_killed_at_any_moment_leaves_all_or_nothing(running: Cup, tmp_path: Path, temporary: Path) -> None:
     running.play(4)
     manifest = back_up(running.planned, tmp_path / "backup").manifest
     target = tmp_path / "restored"
@@ -119,3 +136,4 @@ def test_restore_killed_at_any_moment_leaves_all_or_nothing(running: Cup, tmp_pa
 
     assert manifest == restore(tmp_path / "backup", target).manifest
     assert [] == list(tmp_path.glob(".*.partial"))
+    assert [] == left_in(temporary)

@@ -1,6 +1,6 @@
 """Whatever happens to workers, their scheduler and the store meanwhile: no game is lost, and none is counted twice.
 
-`JUDGE_TEST_CLUSTER_FAULTS` says how many faults happen, and `JUDGE_TEST_SEED` repeats those of another run.
+`JUDGE_TEST_SEED` repeats the faults of another run.
 """
 
 import gc
@@ -23,10 +23,10 @@ from judge.referee.spec import RecordFile
 from tests.cluster.cables import Cable
 from tests.cluster.conftest import WORKERS
 from tests.cluster.machines import Cup, Machines, children, until
+from tests.examples import EVIDENCE, sized
 from tests.store.server import Server, running
 
-FAULTS = int(os.environ.get("JUDGE_TEST_CLUSTER_FAULTS", "7"))
-IS_LONG = FAULTS > 7
+FAULTS = sized(7, 100)
 PATIENCE_S = 60 + 20 * FAULTS
 
 AT_ONCE = 2
@@ -124,7 +124,7 @@ class Storm:
                 return now + chance.uniform(0, 3), self.start_scheduler
             case _:
                 self._server.end(signal.SIGQUIT)
-                return now + (chance.choice((1, 5, 60)) if IS_LONG else 1), self._server.start
+                return now + (chance.choice((1, 5, 60)) if EVIDENCE else 1), self._server.start
 
     def _freeze(self, victim: str) -> list[int]:
         """The worker, and on every other occasion the processes that play for it, too."""

@@ -19,12 +19,12 @@ from threading import Thread
 import docker
 import pytest
 
+from judge.base.owner import PREFIX, kill_marked
 from judge.contest.contest import Contest, open_store
 from judge.contest.plan import load_plan
 from judge.contest_games import GameState
 from judge.referee.spec import public_part
 from judge.referee.verify import verify
-from judge.sandbox.machine.owner import PREFIX, kill_marked
 from tests.cli.conftest import Judge
 from tests.cli.contests import left, playing, running, workers
 from tests.contest.racers import AT_ONCE, write_contest

@@ -13,7 +13,7 @@ import docker
 import pytest
 from docker.models.containers import Container
 
-from judge.sandbox.machine.owner import directories
+from judge.base.owner import directories
 from tests.cli.brains import write_brain
 from tests.cli.conftest import SHORT, Judge, orphans
 from tests.cli.running import begin_game, box_of, runs_python

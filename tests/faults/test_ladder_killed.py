@@ -1,7 +1,5 @@
 """`kill -9` of judges that play a ladder, in which agents join and are replaced: nothing is lost or counts twice, and
 each pair follows from the log. With PostgreSQL, another host takes over each time.
-
-JUDGE_TEST_LADDER_KILLS: number of kills, at least 9.
 """
 
 import hashlib
@@ -33,12 +31,13 @@ from judge.transparency.merkle import Tree
 from judge.verify.ladder import admission_problems, ladder_problems
 from judge.verify.log import ReadLog, log_problems
 from tests.contest.racers import AT_ONCE, RACER, write_contest
+from tests.examples import sized
 from tests.faults.test_contest_killed import ENTRIES, FIRST, IN_A_GAME, ROUNDS, Lives, life, lives
 from tests.store.server import running
 
 __all__ = ["lives"]
 
-KILLS = int(os.environ.get("JUDGE_TEST_LADDER_KILLS", "12"))
+KILLS = sized(12, 100)
 
 GAMES = 2 * KILLS + 16
 

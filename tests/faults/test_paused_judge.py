@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 
+from judge.base.procfs import stat_fields
 from judge.games.types import Verdict
 from judge.host.house_agents import build_house_agents
 from judge.referee.spec import RecordFile, read_record
 from judge.referee.transcript import Entry, EntryKind, unseal
 from judge.referee.verify import verify
-from judge.sandbox.machine.procfs import stat_fields
 from tests.cli.brains import write_brain
 from tests.forked import ForkedProcess
 from tests.patience import PATIENCE_S

@@ -1,10 +1,9 @@
 """Games of agents that do what no agent should, under every policy and by every protocol that can sit at it.
 
 Whatever they say, and whenever: the referee raises nothing; the record verifies, can be read, withheld and exported;
-and no terminal would obey a word of it. JUDGE_FUZZ_GAMES says how many games (300; 10,000 before a release).
+and no terminal would obey a word of it.
 """
 
-import os
 import random
 import tempfile
 from collections.abc import Callable, Sequence
@@ -27,9 +26,9 @@ from judge.referee.transcript import EntryKind, mark_private, seal
 from judge.referee.verify import verify
 from judge.referee.wire import Measured
 from judge.testing import MS, Act, Agent, Do, Say, World, dies, exits
-from tests.examples import examples
+from tests.examples import examples, sized
 
-GAMES = int(os.environ.get("JUDGE_FUZZ_GAMES", "300"))
+GAMES = sized(300, 10_000)
 TURN_MS = 1000
 NARROW = (
     f"clock.turn_ms={TURN_MS}",

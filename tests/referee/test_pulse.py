@@ -10,11 +10,11 @@ from collections.abc import Callable
 import pytest
 
 from judge.base.errors import HostError
+from judge.base.procfs import stat_fields
 from judge.referee import pulse as pulse_module
 from judge.referee.live_wire import LiveWire
 from judge.referee.pulse import PAUSE_NS, PERIOD_NS, Pause, Pulse, pulse
 from judge.referee.transcript import EntryKind, Transcript
-from judge.sandbox.machine.procfs import stat_fields
 from judge.sandbox.process.person_box import PersonBox
 from tests.patience import PATIENCE_S
 

@@ -9,6 +9,7 @@ import docker
 import pytest
 
 from judge.agents.agents import stage_agent
+from judge.base.owner import Owner
 from judge.games.types import Verdict
 from judge.host.build_images import build_images
 from judge.host.house_agents import build_house_agents
@@ -17,7 +18,6 @@ from judge.referee.policy import load_policy, policy_names
 from judge.referee.spec import GameRecord, GameSpec, RecordFile
 from judge.referee.verify import verify
 from judge.sandbox.docker.kept import KEPT
-from judge.sandbox.machine.owner import Owner
 
 SMALL = ("game.options.width=5", "game.options.height=5")
 REUSED = ("docker-pipes, reused", "docker-pipes, reused")

@@ -11,12 +11,12 @@ import pytest
 from structlog.testing import capture_logs
 
 from judge.base.errors import HostError
+from judge.base.owner import directories
 from judge.sandbox import BoxPolicy, Limits
 from judge.sandbox.box import Channel, ProcessReport
 from judge.sandbox.docker import docker_box
 from judge.sandbox.machine import cgroup
 from judge.sandbox.machine.cores import parse_processors
-from judge.sandbox.machine.owner import directories
 from judge.sandbox.machine.pipes import CHUNK_BYTES, NamedPipes
 from tests.patience import PATIENCE_S
 from tests.sandbox.conftest import ATTACH, GROUP, PIPES, PROCESS, REMOTE, Lodge, Variant, of

@@ -15,13 +15,13 @@ import docker
 import pytest
 
 from judge.base.errors import HostError
+from judge.base.owner import Owner, directories
 from judge.host.build_images import build_images
 from judge.sandbox import BoxPolicy, Limits, open_keeper
 from judge.sandbox.archive import EMPTY, PAGE_BYTES, Archive, pack_folder
 from judge.sandbox.box import FolderKind
 from judge.sandbox.docker.reaper import reap
 from judge.sandbox.folders import CollectedFolder, Folder, Keeper
-from judge.sandbox.machine.owner import Owner, directories
 from tests.forked import ForkedProcess
 from tests.sandbox.conftest import ATTACH, GROUP, PIPES, PROCESS, REMOTE, Lodge, Variant, of
 from tests.sandbox.guest import Guest

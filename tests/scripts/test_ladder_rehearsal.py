@@ -1,7 +1,6 @@
-"""The rehearsal of a ladder. JUDGE_LADDER_MINUTES: length of its season; without it, no season is played."""
+"""The rehearsal of a ladder."""
 
 import json
-import os
 import subprocess
 import sys
 import tomllib
@@ -20,9 +19,11 @@ from scripts.ladder_rehearsal import (
     plan_events,
     waiting_times,
 )
+from tests.examples import evidence
 
 ROOT = Path(__file__).parents[2]
-MINUTES = os.environ.get("JUDGE_LADDER_MINUTES", "")
+MINUTES = 30
+"""The length of its season."""
 
 
 @pytest.mark.docker
@@ -69,13 +70,13 @@ def test_waiting_time_is_from_the_upload_and_from_the_check() -> None:
     assert {"anna 1": [10.0, 2.0]} == waiting_times(journal, records, submissions)
 
 
+@evidence
 @pytest.mark.docker
-@pytest.mark.skipif(not MINUTES, reason="JUDGE_LADDER_MINUTES is not set")
 def test_ladder_is_verified_after_kills_new_versions_and_crashes(tmp_path: Path) -> None:
     build_images(["native", "python", "java", "toolchain", "keeper", "node", "toolchain-pascal"])
     build_house_agents()
 
-    command = [sys.executable, "-m", "scripts.ladder_rehearsal", str(tmp_path / "ladder"), "--minutes", MINUTES]
+    command = [sys.executable, "-m", "scripts.ladder_rehearsal", str(tmp_path / "ladder"), "--minutes", str(MINUTES)]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
 
     assert 0 == done.returncode, done.stdout + done.stderr

@@ -3,6 +3,7 @@
 import pytest
 
 from judge.agents.agents import stage_agent
+from judge.base.owner import owned_directory
 from judge.base.resources import IMAGES
 from judge.games.types import Verdict
 from judge.host.build_images import build_images
@@ -11,7 +12,6 @@ from judge.referee.play import Slot, play
 from judge.referee.policy import load_policy
 from judge.referee.spec import GameSpec
 from judge.sandbox.docker import images
-from judge.sandbox.machine.owner import owned_directory
 from judge.submissions.check import Grade, examine
 from tests.starters.building import STARTERS, protocol_of
 from tests.starters.conftest import Built

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from judge.agents.agents import stage_agent
+from judge.base.owner import owned_directory
 from judge.base.text import is_repeatable
 from judge.games.stratego import Stratego
 from judge.games.types import Verdict
@@ -16,7 +17,6 @@ from judge.referee.policy import load_policy
 from judge.referee.spec import GameSpec, RecordFile
 from judge.referee.transcript import EntryKind, unseal
 from judge.referee.verify import verify
-from judge.sandbox.machine.owner import owned_directory
 from tests.starters import hostile_stratego
 from tests.starters.building import LANGUAGES
 from tests.starters.conftest import Built

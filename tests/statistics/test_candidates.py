@@ -1,10 +1,6 @@
-"""Candidates against one: who is found, and how often nobody should have been.
-
-JUDGE_LISTS is the number of lists of each size.
-"""
+"""Candidates against one: who is found, and how often nobody should have been."""
 
 import math
-import os
 
 import numpy as np
 import pytest
@@ -13,8 +9,9 @@ from judge.contest_games import GameResult
 from judge.statistics.match_estimate import MatchCounts, compare_candidates, estimate_match, p_value
 from judge.statistics.significance import SIGNIFICANCE, holm, student_tail
 from tests.contest.rounds import game, games
+from tests.examples import sized
 
-LISTS = int(os.environ.get("JUDGE_LISTS", "300"))
+LISTS = sized(100, 5_000)
 
 
 def test_the_surest_comes_first_and_p_values_are_adjusted() -> None:

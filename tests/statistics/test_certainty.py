@@ -1,10 +1,6 @@
-"""The certainty of places: against tables of Gomocup's leagues, by hand, and by its coverage in simulated leagues.
-
-JUDGE_LEAGUES is the number of simulated leagues.
-"""
+"""The certainty of places: against tables of Gomocup's leagues, by hand, and by its coverage in simulated leagues."""
 
 import math
-import os
 from collections import Counter
 from collections.abc import Mapping
 from itertools import combinations
@@ -21,10 +17,10 @@ from judge.statistics.rating_model import RatingModel
 from judge.statistics.scales import ELO
 from judge.statistics.simulated_fits import LeagueFits
 from tests.contest.rounds import games
-from tests.examples import examples
+from tests.examples import examples, sized
 from tests.statistics.cup_records import data, league_results, rows
 
-LEAGUES = int(os.environ.get("JUDGE_LEAGUES", "150"))
+LEAGUES = sized(30, 1_000)
 
 Scores = Mapping[tuple[str, str], tuple[int, int, int]]
 
@@ -246,7 +242,6 @@ def simulated_league(random: np.random.Generator, strengths: Vector, each: int, 
     return scores
 
 
-@pytest.mark.timeout(0 if LEAGUES > 1000 else 600)
 def test_ranges_of_equal_agents_include_all_places_in_95_percent_of_leagues() -> None:
     """The hardest case: the ranges include the true places if they separate no agents."""
     random = np.random.default_rng(5)
@@ -259,7 +254,6 @@ def test_ranges_of_equal_agents_include_all_places_in_95_percent_of_leagues() ->
     assert covered / LEAGUES == pytest.approx(0.95, abs=allowed)
 
 
-@pytest.mark.timeout(0 if LEAGUES > 1000 else 600)
 def test_ranges_of_strength_cover_where_rings_are_added() -> None:
     """With inflation; without it, these leagues have a coverage of about 75 %."""
     random = np.random.default_rng(6)
@@ -271,7 +265,6 @@ def test_ranges_of_strength_cover_where_rings_are_added() -> None:
     assert covered / LEAGUES > 0.92 - 3.3 * math.sqrt(0.92 * 0.08 / LEAGUES)
 
 
-@pytest.mark.timeout(0 if LEAGUES > 1000 else 600)
 def test_ranges_of_a_running_contest_are_correct_at_all_looks_together() -> None:
     """Four equal agents, looked at after every third round. The ranges of a finished contest err more often."""
     random = np.random.default_rng(7)

@@ -1,10 +1,6 @@
-"""How often sequential tests err, by playing thousands of them: under either hypothesis about as often as they say.
-
-JUDGE_SPRT_TESTS is the number of tests for each model and hypothesis.
-"""
+"""How often sequential tests err, by playing thousands of them: under either hypothesis about as often as they say."""
 
 import math
-import os
 
 import numpy as np
 import numpy.typing as npt
@@ -12,9 +8,10 @@ import pytest
 
 from judge.statistics.scales import CONFIDENCE_95, NORMALIZED_ELO, bayes_elo_score, draw_elo_of, expected_score
 from judge.statistics.sprt import Sprt, SprtModel
+from tests.examples import sized
 from tests.statistics.many_ratios import ratios
 
-TESTS = int(os.environ.get("JUDGE_SPRT_TESTS", "100"))
+TESTS = sized(100, 5_000)
 
 WIDE, NARROW = 100.0, 5.0
 """Elo between the hypotheses: with a few tests, and with many, where the steps past a bound must be small."""
@@ -69,7 +66,6 @@ def accepted(test: Sprt, truth: npt.NDArray[np.float64], seed: int) -> float:
     return wins / TESTS
 
 
-@pytest.mark.timeout(0 if TESTS > 1000 else 600)
 @pytest.mark.parametrize(
     ("model", "kinds"), [("normalized", 5), ("logistic", 5), ("bayesian", 3), ("normalized", 3), ("logistic", 3)]
 )

@@ -1,10 +1,8 @@
 """Simulated ladders of the strengths of Gomocup's Fastgame 2026 (docs/performance.md).
 
-JUDGE_LADDER_RUNS is the number of runs of each simulation, 60 for the full size. Small runs have wide limits, because
-a single ladder varies. The full size has the limits of the targets. `pytest -s` shows the figures.
+`pytest -s` shows the figures.
 """
 
-import os
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -13,12 +11,11 @@ import numpy as np
 import pytest
 
 from judge.tournament.formats.ladder import Matchmaking
+from tests.examples import EVIDENCE, evidence, sized
 from tests.statistics.simulated_ladders import FASTGAME_2026, Ladder, names_of, top_error
 
-RUNS = int(os.environ.get("JUDGE_LADDER_RUNS", "0"))
-"""0: small."""
-
-GAMES = 4000 if RUNS else 800
+RUNS = sized(1, 60)
+GAMES = sized(800, 4000)
 ANCHORS = ("05", "17", "32", "49")
 MASTER = "06"
 CLONES = [f"clone-{number}" for number in range(10)]
@@ -31,9 +28,10 @@ def strengths() -> Mapping[str, float]:
     return names_of(FASTGAME_2026)
 
 
+@evidence
 def test_places_of_the_best_are_better_than_with_random_pairs(strengths: Mapping[str, float]) -> None:
     errors: dict[bool, list[float]] = {False: [], True: []}
-    for seed in range(RUNS or 2):
+    for seed in range(RUNS):
         for is_random, found in errors.items():
             ladder = Ladder(dict(strengths), seed, is_random=is_random)
             ladder.play(GAMES)
@@ -43,16 +41,16 @@ def test_places_of_the_best_are_better_than_with_random_pairs(strengths: Mapping
         report(f"top-error-{name} {each.mean():.3f} +- {each.std() / len(each) ** 0.5:.3f}")
 
     assert chosen.mean() < random.mean()
-    if RUNS:
-        assert chosen.mean() <= 0.25
+    assert chosen.mean() <= 0.25
 
 
+@evidence
 def test_newcomer_is_soon_within_100_elo(strengths: Mapping[str, float]) -> None:
     """The number of its games after which its rating stays within 100 Elo of its strength, up to 200 games."""
-    needed = [games_until_known(dict(strengths), seed) for seed in range(RUNS or 1)]
+    needed = [games_until_known(dict(strengths), seed) for seed in range(RUNS)]
     report(f"newcomer-games median {np.median(needed)}, sorted {sorted(needed)}")
 
-    assert np.median(needed) <= (60 if RUNS else NEWCOMER_GAMES + 1)
+    assert np.median(needed) <= 60
 
 
 def games_until_known(strengths: dict[str, float], seed: int) -> int:
@@ -98,10 +96,10 @@ class Farm:
 FARMS = (Farm("honest"), Farm("boost"), Farm("sabotage"))
 
 
-@pytest.mark.parametrize("anchors", [ANCHORS, ()], ids=["anchors", "no-anchors"])
+@pytest.mark.parametrize("anchors", [ANCHORS, pytest.param((), marks=evidence)], ids=["anchors", "no-anchors"])
 def test_farm_of_clones_moves_no_rating_by_more_than_its_interval(anchors: Sequence[str]) -> None:
     """Without limits of authors, the sabotage does. The largest shift is compared with the interval before."""
-    farms = FARMS if RUNS else FARMS[2:]
+    farms = FARMS if EVIDENCE else FARMS[2:]
     shares = {farm: largest_shift(farm, Matchmaking(), anchors) for farm in farms}
     unlimited = largest_shift(farms[-1], NO_LIMITS, anchors)
     for farm, found in [*shares.items(), ("sabotage without limits", unlimited)]:
@@ -125,11 +123,11 @@ def largest_shift(farm: Farm, rules: Matchmaking, anchors: Sequence[str]) -> flo
     return float((np.abs(shifts - (0 if anchors else shifts.mean())) / reaches).max())
 
 
-@pytest.mark.parametrize("slots", [2, 8])
+@pytest.mark.parametrize("slots", [2, pytest.param(8, marks=evidence)])
 def test_slow_and_crashing_agents_cost_the_others_less_than_5_percent(slots: int) -> None:
     """The games of the slow agent last four times the usual time. No agent waits longer than three rounds of games."""
     usual, disturbed, unlimited = [], [], []
-    for seed in range(RUNS or 1):
+    for seed in range(RUNS):
         usual.append(timed_ladder(slots, seed))
         disturbed.append(timed_ladder(slots, seed, slow="20", crashing="30"))
         unlimited.append(timed_ladder(slots, seed, NO_LIMITS, slow="20", crashing="30"))

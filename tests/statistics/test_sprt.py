@@ -1,7 +1,6 @@
 """The sequential test against what can be worked by hand, against what others published, and by simulation."""
 
 import math
-import os
 import time
 
 import numpy as np
@@ -14,10 +13,10 @@ from judge.base.errors import InputError
 from judge.statistics.match_estimate import MatchCounts
 from judge.statistics.scales import NORMALIZED_ELO, expected_score
 from judge.statistics.sprt import Sprt, SprtDecision, SprtModel, SprtState
-from tests.examples import examples
+from tests.examples import examples, sized
 from tests.statistics.many_ratios import ratios
 
-TABLES = int(os.environ.get("JUDGE_TABLES", "500"))
+TABLES = sized(60, 50_000)
 MOST_COMPARED = 5
 
 
@@ -206,16 +205,13 @@ def test_a_win_more_speaks_for_the_stronger_hypothesis(counts: list[int], model:
     assert more > before or not (lost or drawn)
 
 
-@pytest.mark.timeout(0 if TABLES > 10_000 else 600)
 @pytest.mark.parametrize("model", ["logistic", "normalized", "bayesian"])
 @pytest.mark.parametrize("bounds", [(0, 5), (-1500, -500), (-4000, 4000)])
 @pytest.mark.parametrize("kinds", [3, 6])
 def test_no_table_is_without_its_ratio(kinds: int, bounds: tuple[float, float], model: SprtModel) -> None:
     """Up to 100,000 of a kind, or none; also at bounds where fastchess hung (its issues 877 and 879). Solved in another
-    way, for many tables at once and from many beginnings, the ratio is the same.
-
-    JUDGE_TABLES is the number of tables for each model and pair of bounds. Of a million in all, five took more than
-    a millisecond.
+    way, for many tables at once and from many beginnings, the ratio is the same. Of a million, five took more than a
+    millisecond.
     """
     chance = np.random.default_rng(kinds)
     test = Sprt(elo0=bounds[0], elo1=bounds[1], model=model)

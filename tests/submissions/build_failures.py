@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from judge.agents.recipe import BuildTable, Sources, recipe_for
+from judge.base.owner import owned_directory
 from judge.sandbox import BoxPolicy
-from judge.sandbox.machine.owner import owned_directory
 from judge.sandbox.runtimes import image_that_builds
 from judge.submissions.intake import IntakeLimits
 from judge.submissions.trees import Built, TaskHost, build_tree

@@ -7,9 +7,9 @@ from pathlib import Path
 import docker
 import pytest
 
+from judge.base.owner import Owner, owned_directory
 from judge.host.build_images import build_images
 from judge.sandbox import BoxPolicy
-from judge.sandbox.machine.owner import Owner, owned_directory
 from judge.submissions.trees import TaskHost
 
 

@@ -23,7 +23,7 @@ MADE = 'std::fs::write(std::env::var("OUT_DIR").unwrap() + "/made.rs", "static M
 def cargo() -> None:
     """The image takes half a minute to build."""
     if missing_images([IMAGE]):
-        pytest.skip(f"needs the image {IMAGE}: ./scripts/test --languages")
+        pytest.skip(f"needs the image {IMAGE}: ./scripts/test --evidence languages")
 
 
 def built(task_host: TaskHost, script: str, limits: IntakeLimits | None = None, to: str = "built") -> Built:

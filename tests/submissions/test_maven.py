@@ -34,7 +34,7 @@ PLUGIN = "<plugin><artifactId>maven-compiler-plugin</artifactId><version>99.0</v
 def maven() -> None:
     """The image takes half a minute to build."""
     if missing_images([IMAGE]):
-        pytest.skip(f"needs the image {IMAGE}: ./scripts/test --languages")
+        pytest.skip(f"needs the image {IMAGE}: ./scripts/test --evidence languages")
 
 
 def built(task_host: TaskHost, pom: str = "", statement: str = "", to: str = "built") -> Built:

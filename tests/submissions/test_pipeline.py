@@ -21,12 +21,12 @@ from judge.agents.program_files import program_digest
 from judge.agents.store import AgentStore
 from judge.attacks.uploads import special, tarred
 from judge.base.errors import HostError, NotReadyError
+from judge.base.owner import Fate, Owner, directories
 from judge.base.resources import BUILD_DIRECTORY, IMAGES
 from judge.host.house_agents import build_house_agents
 from judge.referee.policy import Policy, load_policy
 from judge.sandbox.docker import images
 from judge.sandbox.docker.reaper import reap
-from judge.sandbox.machine.owner import Fate, Owner, directories
 from judge.store.types import UploadStep
 from judge.submissions.check import Grade
 from judge.submissions.intake import IntakeLimits

@@ -61,9 +61,14 @@ def is_fixed(form: Form) -> bool:
     return form.is_fixed
 
 
+def has_no_stages(form: Form) -> bool:
+    """The independent reading orders agents by their criteria, and knows no stages."""
+    return "knockout" not in form.plan
+
+
 def is_by_results(form: Form) -> bool:
-    """Its places follow from results alone; the independent reading knows no stages and no intervals of ratings."""
-    return "knockout" not in form.plan and "elo" not in form.plan
+    """The independent reading computes all criteria; it knows no intervals of ratings."""
+    return has_no_stages(form) and "elo" not in form.plan
 
 
 def is_long(form: Form) -> bool:
@@ -787,7 +792,7 @@ FORGERIES: Mapping[str, Forgery] = {
     # In one place, and signed.
     "a value of the standings": Forgery(change_cell("standings", FROM_RESULTS["standings"]), READING),
     "a criterion of the standings": Forgery(change_criterion, READING, suits=is_by_results),
-    "a place in the standings": Forgery(change_cell("standings", ["place"]), READING, suits=is_by_results),
+    "a place in the standings": Forgery(change_cell("standings", ["place"]), READING, suits=has_no_stages),
     "a value of a pair": Forgery(change_cell("pairs", FROM_RESULTS["pairs"]), READING),
     "a value of a game": Forgery(change_cell("games", OF_RECORD), READING),
     "a cell of the crosstable": Forgery(change_crosstable, READING),

@@ -1,313 +1,316 @@
-"""A second opinion on an export or a cup, for the tests alone. It imports nothing of judge.
+"""A second opinion on the tables of an export or a cup, for the tests alone. It imports nothing of judge.
 
-`problems` recomputes what follows from the records' own words: the lines of the games, points, criteria, places,
-pairs, crosstable, participants, the pairs of a round robin, the seeds of all attempts, the draw, the history of the log
-and a ladder's admissions; of a cup also places, medals, promotion and the announcement. It replays no game, and does
-not check signature, manifest, tiles and checkpoints: that is for verify.mjs.
+It computes places, participants, the draw and the end again from the records and the log. It replays no game, and takes
+the files as they are: verify.mjs checks signature, digests and checkpoints.
 """
 
+import csv
+import hashlib
+import hmac
 import json
 import re
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from tests.verify.independent_files import (
-    Problems,
-    Row,
-    canonical,
-    check_measurements,
-    parse,
-    read_tables,
-    sha256,
-    transcript_digest,
-)
-from tests.verify.independent_log import History, check_admissions, check_draw, derived, read_lines
-from tests.verify.independent_tables import check_pairings, check_tables
+from tests.verify.independent_tables import Problems, Row, check_tables
 
-UNCOUNTED = ("void", "annulled", "superseded")
-OPEN = ("pending", "running", "held")
+TABLES = ("standings", "crosstable", "pairs", "games", "pairings", "disqualified", "attempts", "journal")
+OPTIONAL = ("withdrawn", "entered", "fairness", "histories")
+NOT_READ = (".html", ".png", ".css", ".js", ".mjs", ".pem", ".sig", ".pgn", ".md", "")
+SUBMISSION = re.compile(r"submission ([0-9]{1,18})(?:\Z|: (.*))", re.DOTALL)
+OF_ATTEMPT = ("started", "accepted", "void", "abandoned", "superseded", "annulled")
+OF_CONTEST = (*OF_ATTEMPT, "scheduled", "disqualified", "agent-withdrawn", "entered", "open", "paused", "stopped")
+LEFT_OR_ENTERED = {"disqualified": "disqualified", "agent-withdrawn": "withdrawn", "entered": "entered"}
+MEASURED = ("charged_ms", "cpu_ms", "memory_peak_bytes", "lingered_ms")
+NOT_IN_TERMS = ("judge", "frozen_at", "freeze", "images", "host")
 DRAWN_AT_START = ("round-robin", "double-round-robin", "gauntlet")
-
-ERRORS = (ValueError, LookupError, TypeError, AttributeError, OSError, ArithmeticError, RecursionError)
-"""Raised by files of another form."""
-
-PAGE = re.compile(
-    r"([a-z]{2,3}(-[A-Za-z]{2,4})?/)?((games|agents|pairs|rounds)/[0-9][0-9-]*\.(html|png)|[a-z][a-z0-9_-]*\.html)"
-    r"|(manifest|contest|chance|joined)\.json|manifest\.sig|organiser\.pem|games\.pgn|[a-z]+\.(css|js|mjs)"
-    r"|log/.*|data/README\.md|data/(fairness|histories)\.(csv|json)|\.gitattributes"
-)
-"""Files that are not computed here: pages, downloads, the log's tiles, statistics."""
+OF_CUP = ("name", "policy", "format", "duel", "failures", "seed", "seeding", "openings", "shuffle", "transform", "box")
 
 
 def problems(directory: Path) -> list[str]:
-    """What contradicts what in an export or a cup; empty if nothing does. Reads files that are not listed anywhere."""
+    """What contradicts what in an export or a cup; empty if nothing does."""
     found = Problems()
+    check = check_cup if (directory / "cup.json").exists() else Contest
     try:
-        if (directory / "cup.json").exists():
-            _check_cup(directory, found)
-        else:
-            Contest(directory, found)
-    except ERRORS as error:
+        check(directory, found)
+    except (ValueError, LookupError, TypeError, AttributeError, OSError, ArithmeticError) as error:
         found.append(f"it cannot be read: {type(error).__name__}: {error}"[:300])
     return found
 
 
+def read_json(data: bytes) -> Any:
+    def object_of(pairs: list[tuple[str, Any]]) -> Row:
+        if len(dict(pairs)) < len(pairs):
+            raise ValueError("an object has a key twice")
+        return dict(pairs)
+
+    return json.loads(data.decode(), object_pairs_hook=object_of)
+
+
+def canonical(value: Any) -> bytes:
+    return json.dumps(value, sort_keys=True, separators=(",", ":")).encode()
+
+
+def sha256(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+def derived(key: str, *purpose: str | int) -> str:
+    return hmac.digest(bytes.fromhex(key), canonical(purpose), "sha256").hex()
+
+
+def root_of(leaves: list[bytes]) -> bytes:
+    """The root of a Merkle tree (RFC 6962, 2.1)."""
+    if len(leaves) == 1:
+        return hashlib.sha256(b"\0" + leaves[0]).digest()
+    left = 1 << (len(leaves) - 1).bit_length() - 1
+    return hashlib.sha256(b"\1" + root_of(leaves[:left]) + root_of(leaves[left:])).digest()
+
+
 class Contest:
-    """An export that was read: its document, tables and journal."""
-
     def __init__(self, directory: Path, problems: Problems) -> None:
-        self.directory, self.problems = directory, problems
-        self.text = (directory / "contest.json").read_bytes().decode()
-        self.document = parse(self.text, "contest.json")
-        self.tables = read_tables(directory, self.document["format"]["ranking"], problems)
-        self.first = [entry["name"] for entry in self.document["entries"]]
-        self._add_late()
-        names = [entry["name"] for entry in self.document["entries"]]
-        problems.expect(len(set(names)) == len(names), "contest.json: two entries have one name")
-        self.key = self._check_chance()
-        self._check_records()
-        check_tables(self.document, self.tables, problems)
-        check_pairings(self.document, self.tables, problems)
-        self._check_names()
-        self.lines: list[Row] = []
-        if (directory / "log").exists():
-            self._check_log()
-        else:
-            problems.expect(not self.document["freeze"], "the export has no log, but its draw depends on one")
+        self.directory, self.problems, self.expect = directory, problems, problems.expect
+        self.text = (directory / "contest.json").read_bytes()
+        self.document = read_json(self.text)
+        self.form, self.entries, self.freeze = (self.document[key] for key in ("format", "entries", "freeze"))
+        self.annuls = self.form["name"] not in ("swiss", "ladder")  # results of an agent that withdraws
+        self.tables = self.read_tables()
+        self.games: list[Row] = self.tables["games"]
+        self.listed = [*(row for row in self.games if row["state"] == "done"), *self.tables["attempts"]]
+        self.late = [read_json(row["entry"].encode()) for row in self.tables["entered"]]
+        both = {**self.document, "entries": [*self.entries, *self.late]}
+        self.check_records({entry["name"]: entry["seat"]["digest"] for entry in both["entries"]})
+        out = self.tables["disqualified"] + (self.tables["withdrawn"] if self.annuls else [])
+        check_tables(both, self.tables, {row["agent"] for row in out}, problems)
+        self.lines = self.read_log()
+        self.check_draw()
+        self.check_participants()
+        self.check_history()
 
-    def _add_late(self) -> None:
-        """Entries after the start have the next ranks."""
-        entries = self.document["entries"]
-        for row in self.tables["entered"]:
-            late = parse(row["entry"], "entered.json")
-            is_right = late["name"] == row["agent"] and late["rank"] == len(entries) + 1
-            self.problems.expect(is_right, f"entered.json: the entry of {row['agent']} has another name or rank")
-            entries.append(late)
-
-    def _check_chance(self) -> str | None:
-        """The key of all chance, if the secret is revealed."""
-        contest, problems = self.document, self.problems
-        ranks = [entry["rank"] for entry in contest["entries"]]
-        is_drawn = contest["seeding"] == "drawn"
-        problems.compare("ranks", sorted(ranks) if is_drawn else ranks, list(range(1, len(ranks) + 1)))
-        path, freeze, commitment = self.directory / "chance.json", contest["freeze"], contest["commitment"]
-        if commitment is None or not path.exists():
-            return None
-        chance = parse(path.read_bytes(), path.name)
-        right = {"contest": contest["name"], "commitment": commitment, "secret": chance["secret"]}
-        problems.expect(chance == right, "chance.json: not the secret of this contest")
-        is_secret = sha256(bytes.fromhex(chance["secret"])) == commitment
-        problems.expect(is_secret, "chance.json: the SHA-256 of the secret is not the commitment")
-        if not freeze:
-            return None
-        return derived(chance["secret"], "draw", contest["name"], freeze["entries"], freeze["leaves"], freeze["root"])
-
-    def _check_records(self) -> None:
-        problems, rows = self.problems, {row["number"]: row for row in self.tables["games"]}
-        problems.expect(len(rows) == len(self.tables["games"]), "games.json: a game is there twice")
-        listed = set()
-        for row in (*self.tables["games"], *self.tables["attempts"]):
-            game, key = rows[row["number"]], (row["number"], row["attempt"])
-            if "id" in row and row["state"] != "done":
-                continue
-            what = f"game {row['number']}"
-            problems.expect(key not in listed, f"attempts.json: {what} has an attempt twice, or one that counts")
-            listed.add(key)
-            record = self._read_record(game, row)
-            is_void = record["verdict"] == "void"
-            if row is game:
-                problems.compare(what, row, _claims(record, row))
-                problems.expect(not is_void, f"{row['record']}: void, so it cannot count")
-            else:
-                is_state = row["state"] in UNCOUNTED
-                problems.expect(
-                    is_state, f"attempts.json: {what}: {row['state']} is not the state of an uncounted attempt"
-                )
-                problems.compare(f"{row['record']}, game", record["id"], game["id"])
-                is_right = row["state"] != "void" or (is_void and record["winner"] is None)
-                problems.expect(
-                    is_right, f"{row['record']}: its verdict is {record['verdict']}; in the tables it is void"
-                )
-
-    def _read_record(self, game: Row, row: Row) -> Row:
-        path, number = row["record"], row["number"]
-        record, transcript = map(parse((self.directory / path).read_bytes(), path).get, ("record", "transcript"))
-        files = {entry["name"]: entry["seat"]["digest"] for entry in self.document["entries"]}
-        spec, digest = record["spec"], transcript_digest(transcript)
-        expected = [files[game["first"]], files[game["second"]]]
-        self.problems.compare(f"{path}, attempt", record["attempt"], row["attempt"])
-        self.problems.compare(f"{path}, files", [seat["digest"] for seat in spec["seats"]], expected)
-        found = [transcript["sha256"], record["transcript_sha256"]]
-        self.problems.compare(f"game {number}, transcript", found, [digest, digest])
-        check_measurements(record, path, self.problems)
-        if self.key:
-            place = (game["round"], game["table"], game["leg"], row["attempt"])
-            seed = derived(self.key, "game", *place)
-            self.problems.expect(spec["seed"] == seed, f"{path}: another seed than the contest's chance gives")
-        return dict(record)
-
-    def _check_names(self) -> None:
-        """Signed files that no export has, and tables that are not there as CSV and JSON."""
-        tables = [name for name in self.tables if self.tables[name] or name not in ("withdrawn", "entered")]
-        known = {f"data/{name}.{kind}" for name in tables for kind in ("csv", "json")}
-        known |= {row["record"] for row in (*self.tables["games"], *self.tables["attempts"]) if row["record"]}
-        for path in sorted(self.directory.rglob("*")):
+    def read_tables(self) -> dict[str, Any]:
+        """Each table is there as JSON and as CSV with the same values, and no other table or record is there."""
+        known, tables = {"manifest.json", "contest.json", "chance.json", "joined.json"}, dict[str, Any]()
+        for name in (*TABLES, *OPTIONAL):
+            path, tables[name] = self.directory / f"data/{name}.json", []
+            if name in TABLES or path.exists():
+                tables[name] = rows = read_json(path.read_bytes())
+                if name == "crosstable":
+                    lines = zip(rows["agents"], rows["points"], strict=True)
+                    rows = [{"agent": agent, **dict(zip(rows["agents"], cells, strict=True))} for agent, cells in lines]
+                self.check_csv(path.with_suffix(".csv"), rows)
+                known |= {f"data/{name}.json", f"data/{name}.csv"}
+        known |= {row["record"] for row in (*tables["games"], *tables["attempts"])}
+        for path in self.directory.rglob("*"):
             name = path.relative_to(self.directory).as_posix()
-            self.problems.expect(path.is_dir() or name in known or PAGE.fullmatch(name), f"{name}: unexpected file")
+            is_known = name in known or name.startswith("log/") or path.suffix in NOT_READ
+            self.expect(path.is_dir() or is_known, f"{name}: unexpected file")
+        return tables
 
-    def _check_log(self) -> None:
-        contest, tables, problems = self.document, self.tables, self.problems
-        self.lines = read_lines(self.directory, tables["journal"], problems)
+    def check_csv(self, path: Path, rows: list[Row]) -> None:
+        """Texts that a spreadsheet would run as a formula begin with an apostrophe."""
+
+        def cell_of(value: object) -> str:
+            text = str(value).removesuffix(".0") if isinstance(value, float) else str(value)
+            return "" if value is None else text.removeprefix("'")
+
+        with path.open(encoding="utf-8", newline="") as file:
+            for cells, row in zip(csv.DictReader(file), rows, strict=True):
+                found, expected = ([cell_of(each) for each in (*one, *one.values())] for one in (cells, row))
+                self.expect(found == expected, f"{path.name}: {found} differs from {path.stem}.json")
+
+    def check_records(self, files: dict[str, str]) -> None:
+        """The lines of games and attempts are those of their records, with the files and seeds of the contest."""
+        key, rows = self.find_key(), {row["number"]: row for row in self.games}
+        for row in self.listed:
+            game, path = rows[row["number"]], row["record"]
+            record = read_json((self.directory / path).read_bytes())["record"]
+            self.problems.compare(path, record, {"id": game["id"], "attempt": row["attempt"]})
+            own = [files[game["first"]], files[game["second"]]]
+            self.problems.compare(f"{path}, files", [seat["digest"] for seat in record["spec"]["seats"]], own)
+            if row is game:
+                self.problems.compare(path, row, claims_of(record, row))
+            is_void = record["verdict"] == "void" and record["winner"] is None
+            states = ("void", "annulled", "superseded") if is_void else ("done", "annulled", "superseded")
+            self.expect(row["state"] in states, f"{path}: not the record of an attempt that is {row['state']}")
+            measured = [seat.get(name) or 0 for seat in record["seats"] for name in MEASURED]
+            is_positive = min(record["seconds"], record.get("judge_late_ms", 0), *measured) >= 0
+            self.expect(is_positive, f"{path}: negative measurement")
+            self.check_time(path, record["started_at"])
+            seed = key and derived(key, "game", game["round"], game["table"], game["leg"], row["attempt"])
+            self.expect(record["spec"]["seed"] == seed or not seed, f"{path}: another seed than the draw gives")
+
+    def check_time(self, place: str, text: str) -> None:
+        self.expect(text.endswith("+00:00") and datetime.fromisoformat(text), f"{place}: {text} is not a time")
+
+    def find_key(self) -> str | None:
+        """The key of the draw, if the secret is revealed."""
+        ranks, path = [entry["rank"] for entry in (*self.entries, *self.late)], self.directory / "chance.json"
+        in_order = sorted(ranks) if self.document["seeding"] == "drawn" else ranks
+        self.expect(in_order == list(range(1, len(ranks) + 1)), "ranks: not those of the list")
+        if not self.freeze or not path.exists():
+            return None
+        chance = read_json(path.read_bytes())
+        commitment = sha256(bytes.fromhex(chance["secret"]))
+        right = {"contest": self.document["name"], "commitment": commitment, "secret": chance["secret"]}
+        self.expect(chance == right and commitment == self.document["commitment"], "chance.json: not of this contest")
+        draw = (self.freeze[name] for name in ("entries", "leaves", "root"))
+        return derived(chance["secret"], "draw", self.document["name"], *draw)
+
+    def read_log(self) -> list[Row]:
+        """The lines of the journal, each with its leaf and the digest in it."""
+        leaves, lines = [], []
+        for path in sorted(path for path in (self.directory / "log/tile/entries").rglob("*") if path.is_file()):
+            data = path.read_bytes()
+            while data:
+                end = 2 + int.from_bytes(data[:2])
+                leaves.append(data[2:end])
+                data = data[end:]
+        for number, (row, leaf) in enumerate(zip(self.tables["journal"], leaves, strict=True)):
+            values = {"match": row["game"], "text_sha256": sha256(row["text"].encode())}
+            values |= {"digest": read_json(leaf)["digest"], **{key: row[key] for key in ("at", "attempt", "event")}}
+            self.expect(canonical(values) == leaf, f"leaf {number} of the log differs from the line of the journal")
+            self.check_time(f"leaf {number} of the log", row["at"])
+            lines.append({**row, **values, "leaf": leaf, "agent": row["text"].partition(": ")[0]})
+        return lines
+
+    def check_draw(self) -> None:
+        """The commitment is the first leaf. Entries and terms are locked in once, before the contest is created."""
+        events, freeze = [line["event"] for line in self.lines], self.freeze
         created = [line["digest"] for line in self.lines if line["event"] == "created"]
-        problems.compare("contest.json in the log", created, [sha256(self.text.encode())])
-        history = History(contest, tables, problems)
+        self.expect(created == [sha256(self.text)], "contest.json differs from that of the log")
+        self.expect(("frozen" in events) == bool(freeze), "the log locks in the entries, but no draw depends on it")
+        if not freeze:
+            return
+        count = freeze["leaves"]
+        is_first = events[0] == "announced" and self.lines[0]["digest"] == self.document["commitment"]
+        is_once = [number for number, event in enumerate(events, 1) if event == "frozen"] == [count]
+        words = f"the log does not begin with the commitment, and lock in the entries once, as leaf {count}"
+        self.expect(is_first and is_once and "created" not in events[:count], words)
+        terms = {key: value for key, value in self.document.items() if key not in NOT_IN_TERMS}
+        terms["entries"] = [{key: value for key, value in each.items() if key != "rank"} for each in self.entries]
+        is_same = sha256(canonical(terms)) == freeze["entries"] == self.lines[count - 1]["digest"]
+        self.expect(is_same, "the entries and terms that the log locked in differ from those of contest.json")
+        is_root = root_of([line["leaf"] for line in self.lines[:count]]).hex() == freeze["root"]
+        self.expect(is_root, f"the draw depends on another log: the root of the first {count} leaves differs")
+
+    def check_participants(self) -> None:
+        """Submissions that passed before the lock-in take part; those who entered or left later are in the tables."""
+        passed: dict[int, tuple[str, str]] = {}
+        for line in self.lines[: self.freeze["leaves"] if self.freeze else 0]:
+            if found := SUBMISSION.match(line["text"]):
+                passed.pop(int(found[1]), None)
+                if line["event"] in ("passed", "approved"):
+                    passed[int(found[1])] = (found[2] or "").lower(), line["digest"]
+        files = {entry["submission"]: entry["seat"]["digest"] for entry in self.entries}
+        for number in {name: number for number, (name, _) in sorted(passed.items())}.values():
+            words = f"submission {number} passed before the entries were locked in, but does not take part"
+            self.expect(files.get(number) == passed[number][1], words)
+        for event, table in LEFT_OR_ENTERED.items():
+            logged = sorted((line["text"], line["digest"]) for line in self.lines if line["event"] == event)
+            digests = [sha256(row["entry"].encode()) if "entry" in row else None for row in self.tables[table]]
+            texts = [f"{row['agent']}: {row['why']}" for row in self.tables[table]]
+            listed = sorted(zip(texts, digests, strict=True))
+            self.expect(logged == listed, f"the log and the tables differ in {table}")
+
+    def check_history(self) -> None:
+        """Each line is possible after those before it, and the tables have the end."""
+        waiting, scheduled = sorted(self.games, key=lambda row: int(row["number"])), dict[str, Row]()
+        playing, out = {entry["name"] for entry in self.entries}, set[str]()
+        last, ended = {row["id"]: ("", 0) for row in self.games}, dict[tuple[str, int], Row]()
+        created, state = [line["event"] for line in self.lines].index("created"), "open"
         for number, line in enumerate(self.lines):
-            history.take(line, number)
-        history.end(self.directory)
-        if contest["format"]["name"] == "ladder":
-            check_admissions(contest, tables, self.lines, problems)
-        first = [entry for entry in contest["entries"] if entry["name"] in self.first]
-        check_draw(self.text, {**contest, "entries": first}, self.lines, problems)
+            event, agent, game, attempt = line["event"], line["agent"], line["game"], line["attempt"]
+            is_possible = number > created or event not in OF_CONTEST
+            if event in ("open", "paused", "stopped"):
+                state = event
+            elif event == "entered":
+                playing.add(agent)
+            elif event == "disqualified" or (event == "agent-withdrawn" and self.annuls):
+                out.add(agent)
+            elif event == "agent-withdrawn":
+                playing.discard(agent)
+            elif event == "scheduled":
+                count = int(line["text"].partition(" ")[0])
+                agents = {row[side] for row in waiting[:count] for side in ("first", "second")}
+                is_possible = is_possible and agents <= playing
+                scheduled |= {row["id"]: row for row in waiting[:count]}
+                waiting = waiting[count:]
+            elif event == "started":
+                row = scheduled.get(game, {"first": None, "second": None})
+                may_play = game in scheduled and state == "open" and not out & {row["first"], row["second"]}
+                before, former = last[game]
+                is_possible = may_play and before not in ("started", "accepted") and attempt == former + 1
+                last[game] = event, attempt
+            elif event == "superseded":
+                is_possible = (game, attempt) in ended and last[game] != ("started", attempt)
+                ended[game, attempt] = line
+            elif event in OF_ATTEMPT:
+                is_counted = last[game] == ("accepted", attempt)
+                is_possible = last[game] == ("started", attempt) or (event == "annulled" and is_counted)
+                last[game] = event, attempt
+                digest = ended[game, attempt]["digest"] if is_counted else line["digest"]
+                ended[game, attempt] = {**line, "digest": digest}
+            self.expect(is_possible, f"leaf {number} of the log: {event} is not possible here")
+        running = {row["id"] for row in self.games if row["state"] == "running"}
+        is_same = running == {game for game, (event, _) in last.items() if event == "started"}
+        self.expect(is_same, "other games run in the log than in the tables")
+        ids = {row["number"]: row["id"] for row in self.games}
+        for row in self.listed:
+            right = {"event": row["state"], "text": row["why"]} if row["state"] != "done" else {"event": "accepted"}
+            right["digest"] = sha256((self.directory / row["record"]).read_bytes())
+            found = ended.pop((ids[row["number"]], row["attempt"]), None)
+            self.problems.compare(f"game {row['number']}, attempt {row['attempt']}, in the log", found, right)
+        is_listed = all(line["digest"] is None for line in ended.values())
+        self.expect(is_listed, "the log has records of attempts that are missing in the tables")
 
-    @property
-    def places(self) -> list[list[Any]]:
-        """Place and agent, best first, without disqualified agents."""
-        out = {row["agent"] for row in self.tables["disqualified"]}
-        return [[row["place"], row["agent"]] for row in self.tables["standings"] if row["agent"] not in out]
 
-    @property
-    def is_open(self) -> bool:
-        return any(row["state"] in OPEN for row in self.tables["games"])
-
-    def moments(self, *events: str) -> list[str]:
-        return sorted(line["at"] for line in self.tables["journal"] if line["event"] in events)
-
-
-def _moves(record: Row) -> str:
-    """The digest of a game's content, by which copies are recognised."""
-    answers = [[ply["seat"], " ".join(ply["said"].split())] for ply in record["plies"]]
-    content = [record["spec"]["opening"], answers, record["verdict"], record["winner"], record["result"]]
-    return sha256(json.dumps(content, separators=(",", ":")).encode())
-
-
-def _claims(record: Row, row: Row) -> Row:
+def claims_of(record: Row, row: Row) -> Row:
     """The columns of games.json that follow from a record."""
-    said = {key: record[key] for key in ("id", "attempt", "verdict", "reason", "result", "seconds")}
-    winner = record["winner"]
-    said |= {
-        "number": record["spec"]["number"],
-        "moves": _moves(record),
-        "winner": None if winner is None else (row["first"], row["second"])[winner],
-    }
-    for seat, side in enumerate(("first", "second")):
-        own = record["seats"][seat]
-        replies = sum(ply["seat"] == seat for ply in record["plies"])
-        said |= {f"{side}_fault": own["fault"], f"{side}_charged_ms": own["charged_ms"], f"{side}_replies": replies}
-    return said
+    plies = [[ply["seat"], " ".join(ply["said"].split())] for ply in record["plies"]]
+    content = [record["spec"]["opening"], plies, record["verdict"], record["winner"], record["result"]]
+    claims = {key: record[key] for key in ("id", "attempt", "verdict", "reason", "result", "seconds")}
+    claims |= {"number": record["spec"]["number"], "moves": sha256(json.dumps(content, separators=(",", ":")).encode())}
+    claims["winner"] = None if record["winner"] is None else row[("first", "second")[record["winner"]]]
+    for side, seat in zip(("first", "second"), record["seats"], strict=True):
+        claims |= {f"{side}_fault": seat["fault"], f"{side}_charged_ms": seat["charged_ms"]}
+        claims[f"{side}_replies"] = sum(each == (side == "second") for each, _ in plies)
+    return claims
 
 
-# --- a cup -----------------------------------------------------------------------------------------------------------
-
-ANNOUNCED = ("name", "after", "promoted", "promotes_new", "medals")
-TERMS = ["name", "policy", "format", "duel", "failures", "seed", "seeding", "openings", "shuffle", "transform", "box"]
-DEFAULTS: Row = {"promoted": 0, "promotes_new": False}
-
-
-def _check_cup(directory: Path, problems: Problems) -> None:
-    """The leagues are the announced ones, and places and medals follow from their exports."""
-    text = (directory / "cup.json").read_bytes()
-    cup, exports = parse(text, "cup.json"), dict[str, Contest]()
-    for league in cup["leagues"]:
-        if league["contest"]:
-            own = Problems()
-            try:
-                exports[league["name"]] = found = Contest(directory / league["name"], own)
-            except ERRORS as error:
-                problems.append(f"{league['name']}: cannot be read: {error}"[:300])
-                return
-            problems += [f"{league['name']}: {each}" for each in own]
-            manifest = sha256((directory / league["name"] / "manifest.json").read_bytes())
-            problems.compare(f"{league['name']}, contest", found.document["name"], league["contest"])
-            problems.compare(f"{league['name']}, manifest", manifest, league["manifest"])
-    names = [each[key] for key in ("name", "contest") for each in cup["leagues"] if each[key]]
-    problems.expect(len(names) == len(set(names)), "cup.json: two leagues have one name")
-    flags = [type(each[key]) for key in ("medals", "is_over") for each in cup["leagues"]]
-    problems.expect(set(flags) <= {bool}, "cup.json: medals or is_over of a league is neither true nor false")
-    _check_announcement(directory, cup, exports, problems)
-    leagues = [_league(league, exports.get(league["name"]), problems) for league in cup["leagues"]]
-    for league in cup["leagues"]:
-        _check_promotion(league, cup, exports, problems)
-    right = {"format": "judge-cup-1", "name": cup["name"], "about": cup["about"], "leagues": leagues}
-    right["medals"] = _medals(leagues, exports)
-    problems.expect(canonical(right) == canonical(cup), "cup.json: places and medals do not follow from the leagues")
-
-
-def _check_announcement(directory: Path, cup: Row, exports: dict[str, Contest], problems: Problems) -> None:
+def check_cup(directory: Path, problems: Problems) -> None:
+    """The leagues are the announced ones; places and medals follow from their exports."""
     data = (directory / "announcement.json").read_bytes()
-    announced = parse(data, "announcement.json")
-    shown, right = (
-        [[league.get(key, DEFAULTS.get(key)) for key in ANNOUNCED] for league in each["leagues"]]
-        for each in (cup, announced)
-    )
-    is_same = shown == right and announced["name"] == cup["name"]
+    cup, announced = read_json((directory / "cup.json").read_bytes()), read_json(data)
+    keys = ("name", "after", "promoted", "promotes_new", "medals")
+    shown, terms = ([[each.get(key) or 0 for key in keys] for each in one["leagues"]] for one in (cup, announced))
+    is_same = canonical(shown) == canonical(terms) and cup["name"] == announced["name"]
     problems.expect(is_same, "cup.json: the leagues differ from those of announcement.json")
-    terms = {league["name"]: league for league in announced["leagues"]}
-    words = f"league of the cup {announced['name']}, announcement {sha256(data)}"
-    for name, found in exports.items():
-        is_own = found.document["name"] == terms[name]["contest"]
-        problems.expect(is_own, f"{name}: its contest is not the announced one")
-        is_first = [(line["event"], line["text"]) for line in found.lines[:1]] == [("announced", words)]
-        problems.expect(is_first, f"{name}: its log does not begin with the digest of announcement.json")
-        document = parse(found.text, name)
-        form = {
-            key: {k: v for k, v in value.items() if k != "agents"} if value and key in ("skip", "seats") else value
-            for key, value in document["format"].items()
-        }
-        own = {key: form if key == "format" else document[key] for key in TERMS}
-        is_of_terms = sha256(canonical(own).encode()) == terms[name]["terms"]
-        problems.expect(is_of_terms, f"{name}: its terms are not those of announcement.json")
-
-
-def _league(league: Row, found: Contest | None, problems: Problems) -> Row:
-    """A league of the document with the places of its export."""
-    name, is_over = league["name"], league["is_over"]
-    is_drawn = found is not None and found.document["format"]["name"] in DRAWN_AT_START
-    is_right = not is_over if found is None or found.is_open else is_over or not is_drawn
-    problems.expect(is_right, f"{name}: not over, because games are open; or over, because none is")
-    keys = ("name", "about", "after", "medals", "contest", "manifest", "key", "is_over")
-    more = {key: league[key] for key in DEFAULTS if league.get(key)}
-    return {**{key: league[key] for key in keys}, **more, "places": found.places if found else []}
-
-
-def _medals(leagues: list[Row], exports: dict[str, Contest]) -> list[Row]:
-    """An agent that failed in each of its games gets none."""
-    counts: dict[str, list[int]] = {}
-    for league in leagues:
-        if league["is_over"] and league["medals"]:
-            lines = {row["agent"]: row for row in exports[league["name"]].tables["standings"]}
-            for place, agent in league["places"]:
-                if place <= 3 and lines[agent]["failures"] < lines[agent]["games"]:
-                    counts.setdefault(agent, [0, 0, 0])[place - 1] += 1
-    ordered = sorted(counts.items(), key=lambda each: ([-count for count in each[1]], each[0]))
-    return [{"agent": agent, **dict(zip(("gold", "silver", "bronze"), each, strict=True))} for agent, each in ordered]
-
-
-def _check_promotion(league: Row, cup: Row, exports: dict[str, Contest], problems: Problems) -> None:
-    """The best agents of the league below take part, unless it was changed after the lock-in."""
-    name, after, promoted = league["name"], league["after"], league.get("promoted", 0)
-    own, below = exports.get(name), exports.get(after)
-    if not promoted or own is None:
-        return
-    if below is None:
-        problems.append(f"{name}: {after} has not begun, so no agent advances from it")
-        return
-    is_over = next(each["is_over"] for each in cup["leagues"] if each["name"] == after)
-    changed, created = below.moments("accepted", "annulled", "disqualified"), own.moments("created")
-    if not is_over or changed[-1:] > created[:1]:
-        return
-    order, skip = [agent for _, agent in below.places], below.document["format"].get("skip")
-    known = {agent for agent, each in (skip or {"agents": {}})["agents"].items() if each["rating"] > 0}
-    oldest = next((at for at, agent in enumerate(order) if agent in known), len(order))
-    count = max(promoted, oldest if skip and league.get("promotes_new") else 0)
-    for agent in order[:count]:
-        problems.expect(agent in own.first, f"{name}: {agent} advances from {after}, but does not take part")
+    problems.expect(cup.keys() == {"format", "name", "about", "leagues", "medals"}, "cup.json: unknown keys")
+    medals: dict[str, Row] = {}
+    for league, right in zip(cup["leagues"], announced["leagues"], strict=True):
+        name, is_over = league["name"], league["is_over"]
+        if not league["contest"]:
+            problems.expect(not league["places"] and not is_over, f"{name}: over or with places, but not begun")
+            continue
+        own = Contest(directory / name, problems)
+        out = [row["agent"] for row in own.tables["disqualified"]]
+        rows = [row for row in own.tables["standings"] if row["agent"] not in out]
+        problems.compare(f"{name}, places", league["places"], [[row["place"], row["agent"]] for row in rows])
+        is_open = any(row["state"] in ("pending", "running", "held") for row in own.games)
+        is_right = not is_open if is_over else is_open or own.form["name"] not in DRAWN_AT_START
+        problems.expect(is_right, f"{name}: over with open games, or not over without them")
+        for key in ("skip", "seats"):
+            if own.form.get(key):
+                own.form[key].pop("agents", None)  # the leagues below may decide them
+        first, digest = own.lines[0], sha256(canonical({key: own.document[key] for key in OF_CUP}))
+        words = f"league of the cup {announced['name']}, announcement {sha256(data)}"
+        found = [first["event"], first["text"], own.document["name"], digest]
+        problems.compare(f"{name}, announcement.json", found, ["announced", words, right["contest"], right["terms"]])
+        for row in rows if is_over and league["medals"] else []:
+            agent, place = row["agent"], row["place"]
+            if place <= 3 and row["failures"] < row["games"]:
+                own_medals = medals.setdefault(agent, {"agent": agent, "gold": 0, "silver": 0, "bronze": 0})
+                own_medals[("gold", "silver", "bronze")[place - 1]] += 1
+    ordered = sorted(medals.values(), key=lambda each: (-each["gold"], -each["silver"], -each["bronze"], each["agent"]))
+    problems.compare("cup.json, medals", cup["medals"], ordered)

@@ -1,6 +1,5 @@
 """Contests in which agents ponder: pages, the verifier and the independent reading."""
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -27,20 +26,13 @@ def exported(tmp_path_factory: pytest.TempPathFactory) -> Public:
     return public
 
 
-def found(public: Public) -> tuple[Sequence[str], Sequence[str]]:
-    return verify_export(public.directory, public.public_key).problems, second_opinion(
-        public.directory, public.public_key
-    )
-
-
 def test_both_verifiers_accept_it(exported: Public) -> None:
-    assert ([], []) == tuple(map(list, found(exported)))
+    assert [] == list(verify_export(exported.directory, exported.public_key).problems)
+    assert [] == second_opinion(exported.directory, exported.public_key)
 
 
 @pytest.mark.parametrize("cores", [[], [[1], []], [[1], [1]], [[1, 3], [3]], [[1], [9]], [[1, 3]]])
-def test_both_verifiers_find_cores_that_are_not_the_seats_own(
-    exported: Public, cores: list[list[int]], tmp_path: Path
-) -> None:
+def test_cores_that_are_not_the_seats_own_are_found(exported: Public, cores: list[list[int]], tmp_path: Path) -> None:
     forged = exported.copy_to(tmp_path)
     record = min((forged.directory / "records").iterdir())
 
@@ -48,10 +40,9 @@ def test_both_verifiers_find_cores_that_are_not_the_seats_own(
         file["record"]["placement"]["seat_cores"] = cores
 
     change(record, share)
-    by_judge, by_node = found(forged)
+    found = verify_export(forged.directory, forged.public_key).problems
 
-    assert any("does not divide the slot's cores between the seats" in problem for problem in by_judge), by_judge
-    assert any("the cores of the seats do not fit clock.ponder" in problem for problem in by_node), by_node
+    assert any("does not divide the slot's cores between the seats" in problem for problem in found), found
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from judge.base.errors import InputError
+from judge.base.owner import owned_directory
 from judge.base.text import printable
 from judge.catalog.files import contest_manager
 from judge.cli.contest.options import manager_names, opened_if_begun
@@ -20,7 +21,6 @@ from judge.contest.plan import PLAN_FILE, load_plan
 from judge.export.manager_files import finished_contest, planned_contest
 from judge.records.managers import DifferenceKind, ImportedAgent, ImportedContest
 from judge.sandbox.box import BoxPolicy
-from judge.sandbox.machine.owner import owned_directory
 from judge.submissions import trees
 from judge.submissions.trees import TaskHost
 from judge.terminal.output import note, print_json, print_notice

@@ -14,6 +14,7 @@ from typing import Any
 
 from judge.base.errors import HostError, InputError
 from judge.base.logs import get_logger
+from judge.base.owner import owned_directory
 from judge.base.scheduling import set_scheduling
 from judge.base.service_loop import ServiceLoop
 from judge.base.text import plain_text
@@ -45,7 +46,6 @@ from judge.contest.event_log.store_changes import POLL_INTERVAL_S, StoreChanges,
 from judge.contest.plan import BroadcastPlan, Planned
 from judge.records.outcome import outcome_sentence, score_text
 from judge.referee.spec import RecordFile
-from judge.sandbox.machine.owner import owned_directory
 from judge.store.types import JournalLine
 
 TABLE_S, TABLE_SHARE = 0.5, 0.05

@@ -8,11 +8,11 @@ from pathlib import Path
 from judge.agents.agents import stage_agent
 from judge.base.durable_files import write_durably
 from judge.base.errors import HostError, InputError
+from judge.base.owner import owned_directory
 from judge.base.text import printable
 from judge.base.toml_files import toml_quoted
 from judge.contest.plan import PLAN_FILE, load_plan
 from judge.records.managers import ImportedAgent, ImportedContest
-from judge.sandbox.machine.owner import owned_directory
 from judge.submissions.intake import IntakeLimits
 from judge.submissions.path_checks import RefusedError
 from judge.submissions.trees import TaskHost, is_archive, root_of, unpack_upload

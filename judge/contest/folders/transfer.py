@@ -24,6 +24,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 from judge.agents.kept_folders import Heads, owner_of
 from judge.base.durable_files import exchange_durably, is_file, move_durably, write_durably
 from judge.base.errors import HostError, InputError
+from judge.base.owner import owned_directory
 from judge.base.text import sentence
 from judge.contest.plan import PLAN_FILE, Planned, load_plan
 from judge.contest_games import GameState
@@ -31,7 +32,6 @@ from judge.referee.policy import Policy
 from judge.referee.spec import read_record
 from judge.sandbox.archive import EMPTY, Archive, Capacity, UnkeptError, measure_folder, parse_folder
 from judge.sandbox.box import FolderKind
-from judge.sandbox.machine.owner import owned_directory
 from judge.store.files import Files
 from judge.store.queries import Reader
 from judge.tournament.snapshot import Snapshot, read_snapshot

@@ -14,6 +14,8 @@ from pathlib import Path
 
 from judge.base.errors import HostError
 from judge.base.logs import get_logger
+from judge.base.owner import remove_directory
+from judge.base.procfs import count_oom_kills
 from judge.sandbox.box import BoxPolicy, Channel, Meter, ProcessReport, Readings, Tenant
 from judge.sandbox.docker.attach import AttachStream
 from judge.sandbox.docker.engine import Engine, EngineRefusalError
@@ -21,8 +23,6 @@ from judge.sandbox.docker.freezer import EnginePause, Freezer, choose_freezer
 from judge.sandbox.docker.program_copy import ProgramCopy
 from judge.sandbox.host_activity.interference import FirstProcess, is_ordered_frozen, release
 from judge.sandbox.machine import cgroup
-from judge.sandbox.machine.owner import remove_directory
-from judge.sandbox.machine.procfs import count_oom_kills
 from judge.sandbox.machine.users import User
 
 log = get_logger()

@@ -9,6 +9,8 @@ from pathlib import Path
 
 from judge.base.errors import HostError
 from judge.base.logs import get_logger
+from judge.base.owner import Owner, make_directory, mark_of
+from judge.base.procfs import PROC, apparmor_label
 from judge.sandbox import layout
 from judge.sandbox.box import (
     Box,
@@ -32,9 +34,7 @@ from judge.sandbox.docker.kernel_files import write_kernel_files
 from judge.sandbox.docker.program_copy import ProgramCopy
 from judge.sandbox.docker.requirements import maps_users, refuse_stack, refuse_unmet
 from judge.sandbox.machine import cgroup
-from judge.sandbox.machine.owner import Owner, make_directory, mark_of
 from judge.sandbox.machine.pipes import NamedPipes
-from judge.sandbox.machine.procfs import PROC, apparmor_label
 from judge.sandbox.machine.users import claim_user, write_accounts
 
 log = get_logger()
@@ -157,11 +157,12 @@ class DockerBox(Box):
         return engine.create(config)
 
     def _config(self, image: RuntimeImage, profile: str, pipes: Path | None) -> dict[str, object]:
+        files = self._limits.open_files * (hardening.WINE_FILES if image.seccomp == seccomp.WINE else 1)
         return hardening.container_config(
             image=image.id,
             command=layout.command_in_box(self._tenant, layout.PROGRAM),
             tenant=self._tenant,
-            limits=self._limits,
+            limits=self._limits.model_copy(update={"open_files": files}),
             policy=self._policy,
             owner=Owner.me().encode(),
             uid=self._uid(),

@@ -12,6 +12,7 @@ from typing import Any
 
 from judge.base.errors import HostError
 from judge.base.logs import get_logger
+from judge.base.owner import Owner
 from judge.sandbox.box import BoxPolicy
 from judge.sandbox.docker.attach import STDOUT, Frames
 from judge.sandbox.docker.engine import Engine
@@ -26,7 +27,6 @@ from judge.sandbox.folders import (
     collect_nothing,
     note_on_others,
 )
-from judge.sandbox.machine.owner import Owner
 from judge.sandbox.machine.pipes import CHUNK_BYTES
 from judge.sandbox.machine.users import User, claim_user
 

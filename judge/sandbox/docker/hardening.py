@@ -16,6 +16,8 @@ INIT_RIGHTS = ("KILL", "SETGID", "SETPCAP", "SETUID")
 """Capabilities of PID 1 at its start; see decision 0002."""
 INIT_FILES = 300
 """Open files of PID 1, which uses up the epoll watches that an agent must not have."""
+WINE_FILES = 2
+"""Wine's server has three files for each thread of a box: its programs may have twice the open files."""
 PIPES = "/io"
 SHARED_MEMORY = "/dev/shm"  # noqa: S108 - a mount point inside the container
 PAGE_BYTES = 4096

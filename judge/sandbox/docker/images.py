@@ -26,9 +26,9 @@ from typing import TYPE_CHECKING
 
 from judge.base.errors import HostError, InputError, NotReadyError
 from judge.base.logs import get_logger
+from judge.base.procfs import PROC
 from judge.base.resources import BUILD_DIRECTORY
 from judge.sandbox.docker.engine import USUAL_TIMEOUT_S, connect, doing
-from judge.sandbox.machine.procfs import PROC
 from judge.sandbox.runtimes import INIT_SOURCES, NAME, ImageRecipe, recipes, runtime_of_label
 from judge.sandbox.static_builds import (
     GCC_FLAGS,

@@ -9,7 +9,7 @@ from mmap import ACCESS_READ, mmap
 from pathlib import Path
 
 from judge.base.errors import HostError
-from judge.sandbox.machine.owner import remove_directory
+from judge.base.owner import remove_directory
 
 LOADERS = (
     b"/lib64/ld-linux-x86-64.so.2",

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from judge.base.errors import HostError
+from judge.base.owner import Fate, Owner, directories, kill_marked, remove_directory
 from judge.sandbox.docker.engine import Engine, EngineRefusalError
 from judge.sandbox.machine.cores import CoreLocks
-from judge.sandbox.machine.owner import Fate, Owner, directories, kill_marked, remove_directory
 
 FOREIGN_AGE_S = 24 * 3600
 """Minimum of a stopped container with an unknown owner (another host, boot or user)."""

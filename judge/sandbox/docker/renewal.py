@@ -16,6 +16,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
+from judge.base.procfs import stat_fields, status_fields
 from judge.sandbox.docker import inside
 from judge.sandbox.docker.container import Container
 from judge.sandbox.docker.freezer import EnginePause
@@ -24,7 +25,6 @@ from judge.sandbox.host_activity.interference import FirstProcess, is_ordered_fr
 from judge.sandbox.layout import PROGRAM
 from judge.sandbox.machine.cgroup import UNIFIED, parse_mounts
 from judge.sandbox.machine.pipes import CHUNK_BYTES, await_readable
-from judge.sandbox.machine.procfs import stat_fields, status_fields
 
 CLEAN_TIMEOUT_S = 5.0
 

@@ -19,7 +19,7 @@ from judge.base.toml_files import read_text
 from judge.sandbox.box import BoxPolicy
 
 PROFILES = POLICIES / "seccomp"
-ENGINE = "engine"
+ENGINE, WINE = "engine", "wine32"
 
 ENOSYS = 38
 

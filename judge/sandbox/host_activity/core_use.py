@@ -10,7 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from judge.sandbox.machine.procfs import (
+from judge.base.procfs import (
     PROC,
     TICK_NS,
     children_of,

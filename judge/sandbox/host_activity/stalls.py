@@ -14,11 +14,11 @@ from multiprocessing.util import Finalize
 from pathlib import Path
 from threading import Lock
 
+from judge.base.procfs import PROC, stat_fields
 from judge.sandbox.box import Nearby
 from judge.sandbox.host_activity import stall_probe
 from judge.sandbox.host_activity.stall_probe import STALL_NS, Disk, SharedPage, list_of, waited_ns
 from judge.sandbox.machine.cgroup import Pressure
-from judge.sandbox.machine.procfs import PROC, stat_fields
 
 HOST_PRESSURE = [PROC / "pressure" / name for name in ("memory", "io")]
 

@@ -11,8 +11,8 @@ from functools import cache
 from pathlib import Path
 
 from judge.base.logs import get_logger
+from judge.base.procfs import BUSY_STATES
 from judge.sandbox.box import Channel, Meter, Readings
-from judge.sandbox.machine.procfs import BUSY_STATES
 
 FULL = "full .*total="
 

@@ -16,8 +16,8 @@ from threading import Event, Lock, Thread
 
 from judge.base.errors import InputError
 from judge.base.locks import lock, try_lock
+from judge.base.procfs import program_name, started_ticks, status_field
 from judge.base.text import decode
-from judge.sandbox.machine.procfs import program_name, started_ticks, status_field
 
 SIBLINGS = Path("/sys/devices/system/cpu")
 

@@ -13,6 +13,8 @@ from pathlib import Path
 
 from judge.base.errors import HostError
 from judge.base.logs import get_logger
+from judge.base.owner import MARK, kill_marked, make_directory, remove_directory
+from judge.base.procfs import BUSY_STATES, TICK_NS, children_of, memory_bytes, stat_fields
 from judge.sandbox.box import (
     NO_FREEZER,
     Box,
@@ -28,9 +30,7 @@ from judge.sandbox.box import (
 )
 from judge.sandbox.folders import DIRECTORIES
 from judge.sandbox.layout import PROGRAM, command_in_box, environment
-from judge.sandbox.machine.owner import MARK, kill_marked, make_directory, remove_directory
 from judge.sandbox.machine.pipes import PipeSource, write_some
-from judge.sandbox.machine.procfs import BUSY_STATES, TICK_NS, children_of, memory_bytes, stat_fields
 
 
 class IdleMeter(Meter):

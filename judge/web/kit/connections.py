@@ -28,6 +28,9 @@ from judge.web.kit.rooms import MAX_SPARE_CONNECTIONS, SPARE_CONNECTIONS, Endabl
 UNSENT_BYTES = 16 << 10
 """Of an answer, beyond which the next piece waits; asyncio's default is 64 KiB."""
 
+ACCEPT_QUEUE = 4096
+"""Connections that wait to be accepted. If it is full, the kernel drops requests and clients repeat them after 1 s."""
+
 SEND_BYTES = 128 << 10
 """Kernel send buffer of a stream; the default is megabytes."""
 
@@ -231,6 +234,7 @@ def uvicorn_options(limits: IntakePolicy, connections: int, proxy: str = "") -> 
     return {
         "http": bounded_by(limits, connections, proxy),
         "ws": "none",
+        "backlog": ACCEPT_QUEUE,
         "lifespan": "off",
         "log_config": None,
         "access_log": False,

@@ -19,9 +19,9 @@ from starlette.types import Receive, Scope, Send
 
 from judge.base.errors import InputError
 from judge.base.logs import get_logger
+from judge.base.owner import owned_directory
 from judge.base.scheduling import lower_priority
 from judge.base.worker_processes import Worker, wait
-from judge.sandbox.machine.owner import owned_directory
 from judge.store.files import Files
 from judge.web.kit import logs
 from judge.web.kit.lanes import Lane, while_connected

@@ -18,6 +18,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from judge.base.durable_files import sha256_of
 from judge.base.errors import HostError, InputError
 from judge.base.logs import get_logger
+from judge.base.owner import owned_directory
 from judge.broadcast.state import Live
 from judge.catalog.files import steps_of
 from judge.contest.contest import Contest, open_store
@@ -33,7 +34,6 @@ from judge.publish.manifest import PUBLIC_KEY
 from judge.publish.model import PublishedContest, Stream
 from judge.publish.tables import CERTIFICATE, certificate_files, result_tables
 from judge.referee.spec import public_part
-from judge.sandbox.machine.owner import owned_directory
 from judge.site.game_files import public_record, read_stored
 from judge.site.game_page import GamePageContext, game_page, large_record_page
 from judge.site.pages import ASSETS, PagePlace, asset, render, render_for

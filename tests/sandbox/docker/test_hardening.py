@@ -46,7 +46,7 @@ def host(**options: Any) -> dict[str, Any]:
 
 def test_pid_1_is_ours_and_runs_the_agent() -> None:
     body = config()
-    assert body["Entrypoint"] == ["/judge/init", str(16 << 30), "256", "20002"]
+    assert body["Entrypoint"] == ["/judge/init", str(16 << 30), "128", "20002"]
     assert body["Cmd"] == ["/agent/brain", "-v"]
     assert host()["Init"] is False
 

@@ -123,7 +123,7 @@ def test_an_agent_has_the_limits_that_pid_1_and_the_engine_set(tmp_path: Path) -
         for name in ("NOFILE", "SIGPENDING", "MSGQUEUE", "MEMLOCK"):
             print(*resource.getrlimit(getattr(resource, f"RLIMIT_{name}")))
     """
-    assert ["256 256", "64 64", "0 0", "0 0"] == run(tmp_path, script).splitlines()
+    assert ["128 128", "64 64", "0 0", "0 0"] == run(tmp_path, script).splitlines()
 
 
 def test_queues_of_messages_cannot_be_made_by_opening_a_file(tmp_path: Path) -> None:
@@ -146,7 +146,7 @@ def test_an_agent_has_256_epoll_watches_in_all_its_processes(tmp_path: Path) -> 
         import errno, os, select
         ours, theirs = os.pipe()
         made, epolls = 0, []
-        files = [os.dup(ours) for _ in range(100)]
+        files = [os.dup(ours) for _ in range(60)]
         def watch():
             global made
             epoll = select.epoll()

@@ -12,11 +12,11 @@ import docker
 import pytest
 from docker.models.containers import Container
 
+from judge.base import owner
+from judge.base.owner import Fate, Owner, directories
+from judge.base.procfs import environment_of, process_ids, started_ticks
 from judge.sandbox.docker import reaper
 from judge.sandbox.docker.reaper import reap
-from judge.sandbox.machine import owner
-from judge.sandbox.machine.owner import Fate, Owner, directories
-from judge.sandbox.machine.procfs import environment_of, process_ids, started_ticks
 from tests.patience import PATIENCE_S
 
 pytestmark = pytest.mark.alone

@@ -16,6 +16,8 @@ import docker
 import pytest
 from structlog.testing import capture_logs
 
+from judge.base.owner import Owner
+from judge.base.procfs import children_of
 from judge.base.worker_processes import Worker
 from judge.sandbox import BoxPolicy, Limits
 from judge.sandbox.box import FolderKind
@@ -25,8 +27,6 @@ from judge.sandbox.docker.kept import KEPT, MAX_IDLE_CONTAINERS, log_no_effect
 from judge.sandbox.docker.reaper import reap
 from judge.sandbox.docker.renewal import helper
 from judge.sandbox.machine.cgroup import UNIFIED, find_cgroups
-from judge.sandbox.machine.owner import Owner
-from judge.sandbox.machine.procfs import children_of
 from tests.patience import PATIENCE_S
 from tests.sandbox.conftest import GROUP, Lodge, of
 from tests.sandbox.guest import Guest

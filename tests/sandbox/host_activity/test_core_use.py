@@ -9,6 +9,7 @@ from subprocess import PIPE, Popen
 
 import pytest
 
+from judge.base.procfs import TICK_NS, process_ids, program_name
 from judge.sandbox.host_activity.core_use import (
     INTERRUPT_FIELDS,
     CoreUse,
@@ -18,7 +19,6 @@ from judge.sandbox.host_activity.core_use import (
     parse_ns,
 )
 from judge.sandbox.machine.cores import available
-from judge.sandbox.machine.procfs import TICK_NS, process_ids, program_name
 from tests.sandbox.guest import work_for
 
 STAT = """\

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from judge.base.procfs import stat_fields
 from judge.sandbox.box import Nearby
 from judge.sandbox.host_activity.stall_probe import (
     SECTOR_NS,
@@ -22,7 +23,6 @@ from judge.sandbox.host_activity.stall_probe import (
     stolen_ns,
 )
 from judge.sandbox.host_activity.stalls import StallWatch, watch_stalls
-from judge.sandbox.machine.procfs import stat_fields
 
 SOON_S = 30.0
 """Far away: what is awaited comes, or the test fails."""

@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from judge.agents.agents import stage_agent
+from judge.base.owner import owned_directory
 from judge.base.resources import IMAGES
 from judge.host.house_agents import build_house_agents
 from judge.protocols.squares import intended_square
 from judge.referee.play import Slot
 from judge.referee.policy import load_policy
-from judge.sandbox.machine.owner import owned_directory
 from judge.submissions.check import CheckReport, Finding, Grade, examine
 from judge.submissions.check.answer_forms import form_advice
 from judge.submissions.check.suite import TalkFolder

@@ -9,11 +9,11 @@ import pytest
 
 from judge.agents.agents import stage_agent
 from judge.agents.programs import read_elf
+from judge.base.owner import owned_directory
 from judge.host.build_images import build_images
 from judge.host.house_agents import build_house_agents
 from judge.referee.play import Slot
 from judge.referee.policy import load_policy
-from judge.sandbox.machine.owner import owned_directory
 from judge.submissions.check import CheckReport, Grade, examine
 from judge.submissions.check.start_faults import fault_of_file, pointers_of, processor_level, why_not_started
 

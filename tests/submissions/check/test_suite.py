@@ -11,12 +11,12 @@ import pytest
 
 from judge.agents.agents import stage_agent
 from judge.base.errors import InputError
+from judge.base.owner import owned_directory
 from judge.host.build_images import build_images
 from judge.host.house_agents import build_house_agents
 from judge.referee.play import Slot
 from judge.referee.policy import load_policy
 from judge.sandbox.box import BoxKind
-from judge.sandbox.machine.owner import owned_directory
 from judge.submissions.check import CheckReport, Finding, Grade, examine
 from judge.submissions.check.report import worst_grade
 from judge.translations.language import CODES, language

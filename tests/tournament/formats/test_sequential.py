@@ -1,7 +1,6 @@
 """A sequential test continues until it is decided. Pairings count in the order of the draw."""
 
 import heapq
-import os
 import random
 from collections.abc import Callable, Sequence
 
@@ -13,6 +12,7 @@ from judge.statistics.sprt import Sprt, SprtDecision, SprtModel
 from judge.tournament.formats.sequential import Sequential
 from judge.tournament.results import PlayedPairing
 from tests.contest.rounds import decided_after, entries
+from tests.examples import sized
 
 TEST = Sequential(games=10, rounds=30, test=Sprt(elo0=0, elo1=100))
 
@@ -96,7 +96,7 @@ def test_pairings_after_the_decision_do_not_count() -> None:
 
 # --- games at the same time ------------------------------------------------------------------------------------------
 
-TESTS = int(os.environ.get("JUDGE_SPRT_TESTS", "100"))
+TESTS = sized(40, 2_000)
 
 PAIRS = Sequential(rounds=2000, test=Sprt(elo0=-60, elo1=60, alpha=0.05, beta=0.05))
 """Both hypotheses are equally far from equal agents, so either is accepted in half of the tests."""

@@ -1,7 +1,6 @@
 """What an author sees, and that nobody else sees it."""
 
 import asyncio
-import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
@@ -18,7 +17,7 @@ from judge.store.tokens import TokenRole, Tokens
 from judge.web.kit import forms, session
 from judge.web.kit.forms import proof_of
 from judge.web.kit.session import CHANGE
-from tests.examples import examples
+from tests.examples import examples, sized
 from tests.publish.cups import SECRET
 from tests.web.authors.desk import AUTHORS, HOSTS, HOUSE, Served, mark, secrets, served
 from tests.web.service import Answer, call
@@ -491,7 +490,7 @@ def test_there_is_no_way_in_without_the_token_of_the_author(desk: Served) -> Non
 
 # --- nobody else's bytes --------------------------------------------------------------------------------------------
 
-ALL_REQUESTS = int(os.environ.get("JUDGE_TEST_REQUESTS", "500"))
+ALL_REQUESTS = sized(500, 10_000)
 """How many requests are tried."""
 
 REQUESTS = 100

@@ -13,10 +13,10 @@ from pathlib import Path
 
 import pytest
 
+from judge.base.procfs import children_of
 from judge.base.resources import BUILD_DIRECTORY
 from judge.base.scheduling import SERVICE_NICENESS
 from judge.host.house_agents import build_house_agents
-from judge.sandbox.machine.procfs import children_of
 from judge.submissions.check import CheckReport, Grade
 from judge.submissions.service import IntakeDirectory, agent_of
 from tests.cli.brains import write_brain

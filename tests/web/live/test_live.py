@@ -1,7 +1,6 @@
 """The pages of a running contest in a real browser: they go on by themselves, and lose and double nothing."""
 
 import json
-import os
 import random
 from collections.abc import Mapping, Sequence
 from contextlib import closing
@@ -16,11 +15,12 @@ from judge.contest.event_log.recorder import Recorder
 from judge.testing import Act, Agent, Say
 from tests.broadcast.logs import PAIR, events
 from tests.broadcast.test_recorder import frames_of
+from tests.examples import sized
 from tests.publish.cups import STRONG_TO_WEAK
 from tests.site.browser import Browser
 from tests.web.live.watching import Network, Watched, until, watched
 
-BREAKS = int(os.environ.get("JUDGE_TEST_BREAKS", "2"))
+BREAKS = sized(2, 40)
 """How often the service is killed, and how often the network is cut."""
 
 WITNESS = """

@@ -1,7 +1,6 @@
 """The service over the wire: it only reads, says its limits, and nobody who watches can hold it up."""
 
 import json
-import os
 import re
 import socket
 import threading
@@ -17,11 +16,12 @@ from judge.base.errors import InputError
 from judge.contest.plan import load_plan
 from judge.web.live.serve import hub_of
 from tests.broadcast.logs import PAIR, accept, events, play_next
+from tests.examples import sized
 from tests.patience import PATIENCE_S
 from tests.publish.cups import SECRET, Cup
 from tests.web.live.watching import Watched, until, watched
 
-CYCLES = int(os.environ.get("JUDGE_TEST_CYCLES", "15"))
+CYCLES = sized(15, 60)
 """How many games are played, with as many viewers, before what is left of them is counted, and again after it; 2000 are
 those of ten hours."""
 

@@ -1,7 +1,6 @@
 """The service is killed in the middle of orders: each is carried out as a whole or not at all, and then once."""
 
 import json
-import os
 import random
 import select
 import signal
@@ -15,11 +14,12 @@ from urllib.parse import urlencode
 
 from judge.contest_games import GameState
 from judge.store.orders import new_order_id
+from tests.examples import sized
 from tests.forked import ForkedProcess
 from tests.patience import PATIENCE_S
 from tests.web.organisers.office import Office, office, proof, submit
 
-KILLS = int(os.environ.get("JUDGE_TEST_CONSOLE_KILLS", "10"))
+KILLS = sized(10, 50)
 """Each at a random moment of an order; the long proof takes 200."""
 
 LATEST_S = 0.03

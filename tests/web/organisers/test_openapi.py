@@ -1,7 +1,6 @@
 """Whatever the descriptions of the service allow or forbid is sent to it, with every kind of token: it never fails."""
 
 import asyncio
-import os
 from collections.abc import Iterator
 from typing import Any
 from urllib.parse import unquote, urlencode
@@ -16,10 +15,11 @@ from schemathesis.specs.openapi.schemas import OpenApiSchema
 
 from judge.web.organisers.actions import ACTIONS
 from judge.web.organisers.app import router
+from tests.examples import sized
 from tests.web.organisers.office import FORM, Office, office, proof, submit
 from tests.web.service import Answer, call
 
-EXAMPLES = int(os.environ.get("JUDGE_TEST_API_EXAMPLES", "3"))
+EXAMPLES = sized(3, 50)
 """For each path, each mode and each kind of token; a long proof takes 200."""
 
 KINDS = ("none", "author", "watch", "act")

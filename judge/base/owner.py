@@ -12,7 +12,7 @@ from enum import Enum
 from pathlib import Path
 
 from judge.base.errors import HostError
-from judge.sandbox.machine.procfs import environment_of, process_ids, started_ticks
+from judge.base.procfs import environment_of, process_ids, started_ticks
 
 PREFIX = "judge-box-"
 MARK = "JUDGE_BOX"
