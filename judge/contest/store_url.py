@@ -1,4 +1,4 @@
-"""What the file of a contest may say about a database on a server: it can come from others, with its folder."""
+"""Limits of a database URL in a contest file, which can come from others with its folder."""
 
 import os
 import stat
@@ -47,7 +47,7 @@ def refuse_parameters(url: str) -> None:
 
 
 def is_of_others(path: Path) -> bool:
-    """Whether a file belongs to another user, who is not root, and to no group that may write it and has this user."""
+    """Whether a file belongs to another user. Root's files, and those that a group of this user may write, do not."""
     user = getattr(os, "geteuid", lambda: 0)()  # Windows has no users with numbers
     try:
         found = path.stat()
