@@ -20,7 +20,7 @@ from judge.base.descriptors import raise_descriptor_limit
 from judge.base.errors import HostError
 from judge.base.procfs import children_of, memory_bytes, stat_fields
 from judge.base.worker_processes import Worker
-from judge.broadcast.events import StateChanged
+from judge.broadcast.events import GameStarted, Unscored
 from judge.broadcast.log import LOG_FILE, EventLog
 from judge.contest.attempts import outcome_and_record
 from judge.contest.contest import Contest, open_store
@@ -76,11 +76,8 @@ PAGES = (
 
 RECORD = f"/one/records/{GAMES:05d}.json"
 
-OLD_EVENTS = 40_000
+OLD_EVENTS = 100_000
 """In the log of a contest."""
-
-SEARCHES = ("/one/feed?since=0&game=999999", "/two/data/none.csv", "/two/games/99999.html", "/none.html")
-"""What is in no event, table or page."""
 
 
 def hostile(bench: Bench) -> Iterator[Figure]:
@@ -240,9 +237,8 @@ async def ask_games(service: Service, client: int, connection: int) -> None:
 
 
 async def search(service: Service, client: int, connection: int) -> None:
-    """What does not exist."""
-    for path in SEARCHES:
-        await service.get(path, f"10.{client}.0.{connection}")
+    """Events of a missing game, from the beginning of the log."""
+    await service.get(f"/one/feed?game={1000 + connection}", f"10.{client}.0.{connection}")
 
 
 async def hold_body(service: Service, client: int, connection: int) -> None:
@@ -332,7 +328,9 @@ def _play(folder: Path) -> None:
             contest.files.put(data)
             store.accept(game.id, game.attempt, outcome)
     with closing(EventLog(folder / LOG_FILE)) as log:
-        log.append([StateChanged(at="", state="open", reason="")] * OLD_EVENTS)
+        at, number = "2000-01-01T00:00:00+00:00", GAMES + 1
+        started = GameStarted(at=at, game=number, attempt=1, first="one", second="two")
+        log.append([*[started] * OLD_EVENTS, Unscored(at=at, game=number, attempt=1, state="abandoned", reason="")])
 
 
 def _record(spec: GameSpec, world: World) -> RecordFile:
