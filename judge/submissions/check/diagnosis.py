@@ -38,7 +38,7 @@ FLUSH = sentence(
     "Python, System.out.flush() in Java; a pipe, unlike a terminal, is written only when the buffer is full"
 )
 _THINKS = sentence("it thinks too long: use the limit that the judge sends, check the clock often, and keep a reserve")
-_WAITS = sentence(
+WAITS = sentence(
     "it used no CPU time, so it is waiting: for the end of input (read line by line, not by read(), readlines() or "
     "fread()), for the rest of a line, for a command that the judge does not send, or in a sleep"
 )
@@ -374,4 +374,4 @@ def _silence(talk: RecordedTalk) -> Diagnosis:
     if late:
         used.append(sentence(f"at the end of the game it wrote {late!r}: it did not flush its output"))
         return diagnosis(FLUSH)
-    return diagnosis(_WAITS)
+    return diagnosis(WAITS)
