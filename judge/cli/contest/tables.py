@@ -92,6 +92,7 @@ def status(
         print(f"  withdrawn     {printable(agent)}: {printable(why)}")
     for agent, count in document["failures"].items():
         print(f"  failures      {printable(agent)}: {count}")
+    _print_copies(document)
     if document["again_at"]:
         print(f"  set aside     retried when nothing else can be played, not before {document['again_at']}")
     has_rounds = found.snapshot.format.has_rounds
@@ -188,13 +189,17 @@ def print_status_before(document: Mapping[str, Any], title: str) -> None:
         for each in document[key]:
             why = f": {printable(each['why'], 200)}" if each["why"] else ""
             print(f"  {key:<13} {each['id']}, {printable(each['name'], 80)} of {printable(each['author'], 80)}{why}")
-    for same in document["copies"]:
-        print(f"  copies        {printable(same, 2000)}")
+    _print_copies(document)
     for problem in document["problems"]:
         print(f"  problem       {printable(problem, 2000)}")
     shown = [f"{count} {state}" for state, count in document["submissions"].items()]
     if shown:
         print(f"  submissions   {', '.join(shown)}")
+
+
+def _print_copies(document: Mapping[str, Any]) -> None:
+    for same in document["copies"]:
+        print(f"  copies        {printable(same, 2000)}")
 
 
 def _time_left(left: timedelta) -> str:
@@ -214,6 +219,7 @@ def status_of(contest: Contest, games: bool = False, tested: bool = False) -> di
     counts = contest.store.counts(contest.name)
     listed = contest.store.games(contest.name) if games or counts[GameState.HELD] else []
     held = {game.id for game in listed if game.state == GameState.HELD}
+    gone = {*standing.out, *standing.withdrawn}
     document: dict[str, Any] = {
         "contest": contest.name,
         "state": contest.store.state(contest.name),
@@ -228,6 +234,9 @@ def status_of(contest: Contest, games: bool = False, tested: bool = False) -> di
         "cores": {} if is_over else {core: who for core, who in holders_here().items() if who},
         "disqualified": dict(standing.disqualified),
         "withdrawn": dict(standing.withdrawn),
+        "copies": equal_files(
+            (each.name, {each.seat.digest}) for each in contest.snapshot.entries if each.name not in gone
+        ),
         "failures": dict(sorted(failures.items(), key=lambda found: (-found[1], found[0]))),
         "again_at": again_at(contest.store, contest.name) if held else None,
     }
