@@ -83,8 +83,10 @@ def home(directory: IntakeDirectory) -> Iterator[Home]:
 
 
 def test_page_names_game_limits_runtimes_and_deadline(home: Home) -> None:
-    facts = dict(re.findall(r"<dt>([^<]*)</dt><dd>(.*?)</dd>", home.page()))
+    page = home.page()
+    facts = dict(re.findall(r"<dt>([^<]*)</dt><dd>(.*?)</dd>", page))
 
+    assert '<a href="https://plastovicka.github.io/protocl2en.htm">gomocup</a>' in page
     assert "gomoku" == facts["Game"]
     assert "20\N{MULTIPLICATION SIGN}20" == facts["Board"]
     assert "freestyle" == facts["Rule"]
