@@ -434,10 +434,10 @@ def start_of(examinee: Examinee, talk: RecordedTalk, policy: Policy) -> Diagnosi
     command = (*_ONE_LINE, *examinee.agent.seat(examinee.policy).command)
     again = examinee.ask(examinee.questions.asked[:1], soon(policy), options=examinee.questions.plain, command=command)
     examinee.talks.remove(again)
-    said = decode(again.first_bytes).splitlines()
+    said = again.last_line
     if not said:
         return found
-    ended = sentence(f"when its input ended after the first line, it wrote {said[0]!r}")
+    ended = sentence(f"when its input ended after the first line, it wrote {said!r}")
     return Diagnosis(f"{found.evidence}; {ended}", _READ_LINES, found.stderr)
 
 

@@ -38,12 +38,14 @@ MAX_STDERR_LINES = 12
 
 
 IGNORED = "ignored: "
-CHATTER = re.compile(r"(?i)(?:debug|message|error|unknown|info|bye)\b|name=")
+_OF_MONO = "mono_thread_internal_set_priority:"
+"""Begins a line that Mono writes on stdout in every box."""
+CHATTER = re.compile(rf"(?i)(?:debug|message|error|unknown|info|bye)\b|name=|{_OF_MONO}")
 
 
 def _lines(data: bytes) -> list[str]:
-    text = decode(data)
-    return [line.strip()[:_LINE_CHARACTERS] for line in text.splitlines() if line.strip()]
+    lines = (line.strip() for line in decode(data).splitlines())
+    return [line[:_LINE_CHARACTERS] for line in lines if line and not line.startswith(_OF_MONO)]
 
 
 @dataclass(frozen=True)

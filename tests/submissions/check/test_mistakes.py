@@ -111,7 +111,7 @@ def test_start_that_is_answered_in_other_words_shows_the_expected_word(examined:
 
 @pytest.mark.slow
 def test_program_that_reads_to_the_end_of_input_is_named(examined: Examine) -> None:
-    report = examined(flawed.reading("sys.stdin.read().split('\\n')"), start_ms=3000)
+    report = examined(flawed.reading("sys.stdin.read().splitlines()"), start_ms=3000)
 
     (start,) = problems(report)
     assert "when its input ended after the first line, it wrote 'OK'" in start.evidence
@@ -124,6 +124,16 @@ def test_program_that_sleeps_is_not_said_to_read_to_the_end(examined: Examine) -
 
     (start,) = problems(report)
     assert "it is waiting: for the end of input" in start.fix
+
+
+@pytest.mark.slow
+def test_line_of_mono_is_neither_a_warning_nor_a_cause(examined: Examine) -> None:
+    line = 'mono_thread_internal_set_priority: pthread_setschedparam failed, error: "Operation not permitted" (1)'
+    said = f"print({line!r}, flush=True)"
+
+    assert [] == problems(examined(flawed.remembering(said)))
+    crash = flawed.hearing("if command == 'BEGIN':\n    raise KeyError(5)")
+    assert "fix the crash; this repeats it" in problems(examined(flawed.remembering(said, crash)))[0].fix
 
 
 @pytest.mark.slow
