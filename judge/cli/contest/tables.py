@@ -79,7 +79,7 @@ def status(
         )
     print(f"  chance        {document['chance']['words']}")
     if document["folders"]:
-        print(f"  {printable(document['folders'], 2000)}")
+        print(f"  folders       {printable(document['folders'], 2000)}")
     for host in document["hosts"]:
         print(f"  host          {printable(host['name'], 80)}: {_host_words(host, running)}")
         for what in host["stands_out"]:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from shlex import quote as quoted
 
-from judge.agents.agents import MONO
+from judge.agents.agents import MANIFEST, MONO
 from judge.agents.program_files import folded, similar_path
 from judge.agents.programs import first_line, is_dll, is_dotnet
 from judge.base.bookkeeping import own_paths
@@ -131,9 +131,12 @@ def diagnose(talk: RecordedTalk) -> Diagnosis:
 
 
 def _repeating(talk: RecordedTalk) -> str:
-    own = sorted(path.name for path in talk.program.iterdir())
+    names = {path.name for path in talk.program.iterdir()}
+    own = names - {MANIFEST}
     seat = talk.record.spec.seats[talk.seat]
-    agent = own[0] if len(own) == 1 else seat.name
+    # A build adds the manifest to a file that was sent alone.
+    is_alone = len(own) == 1 and (names == own or {Path(name).stem for name in own} == {seat.name})
+    agent = own.pop() if is_alone else seat.name
     return f"judge check ./{quoted(agent)} --policy {quoted(talk.record.spec.policy.name)} --keep conversations"
 
 
