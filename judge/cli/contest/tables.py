@@ -1,7 +1,7 @@
 """`judge contest status`, `standings`, `crosstable` and `log`."""
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Annotated, Any
@@ -219,7 +219,6 @@ def status_of(contest: Contest, games: bool = False, tested: bool = False) -> di
     counts = contest.store.counts(contest.name)
     listed = contest.store.games(contest.name) if games or counts[GameState.HELD] else []
     held = {game.id for game in listed if game.state == GameState.HELD}
-    gone = {*standing.out, *standing.withdrawn}
     document: dict[str, Any] = {
         "contest": contest.name,
         "state": contest.store.state(contest.name),
@@ -234,9 +233,7 @@ def status_of(contest: Contest, games: bool = False, tested: bool = False) -> di
         "cores": {} if is_over else {core: who for core, who in holders_here().items() if who},
         "disqualified": dict(standing.disqualified),
         "withdrawn": dict(standing.withdrawn),
-        "copies": equal_files(
-            (each.name, {each.seat.digest}) for each in contest.snapshot.entries if each.name not in gone
-        ),
+        "copies": _same_files(contest, {*standing.out, *standing.withdrawn}),
         "failures": dict(sorted(failures.items(), key=lambda found: (-found[1], found[0]))),
         "again_at": again_at(contest.store, contest.name) if held else None,
     }
@@ -256,6 +253,15 @@ def status_of(contest: Contest, games: bool = False, tested: bool = False) -> di
             for game in shown
         ]
     return document
+
+
+def _same_files(contest: Contest, gone: Collection[str]) -> list[str]:
+    with closing(intake_directory(contest.planned).register()) as register:
+        uploads = {each.id: each.upload for each in register.submissions()}
+    entries = [each for each in contest.snapshot.entries if each.name not in gone]
+    return equal_files(
+        (each.name, {each.seat.digest, uploads.get(each.submission or 0, "")} - {""}) for each in entries
+    )
 
 
 def _chance(contest: Contest, is_over: bool) -> dict[str, Any]:
