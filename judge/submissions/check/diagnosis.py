@@ -134,7 +134,7 @@ def _repeating(talk: RecordedTalk) -> str:
     names = {path.name for path in talk.program.iterdir()}
     own = names - {MANIFEST}
     seat = talk.record.spec.seats[talk.seat]
-    # A build adds the manifest to a file that was sent alone.
+    # A build adds the manifest.
     is_alone = len(own) == 1 and (names == own or {Path(name).stem for name in own} == {seat.name})
     agent = own.pop() if is_alone else seat.name
     return f"judge check ./{quoted(agent)} --policy {quoted(talk.record.spec.policy.name)} --keep conversations"

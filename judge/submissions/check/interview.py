@@ -55,7 +55,7 @@ _NO_ANSWERS = sentence(
 )
 _FLUSH_PYTHON = sentence("flush after every line, for other managers do not run Python so: print(move, flush=True)")
 _ONE_LINE = ("sh", "-c", 'read -r line; printf "%s\\n" "$line" | exec "$@"', "sh")
-"""Begins a command that gets one line and the end of its input."""
+"""Before a command: one line is its whole input."""
 _READ_LINES = sentence(
     "read line by line, not to the end of input by read(), readlines() or fread(), and flush stdout after every line"
 )
@@ -73,7 +73,7 @@ def hurried(policy: Policy) -> Policy:
 
 
 def soon(policy: Policy) -> Policy:
-    """Limit a turn to `SOON_MS` and the start to `HASTY_MS`."""
+    """Limit turn and start."""
     policy = _hasty(policy)
     clock = policy.clock
     if not 0 < clock.turn_ms < SOON_MS < clock.turn_ms + clock.tolerance_ms:
@@ -427,7 +427,7 @@ def quiet_of(examinee: Examinee, results: QuestionResults, policy: Policy) -> It
 
 
 def start_of(examinee: Examinee, talk: RecordedTalk, policy: Policy) -> Diagnosis:
-    """Why it did not start. A silent agent is started again with one line and the end of its input."""
+    """A silent agent is started again with one line as its whole input."""
     found = diagnose(talk)
     if found.fix != WAITS:
         return found
