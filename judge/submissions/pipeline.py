@@ -305,7 +305,7 @@ class _UploadPipeline:
             if failed:
                 names = ", ".join(finding.check for finding in failed)
                 what = sentence(f"failed checks: {names} (see the report)")
-                raise RefusedError("; ".join(filter(None, (what, failed[0].fix))))
+                raise RefusedError("; ".join([what, *(finding.fix for finding in failed if finding.fix)][:2]))
             warned = sum(finding.grade is Grade.WARNING for finding in report.findings)
             count = len(report.findings)
             words.append(

@@ -194,6 +194,7 @@ def test_one_file_is_enough(send: Send) -> None:
     outcome = send(source, "mine.py", policy=policy, name="theirs")
 
     assert "" == outcome.refusal
+    assert "the syntax of Python was checked" == outcome.steps[2].text
     assert outcome.agent
     assert ("python3", "mine.py") == outcome.agent.manifest.command
     assert ("theirs", "mine") == (outcome.agent.manifest.name, outcome.agent.calls_itself(policy))
