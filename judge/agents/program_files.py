@@ -81,7 +81,9 @@ def copy_directory(source: Path, target: Path) -> Path:
             raise InputError(sentence(f"{source}: more than {MAX_FILES} files or {MAX_BYTES} bytes"))
         name = path.relative_to(source)
         if len(name.parts) > MAX_DEPTH:
-            raise InputError(sentence(f"{source}: a file is deeper than {MAX_DEPTH} names: move it up, or leave it out"))
+            raise InputError(
+                sentence(f"{source}: a file is deeper than {MAX_DEPTH} names: move it up, or leave it out")
+            )
         to = target / name
         to.parent.mkdir(parents=True, exist_ok=True)
         copy_file(path, to, is_executable=bool(path.stat().st_mode & stat.S_IXUSR))
