@@ -2,6 +2,7 @@
 
 import select
 import time
+from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from itertools import chain
@@ -16,6 +17,7 @@ from judge.referee.wire import Happening, Inbox, Measured, MemoryUse, RanOn
 from judge.sandbox.box import NO_FREEZER, Box, Channel, EventSource, ProcessReport
 from judge.sandbox.host_activity.core_use import CoreUse
 from judge.sandbox.host_activity.stalls import StallWatch
+from judge.sandbox.machine.pipes import PipeSource
 
 _KIND_OF_CHANNEL = {
     Channel.OUT: EntryKind.READ,
@@ -34,6 +36,9 @@ _STARTED = ProcessReport("started").encode()
 
 _WRITABLE = select.EPOLLOUT
 _BROKEN = select.EPOLLERR | select.EPOLLHUP
+
+_REST_BYTES, _REST_NS = 1 << 16, 500_000
+"""Of stderr beyond its bound, this much is read, then nothing for so long. An agent can print gigabytes a second."""
 
 _OVERSLEPT_NS = 5_000_000
 """Shorter lateness at a deadline is not recorded."""
@@ -81,6 +86,9 @@ class LiveWire:
         self._outbox = [bytearray(), bytearray()]
         self._has_looked = False
         self._room: dict[int, int] = {}
+        self._surplus: Counter[int] = Counter()
+        """Bytes beyond the bound of stderr, by descriptor, since it rested."""
+        self._rests_until = 0
         self._pulse = pulse
         self._is_elsewhere = is_elsewhere
         self._suspended_ns = 0 if pulse is None else pulse.suspended_ns
@@ -246,6 +254,8 @@ class LiveWire:
         while not self._inbox:
             now = time.monotonic_ns()
             closer_at = self._meter.look_closer(now, until_ns)
+            if self._rests_until:
+                closer_at = min(closer_at, self._end_rest(now))
             if now < spun_until:
                 ready = self._poll_for(0.0)
             else:
@@ -315,9 +325,28 @@ class LiveWire:
         elif not chunks and mask & _BROKEN and not mask & select.EPOLLPRI:
             self._unwatch(fd)  # it would be reported repeatedly
         for channel, data in chunks:
+            if channel is Channel.ERR and data and not self._inbox.has_stderr_room(seat):
+                self._rest(fd, source, len(data))
             if channel is Channel.REPORT and data != _STARTED:
                 self._stopped.ends(seat)
             self._inbox.add(now, seat, _KIND_OF_CHANNEL[channel], data)
+
+    def _rest(self, fd: int, source: EventSource, count: int) -> None:
+        self._surplus[fd] += count
+        if self._surplus[fd] >= _REST_BYTES and isinstance(source, PipeSource):
+            self._epoll.modify(fd, 0)
+            self._rests_until = self._rests_until or time.monotonic_ns() + _REST_NS
+
+    def _end_rest(self, now: int) -> int:
+        """When it ends."""
+        if now < self._rests_until:
+            return self._rests_until
+        for fd in self._surplus:
+            if fd in self._sources:
+                self._epoll.modify(fd, self._sources[fd][1].events)
+        self._surplus.clear()
+        self._rests_until = 0
+        return now
 
     def _flush(self, fd: int, mask: int) -> None:
         """A full pipe without a reader is reported as broken, never as writable."""

@@ -261,6 +261,7 @@ class Referee:
         side = self.sides[seat]
         talk.settle(side.clock, now)
         self._await_ends([seat], side.clock.deadline(Wait.CLOSE, now).ns)
+        self._faults.await_end(seat)  # else it would take the new process's time, and look like another program
         side.renew()
         talk.since, talk.wait = self._wire.respawn(seat), None
         return talk.since
