@@ -112,6 +112,7 @@ class ContestFolder:
         from judge.contest.event_log.recorder import RecorderProcess
         from judge.contest.executor import slots_on_host
         from judge.contest.host_setup import make_ready
+        from judge.contest.settings import finish_change
         from judge.contest.witnesses import periodic_cosigning
         from judge.publish.before_export import export_problems
 
@@ -130,6 +131,7 @@ class ContestFolder:
             ExitStack() as stack,
         ):
             is_new = not has_begun(store, planned)
+            finish_change(planned)
             if is_new and load_plan(planned.path).text != planned.text:
                 raise InputError(f"{planned.path} was changed just now; run the same command again")
             waits = why_not_yet(store, planned) if is_new else ""

@@ -14,7 +14,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from functools import partial
-from io import BytesIO
 from pathlib import Path, PurePosixPath
 from typing import Annotated, Literal
 
@@ -117,12 +116,14 @@ def check_backup(
     """
     copies = Files(directory / "files")
     for copy in manifest.files.values():
-        copies.get(copy.sha256)
+        copies.copy(copy.sha256)
     for digest in track(manifest.stored, len(manifest.stored), "checking records"):
-        copies.get(digest)
+        copies.copy(digest)
     with owned_directory() as folder:
         for digest, packed in agents.items():
-            AgentStore(folder).put_packed(digest, BytesIO(copies.get(packed)))
+            copies.copy(packed)
+            with copies.opened(packed) as file:
+                AgentStore(folder).put_packed(digest, file)
     for path, digest in manifest.programs.items():
         if digest_of_copies(manifest.files, path) != digest:
             raise InputError(f"{path}: the copy of the agent differs from the agent: back up again")

@@ -16,8 +16,8 @@ def foreign(planned: Planned, named: Collection[str], instead: str = "") -> Plan
         return planned
     if instead:
         return planned.with_store(instead)
-    if planned.store_url in named:
-        return planned
+    if planned.written_store_url in named:
+        return planned.with_store(planned.written_store_url)
     raise InputError(
         f"{planned.path}: store names a database outside its folder, which is opened only if you name it: give --store "
         "URL where the command has that option, or use an export of the contest"

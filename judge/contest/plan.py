@@ -19,6 +19,7 @@ from judge.base.parsing import StrictDatetime
 from judge.base.toml_files import parse, read_text, validated
 from judge.catalog import game_entry
 from judge.contest.opening_files import opening_file, read_openings
+from judge.contest.store_url import is_of_others, refuse_parameters
 from judge.games.types import Opening
 from judge.host.house_agents import house_agent_names
 from judge.referee.policy import Policy, load_policy
@@ -258,6 +259,11 @@ class Plan(_Table):
         return self
 
     @model_validator(mode="after")
+    def _limits_the_parameters_of_the_store(self) -> Self:
+        refuse_parameters(self.store)
+        return self
+
+    @model_validator(mode="after")
     def _starts_only_a_ladder_from_ratings(self) -> Self:
         if self.ratings.from_ and not isinstance(self.format, Ladder):
             raise ValueError(
@@ -295,6 +301,8 @@ class Planned:
     text: str
     plan: Plan
     policy: Policy
+    has_named_store: bool = False
+    """Whether the user named the store, not the file."""
 
     @property
     def name(self) -> str:
@@ -323,7 +331,17 @@ class Planned:
 
     @property
     def store_url(self) -> str:
-        """Relative SQLite paths are resolved in the folder."""
+        """The database to open. Raises InputError if only the file of another user names its server."""
+        if self.plan.store and self.database_file is None and not self.has_named_store and is_of_others(self.path):
+            raise InputError(
+                f"{self.path}: another user's file names a database on a server, and is not followed: copy the folder, "
+                "or make the file your own"
+            )
+        return self.written_store_url
+
+    @property
+    def written_store_url(self) -> str:
+        """Of the file. Relative SQLite paths are resolved in the folder."""
         start, name = "sqlite:///", self.plan.store.removeprefix("sqlite:///")
         if not self.plan.store.startswith(start) or name.startswith("/"):
             return self.plan.store
@@ -332,8 +350,8 @@ class Planned:
     @property
     def database_file(self) -> Path | None:
         """The SQLite file; None with PostgreSQL."""
-        start, name = "sqlite:///", self.store_url.removeprefix("sqlite:///")
-        return Path(name) if self.store_url.startswith(start) else None
+        start, url = "sqlite:///", self.written_store_url
+        return Path(url.removeprefix(start)) if url.startswith(start) else None
 
     @property
     def keeps_own_database(self) -> bool:
@@ -343,8 +361,8 @@ class Planned:
         return is_plain and path is not None and path.resolve().is_relative_to(self.folder.resolve())
 
     def with_store(self, url: str) -> "Planned":
-        """With another database; empty: without one."""
-        return replace(self, plan=self.plan.model_copy(update={"store": url}))
+        """With a database that the user named; empty: without one."""
+        return replace(self, plan=self.plan.model_copy(update={"store": url}), has_named_store=True)
 
     @property
     def has_no_store(self) -> bool:

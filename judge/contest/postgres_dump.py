@@ -4,6 +4,7 @@ import hashlib
 import re
 import sqlite3
 import subprocess
+import tempfile
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -20,6 +21,8 @@ from judge.store.types import FileKind
 _COPY = re.compile(r"COPY (?:\w+\.)?\"?(\w+)\"? \((.*)\) FROM stdin;")
 _ESCAPES = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
 _ESCAPE = re.compile(r"\\(.)", re.DOTALL)
+
+MAX_ERROR_BYTES = 1000
 
 Value = str | int | float | bytes | None
 
@@ -40,21 +43,23 @@ def load_dump(dump: Path, target: Path) -> None:
 
 
 def _pg_restore(*arguments: str) -> Iterator[str]:
-    try:
-        process = subprocess.Popen(
-            ["pg_restore", *arguments],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            encoding="utf-8",
-            errors="replace",
-        )
-    except OSError as error:
-        raise HostError(f"pg_restore: {error.strerror}; install the client programs of PostgreSQL") from None
-    with process:
-        if process.stdout is not None:
-            yield from process.stdout
-        said = "" if process.stderr is None else process.stderr.read()
+    with tempfile.TemporaryFile() as errors:  # a full pipe would stop it
+        try:
+            process = subprocess.Popen(
+                ["pg_restore", *arguments],
+                stdout=subprocess.PIPE,
+                stderr=errors,
+                text=True,
+                encoding="utf-8",
+                errors="replace",
+            )
+        except OSError as error:
+            raise HostError(f"pg_restore: {error.strerror}; install the client programs of PostgreSQL") from None
+        with process:
+            if process.stdout is not None:
+                yield from process.stdout
+        errors.seek(0)
+        said = errors.read(MAX_ERROR_BYTES).decode(errors="replace")
     if process.returncode:
         raise InputError(
             f"{arguments[-1]}: pg_restore cannot read it: {printable(said)}; make a new dump with pg_dump "

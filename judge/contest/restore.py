@@ -7,7 +7,6 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
-from io import BytesIO
 from pathlib import Path, PurePosixPath
 
 from judge.agents.program_files import program_digest
@@ -144,7 +143,8 @@ def _write(source: Path, folder: Path, manifest: BackupManifest, store: str, tra
     for name, copy in manifest.files.items():
         path = folder / (_PLAN if name == PLAN_FILE else _plain(name))
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(copies.get(copy.sha256))
+        with path.open("wb") as file:
+            copies.copy(copy.sha256, file)
         path.chmod(copy.mode)
     if not (folder / _PLAN).is_file():
         raise InputError(f"{source}: the backup has no {PLAN_FILE}")
@@ -153,10 +153,12 @@ def _write(source: Path, folder: Path, manifest: BackupManifest, store: str, tra
     for digest in track(manifest.stored, len(manifest.stored), "copying records"):
         path = stored.path(digest)
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(copies.get(digest))
+        with path.open("wb") as file:
+            copies.copy(digest, file)
     agents = AgentStore(planned.agents)
     for digest, packed in manifest.agents.items():
-        agents.put_packed(digest, BytesIO(copies.get(packed)))
+        with copies.opened(packed) as file:
+            agents.put_packed(digest, file)
     for name, digest in manifest.programs.items():
         if program_digest(folder / _plain(name)) != digest:
             raise InputError(f"{name}: the restored agent differs from the agent that was backed up")

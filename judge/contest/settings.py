@@ -3,8 +3,10 @@
 A change is an order: it rewrites contest.toml and is in the journal with its reason.
 """
 
+import glob
 import hashlib
 from collections.abc import Mapping
+from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -14,11 +16,11 @@ from judge.base.durable_files import PARTIAL, sync, write_durably
 from judge.base.errors import HostError, InputError
 from judge.base.text import sentence
 from judge.base.toml_edit import Document, edited, set_value
-from judge.base.toml_files import toml_quoted
+from judge.base.toml_files import read_text, toml_quoted
 from judge.contest.next_plan import with_changes
 from judge.contest.plan import Planned, load_plan
 from judge.contest.run_lock import alone
-from judge.store.orders import DoneOrder, OrganiserOrder
+from judge.store.orders import DoneOrder, Orders, OrganiserOrder
 from judge.store.submissions import Register
 
 TEXTS = {"title": ("title",), "about": ("about",)}
@@ -62,7 +64,7 @@ def settings_of(planned: Planned) -> Settings:
         values |= {"turn_ms": str(clock.turn_ms), "match_ms": str(clock.match_ms)}
     else:
         values["control"] = clock.control
-    return Settings(values, zone, hashlib.sha256(planned.text.encode()).hexdigest())
+    return Settings(values, zone, _digest(planned.text))
 
 
 def _local(at: datetime, zone: str) -> str:
@@ -95,21 +97,37 @@ def change_settings(
         inner.note_settings(f"{told}: {order.why}")
         return sentence(f"settings changed: {told}")
 
-    prepared = planned.path.with_name(f"{planned.path.name}.changed{PARTIAL}")
+    order = order.with_id()
     with alone(planned):  # no run begins with the old file
+        finish_change(planned)
+        prepared = planned.path.with_name(f"{planned.path.name}.{order.id}.{_version(planned)}{PARTIAL}")
         try:
-            done = register.carry_out(order, do)
-            # After the commit, which may fail.
-            if not done.is_repeated:
-                prepared.replace(planned.path)
-                sync(planned.path.parent)
-        except OSError as error:
-            raise HostError(
-                f"{planned.path}: {error.strerror}: the file is unchanged, and the journal is not"
-            ) from None
+            return register.carry_out(order, do)
         finally:
-            prepared.unlink(missing_ok=True)
-    return done
+            finish_change(planned)
+
+
+def finish_change(planned: Planned) -> None:
+    """Change the file if the journal has the order, which a killed process has perhaps given. The caller is `alone`."""
+    start = f"{planned.path.name}."
+    for prepared in planned.folder.glob(f"{glob.escape(start)}{'?' * 32}.{'?' * 64}{PARTIAL}*"):
+        number, version, *_ = prepared.name.removeprefix(start).split(".")
+        with closing(Orders(planned.store_url, planned.name)) as orders:
+            is_due = orders.get(number) is not None and version == _version(planned)
+        try:
+            prepared.replace(planned.path) if is_due else prepared.unlink()
+            sync(planned.folder)
+        except OSError as error:
+            raise HostError(f"{prepared}: {error.strerror}: the next change, run or service tries it again") from None
+
+
+def _version(planned: Planned) -> str:
+    """Of the file now."""
+    return _digest(read_text(planned.path, "a contest file"))
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 FINAL = sentence("The contest has begun: its title, description, clocks and times are final.")

@@ -9,7 +9,7 @@ import hashlib
 import os
 import sys
 from collections.abc import Mapping
-from contextlib import suppress
+from contextlib import closing, suppress
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from importlib.resources import files
@@ -20,6 +20,7 @@ from typing import IO, Literal
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from pydantic import BaseModel, ConfigDict
 
+from judge.base.appended_file import AppendedFile
 from judge.base.durable_files import PARTIAL
 from judge.base.parsing import parse_json
 from judge.catalog import game_entry
@@ -52,20 +53,21 @@ def key_of(context: GamePageContext, code: str) -> str:
 def read_former(former: Path, folder: Path, key: Ed25519PublicKey) -> Mapping[str, StoredPages]:
     """Return the game pages of the export `former` that `key` signed, by `key_of` their game.
 
-    `folder` is the contest's. Pages with another SHA-256 than in the manifest are left out. Raises InputError if
-    `former` is no export or not signed by `key`.
+    `folder` is the contest's. Pages with another SHA-256 than in the manifest, and damaged lines, are left out. Raises
+    InputError if `former` is no export or not signed by `key`.
     """
     manifest = read_signed_manifest(former, key)
     listed = {file.path: file.sha256 for file in manifest.files}
-    path, known = folder / PAGES_FILE, {}
-    if not path.exists():
-        return {}
-    with path.open("rb") as file:
-        while text := file.readline(MAX_LINE_BYTES):
-            line = parse_json(_Line, text, f"{path}: not written by judge contest export; remove it")
-            if all(listed.get(name) == digest for name, digest in line.pages.files.items()):
-                known[line.key] = line.pages
+    known: dict[str, StoredPages] = {}
+    with closing(AppendedFile(folder / PAGES_FILE, _line, MAX_LINE_BYTES)) as file:
+        while (found := file.news()) is not None:
+            lines = (line.value for line in found)
+            known |= {line.key: line.pages for line in lines if line.pages.files.items() <= listed.items()}
     return known
+
+
+def _line(text: bytes) -> _Line:
+    return parse_json(_Line, text, "not written by judge contest export")
 
 
 class PagesFile:

@@ -151,7 +151,7 @@ class PlyRecord(_Value):
 class FolderRecord(_Value):
     """A kept folder after the game."""
 
-    digest: str
+    digest: str = Field(pattern=_DIGEST)
     """The final state; the initial one if the game is void or nothing could be kept."""
     used_bytes: int | None = None
     """Use of the whole file system; None: unknown."""

@@ -20,7 +20,7 @@ from judge.records.gomoku.pgn import write_pgn
 from judge.records.gomoku.record import WINNERS, FiveRecord, Outcome
 from judge.records.search_figures import EvaluatedGame, evaluate_game, search_figures
 from judge.records.steps import Stepped
-from judge.referee.spec import RecordFile, public_part
+from judge.referee.spec import GameRecord, RecordFile, public_part
 from judge.referee.transcript import EntryKind
 from judge.site.game_page import GamePageContext, game_pages, game_picture
 from judge.site.pages import PagePlace
@@ -109,6 +109,21 @@ def read_stored(files: Path, digest: str) -> RecordFile:
     """A stored record. Raises InputError if it is invalid."""
     stored = Files(files)
     return parse_json(RecordFile, stored.get(digest), f"{stored.path(digest)}: not a record of a game")
+
+
+class _RecordPart(BaseModel):
+    record: GameRecord
+
+
+def read_stored_record(files: Path, digest: str) -> GameRecord:
+    """A stored record without its transcript, which is the second part of the file and most of its size.
+
+    Raises as `read_stored`.
+    """
+    stored = Files(files)
+    data = stored.get(digest)
+    part = data[: data.find(b',"transcript":')] + b"}"
+    return parse_json(_RecordPart, part, f"{stored.path(digest)}: not a record of a game").record
 
 
 def public_record(files: Path, digest: str) -> bytes:

@@ -8,13 +8,16 @@ import secrets
 import time
 from collections.abc import Iterator
 from contextlib import suppress
+from io import BytesIO
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import IO, Self
 
 from judge.base.durable_files import PARTIAL, open_regular, sync, sync_file, write_durably
 from judge.base.errors import HostError, InputError
 from judge.base.locks import lock, try_lock
+
+PIECE_BYTES = 1 << 20
 
 
 class Files:
@@ -53,15 +56,28 @@ class Files:
 
     def get(self, digest: str) -> bytes:
         """Raises InputError if the file is missing or changed."""
+        data = BytesIO()
+        self.copy(digest, data)
+        return data.getvalue()
+
+    def copy(self, digest: str, target: IO[bytes] | None = None) -> None:
+        """Check a file in pieces, and write them to `target`. Raises as `get`, and OSError of the target."""
+        found = hashlib.sha256()
+        with self.opened(digest) as file:
+            while part := file.read(PIECE_BYTES):
+                found.update(part)
+                if target is not None:
+                    target.write(part)
+        if found.hexdigest() != digest:
+            raise InputError(f"{self.path(digest)}: its SHA-256 differs from its name: it was changed or damaged")
+
+    def opened(self, digest: str) -> IO[bytes]:
+        """Open a file without checking it. Raises InputError if it is missing."""
         path = self.path(digest)
         try:
-            with open_regular(path) as file:
-                data = file.read()
+            return open_regular(path)
         except OSError as error:
             raise InputError(f"{path}: {error.strerror}, but the store refers to it") from None
-        if hashlib.sha256(data).hexdigest() != digest:
-            raise InputError(f"{path}: its SHA-256 differs from its name: it was changed or damaged")
-        return data
 
     def path(self, digest: str) -> Path:
         """Raises ValueError if `digest` is invalid."""

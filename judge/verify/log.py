@@ -24,6 +24,7 @@ from judge.store.types import (
     ENTERS,
     EVENTS,
     FROZEN,
+    RATED,
     SEASON_ENDED,
     WITHDRAWN,
     JournalLine,
@@ -186,7 +187,7 @@ def _agent(line: JournalLine) -> str:
 # --- tables ----------------------------------------------------------------------------------------------------------
 
 
-_OF_SEASON = frozenset({SEASON_ENDED, ADMISSIONS_FROZEN, ADMISSIONS_REOPENED})
+_OF_SEASON = frozenset({SEASON_ENDED, ADMISSIONS_FROZEN, ADMISSIONS_REOPENED, RATED})
 
 _OF_CONTEST = _OF_SEASON | {
     *("scheduled", "started", "accepted", "disqualified", WITHDRAWN, "entered", "open", "paused", "stopped")
@@ -364,7 +365,7 @@ class _SubmissionHistory:
             if self._ends is not None and line.text == season_end_text(self._ends) and not self._is_at_end(line):
                 yield "it is earlier than the end of the season"
             self._has_ended = True
-        else:
+        elif line.event != RATED:
             if self._is_frozen == (line.event == ADMISSIONS_FROZEN):
                 yield f"admissions were {'frozen' if self._is_frozen else 'open'} before"
             self._is_frozen = line.event == ADMISSIONS_FROZEN

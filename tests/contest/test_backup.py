@@ -7,6 +7,7 @@ import shutil
 import sqlite3
 import stat
 import subprocess
+import tracemalloc
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
@@ -148,6 +149,20 @@ def test_damaged_backup_is_not_restored(running: Cup, tmp_path: Path, damage: st
     with pytest.raises(InputError):
         restore(tmp_path / "backup", tmp_path / "restored")
     assert [] == [path for path in tmp_path.iterdir() if "restored" in path.name]
+
+
+def test_large_files_are_restored_in_pieces(running: Cup, tmp_path: Path) -> None:
+    """A backup of others may name files larger than memory."""
+    data = os.urandom(64 << 20)
+    (running.folder / "weights.bin").write_bytes(data)
+    back_up(running.planned, tmp_path / "backup", sample=0)
+    tracemalloc.start()
+    try:
+        restore(tmp_path / "backup", tmp_path / "restored", sample=0)
+        assert tracemalloc.get_traced_memory()[1] < len(data) // 2
+    finally:
+        tracemalloc.stop()
+    assert data == (tmp_path / "restored/weights.bin").read_bytes()
 
 
 def test_wrong_record_is_found_by_the_replay(running: Cup, tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """A backup of a contest in PostgreSQL: the dump of pg_dump is checked before it is part of a backup."""
 
+import os
 import random
 import subprocess
 from collections.abc import Iterator
@@ -12,6 +13,7 @@ from judge.base.errors import InputError
 from judge.contest.backup import back_up
 from judge.contest.backup_check import check_backup, read_manifest
 from judge.contest.plan import load_plan
+from judge.contest.postgres_dump import load_dump
 from judge.contest.restore import restore
 from tests.publish.cups import STRONG_TO_WEAK, Cup
 from tests.store.server import running
@@ -129,3 +131,12 @@ def test_dump_of_a_changed_history_is_refused(cup: Cup, database: str, tmp_path:
     engine.dispose()
     with pytest.raises(InputError, match="was forked"):
         back_up(cup.planned, tmp_path / "backup", dump=path)
+
+
+def test_many_warnings_of_pg_restore_do_not_stop_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    program = tmp_path / "pg_restore"
+    program.write_text("#!/bin/sh\nhead -c 1000000 /dev/zero | tr '\\0' x >&2\nexit 1\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    with pytest.raises(InputError, match="cannot read it: xxx"):
+        load_dump(tmp_path / "cup.dump", tmp_path / "cup.db")

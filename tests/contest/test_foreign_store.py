@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import os
 import socket
 import sqlite3
 import sys
@@ -13,7 +14,9 @@ import pytest
 
 from judge.base.errors import InputError, StoreDamagedError, StoreLostError
 from judge.contest.backup import back_up
+from judge.contest.contest import open_store
 from judge.contest.earlier_contests import read_earlier
+from judge.contest.entries import intake_directory
 from judge.contest.folders.transfer import read_any
 from judge.contest.foreign_store import foreign
 from judge.contest.plan import load_plan
@@ -39,7 +42,7 @@ def foreign_folder(tmp_path: Path, server: socket.socket) -> Path:
         cup.play(2)
         path = cup.folder / "contest.toml"
     text = path.read_text()
-    url = f"postgresql+psycopg://judge@127.0.0.1:{port}/cup?connect_timeout=2&passfile=/etc/passwd"
+    url = f"postgresql+psycopg://judge@127.0.0.1:{port}/cup?connect_timeout=2"
     path.write_text(f'store = "{url}"\n{text}')
     return path.parent
 
@@ -150,5 +153,72 @@ def test_foreign_database_with_a_view_or_trigger_is_not_read(tmp_path: Path) -> 
 def test_joined_contest_in_the_own_database_is_read(tmp_path: Path, foreign_folder: Path) -> None:
     """The caller's own contest.toml names the same database."""
     planned = load_plan(foreign_folder)
-    assert planned == foreign(planned, [planned.store_url])
+    assert planned.store_url == foreign(planned, [planned.store_url]).store_url
     assert read_joined(planned, planned.policy) == (None, ())
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "passfile=/home/olga/.pgpass",
+        "service=mine",
+        "servicefile=/tmp/services",
+        "sslkey=/home/olga/key.pem",
+        "sslcert=/home/olga/cert.pem",
+        "sslpassword=x",
+        "hostaddr=10.0.0.1",
+        "host=example.org",
+        "host=/run/postgresql&host=example.org",
+        "password=x",
+        "user=x",
+        "dbname=x",
+        "PASSFILE=/home/olga/.pgpass",
+        "pass%66ile=/home/olga/.pgpass",
+        "connect_timeout=2&passfile=/home/olga/.pgpass",
+        "krbsrvname=x",
+    ],
+)
+def test_url_in_a_contest_file_names_no_file_of_the_user_and_no_other_host(query: str, foreign_folder: Path) -> None:
+    path = foreign_folder / "contest.toml"
+    path.write_text(path.read_text().replace("?connect_timeout=2", f"?{query}"))
+    with pytest.raises(InputError, match=r"contest.toml:.*store: remove .*= from the URL"):
+        load_plan(path)
+
+
+@pytest.mark.parametrize("query", ["sslmode=require&connect_timeout=2", "host=/run/postgresql&port=5433"])
+def test_url_in_a_contest_file_has_the_usual_parameters(query: str, foreign_folder: Path) -> None:
+    path = foreign_folder / "contest.toml"
+    path.write_text(path.read_text().replace("?connect_timeout=2", f"?{query}"))
+    assert load_plan(path).store_url.endswith(query)
+
+
+def owned_by_another_user(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    if not os.geteuid():
+        os.chown(path, 65534, 65534)
+    monkeypatch.setattr(os, "geteuid", lambda: path.stat().st_uid + 1)
+
+
+def test_server_in_the_file_of_another_user_is_not_called(
+    foreign_folder: Path, server: socket.socket, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    planned = load_plan(foreign_folder)
+    owned_by_another_user(planned.path, monkeypatch)
+    for open_ in (open_store, intake_directory):
+        with pytest.raises(InputError, match="another user's file"):
+            open_(planned)
+    assert planned.written_store_url == foreign(planned, [planned.written_store_url]).store_url
+    assert not was_called(server)
+
+
+def test_server_in_the_own_file_is_called(foreign_folder: Path, server: socket.socket) -> None:
+    server.close()
+    with pytest.raises(StoreLostError, match="cannot be reached"):
+        open_store(load_plan(foreign_folder))
+
+
+def test_file_of_another_user_with_a_database_in_its_folder_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Cup(tmp_path / "cup", STRONG_TO_WEAK) as cup:
+        owned_by_another_user(cup.planned.path, monkeypatch)
+        assert load_plan(cup.folder).store_url == cup.planned.store_url

@@ -1,6 +1,10 @@
-"""contest.toml and the journal change together: a failed commit leaves both, a repeated order changes nothing."""
+"""contest.toml and the journal change together: a failed commit leaves both, a repeated order changes nothing.
 
-from collections.abc import Iterator
+A process that is killed between them leaves what the next one finishes.
+"""
+
+import os
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import NoReturn
@@ -13,7 +17,7 @@ from judge.base.errors import HostError
 from judge.contest.contest import announce, open_store
 from judge.contest.entries import intake_directory
 from judge.contest.plan import Planned, load_plan
-from judge.contest.settings import change_settings, settings_of
+from judge.contest.settings import change_settings, finish_change, settings_of
 from judge.store.orders import OrganiserOrder
 from judge.store.submissions import Register
 
@@ -75,3 +79,61 @@ def test_failed_commit_leaves_file_and_journal(planned: Planned, register: Regis
 
     change(planned, register, settings_of(planned).version)
     assert 1 == events(planned).count("settings")
+
+
+def kill_in(planned: Planned, name: str, is_fatal: Callable[[Path, object], bool]) -> None:
+    """Change the settings in a process that dies in a call of `Path.NAME`."""
+    version = settings_of(planned).version
+    child = os.fork()
+    if not child:
+        before = getattr(Path, name)
+
+        def die(path: Path, *given: object) -> object:
+            if is_fatal(path, *given):
+                os._exit(9)
+            return before(path, *given)
+
+        setattr(Path, name, die)
+        with closing(intake_directory(planned).register()) as own:
+            change(planned, own, version)
+        os._exit(0)
+    assert 9 == os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    assert TEXT == planned.path.read_text()
+
+
+def kill_after_commit(planned: Planned) -> None:
+    kill_in(planned, "replace", lambda _, target: target == planned.path)
+    assert 1 == events(planned).count("settings")
+
+
+def test_change_of_a_process_killed_after_its_commit_is_finished_by_the_next(planned: Planned) -> None:
+    kill_after_commit(planned)
+    for _ in range(2):
+        finish_change(planned)
+        assert TEXT.replace("Spring", "Autumn") == planned.path.read_text()
+    assert [] == list(planned.folder.glob("*.partial*"))
+
+
+def test_order_that_is_sent_again_after_the_kill_finishes_the_change(planned: Planned, register: Register) -> None:
+    version = settings_of(planned).version
+    kill_after_commit(planned)
+    change(planned, register, version)
+    assert TEXT.replace("Spring", "Autumn") == planned.path.read_text()
+    assert 1 == events(planned).count("settings")
+
+
+def test_file_that_was_edited_after_the_kill_stays(planned: Planned) -> None:
+    kill_after_commit(planned)
+    edited = TEXT.replace("Spring", "Summer")
+    planned.path.write_text(edited)
+    finish_change(planned)
+    assert edited == planned.path.read_text()
+    assert [] == list(planned.folder.glob("*.partial*"))
+
+
+def test_change_of_a_process_killed_before_its_commit_is_discarded(planned: Planned) -> None:
+    kill_in(planned, "replace", lambda path, _: path.name.endswith(".partial.partial"))
+    assert "settings" not in events(planned)
+    finish_change(planned)
+    assert TEXT == planned.path.read_text()
+    assert [] == list(planned.folder.glob("*.partial*"))

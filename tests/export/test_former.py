@@ -101,6 +101,21 @@ def test_page_that_the_signed_manifest_does_not_list_is_rendered_again(growing: 
     assert not any(MARK in data for data in contents(new.directory).values())
 
 
+@pytest.mark.parametrize(
+    "damage", [b"\0" * 4096 + b"\n", b'{"format":"judge-export\n', b"x" * (2 << 20) + b"\n", b"\xff\n"]
+)
+def test_damaged_line_of_former_pages_is_skipped(damage: bytes, growing: Cup, tmp_path: Path) -> None:
+    old = export(growing, tmp_path / "old")
+    mark(growing, old, "00001")
+    known = growing.folder / PAGES_FILE
+    first, *others = known.read_bytes().splitlines(keepends=True)
+    known.write_bytes(first + damage + b"".join(others[1:]) + others[0][:40])
+    new = export(growing, tmp_path / "new", former=old)
+
+    assert MARK in (new.directory / "games/00001.html").read_bytes()
+    assert [] == verify_export(new.directory, old.public_key).problems
+
+
 def test_another_language_copies_nothing(growing: Cup, tmp_path: Path) -> None:
     old = export(growing, tmp_path / "old")
     mark(growing, old, "00001")

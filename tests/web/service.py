@@ -58,6 +58,7 @@ async def call(
     headers: Mapping[str, str] | Sequence[tuple[str, str]],
     query: str = "",
     body: bytes = b"",
+    client: str = "127.0.0.1",
 ) -> Answer:
     """One request to an ASGI application, as a server would give it; a header may come twice."""
     pairs = list(headers.items()) if isinstance(headers, Mapping) else headers
@@ -83,7 +84,7 @@ async def call(
         "query_string": query.encode("utf-8", "replace"),
         "root_path": "",
         "headers": [(k.lower().encode("latin-1", "replace"), v.encode("latin-1", "replace")) for k, v in pairs],
-        "client": ("127.0.0.1", 1000),
+        "client": (client, 1000),
         "server": ("127.0.0.1", 80),
         "state": {},
     }

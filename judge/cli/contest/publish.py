@@ -1,4 +1,4 @@
-"""`judge contest key`, `export` and `verify`: publish a contest, and verify an export."""
+"""`judge contest key` and `export`: publish a contest."""
 
 import re
 from collections.abc import Sequence

@@ -35,12 +35,18 @@ class Lane:
         finally:
             self._pass_on()
 
-    async def run(self, receive: Receive, client: str, work: Callable[[], Result]) -> Result:
-        """The result of `work` in a thread. Raises ClientDisconnect if the client goes before its turn."""
+    async def run(self, receive: Receive, client: str, work: Callable[[], Result], *, in_thread: bool = True) -> Result:
+        """The result of `work` in a thread, or if it is short in that of the event loop, which others use in between.
+
+        Raises ClientDisconnect if the client goes before its turn.
+        """
 
         async def work_in_turn() -> Result:
             async with self.turn(client):
-                return await to_thread.run_sync(work, limiter=self._threads)
+                if in_thread:
+                    return await to_thread.run_sync(work, limiter=self._threads)
+                await asyncio.sleep(0)
+                return work()
 
         return await while_connected(receive, work_in_turn())
 

@@ -31,7 +31,7 @@ from judge.web.kit.lanes import Lane
 from judge.web.kit.rendering import Renderer, response_of
 from judge.web.live.archive import ARCHIVE
 from judge.web.live.hub import ContestHub, Hub, Topic
-from judge.web.live.page import LivePage
+from judge.web.live.page import LivePage, kind_of
 from judge.web.live.pages import INDEX, RUNNING, LivePages, log_page
 from judge.web.live.paint import plots_path
 from judge.web.live.waiting import WaitingContest
@@ -86,7 +86,7 @@ class Site:
         self.watched = begin()
         self._begin = begin
         # They must not take the uploads' threads, nor wait for each other.
-        self.pages, self.packing = Lane(), Lane()
+        self.pages, self.packing, self.drawing = Lane(), Lane(), Lane()
         self.renders = renders or Renderer()
         self._beginning = CapacityLimiter(1)
 
@@ -131,9 +131,12 @@ class Site:
         watched = self.watched
         if watched is None:
             raise InputError(NO_EVENTS)
-        client = "" if request.client is None else request.client.host
         work = partial(find, watched.pages, watched.hub.live, watched.version())
-        return await self.pages.run(request.receive, client, work)
+        return await self.pages.run(request.receive, client_of(request), work)
+
+    async def draw(self, request: Request, draw: Callable[[], Found]) -> Found:
+        """What `draw` returns for the running games, when it is the client's turn. Raises as `in_turn`."""
+        return await self.drawing.run(request.receive, client_of(request), draw, in_thread=False)
 
     async def final(self, request: Request) -> PublishedContest | None:
         """None before the end."""
@@ -230,6 +233,7 @@ _NOT_BEGUN = {404: {"description": "The contest has not begun."}, **error_respon
     tags=["events"],
 )
 async def feed(
+    request: Request,
     site: Shown,
     since: Since = 0,
     game: Game = 0,
@@ -239,18 +243,18 @@ async def feed(
     """Return the events after a number as JSON lines; repeat with the last `seq` until the answer is empty."""
     if site.watched is None:
         return PlainTextResponse(NO_EVENTS, 404)
-    return feed_answer(site.watched.hub, since, limit, Topic(game, moves))
+    return await feed_answer(request, site.watched.hub, since, limit, Topic(game, moves))
 
 
-def feed_answer(hub: Hub, since: int, limit: int, topic: Topic) -> Response:
+async def feed_answer(request: Request, hub: Hub, since: int, limit: int, topic: Topic) -> Response:
     """Events after a number as JSON lines."""
     headers = {
         "judge-log": hub.log,
         "judge-now-ms": str(round(time.time() * 1000)),
         "cache-control": "no-store",
     }
-    body = b"".join(sent.line + b"\n" for sent in hub.since(since, limit, topic))
-    return Response(body, media_type="application/x-ndjson", headers=headers)
+    found = await hub.find(request.receive, client_of(request), since, limit, topic)
+    return Response(b"".join(sent.line + b"\n" for sent in found), media_type="application/x-ndjson", headers=headers)
 
 
 @event_router.get(
@@ -299,18 +303,24 @@ async def top(request: Request, site: Shown) -> Response:
 @page_router.get(f"/{ARCHIVE}", include_in_schema=False)
 async def archive(request: Request, site: Shown) -> Response:
     """Return the newest export of the final results."""
-    chunks = None if site.watched is None else await site.in_turn(request, LivePages.archive)
-    if chunks is None:
+    pack = None if site.watched is None else await site.in_turn(request, LivePages.archive)
+    if pack is None:
         return PlainTextResponse(NO_ARCHIVE, 404)
+    # Reads the manifest and all names.
+    chunks = await site.packing.run(request.receive, client_of(request), pack)
     headers = {**attachment(ARCHIVE), "cache-control": "no-cache"}
     return StreamingResponse(_packed(request, chunks, site.packing), media_type="application/gzip", headers=headers)
 
 
+def client_of(request: Request) -> str:
+    """Address of a client, or an empty string."""
+    return "" if request.client is None else request.client.host
+
+
 async def _packed(request: Request, chunks: Iterator[bytes], lane: Lane) -> AsyncIterator[bytes]:
-    client = "" if request.client is None else request.client.host
     threads = CapacityLimiter(1)
     while True:
-        async with lane.turn(client):
+        async with lane.turn(client_of(request)):
             chunk = await to_thread.run_sync(next, chunks, b"", limiter=threads)
         if not chunk:
             return
@@ -322,9 +332,7 @@ async def page(request: Request, site: Shown, path: Annotated[str, PathPart(max_
     """Return a page or a file of the contest."""
     watched = site.watched
     if watched is None:
-        client = "" if request.client is None else request.client.host
-        find = partial(_waiting_page, site, path)
-        waiting = await site.pages.run(request.receive, client, find)
+        waiting = await site.pages.run(request.receive, client_of(request), partial(_waiting_page, site, path))
         return PlainTextResponse(NO_PAGE, 404) if waiting is None else _answer(request, waiting, 0)
     hub, pages = watched.hub, watched.pages
     place = pages.place(path)
@@ -334,24 +342,26 @@ async def page(request: Request, site: Shown, path: Annotated[str, PathPart(max_
             (name for name, number in hub.live.agents.items() if str(number) == request.query_params.get("agent")), ""
         )
         over = await site.final(request)
-        running_games = pages.games.all(
-            hub.live, hub.viewers, watched.slots, place, only_new=only_new, final=over, agent=followed
-        )
+        draw = partial(pages.games.all, only_new=only_new, final=over, agent=followed)
+        running_games = await site.draw(request, lambda: draw(hub.live, hub.viewers, watched.slots, place))
         return _answer(request, running_games, hub.live.seq)
     number = place.path.partition("/")[2].partition(".")[0]
     running = hub.live.games.get(int(number)) if number.isascii() and number.isdigit() else None
     if running is not None:
         if path == plots_path(running):
-            return _answer(request, pages.games.plots(running), hub.live.seq)
+            return _answer(request, await site.draw(request, lambda: pages.games.plots(running)), hub.live.seq)
         if place.path == f"games/{number}.html":
-            return _answer(request, pages.games.one(running, hub.live, hub.viewers, place), hub.live.seq)
+            game_page = await site.draw(request, lambda: pages.games.one(running, hub.live, hub.viewers, place))
+            return _answer(request, game_page, hub.live.seq)
     seq = hub.live.seq
     found = await site.in_turn(request, lambda pages, live, version: pages.find(path, live, version))
     if found is None:
         return PlainTextResponse(NO_PAGE, 404)
     if isinstance(found, LivePage):
         return _answer(request, found, seq)
-    rendered = await site.renders.render(request.receive, request.client.host if request.client else "", found.task)
+    if isinstance(found, Path):
+        return response_of(found, kind_of(path), _caching(is_fixed=False))
+    rendered = await site.renders.render(request.receive, client_of(request), found.task)
     if isinstance(rendered, Path):
         return response_of(rendered, found.kind, _caching(is_fixed=found.is_fixed))
     return _answer(request, found.page(rendered), seq)

@@ -11,10 +11,13 @@ from judge.base.errors import InputError
 from judge.contest_games import GameConditions
 from judge.publish.conditions import conditions_of
 from judge.publish.model import PublishedContest
-from judge.site.game_files import read_stored
+from judge.site.game_files import read_stored_record
 from judge.statistics.fairness import FairnessTest
 
 NEW_SHARE = 0.05
+
+READ_SHARE = 0.2
+"""Of the time, for requests of the certificate."""
 
 READ_S, READ_BEFORE_S = 0.25, 0.05
 """Time for reading records for the certificate of fairness, and with each new state of the contest."""
@@ -29,6 +32,7 @@ class Certificate:
         self._conditions: dict[str, GameConditions] = {}
         self._tested: PublishedContest | None = None
         self._of = 0
+        self._read_at = 0.0
 
     def tested(self, contest: PublishedContest) -> PublishedContest:
         """The contest with its games' conditions, perhaps outdated. Raises InputError for a missing or changed
@@ -36,9 +40,12 @@ class Certificate:
         """
         played = _records(contest)
         enough = len(played) if contest.is_over else (1 + NEW_SHARE) * self._of
-        if self._tested is not None and (len(played) == self._of or len(played) < enough):
+        began = time.monotonic()
+        is_enough = len(played) == self._of or len(played) < enough
+        if self._tested is not None and (is_enough or (began < self._read_at and not self._is_static)):
             return self._tested
         known = self._read(played, math.inf if self._is_static and contest.is_over else READ_S)
+        self._read_at = time.monotonic() + (time.monotonic() - began) / READ_SHARE
         games = [
             game if game.result is None else replace(game, conditions=self._conditions.get(game.result.record))
             for game in contest.games
@@ -63,7 +70,7 @@ class Certificate:
             if record not in self._conditions:
                 if time.monotonic() > until:
                     return known
-                self._conditions[record] = conditions_of(read_stored(self._files, record).record)
+                self._conditions[record] = conditions_of(read_stored_record(self._files, record))
         return len(records)
 
 

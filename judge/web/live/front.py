@@ -27,6 +27,7 @@ from judge.translations.language import CODES, languages
 from judge.web.kit.clients import IsOrganiser
 from judge.web.kit.errors import new_app
 from judge.web.kit.health import check_health
+from judge.web.kit.lanes import Lane, while_connected
 from judge.web.kit.middleware import PUBLIC_HEADERS, Asgi, Middleware, Part, Receive, Scope, Send, path_of
 from judge.web.live.app import (
     MAX_EVENTS_PER_ANSWER,
@@ -36,6 +37,7 @@ from judge.web.live.app import (
     Since,
     Site,
     alive_router,
+    client_of,
     feed_answer,
     last_seen,
 )
@@ -160,9 +162,11 @@ class FrontPage:
         self._contests = {hosted.name: hosted for hosted in contests}
         self.hub = FrontHub()
         self._counting = CapacityLimiter(1)
-        self._writing = asyncio.Lock()
+        self._writing = Lane()
         self._written: tuple[int, dict[str, bytes]] = (0, {})
         """Pages after a change."""
+        self._cup_site: CupSite | None = None
+        """After the same change."""
         app = new_app("judge front page", "Several contests.", lifespan=self._running)
         app.include_router(self._router())
         self._own = Middleware(app, Part("front", PUBLIC_HEADERS, requests_per_minute, limits))
@@ -201,8 +205,8 @@ class FrontPage:
             return {"ok": True}
 
         @router.get("/feed", include_in_schema=False)
-        async def feed(since: Since = 0) -> Response:
-            return feed_answer(self.hub, since, MAX_EVENTS_PER_ANSWER, Topic())
+        async def feed(request: Request, since: Since = 0) -> Response:
+            return await feed_answer(request, self.hub, since, MAX_EVENTS_PER_ANSWER, Topic())
 
         @router.get("/events", include_in_schema=False)
         async def events(request: Request, since: Since = 0) -> Response:
@@ -226,11 +230,15 @@ class FrontPage:
         return router
 
     async def _rendered(self, request: Request, place: PagePlace) -> bytes | None:
-        """A page, written once after each change."""
-        async with self._writing:
+        """A page, written once after each change. Raises ClientDisconnect if the client goes."""
+        return await while_connected(request.receive, self._rendered_in_turn(request, place))
+
+    async def _rendered_in_turn(self, request: Request, place: PagePlace) -> bytes | None:
+        async with self._writing.turn(client_of(request)):
             seq = self.hub.seq
             if self._written[0] != seq:
                 self._written = seq, {}
+                self._cup_site = None
             written = self._written[1]
             if place.file not in written:
                 data = await self._page(request, place, Stream(self.hub.log, str(seq)))
@@ -243,17 +251,18 @@ class FrontPage:
         if place.file == FEED:
             return _feed(self._title, await self._shown(request))
         if self._cup is not None:
-            return await self._page_of_cup(request, self._cup, place, stream)
+            if self._cup_site is None:
+                self._cup_site = await self._site_of_cup(request, self._cup)
+            return await to_thread.run_sync(self._cup_site.page, place, stream)
         return _index(self._title, await self._shown(request), place, stream) if place.path == INDEX else None
 
-    async def _page_of_cup(self, request: Request, cup: PlannedCup, place: PagePlace, stream: Stream) -> bytes | None:
+    async def _site_of_cup(self, request: Request, cup: PlannedCup) -> CupSite:
         paths = {hosted.planned.path.resolve(): hosted for hosted in self._contests.values()}
         leagues = {name: paths.get(cup.file_of(name).resolve()) for name in cup.cup.by_name}
         hosted = {name: each for name, each in leagues.items() if each is not None}
         contests = {name: await each.contest(request) for name, each in hosted.items()}
         names = {name: each.name for name, each in hosted.items()}
-        site = CupSite(cup, replace(current_results(cup.cup, contests), name=self._title), names)
-        return await to_thread.run_sync(site.page, place, stream)
+        return CupSite(cup, replace(current_results(cup.cup, contests), name=self._title), names)
 
     async def _count(self) -> float:
         editions = [

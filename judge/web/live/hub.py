@@ -13,13 +13,18 @@ from bisect import bisect_right
 from collections import OrderedDict, defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
+
+from starlette.types import Receive
 
 from judge.base.logs import get_logger
 from judge.broadcast.log import LOG_FILE, EventLine, LogReader, head_of
 from judge.broadcast.state import Live
 from judge.referee.policy import Policy
+from judge.web.kit.lanes import Lane
 from judge.web.live.paint import Painter, as_sent
 
 POLL_INTERVAL_S = 0.008
@@ -36,7 +41,7 @@ BEAT_S = 5.0
 PLOTS_S, MAX_PLOTS = 2.0, 64
 """Interval of a game's plots, and games in it."""
 
-MAX_UNSENT_BYTES = 128 << 10
+MAX_UNSENT_BYTES = 64 << 10
 
 PIECE_BYTES = MAX_UNSENT_BYTES // 2
 
@@ -53,6 +58,8 @@ STORED_EVENTS = 2 * MAX_MISSED_EVENTS
 EVENTS_PER_BLOCK, MAX_OPEN_BLOCKS = 256, 16
 """Older events per compressed block, and number of expanded blocks."""
 
+SCANNED_EVENTS = EVENTS_PER_BLOCK
+"""Events that are searched before others are answered."""
 
 WITHIN_A_GAME = frozenset({"playing", "turn", "search", "move"})
 
@@ -98,6 +105,10 @@ class PaintedEvents:
         """Number of the last event, or 0."""
         return self._last[-1].seq if self._last else 0
 
+    def is_compressed(self, seq: int) -> bool:
+        """Whether the events after a number are in blocks."""
+        return seq < self._dropped_seq
+
     def add(self, sent: Sent) -> None:
         """Store the next event."""
         if len(self._last) == STORED_EVENTS:
@@ -112,7 +123,7 @@ class PaintedEvents:
     def since(self, seq: int) -> Iterator[Sent]:
         """Events after a number."""
         while seq < self.seq:
-            if seq >= self._dropped_seq:
+            if not self.is_compressed(seq):
                 first = bisect_right(self._last, seq, key=lambda sent: sent.seq)
                 found: Iterable[Sent] = (self._last[at] for at in range(first, len(self._last)))
             else:
@@ -153,6 +164,7 @@ class Hub(ABC):
 
     def __init__(self) -> None:
         self._stored = PaintedEvents()
+        self._scanning = Lane()
         self._unsent: list[Sent] = []
         self.on_sent: Callable[[Sequence[Sent]], None] = lambda _: None
         self._viewers: set[Viewer] = set()
@@ -203,6 +215,25 @@ class Hub(ABC):
         """At most `most` events of a topic after number `seq`."""
         found = (sent for sent in self._stored.since(seq) if topic.has(sent))
         return [sent for _, sent in zip(range(most), found, strict=False)]
+
+    async def find(self, receive: Receive, client: str, seq: int, most: int, topic: Topic) -> list[Sent]:
+        """As `since`. A search of older events takes turns with those of other clients.
+
+        Raises ClientDisconnect if the client goes.
+        """
+        found: list[Sent] = []
+        while seq < self._last and len(found) < most:
+            scan = partial(self._scan, seq)
+            if self._stored.is_compressed(seq):
+                scanned = await self._scanning.run(receive, client, scan, in_thread=False)
+            else:
+                scanned = scan()
+            found += filter(topic.has, scanned)
+            seq = scanned[-1].seq if scanned else self._last
+        return found[:most]
+
+    def _scan(self, seq: int) -> list[Sent]:
+        return list(islice(self._stored.since(seq), SCANNED_EVENTS))
 
     def join(self, transport: asyncio.Transport, topic: Topic, seq: int) -> Viewer:
         """Send the events after `seq`, and all later ones. Headers are already sent."""

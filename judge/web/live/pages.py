@@ -4,8 +4,10 @@ Their script continues from the last event (`SEQ`).
 """
 
 import hashlib
+import shutil
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -13,8 +15,10 @@ from threading import Lock
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
-from judge.base.errors import InputError
+from judge.base.durable_files import sha256_of
+from judge.base.errors import HostError, InputError
 from judge.base.logs import get_logger
+from judge.base.owner import owned_directory
 from judge.broadcast.state import Live
 from judge.catalog.files import steps_of
 from judge.contest.contest import Contest, open_store
@@ -28,7 +32,7 @@ from judge.publish.ladder import LadderRatings
 from judge.publish.load import CHANCE, DOCUMENT, Revealed, load_store, with_joined
 from judge.publish.manifest import PUBLIC_KEY
 from judge.publish.model import PublishedContest, Stream
-from judge.publish.tables import CERTIFICATE, certificate_files, tables
+from judge.publish.tables import CERTIFICATE, certificate_files, result_tables
 from judge.referee.spec import public_part
 from judge.site.game_files import public_record, read_stored
 from judge.site.game_page import GamePageContext, game_page, large_record_page
@@ -62,6 +66,9 @@ LOAD_S, LOAD_SHARE = 0.5, 0.2
 
 HOSTS_S = 5.0
 
+WRITTEN_TABLES = 2
+"""Editions whose tables are on disk: those of the last one are perhaps being sent."""
+
 CACHED_PAGES_BYTES = 32 << 20
 """Of one state of the contest."""
 
@@ -74,6 +81,8 @@ class _Edition:
     writers: Mapping[str, Callable[[], bytes]]
     games: Mapping[str, PublishedGame]
     pages: ByteCache[LivePage] = field(default_factory=lambda: ByteCache(CACHED_PAGES_BYTES))
+    tables: Mapping[str, Path] = field(default_factory=dict)
+    """Files of the tables, once one was asked for."""
     archive: Path | None = None
     results: Mapping[str, str] = field(default_factory=dict)
     """SHA-256 of the tables."""
@@ -121,6 +130,9 @@ class LivePages:
         self._load_at = 0.0
         self._tests: tuple[PublishedContest | None, dict[str, LivePage]] = (None, {})
         self._lock = Lock()
+        self._resources = ExitStack()
+        self._directory: Path | None = None
+        self._written: list[Path] = []
         self._languages = languages(CODES)
         self._certificate = Certificate(planned.files, is_static=is_static)
         self._joined = _joined(self._contest)
@@ -143,16 +155,19 @@ class LivePages:
 
     def close(self) -> None:
         """Close the store."""
+        self._resources.close()
         self._store.close()
         self.log.close()
 
     def get(self, path: str, live: Live, version: object) -> LivePage | None:
         """File at a path from the top of the site, or None."""
         found = self.find(path, live, version)
+        if isinstance(found, Path):
+            return LivePage(found.read_bytes(), kind_of(path))
         return found.page(found.task.result()) if isinstance(found, RecordPage) else found
 
-    def find(self, path: str, live: Live, version: object) -> "LivePage | RecordPage | None":
-        """As `get`, without reading the record of a game."""
+    def find(self, path: str, live: Live, version: object) -> "LivePage | RecordPage | Path | None":
+        """As `get`, without reading the record of a game; of a table its file."""
         with self._lock:
             if path in SCRIPTS or path in ASSETS:
                 return asset_page(path)
@@ -169,18 +184,45 @@ class LivePages:
                 return self._record(path, edition)
             if place.path == "verify.html":
                 self._find_archive(edition)
+            if path.startswith("data/"):
+                return self._tables(edition).get(path.removeprefix("data/"))
             page = edition.pages.get(path)
-            if page is None and path.startswith("data/"):
-                data = tables(edition.contest).get(path.removeprefix("data/"))
-                page = None if data is None else edition.keep(path, data)
-            elif page is None and path in edition.writers:
-                began = time.monotonic()
-                page = edition.keep(path, edition.writers[path]())
+            if page is None and path in edition.writers:
                 # Pages compute what they show, such as the certainty of many places.
-                self._load_at += (time.monotonic() - began) / LOAD_SHARE
+                with self._delaying_load():
+                    page = edition.keep(path, edition.writers[path]())
             if page is not None:
                 page.seq = seq
             return page
+
+    @contextmanager
+    def _delaying_load(self) -> Iterator[None]:
+        began = time.monotonic()
+        yield
+        self._load_at += (time.monotonic() - began) / LOAD_SHARE
+
+    def _tables(self, edition: _Edition) -> Mapping[str, Path]:
+        """Written once for an edition: all of them are computed together."""
+        if not edition.tables:
+            folder = self._folder() / str(self._editions)
+            self._written.append(folder)
+            with self._delaying_load():
+                try:
+                    folder.mkdir()
+                    for name, data in result_tables(edition.contest):
+                        (folder / name).write_bytes(data)
+                except OSError as error:
+                    shutil.rmtree(self._written.pop(), ignore_errors=True)
+                    raise HostError(f"{folder}: {error.strerror}: make room there, or set TMPDIR") from None
+                edition.tables = {path.name: path for path in folder.iterdir()}
+            while len(self._written) > WRITTEN_TABLES:
+                shutil.rmtree(self._written.pop(0))
+        return edition.tables
+
+    def _folder(self) -> Path:
+        if self._directory is None:
+            self._directory = self._resources.enter_context(owned_directory())
+        return self._directory
 
     def _tested_page(self, path: str, place: PagePlace, edition: _Edition, seq: int | None) -> LivePage | None:
         """Tests change while records are read."""
@@ -200,20 +242,20 @@ class LivePages:
         pages[path].seq = seq
         return pages[path]
 
-    def archive(self, live: Live, version: object) -> Iterator[bytes] | None:
-        """The newest export of the final results in compressed chunks."""
+    def archive(self, live: Live, version: object) -> Callable[[], Iterator[bytes]] | None:
+        """Packs the newest export of the final results in compressed chunks."""
         with self._lock:
             edition = self._read(live, version)
             self._find_archive(edition)
             if self._exports is None or edition.archive is None:
                 return None
-            return self._exports.packed(edition.archive, export_name(edition.contest))
+            return partial(self._exports.packed, edition.archive, export_name(edition.contest))
 
     def paths(self, live: Live, version: object) -> list[str]:
         """All files except games and records."""
         with self._lock:
             edition = self._read(live, version)
-            names = [*tables(edition.contest), *CERTIFICATE]
+            names = [*self._tables(edition), *CERTIFICATE]
             fairness = [place.file for place in self.places("fairness.html")]
             return [*ASSETS, *SCRIPTS, *edition.writers, *fairness, *(f"data/{name}" for name in names)]
 
@@ -248,8 +290,9 @@ class LivePages:
         if live.games or next(live.next_games(1), None) is not None:
             return None
         with self._lock:
-            # No later event would replace an older page.
-            self._load_at = 0.0
+            if self._edition is not None and self._edition.seq < live.seq:
+                # No later event would replace an older page.
+                self._load_at = 0.0
             contest = self._read(live, version).contest
             return contest if contest.ending else None
 
@@ -317,9 +360,7 @@ class LivePages:
 
         def digest(name: str) -> str:
             if not edition.results:
-                edition.results = {
-                    f"data/{each}": hashlib.sha256(data).hexdigest() for each, data in tables(edition.contest).items()
-                }
+                edition.results = {f"data/{each}": sha256_of(path) for each, path in self._tables(edition).items()}
             return edition.results[name]
 
         found = self._exports.newest(digest)
@@ -336,7 +377,8 @@ class LivePages:
         stem = path.removeprefix("games/").removesuffix(".html")
         edition = self._read(live, version)
         game = edition.games.get(stem)
-        if game is not None and game.result is None and edition.version != version:
+        if game is not None and game.result is None and any(ended.game == game.number for ended, _ in live.ended):
+            # Only then: others could have it loaded again and again.
             self._load_at = 0.0
             edition = self._read(live, version)
             game = edition.games.get(stem)
@@ -367,18 +409,17 @@ class LivePages:
         return RecordPage(task, kind_of(path))
 
     def _record(self, path: str, edition: _Edition) -> RecordPage | None:
-        for game in edition.games.values():
-            if not path.startswith(f"records/{game.stem}."):
-                continue
-            found = {game.attempt_path(attempt.number): attempt.record for attempt in game.uncounted}
-            if game.result is not None:
-                found[game.record_path] = game.result.record
-            if (digest := found.get(path)) is None:
-                return None
-            # A repeated game changes the record.
-            is_fixed = path != game.record_path
-            return RecordPage(RecordTask(self._contest.planned.files, digest, public_record), kind_of(path), is_fixed)
-        return None
+        game = edition.games.get(path.removeprefix("records/").partition(".")[0])
+        if game is None:
+            return None
+        found = {game.attempt_path(attempt.number): attempt.record for attempt in game.uncounted}
+        if game.result is not None:
+            found[game.record_path] = game.result.record
+        if (digest := found.get(path)) is None:
+            return None
+        # A repeated game changes the record.
+        is_fixed = path != game.record_path
+        return RecordPage(RecordTask(self._contest.planned.files, digest, public_record), kind_of(path), is_fixed)
 
 
 def export_name(contest: PublishedContest) -> str:

@@ -3,15 +3,18 @@
 import socket
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from fastapi import FastAPI
 
+from judge.base.errors import InputError
 from judge.contest.event_log.store_changes import stamp_of
 from judge.contest.plan import Planned, load_plan
+from judge.contest.run_lock import alone
+from judge.contest.settings import finish_change
 from judge.contest.window_keeper import ContestProcess, PlanFile, WindowKeeper, remembered
 from judge.cup.plan import PlannedCup
 from judge.store.queries import Reader
@@ -144,6 +147,9 @@ def opened_service(
             pages = stack.enter_context(closing(LivePages(planned, hub.painter, has_authors=state is not None)))
             return BegunContest(hub, pages, stamp_of(planned), slots)
 
+        if state is not None:
+            with suppress(InputError), alone(planned):  # the contest that runs has begun: its file is final
+                finish_change(planned)
         log = None
         if not planned.has_no_store:
             log = stack.enter_context(closing(SignedLog(planned.store_url, planned.name, planned.folder)))

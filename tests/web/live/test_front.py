@@ -1,5 +1,6 @@
 """Several contests under one address: the page that lists them, its feed, and each contest in its folder."""
 
+import asyncio
 import json
 import re
 import subprocess
@@ -7,11 +8,19 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
 import httpx
 import pytest
 
+from judge.cup.export import CupSite
+from judge.cup.plan import load_cup
+from judge.cup.results import CupResults, current_results
+from judge.publish.model import Stream
+from judge.site.pages import PagePlace
+from judge.submissions.intake import IntakePolicy
+from judge.web.live.front import FrontPage
 from tests import forked
 from tests.broadcast.logs import PAIR, accept, play_next, recorder
 from tests.broadcast.test_recorder import until
@@ -20,6 +29,7 @@ from tests.publish.cups import Cup
 from tests.site.browser import Browser
 from tests.web.live.serving import serving_all
 from tests.web.live.watching import free_port
+from tests.web.service import call
 
 ATOM = "{http://www.w3.org/2005/Atom}"
 COMING = """
@@ -331,3 +341,53 @@ def test_two_contests_of_one_name_are_refused(tmp_path: Path) -> None:
 
     assert 2 == ran.returncode
     assert "two contests are named next-cup" in ran.stderr
+
+
+@pytest.fixture
+def cup_front(tmp_path: Path) -> FrontPage:
+    (tmp_path / "cup.toml").write_text(SERVED_CUP)
+    return FrontPage("Spring", [], 10**6, IntakePolicy(), load_cup(tmp_path))
+
+
+def test_results_of_a_cup_are_computed_once_for_all_pages(
+    cup_front: FrontPage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls: list[object] = []
+
+    def count(*given: Any) -> CupResults:
+        calls.append(given)
+        return current_results(*given)
+
+    monkeypatch.setattr("judge.web.live.front.current_results", count)
+
+    async def run() -> list[int]:
+        paths = ("/", "/schedule.html", "/zh/agents.html", "/none.html", "/agents/999.html", "/", "/other.html")
+        return [(await call(cup_front, "GET", path, {}))[0] for path in paths]
+
+    assert [200, 200, 200, 404, 404, 200, 404] == asyncio.run(run())
+    assert 1 == len(calls)
+
+
+def test_networks_get_their_turns_at_the_front_page(cup_front: FrontPage, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One client's many requests for missing pages are before that of another one."""
+    order: list[str] = []
+    render = CupSite.page
+
+    def note(site: CupSite, place: PagePlace, stream: Stream | None = None) -> bytes | None:
+        order.append(place.path)
+        return render(site, place, stream)
+
+    monkeypatch.setattr(CupSite, "page", note)
+
+    async def ask(path: str, address: str) -> None:
+        await call(cup_front, "GET", path, {}, client=address)
+
+    async def run() -> None:
+        asked = [asyncio.create_task(ask(f"/{number}.html", "10.0.0.1")) for number in range(20)]
+        await asyncio.sleep(0)
+        asked.append(asyncio.create_task(ask("/agents.html", "10.9.0.1")))
+        await asyncio.gather(*asked)
+
+    asyncio.run(run())
+    assert 21 == len(order)
+    assert order.index("agents.html") < 5

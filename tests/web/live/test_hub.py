@@ -1,8 +1,10 @@
 """What the hub sends: every event once and in order, however slowly it is taken, and painted once."""
 
+import asyncio
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 
@@ -10,7 +12,17 @@ from judge.broadcast.events import AnyEvent, StateChanged
 from judge.broadcast.log import LOG_FILE, EventLog
 from judge.referee.policy import load_policy
 from judge.web.live import hub as hub_module
-from judge.web.live.hub import EVENTS_PER_BLOCK, STORED_EVENTS, ContestHub, PaintedEvents, Topic, sent_of
+from judge.web.live.front import FrontHub
+from judge.web.live.hub import (
+    EVENTS_PER_BLOCK,
+    SCANNED_EVENTS,
+    STORED_EVENTS,
+    ContestHub,
+    Hub,
+    PaintedEvents,
+    Topic,
+    sent_of,
+)
 from tests.broadcast.logs import PAIR, accept, play_next, recorder
 from tests.publish.cups import Cup
 
@@ -143,6 +155,64 @@ def test_events_of_every_age_are_found_by_their_number() -> None:
         assert list(range(seq + 1, min(count, seq + 600) + 1)) == found
     assert [] == list(events.since(count))
     assert [] == list(events.since(count + 100))
+
+
+# --- searches in old events -------------------------------------------------------------------------------------------
+
+OLD_EVENTS = 40 * EVENTS_PER_BLOCK
+
+
+@pytest.fixture
+def long_log() -> Hub:
+    """Every hundredth event is of game 2."""
+    hub = FrontHub()
+    for number in range(1, OLD_EVENTS + STORED_EVENTS + 1):
+        game = 1 if number % 100 else 2
+        hub._stored.add(sent_of(b'{"seq":%d,"game":%d,"attempt":1,"type":"move"}' % (number, game)))
+    return hub
+
+
+async def stays() -> NoReturn:
+    await asyncio.Event().wait()
+    raise AssertionError
+
+
+@pytest.mark.parametrize("topic", [Topic(), Topic(2), Topic(3), Topic(moves=False)])
+@pytest.mark.parametrize("seq", [0, 300, OLD_EVENTS - 50, OLD_EVENTS + 50, OLD_EVENTS + STORED_EVENTS, 10**9])
+def test_search_in_pieces_finds_the_events_after_a_number(seq: int, topic: Topic, long_log: Hub) -> None:
+    for most in (1, 7, 1000):
+        found = asyncio.run(long_log.find(stays, "10.0.0.1", seq, most, topic))
+        assert long_log.since(seq, most, topic) == found
+
+
+def test_others_are_answered_during_a_search_in_old_events(long_log: Hub) -> None:
+    turns = 0
+
+    async def count_turns() -> None:
+        nonlocal turns
+        while True:
+            turns += 1
+            await asyncio.sleep(0)
+
+    async def run() -> None:
+        others = asyncio.create_task(count_turns())
+        assert [] == await long_log.find(stays, "10.0.0.1", 0, 1000, Topic(3))
+        others.cancel()
+
+    asyncio.run(run())
+    assert turns >= OLD_EVENTS // SCANNED_EVENTS
+
+
+def test_short_search_does_not_wait_for_the_end_of_a_long_one_of_another_network(long_log: Hub) -> None:
+    async def run() -> None:
+        searches = [asyncio.create_task(long_log.find(stays, "10.0.0.1", 0, 1000, Topic(3))) for _ in range(20)]
+        await asyncio.sleep(0)
+        assert 1 == len(await long_log.find(stays, "10.9.0.1", 0, 1, Topic(2)))
+        assert not any(search.done() for search in searches)
+        for search in searches:
+            search.cancel()
+
+    asyncio.run(run())
 
 
 def test_no_event_is_painted_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

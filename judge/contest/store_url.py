@@ -1,0 +1,57 @@
+"""What the file of a contest may say about a database on a server: it can come from others, with its folder."""
+
+import os
+import stat
+from pathlib import Path
+
+PARAMETERS = frozenset(
+    {
+        "application_name",
+        "channel_binding",
+        "connect_timeout",
+        "gssencmode",
+        "keepalives",
+        "keepalives_count",
+        "keepalives_idle",
+        "keepalives_interval",
+        "options",
+        "port",
+        "require_auth",
+        "sslmode",
+        "sslrootcert",
+        "target_session_attrs",
+        "tcp_user_timeout",
+    }
+)
+"""Of libpq. The others read passwords and keys of the user from any file, or name another host."""
+
+
+def refuse_parameters(url: str) -> None:
+    """Raise ValueError for a parameter that is not in `PARAMETERS`. `host` may be the directory of a socket."""
+    if "?" not in url or url.startswith("sqlite:"):
+        return
+    from sqlalchemy import make_url  # slow, and the same reading as when the database is opened
+    from sqlalchemy.exc import ArgumentError
+
+    try:
+        query = make_url(url).query
+    except ArgumentError as error:
+        raise ValueError(f"store: {error}") from None
+    for name, value in query.items():
+        values = (value,) if isinstance(value, str) else value
+        if name not in PARAMETERS and not (name == "host" and all(each.startswith("/") for each in values)):
+            raise ValueError(
+                f"store: remove {name}= from the URL: set it in the environment, as libpq's PGPASSFILE, PGSERVICE or "
+                "PGSSLKEY, because contest.toml can come from others"
+            )
+
+
+def is_of_others(path: Path) -> bool:
+    """Whether a file belongs to another user, who is not root, and to no group that may write it and has this user."""
+    user = getattr(os, "geteuid", lambda: 0)()  # Windows has no users with numbers
+    try:
+        found = path.stat()
+    except FileNotFoundError:
+        return False
+    is_shared = found.st_mode & stat.S_IWGRP and found.st_gid in {os.getegid(), *os.getgroups()}
+    return user not in (0, found.st_uid) and found.st_uid != 0 and not is_shared
