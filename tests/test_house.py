@@ -406,17 +406,6 @@ def test_no_modules_import_each_other_in_a_circle() -> None:
     assert {} == {name: sorted(imports & left.keys()) for name, imports in sorted(left.items())}
 
 
-def test_no_class_has_more_than_350_lines() -> None:
-    lengths = {
-        f"{path.stem}.{node.name}": (node.end_lineno or 0) - node.lineno + 1
-        for path in modules()
-        for node in ast.walk(module_tree(path))
-        if isinstance(node, ast.ClassDef)
-    }
-
-    assert {} == {name: length for name, length in lengths.items() if length > 350}
-
-
 def test_a_class_that_extends_a_compiled_class_is_compiled() -> None:
     """mypyc refuses an interpreted subclass when it is instantiated."""
     text = (ROOT / "scripts/compiled_modules.py").read_text()

@@ -10,7 +10,7 @@ import shutil
 import stat
 from contextlib import suppress
 from pathlib import Path
-from typing import IO
+from typing import IO, BinaryIO
 
 from judge.base.errors import InputError
 
@@ -106,7 +106,7 @@ def _flags(*names: str) -> int:
     return functools.reduce(operator.or_, (getattr(os, name, 0) for name in names))
 
 
-def open_regular(path: Path) -> IO[bytes]:
+def open_regular(path: Path) -> BinaryIO:
     """Open a regular file, or a link to one, for reading. Raises OSError, also for a named pipe or a device, whose
     readers wait.
     """

@@ -38,7 +38,9 @@ _WRITABLE = select.EPOLLOUT
 _BROKEN = select.EPOLLERR | select.EPOLLHUP
 
 _REST_BYTES, _REST_NS = 1 << 16, 500_000
-"""Of stderr beyond its bound, this much is read, then nothing for so long. An agent can print gigabytes a second."""
+"""Bytes of stderr beyond its bound that are read at once, and the pause after them. An agent can print gigabytes a
+second.
+"""
 
 _OVERSLEPT_NS = 5_000_000
 """Shorter lateness at a deadline is not recorded."""

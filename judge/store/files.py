@@ -11,7 +11,7 @@ from contextlib import suppress
 from io import BytesIO
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Self
+from typing import IO, BinaryIO, Self
 
 from judge.base.durable_files import PARTIAL, open_regular, sync, sync_file, write_durably
 from judge.base.errors import HostError, InputError
@@ -71,7 +71,7 @@ class Files:
         if found.hexdigest() != digest:
             raise InputError(f"{self.path(digest)}: its SHA-256 differs from its name: it was changed or damaged")
 
-    def opened(self, digest: str) -> IO[bytes]:
+    def opened(self, digest: str) -> BinaryIO:
         """Open a file without checking it. Raises InputError if it is missing."""
         path = self.path(digest)
         try:
