@@ -42,7 +42,11 @@ def read_checkout(name: str) -> str:
 def formats(read: Read = read_checkout) -> Formats:
     """Return the formats of a checkout, with the versions of docs/compatibility.md."""
     rows = re.findall(r"^\| ([A-Za-z -]+) \| (\d+\.\d+) \|", read("docs/compatibility.md"), re.MULTILINE)
-    return {name: {"version": version, "fields": dict(_FIELDS[name](read))} for name, version in rows}
+    sources = {name: (version, *_SOURCES[name]) for name, version in rows}
+    return {
+        name: {"version": version, "fields": dict(parse(read(f"tests/golden/{file}")))}
+        for name, (version, file, parse) in sources.items()
+    }
 
 
 def changes(before: Fields, after: Fields) -> list[str]:
@@ -85,7 +89,7 @@ def freeze(folder: Path = SNAPSHOTS) -> Path:
     """Write the snapshot of the next release. Raises FileExistsError: a snapshot is never replaced."""
     path = folder / f"{judge.__version__.partition('.dev')[0]}.json"
     with path.open("x", encoding="utf-8") as file:
-        json.dump(formats(), file, indent=0, sort_keys=True)
+        json.dump(formats(), file, sort_keys=True)
     return path
 
 
@@ -107,7 +111,7 @@ def document_fields(document: Any, node: Any = None, place: str = "", mark: str 
             continue
         elif isinstance(value, dict):
             parts.append((f" {key}", value, False))
-        elif isinstance(value, list) and all(isinstance(each, dict) for each in value):
+        elif value and isinstance(value, list) and all(isinstance(each, dict) for each in value):
             parts += [(f" {each.get('name', n)}", each, each.get("required") is True) for n, each in enumerate(value)]
         else:
             facts[key] = value
@@ -146,20 +150,25 @@ def _export_fields(text: str) -> Iterator[tuple[str, str]]:
         yield from ((f"{name} {line}", "") for line in _section(text, name))
 
 
-def _stable_modules(read: Read) -> list[str]:
-    return re.findall(r"^\| `(judge[a-z._]*)` \| stable \|", read("docs/api.md"), re.MULTILINE)
+def _plugin_fields(text: str) -> Iterator[tuple[str, str]]:
+    page = read_checkout("docs/api.md")
+    return name_fields(text, re.findall(r"^\| `(judge[a-z._]*)` \| stable \|", page, re.MULTILINE))
 
 
-_GOLDEN = "tests/golden"
-_FIELDS: Mapping[str, Callable[[Read], Iterator[tuple[str, str]]]] = {
-    "record": lambda read: document_fields(json.loads(read(f"{_GOLDEN}/json_schemas/record-file.json"))),
-    "agent file": lambda read: document_fields(json.loads(read(f"{_GOLDEN}/json_schemas/agent.json"))),
-    "policy file": lambda read: document_fields(json.loads(read(f"{_GOLDEN}/json_schemas/policy.json"))),
-    "export": lambda read: _export_fields(read(f"{_GOLDEN}/export.txt")),
-    "store": lambda read: table_fields(read(f"{_GOLDEN}/schema.sql")),
-    "plug-ins": lambda read: name_fields(read(f"{_GOLDEN}/public_names.txt"), _stable_modules(read)),
-    "HTTP API": lambda read: document_fields(json.loads(read(f"{_GOLDEN}/openapi.json"))),
+def _json_fields(text: str) -> Iterator[tuple[str, str]]:
+    return document_fields(json.loads(text))
+
+
+_SOURCES: Mapping[str, tuple[str, Callable[[str], Iterator[tuple[str, str]]]]] = {
+    "record": ("json_schemas/record-file.json", _json_fields),
+    "agent file": ("json_schemas/agent.json", _json_fields),
+    "policy file": ("json_schemas/policy.json", _json_fields),
+    "export": ("export.txt", _export_fields),
+    "store": ("schema.sql", table_fields),
+    "plug-ins": ("public_names.txt", _plugin_fields),
+    "HTTP API": ("openapi.json", _json_fields),
 }
+"""By name of the format, a golden file and a function from its text to fields."""
 
 
 def main(arguments: Sequence[str]) -> None:
@@ -175,9 +184,11 @@ def main(arguments: Sequence[str]) -> None:
     if before is None:
         sys.exit("no snapshot: give a commit")
     for name, now in formats().items():
-        old = before.get(name, {"version": "new", "fields": {}})
-        lines = [f"{name} {old['version']} -> {now['version']}", *changes(old["fields"], now["fields"])]
-        sys.stdout.write("\n  ".join(lines) + "\n")
+        old = before.get(name, now)
+        changed = changes(old["fields"], now["fields"])
+        least = ".".join(map(str, least_version(old["version"], changed)))
+        heading = f"{name} {old['version']} -> {now['version']} (at least {least})"
+        sys.stdout.write("\n  ".join([heading, *changed]) + "\n")
 
 
 if __name__ == "__main__":
