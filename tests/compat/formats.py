@@ -82,7 +82,7 @@ def numbers(version: str) -> tuple[int, ...]:
 def newest_snapshot(folder: Path = SNAPSHOTS) -> Formats | None:
     """Return the formats of the newest release; None before the first."""
     path = max(folder.glob("*.json"), key=lambda path: numbers(path.stem), default=None)
-    return path and json.loads(path.read_text(encoding="utf-8"))
+    return None if path is None else dict(json.loads(path.read_text(encoding="utf-8")))
 
 
 def freeze(folder: Path = SNAPSHOTS) -> Path:
