@@ -66,12 +66,12 @@ def changes(before: Fields, after: Fields) -> list[str]:
     return lines
 
 
-def least_version(version: str, changed: list[str]) -> tuple[int, ...]:
+def least_version(version: str, changed: list[str]) -> str:
     """Return the lowest version that a format of `version` may have after these changes."""
     major, minor = numbers(version)
     if any(line.startswith("major") for line in changed):
-        return major + 1, 0
-    return major, minor + bool(changed)
+        return f"{major + 1}.0"
+    return f"{major}.{minor + bool(changed)}"
 
 
 def numbers(version: str) -> tuple[int, ...]:
@@ -186,7 +186,7 @@ def main(arguments: Sequence[str]) -> None:
     for name, now in formats().items():
         old = before.get(name, now)
         changed = changes(old["fields"], now["fields"])
-        least = ".".join(map(str, least_version(old["version"], changed)))
+        least = least_version(old["version"], changed)
         heading = f"{name} {old['version']} -> {now['version']} (at least {least})"
         sys.stdout.write("\n  ".join([heading, *changed]) + "\n")
 
