@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from judge import DISTRIBUTION
 from judge.catalog import GAMES, game_entry
 from judge.protocols import PROTOCOLS
 
@@ -323,6 +324,7 @@ def test_the_registered_names_are_those_of_pyproject() -> None:
     document = tomllib.loads((ROOT / "pyproject.toml").read_text())
     groups = document["project"]["entry-points"]
 
+    assert DISTRIBUTION == document["project"]["name"]
     assert sorted(groups["judge.games"]) == GAMES.names()
     assert sorted(groups["judge.protocols"]) == PROTOCOLS.names()
 
