@@ -40,8 +40,8 @@ class PairResults(_Value):
     faulty: tuple[_Moves, ...]
 
     @property
-    def games(self) -> Iterator[GameResult]:
-        """Without other columns."""
+    def rows(self) -> Iterator[GameResult]:
+        """With these columns only."""
         first, second = self.first, self.second
         for verdict, winner, games in (
             (Verdict.WIN, first, self.won),
@@ -89,7 +89,7 @@ class FormerContest(_Value):
     @property
     def rated(self) -> RatedContest:
         """The contest as input of ratings."""
-        rows = [game for pair in self.results for game in pair.games]
+        rows = [row for pair in self.results for row in pair.rows]
         return RatedContest(self.name, self.began, rows, self.programs)
 
 

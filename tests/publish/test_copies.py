@@ -25,7 +25,6 @@ from judge.transparency.keys import make_key
 from judge.verify.export import verify_export
 from tests.publish.cups import Cast, Cup, Player, player
 from tests.publish.public import Public, change, sign_again
-from tests.verify.log_forgeries import nothing
 
 
 def repeating(name: str) -> Callable[[int], Agent]:
@@ -98,7 +97,7 @@ def exported(tmp_path_factory: pytest.TempPathFactory) -> tuple[Public, Publishe
     folder = tmp_path_factory.mktemp("copies")
     key: Ed25519PrivateKey = make_key(folder / "organiser.key")
     public = Public(folder, key)
-    with Cup(folder / "cup", TWINS, 'name = "round-robin"\ngames = 4', openings=OPENING, drawn=nothing) as cup:
+    with Cup(folder / "cup", TWINS, 'name = "round-robin"\ngames = 4', openings=OPENING, seed=5) as cup:
         cup.play()
         publish(cup.contest, public.directory, public.private, key, PageOptions(languages=("en",)))
     return public, load_claimed(public.directory)
@@ -124,10 +123,10 @@ def test_copies_score_points_and_are_evidence_once(exported: tuple[Public, Publi
 
 def test_game_that_repeats_one_of_a_joined_contest_counts_once(tmp_path: Path) -> None:
     form, plan = 'name = "round-robin"\ngames = 2', '[ratings]\nwith = ["../last"]\n'
-    with Cup(tmp_path / "last", TWINS, form, openings=OPENING, name="last-cup") as last:
+    with Cup(tmp_path / "last", TWINS, form, openings=OPENING, name="last-cup", seed=5) as last:
         last.play()
     public = Public(tmp_path, make_key(tmp_path / "organiser.key"))
-    with Cup(tmp_path / "cup", TWINS, form, plan, openings=OPENING, drawn=nothing) as cup:
+    with Cup(tmp_path / "cup", TWINS, form, plan, openings=OPENING, seed=6) as cup:
         cup.play()
         publish(cup.contest, public.directory, public.private, public.key, PageOptions(languages=("en",)))
     contest = load_claimed(public.directory)
