@@ -29,7 +29,7 @@ MANY = 2100
 """Slightly more than the lines of such a turn."""
 GROWTH_BYTES = 64 << 20
 FLOOD_KIBIBYTES = 256 << 10
-"""In a game with one flood of a second: twice what the judge reads at most."""
+"""In a flood of a second, of which the judge reads 160 MiB at most."""
 TOO_MUCH = "an agent could use up the judge's memory, disk or time"
 MARKER = b'MESSAGE {"verdict":"win","winner":0}'
 READ_WRONG = "an agent's text could be misinterpreted"
@@ -135,7 +135,7 @@ BY_PRINTING = (
         id="E2.endless", title="floods stderr for as long as it thinks", program="streams",
         words=("busy-stderr", "1000"), danger=TOO_MUCH, expected=Expected(proof=_is_slowed),
         control=Control(
-            off="the pause after each 64 KiB of stderr beyond its bound", wire=RestlessWire,
+            off="the pause after each read of stderr beyond its bound", wire=RestlessWire,
             expected=Expected(proof=_is_fast),
         ),
     ),

@@ -27,7 +27,7 @@ class UnreadWire(LiveWire):
 class RestlessWire(LiveWire):
     """Reads stderr as fast as an agent prints."""
 
-    def _rest(self, fd: int, source: EventSource, count: int) -> None: ...
+    def _rest(self, fd: int, source: EventSource) -> None: ...
 
 
 class UnchargedWire(LiveWire):

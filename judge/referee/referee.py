@@ -181,8 +181,7 @@ class Referee:
     def _open(self, seat: int) -> None:
         side = self.sides[seat]
         started = self._wire.respawn(seat) if side.has_started else self._wire.start(seat)
-        side.has_started = True
-        charged_ns = side.clock.charged_ns
+        side.has_started, charged_ns = True, side.clock.charged_ns
         end, talk = self._converse(seat, side.opening, started=started)
         if isinstance(end, Ready):
             side.about = end.about
