@@ -154,6 +154,9 @@ class Outcome:
 
 GameContent = tuple[str, str, str]
 
+MOVES_DIGITS = 16
+"""First digits of `GameResult.moves` by which games of several contests are compared."""
+
 
 class GameResult(NamedTuple):
     """A game's final result. `first` had seat 0; `winner` is None for a draw or if both are at fault.

@@ -422,8 +422,9 @@ find_python() {
     return 1
 }
 
-# What .venv stands on (the interpreter and this directory, whose path is in its scripts) and what it holds.
-venv_base() { { "$1" --version && echo "$ROOT"; } | sha256sum | cut -c1-32; }
+# What .venv stands on (the interpreter, this directory, whose path is in its scripts, and the distribution's name, as pip
+# keeps one of a former name) and what it holds.
+venv_base() { { "$1" --version && echo "$ROOT" && grep '^name = ' "$ROOT/pyproject.toml"; } | sha256sum | cut -c1-32; }
 venv_pins() { cat "$ROOT/pyproject.toml" "$ROOT/constraints.txt" | sha256sum | cut -c1-32; }
 
 # ensure_venv: .venv/ with the pinned packages and this checkout itself, editable. A stamp of everything that it

@@ -61,7 +61,6 @@ def page() -> str:
         "## Numbers that differ between boxes\n\nWhere other boxes move a number, agents can send messages by it.\n\n"
         + _table(("what", "moved by", "rate"), rows)
     )
-    rows = [(one["path"], one["reason"]) for one in reasons["files"]]
     rows = [
         (_code(one["calls"]), one["answer"].replace("0", "done"), one["by"], one["why"]) for one in reasons["first"]
     ]
@@ -71,6 +70,7 @@ def page() -> str:
         "*User*: the kernel refuses it because PID 1 is another user with more rights. *Filter*: the profile.\n\n"
         + _table(("calls", "answer", "by", "why"), rows)
     )
+    rows = [(one["path"], one["reason"]) for one in reasons["files"]]
     parts.append("## Files of the kernel\n\nReadable:\n\n" + _table(("path", "why"), rows))
     rows = [(_code(paths), why) for why, paths in MASKED_WHY.items()]
     rows.append(

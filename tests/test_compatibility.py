@@ -1,7 +1,6 @@
-"""A format that judge writes changes only with a new version. tests/compat has records of older versions."""
+"""A released format changes only with a new version. tests/compat has the snapshots of releases."""
 
-import re
-from itertools import pairwise
+import json
 from pathlib import Path
 
 import pytest
@@ -9,49 +8,116 @@ import pytest
 import judge
 from judge.base.registry import GROUPS
 from judge.referee.spec import RECORD_FORMAT
-from tests.compat.current import current_digests, newest, table
+from tests.compat.formats import (
+    changes,
+    document_fields,
+    formats,
+    freeze,
+    least_version,
+    name_fields,
+    newest_snapshot,
+    numbers,
+    read_checkout,
+    table_fields,
+)
 
-PAGE = Path(__file__).parents[1] / "docs/compatibility.md"
 MIGRATIONS = Path(judge.__file__).parent / "store/migrations/versions"
-FORMATS = sorted(newest())
 
 
-def test_every_format_has_a_version() -> None:
-    assert set(current_digests()) == set(FORMATS)
+def test_changed_format_has_a_new_version() -> None:
+    released, now = newest_snapshot(), formats()
+    if released is None:
+        pytest.skip("no format is frozen; `python -m tests.compat.formats COMMIT` prints the changes since a commit")
+
+    assert released.keys() <= now.keys()
+    for name, old in released.items():
+        changed = changes(old["fields"], now[name]["fields"])
+        least = least_version(old["version"], changed)
+        assert numbers(least) <= numbers(now[name]["version"]), f"{name} needs version {least}:\n" + "\n".join(changed)
 
 
-@pytest.mark.parametrize("name", FORMATS)
-def test_changed_format_without_new_version_is_refused(name: str) -> None:
-    row = newest()[name]
+SCHEMA = """{
+    "$defs": {
+        "Clock": {"properties": {"turn_ms": {"default": 1}}, "description": "a clock"},
+        "Limits": {"properties": {"memory": {}}, "required": ["memory"]}
+    },
+    "properties": {"clock": {"$ref": "#/$defs/Clock"}, "box": {"enum": ["docker"]}, "name": {"type": "string"}},
+    "required": ["name"]
+}"""
 
-    assert row.sha256 == current_digests()[name], (
-        f"the format {name!r} differs from version {row.version} of judge {row.since}; add a row to "
-        "tests/compat/formats.toml and docs/compatibility.md. If that version is not released, run "
-        "python -m tests.compat.current"
-    )
+
+@pytest.mark.parametrize(
+    ("old", "new", "lines", "version"),
+    [
+        ('"a clock"', '"another text"', [], "3.1"),
+        ('"turn_ms": {', '"match_ms": {"default": 0}, "turn_ms": {', ["minor: added .clock.match_ms"], "3.2"),
+        ('"box": {', '"limits": {"$ref": "#/$defs/Limits"}, "box": {', ["minor: added .limits"], "3.2"),
+        ('["docker"]', '["docker", "process"]', ["minor: added .box =process"], "3.2"),
+        ('"required": ["name"', '"required": ["name", "box"', ["major: changed .box"], "4.0"),
+        ('"name"', '"title"', ["major: removed .name", "major: added .title"], "4.0"),
+        ('"default": 1', '"default": 2', ["major: changed .clock.turn_ms"], "4.0"),
+        ('"string"', '"integer"', ["major: changed .name"], "4.0"),
+        ('["docker"]', '["process"]', ["major: removed .box =docker", "minor: added .box =process"], "4.0"),
+    ],
+)
+def test_change_of_a_schema_needs_a_version(old: str, new: str, lines: list[str], version: str) -> None:
+    before, after = (dict(document_fields(json.loads(text))) for text in (SCHEMA, SCHEMA.replace(old, new)))
+
+    found = changes(before, after)
+
+    assert len(lines) == len(found)
+    assert all(line.startswith(f"{start}: ") or line == start for start, line in zip(lines, found, strict=True)), found
+    assert version == least_version("3.1", found)
 
 
-@pytest.mark.parametrize("name", FORMATS)
-def test_versions_of_a_format_increase(name: str) -> None:
-    rows = [row for row in table() if row.name == name]
+def test_field_of_an_answer_is_a_minor_change() -> None:
+    answer = {"properties": {"id": {}}, "required": ["id"]}
+    before, after = ({"paths": {"/games": {"get": {"responses": {"200": each}}}}} for each in ({}, answer))
 
-    for older, newer in pairwise(rows):
-        major, minor = older.numbers
-        assert newer.numbers in {(major, minor + 1), (major + 1, 0)}
-        assert older.sha256 != newer.sha256
+    found = changes(dict(document_fields(before)), dict(document_fields(after)))
+
+    assert ["minor: added paths /games get responses 200.id: always {}"] == found
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "expected"),
+    [
+        ("def play(game)", "def play(game, *, seed=)", "minor"),
+        ("def play(game, *, seed=)", "def play(game, *, seed=, limit=)", "minor"),
+        ("def play(game)", "def play(game, seed)", "major"),
+        ("def play(game, seed=)", "def play(game)", "major"),
+        ("class Game(seed=)", "class Game(seed=) : Rules", "major"),
+        ("class Game", "class Game\n    end", "minor"),
+    ],
+)
+def test_change_of_a_python_name_is_minor_or_major(before: str, after: str, expected: str) -> None:
+    old, new = (dict(name_fields(f"[judge.games]\n{text}\n\n", ["judge.games"])) for text in (before, after))
+
+    assert [expected] == [line.partition(":")[0] for line in changes(old, new)]
+
+
+def test_every_change_of_a_table_is_major() -> None:
+    old, new = (dict(table_fields(f"CREATE TABLE games (\n\tid TEXT{more}\n);\n")) for more in ("", ",\n\tround TEXT"))
+
+    assert {"major"} == {line.partition(":")[0] for line in changes(old, new)}
+
+
+def test_snapshot_is_never_replaced(tmp_path: Path) -> None:
+    path = freeze(tmp_path)
+
+    assert formats() == newest_snapshot(tmp_path)
+    assert judge.__version__.startswith(path.stem)
+    with pytest.raises(FileExistsError):
+        freeze(tmp_path)
 
 
 def test_major_versions_are_those_in_the_code() -> None:
-    revisions = [int(path.name[:4]) for path in MIGRATIONS.glob("[0-9]*.py")]
+    now = formats()
 
-    assert RECORD_FORMAT == newest()["record"].numbers[0]
-    assert max(revisions) == newest()["store"].numbers[0]
+    assert RECORD_FORMAT == numbers(now["record"]["version"])[0]
+    assert max(int(path.name[:4]) for path in MIGRATIONS.glob("[0-9]*.py")) == numbers(now["store"]["version"])[0]
 
 
-def test_page_lists_every_version_and_every_entry_point() -> None:
-    text = PAGE.read_text(encoding="utf-8")
-    rows = set(re.findall(r"^\| ([A-Za-z -]+) \| (\d+\.\d+) \| (\d+\.\d+\.\d+) \|", text, re.MULTILINE))
-
-    assert rows == {(row.name, row.version, row.since) for row in table()}
-    for group in GROUPS:
-        assert f"`{group}`" in text
+def test_every_format_has_fields_and_every_entry_point_is_listed() -> None:
+    assert all(each["fields"] for each in formats().values())
+    assert all(f"`{group}`" in read_checkout("docs/compatibility.md") for group in GROUPS)

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 import judge
+from judge import DISTRIBUTION
 from judge.agents.agents import stage_agent
 from judge.base.resources import BUILD_DIRECTORY, IMAGES
 from judge.cluster.machine import code_digest
@@ -23,7 +24,10 @@ from tests.cli.conftest import SHORT
 
 ROOT = Path(__file__).parents[1]
 PIP = (sys.executable, "-m", "pip", "--quiet", "--isolated", "--disable-pip-version-check")
-ALONE = ("--no-deps", "--no-index")
+LOCAL = ("--no-index", "--no-deps", "--no-build-isolation")
+PLUGINS = {"cecp": "cecp", "chess": "uci", "go": "gtp"}
+"""By plug-in, a protocol that it registers."""
+NOT_SOURCES = shutil.ignore_patterns("__pycache__", "*.egg-info")
 SOURCES = ("pyproject.toml", "MANIFEST.in", "README.md", "LICENSE", "judge", "images", "policies")
 
 pytestmark = [pytest.mark.docker, pytest.mark.slow, pytest.mark.xdist_group("wheel")]
@@ -60,9 +64,8 @@ class Installed:
 
 
 @pytest.fixture(scope="module")
-def installed(tmp_path_factory: pytest.TempPathFactory) -> Installed:
-    """The wheel of the source distribution of this checkout, installed; it has the dependencies of the tests."""
-    build_images()
+def wheels(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the wheels of the source distribution of this checkout and of the plug-ins."""
     place = tmp_path_factory.mktemp("wheel")
     source, sources, wheels = place / "source", place / "sdist", place / "wheels"
     _copy_sources(source)
@@ -70,9 +73,18 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Installed:
     _run(sys.executable, "-c", make, str(sources), cwd=source)
     shutil.rmtree(source)
     (sdist,) = sources.iterdir()
-    assert f"judge-{judge.__version__}.tar.gz" == sdist.name
-    _run(*PIP, "wheel", *ALONE, "--no-build-isolation", "--wheel-dir", str(wheels), str(sdist))
-    return _installed(wheels, place)
+    assert f"contest_judge-{judge.__version__}.tar.gz" == sdist.name
+    shutil.copytree(ROOT / "plugins", source, ignore=NOT_SOURCES)
+    packages = [str(sdist), *(str(source / plugin) for plugin in PLUGINS)]
+    _run(*PIP, "wheel", *LOCAL, "--wheel-dir", str(wheels), *packages)
+    return wheels
+
+
+@pytest.fixture(scope="module")
+def installed(wheels: Path, tmp_path_factory: pytest.TempPathFactory) -> Installed:
+    """The wheel, installed; it has the dependencies of the tests."""
+    build_images()
+    return _installed(wheels, tmp_path_factory.mktemp("installed"))
 
 
 @pytest.fixture(scope="module")
@@ -85,29 +97,34 @@ def compiled(tmp_path_factory: pytest.TempPathFactory) -> Installed:
     return _installed(place / "wheels", place)
 
 
-def _installed(wheels: Path, place: Path) -> Installed:
-    environment = place / "environment"
+def _installed(wheels: Path, place: Path, *plugins: str) -> Installed:
+    """An environment with distributions that pip finds by name among the wheels, and the dependencies of the tests."""
+    environment, home, directory, packages = (place / name for name in ("environment", "home", "empty", "packages"))
+    for folder in (home, directory, packages):
+        folder.mkdir()
     venv.create(environment, symlinks=True)
-    python = environment / "bin" / "python"
-    (wheel,) = wheels.iterdir()
-    _run(*PIP, "--python", str(python), "install", *ALONE, "--no-compile", str(wheel))
-    # The last place where Python looks, and one whose own .pth files, this checkout among them, it does not read.
-    packages = _run(str(python), "-c", "import sysconfig; print(sysconfig.get_path('purelib'))")
-    ours = {sysconfig.get_path("purelib"), sysconfig.get_path("platlib")}
-    (Path(packages.strip()) / "dependencies.pth").write_text("\n".join(sorted(ours)) + "\n")
-    home, directory = place / "home", place / "empty"
-    home.mkdir()
-    directory.mkdir()
+    python = str(environment / "bin" / "python")
+    # Without this checkout: pip must not find it.
+    for installed in {sysconfig.get_path("purelib"), sysconfig.get_path("platlib")}:
+        for path in Path(installed).iterdir():
+            if "judge" not in path.name and path.suffix != ".pth":
+                (packages / path.name).symlink_to(path)
+    own = _run(python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))").strip()
+    (Path(own) / "dependencies.pth").write_text(f"{packages}\n")
+    # The tests do not depend on python-chess, and no test here plays chess.
+    (packages / "chess-1.11.dist-info").mkdir()
+    (packages / "chess-1.11.dist-info/METADATA").write_text("Metadata-Version: 2.1\nName: chess\nVersion: 1.11\n")
+    names = [f"{DISTRIBUTION}[web]", *(f"judge-{plugin}" for plugin in plugins)]
+    _run(*PIP, "--python", python, "install", "--no-index", "--find-links", str(wheels), "--no-compile", *names)
     return Installed(environment, home, directory)
 
 
 def _copy_sources(target: Path) -> None:
     """What a wheel is built from; a build writes beside its sources."""
     target.mkdir()
-    ignored = shutil.ignore_patterns("__pycache__", "*.egg-info")
     for name in SOURCES:
         if (ROOT / name).is_dir():
-            shutil.copytree(ROOT / name, target / name, symlinks=True, ignore=ignored)
+            shutil.copytree(ROOT / name, target / name, symlinks=True, ignore=NOT_SOURCES)
         else:
             shutil.copy(ROOT / name, target / name)
 
@@ -116,6 +133,15 @@ def _run(*command: str, cwd: Path | None = None) -> str:
     done = subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
+
+
+@pytest.mark.parametrize("plugin", PLUGINS)
+def test_plugin_is_installed_by_name_without_an_index(plugin: str, wheels: Path, tmp_path: Path) -> None:
+    installed = _installed(wheels, tmp_path, plugin)
+    names = "from importlib.metadata import entry_points; print(*entry_points(group='judge.protocols').names)"
+
+    assert f"judge {judge.__version__}" == installed.run("judge", "--version").splitlines()[0]
+    assert PLUGINS[plugin] in installed.run("python", "-c", names).split()
 
 
 def test_it_has_its_policies_and_its_types(installed: Installed) -> None:

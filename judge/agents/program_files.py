@@ -17,6 +17,8 @@ from judge.base.text import sentence
 
 MAX_FILES = 10_000
 MAX_BYTES = 1 << 30
+MAX_DEPTH = 64
+"""Names in a path. Python copies directories recursively."""
 
 
 def program_digest(program: Path) -> str:
@@ -77,7 +79,12 @@ def copy_directory(source: Path, target: Path) -> Path:
         total += path.stat().st_size
         if count >= MAX_FILES or total > MAX_BYTES:
             raise InputError(sentence(f"{source}: more than {MAX_FILES} files or {MAX_BYTES} bytes"))
-        to = target / path.relative_to(source)
+        name = path.relative_to(source)
+        if len(name.parts) > MAX_DEPTH:
+            raise InputError(
+                sentence(f"{source}: a file is deeper than {MAX_DEPTH} names: move it up, or leave it out")
+            )
+        to = target / name
         to.parent.mkdir(parents=True, exist_ok=True)
         copy_file(path, to, is_executable=bool(path.stat().st_mode & stat.S_IXUSR))
     for path in target.rglob("*"):

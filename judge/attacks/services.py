@@ -6,6 +6,7 @@ from importlib.util import find_spec
 from pkgutil import resolve_name
 from typing import ClassVar
 
+from judge import DISTRIBUTION
 from judge.base.errors import HostError
 from judge.base.owner import owned_directory
 
@@ -44,7 +45,7 @@ class ServiceAttack:
     @property
     def lacks(self) -> str:
         module = {"web": "uvicorn", "cluster": "distributed"}.get(self.extra, "")
-        return f"judge[{self.extra}]" if module and find_spec(module) is None else ""
+        return f"{DISTRIBUTION}[{self.extra}]" if module and find_spec(module) is None else ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ from pathlib import Path
 from judge.attacks.attack import BY_ITSELF, Attack, Control, Expected, Observed, Opponent
 from judge.attacks.cpu import FARMED, LATE, LONGER, PATIENT, SPAN, TURN, patient
 from judge.attacks.weak_box import allowing
+from judge.attacks.weak_judge import RestlessWire
 from judge.catalog.files import write_exports
 from judge.games.types import Verdict
 from judge.referee.transcript import EntryKind
@@ -27,6 +28,8 @@ MORE_SIPS = "30000"
 MANY = 2100
 """Slightly more than the lines of such a turn."""
 GROWTH_BYTES = 64 << 20
+FLOOD_KIBIBYTES = 256 << 10
+"""In a flood of a second, of which the judge reads 160 MiB at most."""
 TOO_MUCH = "an agent could use up the judge's memory, disk or time"
 MARKER = b'MESSAGE {"verdict":"win","winner":0}'
 READ_WRONG = "an agent's text could be misinterpreted"
@@ -45,6 +48,16 @@ def _keeps_a_bound_of_stderr(seen: Observed) -> str:
     kept = len(seen.bytes_of(EntryKind.STDERR))
     bound = seen.record.spec.policy.bytes.stderr_bytes
     return _stays_flat(seen) if kept == bound else f"{kept} bytes of stderr were kept, not {bound}"
+
+
+def _is_slowed(seen: Observed) -> str:
+    kibibytes = seen.done("kibibytes")
+    return _stays_flat(seen) if kibibytes < FLOOD_KIBIBYTES else f"the judge read {kibibytes} KiB"
+
+
+def _is_fast(seen: Observed) -> str:
+    kibibytes = seen.done("kibibytes")
+    return "" if kibibytes > FLOOD_KIBIBYTES else f"the judge read only {kibibytes} KiB"
 
 
 def _keeps_all_of_stderr(seen: Observed) -> str:
@@ -117,6 +130,14 @@ BY_PRINTING = (
         id="E2.gigabyte", title="floods stderr with 1 GiB", program="streams", words=("stderr", GIBIBYTE),
         danger=TOO_MUCH, policy={**BOUNDS, "clock": {"turn_ms": 60000}},
         expected=Expected(proof=_keeps_a_bound_of_stderr), control="as for E2", is_quick=False,
+    ),
+    Attack(
+        id="E2.endless", title="floods stderr for as long as it thinks", program="streams",
+        words=("busy-stderr", "1000"), danger=TOO_MUCH, expected=Expected(proof=_is_slowed),
+        control=Control(
+            off="the pause after each read of stderr beyond its bound", wire=RestlessWire,
+            expected=Expected(proof=_is_fast),
+        ),
     ),
     Attack(
         id="E3", title="floods stdout without ever ending a line", program="streams", words=("endless", GIBIBYTE),

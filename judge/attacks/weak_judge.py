@@ -7,6 +7,7 @@ from functools import partial
 from judge.referee.live_wire import LiveWire
 from judge.referee.setup import build_referee
 from judge.referee.wire import Happening
+from judge.sandbox.box import EventSource
 
 
 class SpinningWire(LiveWire):
@@ -21,6 +22,12 @@ class UnreadWire(LiveWire):
 
     def look(self) -> Sequence[Happening]:
         return ()
+
+
+class RestlessWire(LiveWire):
+    """Reads stderr as fast as an agent prints."""
+
+    def _rest(self, fd: int, source: EventSource) -> None: ...
 
 
 class UnchargedWire(LiveWire):

@@ -9,10 +9,9 @@ from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from typing import Generic, TypeVar
 
+import judge
 from judge.base.errors import HostError, InputError
 from judge.base.text import quote, suggest
-
-OWN = "judge"
 
 GROUPS = ("judge.games", "judge.protocols")
 
@@ -95,9 +94,9 @@ def _scan() -> Mapping[str, tuple[Mapping[str, tuple[EntryPoint, ...]], bool]]:
     groups = {}
     for group in GROUPS:
         by_name: dict[str, tuple[EntryPoint, ...]] = {}
-        for point in sorted(installed.select(group=group), key=lambda point: _package(point) != OWN):
+        for point in sorted(installed.select(group=group), key=lambda point: not _is_own(point)):
             by_name[point.name] = (*by_name.get(point.name, ()), point)
-        groups[group] = by_name, any(_package(claimed[0]) == OWN for claimed in by_name.values())
+        groups[group] = by_name, any(_is_own(claimed[0]) for claimed in by_name.values())
     return groups
 
 
@@ -110,6 +109,10 @@ def forget() -> None:
     """Clear the cache, after packages were installed."""
     _scan.cache_clear()
     _loaded.cache_clear()
+
+
+def _is_own(point: EntryPoint) -> bool:
+    return point.module.partition(".")[0] == judge.__name__
 
 
 def _package(point: EntryPoint) -> str:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from judge import DISTRIBUTION
 from judge.base.errors import InputError
 from judge.base.text import printable
 from judge.terminal.output import print_notice
@@ -173,7 +174,7 @@ def of_web_extra() -> Iterator[None]:
     try:
         yield
     except ModuleNotFoundError as error:
-        raise InputError(f"{error.name} is not installed: pip install 'judge[web]'") from None
+        raise InputError(f"{error.name} is not installed: pip install '{DISTRIBUTION}[web]'") from None
 
 
 def print_next_steps(path: Path, group: str, items: str) -> None:
@@ -186,4 +187,4 @@ def print_next_steps(path: Path, group: str, items: str) -> None:
 def require_dask() -> None:
     """Raise InputError unless the `cluster` extra is installed."""
     if importlib.util.find_spec("distributed") is None:
-        raise InputError("a contest on several machines needs dask: pip install 'judge[cluster]'")
+        raise InputError(f"a contest on several machines needs dask: pip install '{DISTRIBUTION}[cluster]'")

@@ -153,7 +153,7 @@ def hosting(directory: IntakeDirectory, tell: Tell) -> tuple[Processor, Practice
 
 @dataclass(frozen=True, slots=True)
 class UploadHost:
-    """This host as a `judge.submissions.pipeline.Workplace`: builds run on the judge's core, checks in a slot."""
+    """This host as a `judge.submissions.pipeline.Workplace`: unpacking on the judge's core, the rest in a slot."""
 
     placement: CorePlacement
     tell: Tell

@@ -11,6 +11,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import IO, Any
 
+from judge import DISTRIBUTION
 from judge.base.durable_files import is_file, open_regular
 from judge.base.errors import InputError
 from judge.base.resources import OPENINGS
@@ -126,7 +127,7 @@ def _zstd(path: Path) -> Any:
         return import_module("compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd")
     except ImportError:
         raise InputError(
-            f"{path} is compressed with zstd: pip install 'judge[zstd]', or compress it with gzip"
+            f"{path} is compressed with zstd: pip install '{DISTRIBUTION}[zstd]', or compress it with gzip"
         ) from None
 
 

@@ -1,4 +1,4 @@
-"""Limits of a database URL in a contest file, which can come from others with its folder."""
+"""Which database on a server a contest.toml may name. The file can come from others, with its folder."""
 
 import os
 import stat
@@ -47,7 +47,7 @@ def refuse_parameters(url: str) -> None:
 
 
 def is_of_others(path: Path) -> bool:
-    """Whether a file belongs to another user. Root's files, and those that a group of this user may write, do not."""
+    """Whether a file belongs to another user than root, and to no group that may write it and has this user."""
     user = getattr(os, "geteuid", lambda: 0)()  # Windows has no users with numbers
     try:
         found = path.stat()

@@ -54,3 +54,5 @@ class ProtocolEntry:
     """A question about exchanged coordinates, for an answer on a wrong square."""
     counts_from_0: bool = False
     """Columns and rows count from 0."""
+    url: str = ""
+    """Of its description on the Web, for authors."""

@@ -491,6 +491,7 @@ ENTRY = ProtocolEntry(
     is_private,
     objection,
     games=("gomoku",),
+    url="https://plastovicka.github.io/protocl2en.htm",
     in_contest={"game_type": TOURNAMENT},
     # Gomoku AI protocol, INFO game_type: human opponent.
     against_person={"game_type": 0},

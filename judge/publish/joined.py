@@ -1,12 +1,11 @@
 """`joined.json`: former contests whose results enter a contest's ratings."""
 
-from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from judge.contest_games import GameResult
+from judge.contest_games import MOVES_DIGITS, GameResult
 from judge.games.types import Verdict
 from judge.statistics.ratings import RatedContest
 from judge.tournament.formats.ladder import Elo
@@ -20,7 +19,7 @@ MAX_GAMES = 1_000_000
 MAX_PROGRAMS = 1500
 """Different programs of all contests: the ratings take time in proportion to their cube."""
 
-_Count = Annotated[int, Field(ge=0)]
+_Moves = Annotated[str, Field(pattern=rf"^([0-9a-f]{{{MOVES_DIGITS}}})?$")]
 _Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 
 
@@ -29,14 +28,29 @@ class _Value(BaseModel):
 
 
 class PairResults(_Value):
-    """Games of two agents in these seats; `faulty`: both lost by a fault."""
+    """Games of two agents in these seats, each as the first digits of its `GameResult.moves` (empty: unknown);
+    `faulty`: both lost by a fault.
+    """
 
     first: str
     second: str
-    won: _Count
-    drawn: _Count
-    lost: _Count
-    faulty: _Count
+    won: tuple[_Moves, ...]
+    drawn: tuple[_Moves, ...]
+    lost: tuple[_Moves, ...]
+    faulty: tuple[_Moves, ...]
+
+    @property
+    def rows(self) -> Iterator[GameResult]:
+        """With these columns only."""
+        first, second = self.first, self.second
+        for verdict, winner, games in (
+            (Verdict.WIN, first, self.won),
+            (Verdict.DRAW, None, self.drawn),
+            (Verdict.WIN, second, self.lost),
+            (Verdict.ILLEGAL, None, self.faulty),
+        ):
+            for moves in games:
+                yield GameResult(first, second, winner, verdict, moves=moves)
 
 
 class FormerContest(_Value):
@@ -51,17 +65,17 @@ class FormerContest(_Value):
     @classmethod
     def of(cls, contest: RatedContest, manifest: str | None) -> "FormerContest":
         """A contest's published part."""
-        counts: Counter[tuple[str, str, str]] = Counter()
+        found: dict[tuple[str, str], dict[str, list[str]]] = {}
         for row in contest.results:
             if row.winner is None:
                 outcome = "drawn" if row.is_draw else "faulty"
             else:
                 outcome = "won" if row.winner == row.first else "lost"
-            counts[row.first, row.second, outcome] += 1
-        seats = sorted({(first, second) for first, second, _ in counts})
+            games = found.setdefault((row.first, row.second), {each: [] for each in _OUTCOMES})
+            games[outcome].append(row.moves[:MOVES_DIGITS])
         results = tuple(
-            PairResults(first=first, second=second, **{each: counts[first, second, each] for each in _OUTCOMES})
-            for first, second in seats
+            PairResults(first=first, second=second, **{each: tuple(moves) for each, moves in games.items()})
+            for (first, second), games in sorted(found.items())
         )
         return cls(
             name=contest.name, began=contest.began, manifest=manifest, programs=contest.programs, results=results
@@ -70,18 +84,12 @@ class FormerContest(_Value):
     @property
     def games(self) -> int:
         """Games that count."""
-        return sum(pair.won + pair.drawn + pair.lost + pair.faulty for pair in self.results)
+        return sum(len(pair.won) + len(pair.drawn) + len(pair.lost) + len(pair.faulty) for pair in self.results)
 
     @property
     def rated(self) -> RatedContest:
         """The contest as input of ratings."""
-        rows: list[GameResult] = []
-        for pair in self.results:
-            first, second = pair.first, pair.second
-            rows += [GameResult(first, second, first, Verdict.WIN)] * pair.won
-            rows += [GameResult(first, second, None, Verdict.DRAW)] * pair.drawn
-            rows += [GameResult(first, second, second, Verdict.WIN)] * pair.lost
-            rows += [GameResult(first, second, None, Verdict.ILLEGAL)] * pair.faulty
+        rows = [row for pair in self.results for row in pair.rows]
         return RatedContest(self.name, self.began, rows, self.programs)
 
 
@@ -94,7 +102,7 @@ class Joined(_Value):
 
     def encoded(self) -> bytes:
         """The file's bytes."""
-        return f"{self.model_dump_json(indent=1)}\n".encode()
+        return f"{self.model_dump_json()}\n".encode()
 
     @model_validator(mode="after")
     def _rates_only_who_plays(self) -> "Joined":

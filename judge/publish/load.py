@@ -330,7 +330,7 @@ def former_problem(planned: Planned, name: str) -> str:
     try:
         _former(planned, planned.folder / name, planned.policy)
     except (InputError, HostError) as error:
-        return str(error).removeprefix(f"{planned.path}: ")
+        return str(error).removeprefix(f"{planned.path}: [ratings] with: ").removesuffix("; leave it out")
     return ""
 
 

@@ -59,6 +59,8 @@ def read_collection(data: bytes, source: str) -> list[list[SgfNode]]:
     """The nodes of each game's main line. Raises InputError for invalid text or an unknown encoding."""
     encoding = sgf_encoding(data, source)
     trees = list(games_of(decode_file(data, source, encoding), source))
+    for nodes in trees:
+        _refuse_two_results(nodes, source)
     if not (encoding.mark_bytes or data.isascii()):
         for root in (nodes[0] for nodes in trees if "CA" in nodes[0]):
             if _codec(root.text("CA"), source, root.line("CA")) != encoding.codec:
@@ -67,6 +69,14 @@ def read_collection(data: bytes, source: str) -> list[list[SgfNode]]:
                     " write a file for each encoding"
                 )
     return trees
+
+
+def _refuse_two_results(nodes: Sequence[SgfNode], source: str) -> None:
+    results = {text: node.line("RE") for node in nodes for text in node.texts("RE") if text not in ("", "?")}
+    if len(results) > 1:
+        first, second = (f"RE[{one_line(text, 30)}]" for text in [*results][:2])
+        line = [*results.values()][1]
+        raise InputError(f"{source}, line {line}: {second} contradicts {first} of the same game; leave the right one")
 
 
 def games_of(text: str, source: str) -> Iterator[list[SgfNode]]:

@@ -1,5 +1,6 @@
 """The wire to two boxes, with one poll loop."""
 
+import os
 import select
 import time
 from collections.abc import Callable, Sequence
@@ -16,6 +17,7 @@ from judge.referee.wire import Happening, Inbox, Measured, MemoryUse, RanOn
 from judge.sandbox.box import NO_FREEZER, Box, Channel, EventSource, ProcessReport
 from judge.sandbox.host_activity.core_use import CoreUse
 from judge.sandbox.host_activity.stalls import StallWatch
+from judge.sandbox.machine.pipes import PipeSource
 
 _KIND_OF_CHANNEL = {
     Channel.OUT: EntryKind.READ,
@@ -35,8 +37,45 @@ _STARTED = ProcessReport("started").encode()
 _WRITABLE = select.EPOLLOUT
 _BROKEN = select.EPOLLERR | select.EPOLLHUP
 
+_PIPE_BYTES = 1 << 16
+
+_REST_NS = 500_000
+"""Without a rest, an agent keeps the judge busy by gigabytes of stderr a second, or by single letters."""
+
 _OVERSLEPT_NS = 5_000_000
 """Shorter lateness at a deadline is not recorded."""
+
+
+class _Surplus:
+    """Rests after each read of stderr beyond its bound."""
+
+    def __init__(self, epoll: select.epoll) -> None:
+        self._epoll = epoll
+        self._resting: dict[int, EventSource] = {}
+        self._until = 0
+
+    def rest(self, fd: int, source: EventSource) -> None:
+        if isinstance(source, PipeSource):  # others also carry stdout
+            with suppress(BlockingIOError):
+                os.read(fd, _PIPE_BYTES)  # a small read costs as much
+            self._epoll.modify(fd, 0)
+            self._resting[fd] = source
+            self._until = self._until or time.monotonic_ns() + _REST_NS
+
+    def forget(self, fd: int) -> None:
+        """Call before it is unregistered."""
+        self._resting.pop(fd, None)
+
+    def look(self, now: int, until_ns: int) -> int:
+        """End a rest that is over; return when to look again, at the latest `until_ns`."""
+        if now < self._until:
+            return min(self._until, until_ns)
+        if self._until:
+            for fd, source in self._resting.items():
+                self._epoll.modify(fd, source.events)
+            self._resting.clear()
+            self._until = 0
+        return until_ns
 
 
 class LiveWire:
@@ -81,6 +120,7 @@ class LiveWire:
         self._outbox = [bytearray(), bytearray()]
         self._has_looked = False
         self._room: dict[int, int] = {}
+        self._surplus = _Surplus(self._epoll)
         self._pulse = pulse
         self._is_elsewhere = is_elsewhere
         self._suspended_ns = 0 if pulse is None else pulse.suspended_ns
@@ -246,6 +286,7 @@ class LiveWire:
         while not self._inbox:
             now = time.monotonic_ns()
             closer_at = self._meter.look_closer(now, until_ns)
+            closer_at = self._surplus.look(now, closer_at)
             if now < spun_until:
                 ready = self._poll_for(0.0)
             else:
@@ -315,9 +356,14 @@ class LiveWire:
         elif not chunks and mask & _BROKEN and not mask & select.EPOLLPRI:
             self._unwatch(fd)  # it would be reported repeatedly
         for channel, data in chunks:
+            if channel is Channel.ERR and data and not self._inbox.has_stderr_room(seat):
+                self._rest(fd, source)
             if channel is Channel.REPORT and data != _STARTED:
                 self._stopped.ends(seat)
             self._inbox.add(now, seat, _KIND_OF_CHANNEL[channel], data)
+
+    def _rest(self, fd: int, source: EventSource) -> None:
+        self._surplus.rest(fd, source)
 
     def _flush(self, fd: int, mask: int) -> None:
         """A full pipe without a reader is reported as broken, never as writable."""
@@ -350,6 +396,7 @@ class LiveWire:
 
     def _unwatch(self, fd: int) -> None:
         if self._sources.pop(fd, None) is not None:
+            self._surplus.forget(fd)
             self._epoll.unregister(fd)
 
     def _watch_room(self, seat: int) -> None:

@@ -181,8 +181,7 @@ class Referee:
     def _open(self, seat: int) -> None:
         side = self.sides[seat]
         started = self._wire.respawn(seat) if side.has_started else self._wire.start(seat)
-        side.has_started = True
-        charged_ns = side.clock.charged_ns
+        side.has_started, charged_ns = True, side.clock.charged_ns
         end, talk = self._converse(seat, side.opening, started=started)
         if isinstance(end, Ready):
             side.about = end.about
@@ -261,6 +260,7 @@ class Referee:
         side = self.sides[seat]
         talk.settle(side.clock, now)
         self._await_ends([seat], side.clock.deadline(Wait.CLOSE, now).ns)
+        self._faults.await_end(seat)  # else it would take the new process's time, and look like another program
         side.renew()
         talk.since, talk.wait = self._wire.respawn(seat), None
         return talk.since

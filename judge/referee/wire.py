@@ -222,6 +222,9 @@ class Inbox:
         self._news = deque(item for item in self._news if item.seat != seat)
         self._unended[seat].clear()
 
+    def has_stderr_room(self, seat: int) -> bool:
+        return self._stderr_room[seat] > 0
+
     def _is_unended(self, seat: int, data: bytes) -> bool:
         """Writing single characters must not make more entries than writing lines."""
         unended = self._unended[seat]

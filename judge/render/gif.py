@@ -1,10 +1,11 @@
-"""Writes scenes as an animated GIF, or one as a PNG, with Pillow: `pip install 'judge[pictures]'`."""
+"""Writes scenes as an animated GIF, or one as a PNG, with Pillow (extra `pictures`)."""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from io import BytesIO
 from typing import Any
 
+from judge import DISTRIBUTION
 from judge.base.errors import InputError
 from judge.base.text import printable
 from judge.render.shapes import Disc, Rectangle, Scene, Shape, Stroke, Text
@@ -12,7 +13,7 @@ from judge.render.shapes import Disc, Rectangle, Scene, Shape, Stroke, Text
 try:
     from PIL import Image, ImageDraw, ImageFont
 except ImportError:
-    raise InputError("pictures other than SVG need Pillow: pip install 'judge[pictures]'") from None
+    raise InputError(f"pictures other than SVG need Pillow: pip install '{DISTRIBUTION}[pictures]'") from None
 
 OVERSAMPLING = 3
 """Oversampling factor for smooth edges."""

@@ -14,6 +14,7 @@ from urllib.parse import quote
 from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
+from judge import DISTRIBUTION
 from judge.base.text import clock_text, duration, number, plain_text, points_text
 from judge.publish.model import PublishedContest, Stream
 from judge.translations.language import ENGLISH, Language
@@ -176,6 +177,7 @@ def _environment(language: Language, package: str) -> Environment:
     }
     environment.globals |= {
         "policy": POLICY,
+        "distribution": DISTRIBUTION,
         "stream": None,
         "has_authors": False,
         "has_rounds": True,

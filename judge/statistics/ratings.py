@@ -4,7 +4,7 @@ Agents that are not connected through games are in separate pools, which cannot 
 imported on demand: most processes rate nothing.
 
 All games of several contests are rated at once, by programs (digests of files), so a program in two contests connects
-them. A new version of an agent is another program.
+them. A new version of an agent is another program. Identical games of the same programs count once.
 
 **Anchors** have a given rating. Each pool is shifted so that its anchors have it on average; pools with anchors share
 one scale. An anchor's own rating still follows from its games.
@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from judge.base.errors import InputError
-from judge.contest_games import GameResult
+from judge.contest_games import MOVES_DIGITS, GameResult, without_copies
 from judge.statistics.rating_model import RatingModel
 from judge.statistics.scales import CONFIDENCE_95, ELO
 
@@ -232,14 +232,17 @@ def join_contests(
     ordered = [
         (contest, _programs(contest)) for contest in sorted(contests, key=lambda contest: (contest.began, contest.name))
     ]
-    played = [
+    played = without_copies(
         row._replace(
-            first=first, second=second, winner=None if row.winner is None else (first, second)[row.winner != row.first]
+            first=first,
+            second=second,
+            winner=None if row.winner is None else (first, second)[row.winner != row.first],
+            moves=row.moves[:MOVES_DIGITS],
         )
         for contest, programs in ordered
         for row in contest.results
         for first, second in [(programs[row.first], programs[row.second])]
-    ]
+    )
     rated = rate(played, model)
     names = {program: name for _, programs in ordered for name, program in programs.items()}
     rated = _anchored(rated, _anchor_programs(names, anchors))

@@ -118,10 +118,10 @@ class Workplace(Protocol):
     """Resources on a host that also plays games."""
 
     def aside(self) -> AbstractContextManager[tuple[int, ...]]:
-        """Reserve processors for unpacking and building."""
+        """Reserve processors for unpacking."""
 
     def slot(self) -> AbstractContextManager[Slot]:
-        """Reserve a slot for the examination."""
+        """Reserve a slot for programs of the author: in the build and in the examination."""
 
 
 class Anywhere(Workplace):
@@ -209,7 +209,8 @@ class _UploadPipeline:
             if trees.is_archive(self.job.filename):
                 self.need(trees.IMAGE)
                 self._note_origin(unpacker=images.image_content(trees.IMAGE))
-            with self._task_host() as host:
+            with self.workplace.aside() as cores:
+                host = self._task_host(cores)
                 words.append(trees.unpack_upload(self.job.upload, self.job.filename, target, self.limits, host))
             tree = self.reader.run(_agent_folder, trees.root_of(target), self.job.name or self._upload_name)
             if not self._has_name(tree):
@@ -235,8 +236,8 @@ class _UploadPipeline:
             self._note_origin(toolchain=images.image_content(image), recipe=str(recipe))
             target = self.room / "built" / tree.name
             target.parent.mkdir()
-            with self._task_host() as host:
-                built = trees.build_tree(tree, recipe, target, self.limits, host)
+            with self.workplace.slot() as slot:
+                built = trees.build_tree(tree, recipe, target, self.limits, self._task_host(slot.cores))
             self.outcome = replace(self.outcome, log=built.log)
             if built.failure:
                 raise RefusedError(built.failure)
@@ -305,7 +306,7 @@ class _UploadPipeline:
             if failed:
                 names = ", ".join(finding.check for finding in failed)
                 what = sentence(f"failed checks: {names} (see the report)")
-                raise RefusedError("; ".join(filter(None, (what, failed[0].fix))))
+                raise RefusedError("; ".join([what, *(finding.fix for finding in failed if finding.fix)][:2]))
             warned = sum(finding.grade is Grade.WARNING for finding in report.findings)
             count = len(report.findings)
             words.append(
@@ -335,11 +336,8 @@ class _UploadPipeline:
         ended = self._put(self._copy(tree, "ended"))
         return report.model_copy(update={"findings": findings, "digest": ended.digest})
 
-    @contextmanager
-    def _task_host(self) -> Iterator[TaskHost]:
-        with self.workplace.aside() as cores:
-            boxes = self.job.policy.box.model_copy(update={"freeze": "none"})
-            yield TaskHost(boxes, cores, self.room)
+    def _task_host(self, cores: tuple[int, ...]) -> TaskHost:
+        return TaskHost(self.job.policy.box.model_copy(update={"freeze": "none"}), cores, self.room)
 
     @contextmanager
     def _step(self, stage: Stage, tree: Path | None = None) -> Iterator[list[str]]:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from judge.agents.agents import MANIFEST, read_manifest
 from judge.base.resources import IMAGES
+from judge.protocols import protocol_entry
 from judge.referee.policy import Policy
 
 _PREFIX = "starter-"
@@ -24,6 +25,11 @@ def starters_of(policy: Policy) -> Mapping[str, str]:
         for name, manifest in found.items()
         if manifest.protocol == policy.game.protocol and manifest.runtime in runtimes
     }
+
+
+def protocol_url(policy: Policy) -> str:
+    """See `ProtocolEntry.url`."""
+    return protocol_entry(policy.game.protocol).url
 
 
 @cache

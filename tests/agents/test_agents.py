@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from judge.agents.agents import AgentManifest, derived_name, fit_name, is_name, read_manifest, stage_agent
-from judge.agents.program_files import program_digest
+from judge.agents.program_files import MAX_DEPTH, program_digest
 from judge.base.errors import InputError
 from judge.referee.policy import load_policy
 from judge.submissions.trees import recipe_of
@@ -161,6 +161,18 @@ def test_an_info_file_with_a_nul_is_refused_as_a_manifest_is(tmp_path: Path, sta
 def test_a_description_may_have_lines(tmp_path: Path, staging: Path) -> None:
     text = GOOD + 'description = """one\n\ttwo"""\n'
     assert stage_agent(str(directory(tmp_path, text)), staging).manifest.description == "one\n\ttwo"
+
+
+def test_a_tree_that_is_too_deep_to_be_copied_again_is_refused(tmp_path: Path, staging: Path) -> None:
+    """Else the copy for each box would fail, and each game would be void."""
+    source = directory(tmp_path, GOOD)
+    deep = source.joinpath(*["d"] * MAX_DEPTH)
+    deep.mkdir(parents=True)
+    (deep / "file").touch()
+    with pytest.raises(InputError, match="deeper than 64 names: move it up"):
+        stage_agent(str(source), staging)
+    (deep / "file").rename(deep.parent / "file")
+    stage_agent(str(source), staging)
 
 
 def test_a_link_that_leads_out_is_refused_and_one_inside_is_copied(tmp_path: Path, staging: Path) -> None:

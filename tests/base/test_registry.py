@@ -7,6 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from judge import DISTRIBUTION
 from judge.base import registry
 from judge.base.errors import HostError, InputError
 from judge.catalog import GAMES, game_entry
@@ -126,7 +127,7 @@ def test_a_package_that_claims_a_name_of_ours_is_the_one_to_go(install: Install)
     install("a_gomoku", ENTRY, name="gomoku")
 
     assert refused("gomoku") == (
-        "two packages, judge and a_gomoku, register a game called 'gomoku'; "
+        f"two packages, {DISTRIBUTION} and a_gomoku, register a game called 'gomoku'; "
         "uninstall one of them: pip uninstall a_gomoku"
     )
     assert "stratego" == game_entry("stratego").name

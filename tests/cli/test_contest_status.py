@@ -35,6 +35,24 @@ def test_status_agrees_with_the_standings(tmp_path: Path, form: str) -> None:
             assert (shown["to_come"], shown["is_over"]) == (cup.contest.to_come().games, cup.contest.is_over())
 
 
+class Twins(Cup):
+    """Whose bert has the files of anna."""
+
+    def store_files(self, name: str) -> str:
+        return super().store_files("anna" if name == "bert" else name)
+
+
+def test_status_names_agents_with_the_same_files_while_they_take_part(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with Twins(tmp_path / "cup", {name: CAST[name] for name in ("anna", "bert", "crash.one")}) as cup:
+        status(tmp_path / "cup")
+        assert "  copies        anna, bert have the same files\n" in capsys.readouterr().out
+        cup.store.disqualify(cup.contest.name, "bert", "a test")
+        status(tmp_path / "cup")
+    assert "same files" not in capsys.readouterr().out
+
+
 def test_standings_have_place_range_title_and_state(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     cast = {name: CAST[name] for name in ("anna", "bert", "crash.one")}
     folder = tmp_path / "cup"

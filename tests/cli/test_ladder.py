@@ -74,7 +74,15 @@ def test_watch_shows_ratings_of_a_ladder(tmp_path: Path) -> None:
             list(followed.news())
             shown = written(overview(followed.live, 0, followed.ratings()))
             rated = load_store(cup.contest).ladder
+        cup.play()
+        log.read_store()
+        log.finish()
+        with closing(Followed(cup.contest)) as followed:
+            list(followed.events())
+            ended = written(overview(followed.live, 0, followed.ratings()))
     for agent, found in rated.items():
         row = next(line for line in shown.splitlines() if re.search(rf"^ *\d+ +{agent} ", line))
         assert f" {found.elo:.0f} " in row
         assert not found.history or " ago " in row
+    assert not re.search(r" \d+ s ago\b", ended)
+    assert len(rated) <= len(re.findall(r" \d{4}-\d\d-\d\d \d\d:\d\d\b", ended))

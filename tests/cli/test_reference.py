@@ -85,6 +85,15 @@ def test_schemas_are_json_schemas(name: str) -> None:
     assert schema["properties"]
 
 
+@pytest.mark.parametrize(("name", "definition"), [("record", "GameRecord"), ("spec", "GameSpec")])
+def test_schema_of_record_files_contains_those_of_records_and_specs(name: str, definition: str) -> None:
+    schema, whole = (json.loads(run("schema", each)) for each in (name, "record-file"))
+    definitions = schema.pop("$defs")
+
+    assert schema == whole["$defs"][definition]
+    assert whole["$defs"] == whole["$defs"] | definitions
+
+
 @pytest.mark.parametrize(
     ("words", "fix"),
     [

@@ -10,6 +10,7 @@ from pathlib import Path
 import docker
 import pytest
 
+from judge import DISTRIBUTION
 from judge.attacks import services
 from judge.attacks.services import SERVICE_ATTACKS, Result
 from judge.base.errors import HostError
@@ -95,8 +96,8 @@ def test_attacks_that_need_a_missing_package_are_skipped_with_its_name(
     commands.selftest(only="W1,S1")
 
     assert capsys.readouterr().err.splitlines() == [
-        "skipped: S1: judge[web] is not installed",
-        "skipped: W1: judge[cluster] is not installed",
+        f"skipped: S1: {DISTRIBUTION}[web] is not installed",
+        f"skipped: W1: {DISTRIBUTION}[cluster] is not installed",
     ]
 
 

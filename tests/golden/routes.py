@@ -123,7 +123,13 @@ PARTS = {
 _UNSTABLE = ("connection", "content-length", "content-type", "date", "location", "server", "transfer-encoding")
 """Headers that are shown in another place, and those that the server adds."""
 
-_VALUES = {"judge-log": "{log}", "judge-now-ms": "{ms}", "x-request-id": "{id}"}
+_VALUES = {
+    "etag": "{etag}",
+    "judge-log": "{log}",
+    "judge-now-ms": "{ms}",
+    "last-modified": "{time}",
+    "x-request-id": "{id}",
+}
 
 
 class Answer(NamedTuple):

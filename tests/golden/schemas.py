@@ -4,12 +4,15 @@ import contextlib
 import io
 from collections.abc import Mapping
 
-from judge.cli.reference import SCHEMAS, schema
+from judge.cli.reference import schema
+
+NAMES = ("agent", "policy", "record-file")
+"""The schemas of records and specs are definitions of that of record files."""
 
 
 def schema_files() -> Mapping[str, str]:
-    """By file name, the output of `judge schema` for each name that it knows."""
-    return {f"json_schemas/{name}.json": _printed(name) for name in SCHEMAS}
+    """By file name, the output of `judge schema`."""
+    return {f"json_schemas/{name}.json": _printed(name) for name in NAMES}
 
 
 def _printed(name: str) -> str:

@@ -15,7 +15,7 @@ from judge.publish.load import load_claimed
 from judge.publish.model import PublishedContest
 from judge.referee.spec import read_record
 from judge.statistics.copies import copies_sentences
-from judge.statistics.ratings import rate
+from judge.statistics.ratings import join_contests, rate
 from judge.statistics.sprt import Sprt, SprtDecision
 from judge.testing import Agent
 from judge.tournament.formats.sequential import Sequential
@@ -25,7 +25,6 @@ from judge.transparency.keys import make_key
 from judge.verify.export import verify_export
 from tests.publish.cups import Cast, Cup, Player, player
 from tests.publish.public import Public, change, sign_again
-from tests.verify.log_forgeries import nothing
 
 
 def repeating(name: str) -> Callable[[int], Agent]:
@@ -98,7 +97,7 @@ def exported(tmp_path_factory: pytest.TempPathFactory) -> tuple[Public, Publishe
     folder = tmp_path_factory.mktemp("copies")
     key: Ed25519PrivateKey = make_key(folder / "organiser.key")
     public = Public(folder, key)
-    with Cup(folder / "cup", TWINS, 'name = "round-robin"\ngames = 4', openings=OPENING, drawn=nothing) as cup:
+    with Cup(folder / "cup", TWINS, 'name = "round-robin"\ngames = 4', openings=OPENING, seed=5) as cup:
         cup.play()
         publish(cup.contest, public.directory, public.private, key, PageOptions(languages=("en",)))
     return public, load_claimed(public.directory)
@@ -120,6 +119,25 @@ def test_copies_score_points_and_are_evidence_once(exported: tuple[Public, Publi
     assert not [words for words in stage.sentences() if "more round" in words]
     assert "2 of 12 games are copies of others" in next(copies_sentences(len(contest.copies), 12))
     assert 10 == len(contest.as_rated.results)
+
+
+def test_game_that_repeats_one_of_a_joined_contest_counts_once(tmp_path: Path) -> None:
+    form, plan = 'name = "round-robin"\ngames = 2', '[ratings]\nwith = ["../last"]\n'
+    with Cup(tmp_path / "last", TWINS, form, openings=OPENING, name="last-cup", seed=5) as last:
+        last.play()
+    public = Public(tmp_path, make_key(tmp_path / "organiser.key"))
+    with Cup(tmp_path / "cup", TWINS, form, plan, openings=OPENING, seed=6) as cup:
+        cup.play()
+        publish(cup.contest, public.directory, public.private, public.key, PageOptions(languages=("en",)))
+    contest = load_claimed(public.directory)
+    assert contest.joined is not None
+    former = contest.joined.contests[0]
+    rated = join_contests([former.rated, contest.as_rated], {}).ratings.ratings
+
+    assert former.games == len(contest.evidence) == 6
+    assert {"anna": 6, "bert": 6, "cleo": 8} == {each.agent: each.games for each in rated}
+    assert {4} == {version.games for versions in contest.histories.values() for version in versions}
+    assert [] == list(verify_export(public.directory, public.public_key).problems)
 
 
 def test_pages_name_copies(exported: tuple[Public, PublishedContest]) -> None:

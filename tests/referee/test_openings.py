@@ -7,8 +7,10 @@ import pytest
 from judge.games.gomoku import Gomoku
 from judge.games.types import Verdict
 from judge.referee.transcript import EntryKind
-from judge.testing import Act, Agent, Say, ScriptedGame, exits
-from tests.referee.games import BLACK_ROW, WHITE_ROW, brain, play, spec
+from judge.referee.verify import verify
+from judge.referee.wire import RanOn
+from judge.testing import MS, Act, Agent, Say, ScriptedGame, World, exits
+from tests.referee.games import BLACK_ROW, WHITE_ROW, a_file, brain, play, spec
 
 
 def swapper(*answers: str) -> Agent:
@@ -184,6 +186,29 @@ def test_one_that_does_not_end_is_killed_after_the_grace_and_then_replaced() -> 
     killed = [entry for entry in played.world.entries if entry.kind is EntryKind.KILLED]
     assert [1_000_000_000] * 3 == [kill.ns - end.ns for end, kill in zip(ended[:3], killed[:3], strict=True)]
     assert played.referee.sides[0].clock.charged_ns < 20_000_000 + TURN_LOST_NS
+
+
+class Lingering(World):
+    """A killed box runs on for so long."""
+
+    def kill(self, seat: int) -> None:
+        super().kill(seat)
+        self.ran_on = {seat: [RanOn(1000 * MS, 950 * MS)] * 3}
+
+
+def test_a_new_process_starts_when_the_old_one_is_gone_and_a_long_end_is_a_failure() -> None:
+    """Otherwise the old process takes the new one's core, and the game is void because another program did."""
+    options = {"width": 15, "height": 15, "rule": "standard", "swap": "swap2"}
+    first = old("0,0", "5,5", "1,0", "0,1", RESTART=[Say(b"UNKNOWN\r\n")], END=[])
+    game_spec = spec(game={"name": "gomoku", "options": options})
+    played = ScriptedGame(Lingering(first, brain("SWAP", "9,9")), game_spec)
+    kinds = [(entry.kind, entry.seat) for entry in played.world.entries]
+
+    killed, again = (kinds.index((kind, 0)) for kind in (EntryKind.KILLED, EntryKind.RESPAWNED))
+    assert 3 == kinds[killed:again].count((EntryKind.RAN_ON, 0))
+    assert played.referee.sides[0].clock.charged_ns < 20_000_000 + TURN_LOST_NS
+    assert 2850 * MS <= played.referee.sides[0].lingered_cpu_ns
+    assert not verify(a_file(played, game_spec)).problems
 
 
 TURN_LOST_NS = 6_000_000_000

@@ -164,6 +164,23 @@ def test_stderr_is_kept_to_its_bound_and_read_beyond_it(wires: Callable[..., Liv
     assert 700 == sum(len(h.data) for h in seen if h.kind is EntryKind.STDERR)
 
 
+FLOODS_STDERR = """
+import os, time
+until, piece, count = time.monotonic() + 1, b"e" * 65536, 0
+while time.monotonic() < until:
+    count += os.write(2, piece)
+print(count)
+"""
+
+
+def test_a_flood_of_stderr_is_read_at_a_bounded_rate(wires: Callable[..., LiveWire]) -> None:
+    """Unbounded, an agent prints gigabytes in a second, which keep the judge's core busy."""
+    wire = wires(FLOODS_STDERR, ECHO, stderr_bytes=700)
+    wire.start(0)
+
+    assert int(said(until(wire, ends_a_line))) < 300 << 20
+
+
 def test_a_respawned_agent_starts_afresh_and_nothing_of_the_old_one_is_heard(
     wires: Callable[..., LiveWire],
 ) -> None:

@@ -128,4 +128,4 @@ def test_animation_without_pillow_names_what_to_install() -> None:
     )
     ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
 
-    assert "pip install 'judge[pictures]'" in ran.stdout
+    assert "pip install 'contest-judge[pictures]'" in ran.stdout

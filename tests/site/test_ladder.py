@@ -192,6 +192,10 @@ def test_pages_stay_readable_with_many_games(tmp_path: Path) -> None:
     assert sum(len(each.history) for each in large.ladder.values()) == 50 * count
     found = dict(site(large, {}, Proof("", "", []), languages(["zh"])))
     assert {} == {path: len(data) for path, data in found.items() if len(data) > MAX_PAGE_BYTES}
+    ended = r"最后一局 <b>\d{4}-\d\d-\d\d \d\d:\d\d</b> UTC"
+    assert {1} == {
+        len(re.findall(ended, data.decode())) for path, data in found.items() if re.match(r"agents/\d+\.html", path)
+    }
     curves = {path: re.findall(r'<path [^>]*\bd="([^"]*)"', data.decode()) for path, data in found.items()}
     assert max(len(curve) for curve in curves["index.html"]) > 600
     drawn = re.compile("([MLHVhlvZ][0-9 .-]*)+")

@@ -434,6 +434,7 @@ def test_verification_page_has_the_key_and_the_way_to_the_judge(exported: Public
         page = path.read_text()
         assert heading in page
         assert "judge 0.1.0" in page
+        assert "pip install ./contest_judge-*.whl" in page
         (key,) = {link for link in Page(page).links if link.endswith("organiser.pem")}
         assert exported.public_key.read_bytes() == (path.parent / key).read_bytes()
 

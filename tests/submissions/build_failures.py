@@ -178,7 +178,7 @@ FAILURES: dict[str, Failure] = {
         "Go here is 1.19",
     ),
     "go-packages": Failure(
-        {"board/board.go": "package board\n", "engine/main.go": MAIN_GO}, "named files must all be in one directory"
+        {"board.go": "package board\n", "main.go": MAIN_GO}, "found packages board (board.go) and main (main.go) in"
     ),
     # C#
     "cs-member": Failure({"p.cs": "class P { static void Main() { System.Console.Wirte(1); } }\n"}, "error CS0117:"),

@@ -9,7 +9,7 @@ import sys
 import tarfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import closing, suppress
+from contextlib import AbstractContextManager, closing, nullcontext, suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -24,13 +24,15 @@ from judge.base.errors import HostError, NotReadyError
 from judge.base.owner import Fate, Owner, directories
 from judge.base.resources import BUILD_DIRECTORY, IMAGES
 from judge.host.house_agents import build_house_agents
+from judge.referee.play import Slot
 from judge.referee.policy import Policy, load_policy
 from judge.sandbox.docker import images
 from judge.sandbox.docker.reaper import reap
+from judge.sandbox.machine.cores import available
 from judge.store.types import UploadStep
 from judge.submissions.check import Grade
 from judge.submissions.intake import IntakeLimits
-from judge.submissions.pipeline import Stage, UploadJob, UploadOutcome, process_upload
+from judge.submissions.pipeline import Anywhere, Stage, UploadJob, UploadOutcome, process_upload
 from tests.agents.test_pe_format import program as windows_program
 from tests.patience import PATIENCE_S
 from tests.submissions.archives import Files, renamed, zipped
@@ -84,6 +86,29 @@ def left_by(pid: int) -> list[str]:
         found = client.api.containers(all=True, filters={"label": "judge.owner"})
     mine = [c["Id"] for c in found if Owner.decode(c["Labels"]["judge.owner"]).pid == pid]
     return mine + [str(path) for path, owner in directories() if owner and owner.pid == pid]
+
+
+class Host(Anywhere):
+    """Cores for the upload, and a slot."""
+
+    def __init__(self, aside: int, slot: int) -> None:
+        self._aside, self._slot = (aside,), Slot((slot,))
+
+    def aside(self) -> AbstractContextManager[tuple[int, ...]]:
+        return nullcontext(self._aside)
+
+    def slot(self) -> AbstractContextManager[Slot]:
+        return nullcontext(self._slot)
+
+
+def test_a_build_which_can_run_programs_of_its_author_is_made_in_a_slot(send: Send) -> None:
+    cores = sorted(available())
+    first, last = cores[0], cores[-1]
+    makefile = b"all:\n\tgrep Cpus_allowed_list /proc/self/status\n\tfalse\n"
+    outcome = send(zipped({"bot/Makefile": makefile}), "bot.zip", workplace=Host(first, last))
+
+    assert "the build failed" in outcome.refusal
+    assert f"Cpus_allowed_list:\t{last}".expandtabs() in outcome.log
 
 
 def files_of(directory: Path) -> Files:
@@ -194,6 +219,7 @@ def test_one_file_is_enough(send: Send) -> None:
     outcome = send(source, "mine.py", policy=policy, name="theirs")
 
     assert "" == outcome.refusal
+    assert "the syntax of Python was checked" == outcome.steps[2].text
     assert outcome.agent
     assert ("python3", "mine.py") == outcome.agent.manifest.command
     assert ("theirs", "mine") == (outcome.agent.manifest.name, outcome.agent.calls_itself(policy))

@@ -275,7 +275,7 @@ def test_zstd_without_the_library_names_the_fix(tmp_path: Path, monkeypatch: pyt
     path.write_bytes(zstd.compress(b"h8\n"))
     for name in ("backports.zstd", "compression.zstd"):
         monkeypatch.setitem(sys.modules, name, None)
-    with pytest.raises(InputError, match=r"zstd: pip install 'judge\[zstd\]', or compress it with gzip$"):
+    with pytest.raises(InputError, match=r"zstd: pip install 'contest-judge\[zstd\]', or compress it with gzip$"):
         read_openings(path, stones(15, 15))
 
 

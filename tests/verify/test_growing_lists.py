@@ -177,9 +177,8 @@ def test_far_fewer_pairings_than_the_format_draws_are_refused(
 
 def former(agents: int) -> FormerContest:
     names = [f"a{number}" for number in range(agents)]
-    pairs = [
-        {"first": one, "second": other, "won": 1, "drawn": 0, "lost": 0, "faulty": 0} for one, other in pairwise(names)
-    ]
+    games = {"won": [""], "drawn": [], "lost": [], "faulty": []}
+    pairs = [{"first": one, "second": other, **games} for one, other in pairwise(names)]
     programs = {name: f"{number:064x}" for number, name in enumerate(names)}
     return FormerContest.model_validate(
         {"name": "last", "began": "2026-01-01T00:00:00+00:00", "manifest": None, "programs": programs, "results": pairs}

@@ -145,7 +145,7 @@ def drop_history(directory: Path) -> None:
 
 
 def one_more_win(document: Any) -> None:
-    document["contests"][0]["results"][0]["won"] += 1
+    document["contests"][0]["results"][0]["won"].append("")
 
 
 Forgery = Callable[[Path], None]
@@ -182,7 +182,7 @@ FORGERIES: dict[str, tuple[Forgery, str]] = {
     ),
     "too many games": (
         lambda directory: change(
-            directory / JOINED, lambda each: each["contests"][0]["results"][0].update(drawn=10**12)
+            directory / JOINED, lambda each: each["contests"][0]["results"][0].update(drawn=[""] * 1_000_001)
         ),
         "more than 1000000 games",
     ),

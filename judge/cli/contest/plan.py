@@ -92,7 +92,7 @@ def _show(planned: Planned, found: ContestEstimate, slots: int) -> None:
         print(f"  missing  {printable(sentence, 2000)}")
     if found.unchecked:
         print(f"  checks   no passed check with these clocks: {printable(', '.join(found.unchecked), 2000)}")
-        print(f"           judge check AGENT --policy {planned.plan.policy} checks all requirements of the contest")
+        print(f"           {printable(planned.plan.check_command, 2000)} checks all requirements of the contest")
     for copies in found.copies:
         print(f"  copies   {printable(copies, 2000)}: they play as separate agents")
     if not found.missing:

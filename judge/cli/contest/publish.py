@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from judge import DISTRIBUTION
 from judge.api.contests import contest as contest_of
 from judge.base.errors import InputError
 from judge.base.text import printable, suggest
@@ -134,5 +135,5 @@ def page_options(address: str, languages: Sequence[str], former: Path | None) ->
     if address and not re.fullmatch(r"https?://[!-~]{1,200}", address):
         raise InputError(f"--address {printable(address, 60)}: not an address; write it as https://example.org/cup/")
     if address and find_spec("PIL") is None:
-        raise InputError("--address: the pictures of games for links need Pillow: pip install 'judge[pictures]'")
+        raise InputError(f"--address: pictures of games for links need Pillow: pip install '{DISTRIBUTION}[pictures]'")
     return PageOptions(f"{address.rstrip('/')}/" if address else "", tuple(dict.fromkeys(languages)), former)

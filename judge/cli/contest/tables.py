@@ -1,7 +1,7 @@
 """`judge contest status`, `standings`, `crosstable` and `log`."""
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Annotated, Any
@@ -79,7 +79,7 @@ def status(
         )
     print(f"  chance        {document['chance']['words']}")
     if document["folders"]:
-        print(f"  {printable(document['folders'], 2000)}")
+        print(f"  folders       {printable(document['folders'], 2000)}")
     for host in document["hosts"]:
         print(f"  host          {printable(host['name'], 80)}: {_host_words(host, running)}")
         for what in host["stands_out"]:
@@ -92,6 +92,7 @@ def status(
         print(f"  withdrawn     {printable(agent)}: {printable(why)}")
     for agent, count in document["failures"].items():
         print(f"  failures      {printable(agent)}: {count}")
+    _print_copies(document)
     if document["again_at"]:
         print(f"  set aside     retried when nothing else can be played, not before {document['again_at']}")
     has_rounds = found.snapshot.format.has_rounds
@@ -188,13 +189,17 @@ def print_status_before(document: Mapping[str, Any], title: str) -> None:
         for each in document[key]:
             why = f": {printable(each['why'], 200)}" if each["why"] else ""
             print(f"  {key:<13} {each['id']}, {printable(each['name'], 80)} of {printable(each['author'], 80)}{why}")
-    for same in document["copies"]:
-        print(f"  copies        {printable(same, 2000)}")
+    _print_copies(document)
     for problem in document["problems"]:
         print(f"  problem       {printable(problem, 2000)}")
     shown = [f"{count} {state}" for state, count in document["submissions"].items()]
     if shown:
         print(f"  submissions   {', '.join(shown)}")
+
+
+def _print_copies(document: Mapping[str, Any]) -> None:
+    for same in document["copies"]:
+        print(f"  copies        {printable(same, 2000)}")
 
 
 def _time_left(left: timedelta) -> str:
@@ -228,6 +233,7 @@ def status_of(contest: Contest, games: bool = False, tested: bool = False) -> di
         "cores": {} if is_over else {core: who for core, who in holders_here().items() if who},
         "disqualified": dict(standing.disqualified),
         "withdrawn": dict(standing.withdrawn),
+        "copies": _same_files(contest, {*standing.out, *standing.withdrawn}),
         "failures": dict(sorted(failures.items(), key=lambda found: (-found[1], found[0]))),
         "again_at": again_at(contest.store, contest.name) if held else None,
     }
@@ -247,6 +253,15 @@ def status_of(contest: Contest, games: bool = False, tested: bool = False) -> di
             for game in shown
         ]
     return document
+
+
+def _same_files(contest: Contest, gone: Collection[str]) -> list[str]:
+    with closing(intake_directory(contest.planned).register()) as register:
+        uploads = {each.id: each.upload for each in register.submissions()}
+    entries = [each for each in contest.snapshot.entries if each.name not in gone]
+    return equal_files(
+        (each.name, {each.seat.digest, uploads.get(each.submission or 0, "")} - {""}) for each in entries
+    )
 
 
 def _chance(contest: Contest, is_over: bool) -> dict[str, Any]:

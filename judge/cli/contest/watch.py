@@ -107,7 +107,7 @@ class Followed:
             self._rated = replace(load_store(self.contest), ladder_ratings=self._ladder).ladder
             self._rated_games = games
             self._rate_at = began + (time.monotonic() - began) / RATE_SHARE
-        now = datetime.now(UTC)
+        now = None if self._is_over else datetime.now(UTC)
         return {agent: ladder_cells(found, now) for agent, found in self._rated.items()}
 
     def news(self) -> Iterator[AnyEvent]:

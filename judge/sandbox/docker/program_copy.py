@@ -77,7 +77,7 @@ class _Image:
         self._data = data
         try:
             self._read()
-        except struct.error:
+        except (struct.error, OverflowError):  # a place beyond the file, or beyond its longest size
             self.loader = b""
             self.is_library = False
 

@@ -120,7 +120,10 @@ def run_in_box(command: Command, policy: BoxPolicy, output: BinaryIO) -> Command
     )
     with closing(DockerBox(tenant, command.limits, policy)) as box, closing(select.epoll()) as epoll:
         box.prepare()
-        return _Run(command, box, output, epoll).run()
+        try:
+            return _Run(command, box, output, epoll).run()
+        finally:
+            box.leave()  # nothing else runs on its cores until it is gone
 
 
 class _Run:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from shlex import quote as quoted
 
-from judge.agents.agents import MONO
+from judge.agents.agents import MANIFEST, MONO
 from judge.agents.program_files import folded, similar_path
 from judge.agents.programs import first_line, is_dll, is_dotnet
 from judge.base.bookkeeping import own_paths
@@ -38,7 +38,7 @@ FLUSH = sentence(
     "Python, System.out.flush() in Java; a pipe, unlike a terminal, is written only when the buffer is full"
 )
 _THINKS = sentence("it thinks too long: use the limit that the judge sends, check the clock often, and keep a reserve")
-_WAITS = sentence(
+WAITS = sentence(
     "it used no CPU time, so it is waiting: for the end of input (read line by line, not by read(), readlines() or "
     "fread()), for the rest of a line, for a command that the judge does not send, or in a sleep"
 )
@@ -131,9 +131,12 @@ def diagnose(talk: RecordedTalk) -> Diagnosis:
 
 
 def _repeating(talk: RecordedTalk) -> str:
-    own = sorted(path.name for path in talk.program.iterdir())
+    names = {path.name for path in talk.program.iterdir()}
+    own = names - {MANIFEST}
     seat = talk.record.spec.seats[talk.seat]
-    agent = own[0] if len(own) == 1 else seat.name
+    # A build adds the manifest.
+    is_alone = len(own) == 1 and (names == own or {Path(name).stem for name in own} == {seat.name})
+    agent = own.pop() if is_alone else seat.name
     return f"judge check ./{quoted(agent)} --policy {quoted(talk.record.spec.policy.name)} --keep conversations"
 
 
@@ -374,4 +377,4 @@ def _silence(talk: RecordedTalk) -> Diagnosis:
     if late:
         used.append(sentence(f"at the end of the game it wrote {late!r}: it did not flush its output"))
         return diagnosis(FLUSH)
-    return diagnosis(_WAITS)
+    return diagnosis(WAITS)

@@ -11,7 +11,15 @@ from judge.protocols import protocol_entry
 from judge.protocols.squares import intended_square
 from judge.referee.policy import Policy
 from judge.submissions.check.answer_forms import coordinate_advice, form_advice
-from judge.submissions.check.diagnosis import Diagnosis, diagnose, fix_for, has_misread_form, unflushed, was_busy
+from judge.submissions.check.diagnosis import (
+    WAITS,
+    Diagnosis,
+    diagnose,
+    fix_for,
+    has_misread_form,
+    unflushed,
+    was_busy,
+)
 from judge.submissions.check.probe_game import ProbeAnswer
 from judge.submissions.check.report import Finding, Grade, failed, passed, turns_text, warned
 from judge.submissions.check.runner import Examinee, RecordedTalk
@@ -46,6 +54,11 @@ _NO_ANSWERS = sentence(
     "MESSAGE, INFO), and answer no INFO"
 )
 _FLUSH_PYTHON = sentence("flush after every line, for other managers do not run Python so: print(move, flush=True)")
+_ONE_LINE = ("sh", "-c", 'read -r line; printf "%s\\n" "$line" | exec "$@"', "sh")
+"""Before a command: one line is its whole input."""
+_READ_LINES = sentence(
+    "read line by line, not to the end of input by read(), readlines() or fread(), and flush stdout after every line"
+)
 _RESTART = sentence("answer RESTART with OK and clear the board, or with UNKNOWN")
 
 
@@ -60,7 +73,7 @@ def hurried(policy: Policy) -> Policy:
 
 
 def soon(policy: Policy) -> Policy:
-    """Limit a turn to `SOON_MS` and the start to `HASTY_MS`."""
+    """Limit turn and start."""
     policy = _hasty(policy)
     clock = policy.clock
     if not 0 < clock.turn_ms < SOON_MS < clock.turn_ms + clock.tolerance_ms:
@@ -411,6 +424,21 @@ def quiet_of(examinee: Examinee, results: QuestionResults, policy: Policy) -> It
         yield warned("quiet", what, _NO_ANSWERS)
     else:
         yield passed("quiet", sentence(f"nothing for {PAUSE_S * 1000:.0f} ms after each answer"))
+
+
+def start_of(examinee: Examinee, talk: RecordedTalk, policy: Policy) -> Diagnosis:
+    """A silent agent is started again with one line as its whole input."""
+    found = diagnose(talk)
+    if found.fix != WAITS:
+        return found
+    command = (*_ONE_LINE, *examinee.agent.seat(examinee.policy).command)
+    again = examinee.ask(examinee.questions.asked[:1], soon(policy), options=examinee.questions.plain, command=command)
+    examinee.talks.remove(again)
+    said = again.last_line
+    if not said:
+        return found
+    ended = sentence(f"when its input ended after the first line, it wrote {said!r}")
+    return Diagnosis(f"{found.evidence}; {ended}", _READ_LINES, found.stderr)
 
 
 def flush_of(examinee: Examinee, results: QuestionResults, policy: Policy) -> Iterator[Finding]:

@@ -51,13 +51,16 @@ def failed(check: str, evidence: str, fix: str = "", stderr: tuple[str, ...] = (
 
 
 def without_repetitions(findings: Sequence[Finding]) -> list[Finding]:
-    """Of equal crashes the first keeps its evidence."""
-    first: dict[str, str] = {}
+    """Of equal crashes the first with the worst grade keeps its evidence."""
+    kept: dict[str, Finding] = {}
+    for finding in sorted(findings, key=lambda each: _ORDER.index(each.grade), reverse=True):
+        if finding.stderr:
+            kept.setdefault(_crash_of(finding), finding)
     found = []
     for finding in findings:
-        check = first.setdefault(_crash_of(finding), finding.check) if finding.stderr else finding.check
-        if check != finding.check:
-            what = sentence(f"the same crash as in {check}")
+        shown = kept[_crash_of(finding)] if finding.stderr else finding
+        if shown is not finding:
+            what = sentence(f"the same crash as in {shown.check}")
             finding = finding.model_copy(update={"evidence": what, "fix": "", "stderr": ()})
         found.append(finding)
     return found

@@ -38,12 +38,14 @@ MAX_STDERR_LINES = 12
 
 
 IGNORED = "ignored: "
-CHATTER = re.compile(r"(?i)(?:debug|message|error|unknown|info|bye)\b|name=")
+_OF_MONO = "mono_thread_internal_set_priority:"
+"""Mono writes it on stdout in every box."""
+CHATTER = re.compile(rf"(?i)(?:debug|message|error|unknown|info|bye)\b|name=|{_OF_MONO}")
 
 
 def _lines(data: bytes) -> list[str]:
-    text = decode(data)
-    return [line.strip()[:_LINE_CHARACTERS] for line in text.splitlines() if line.strip()]
+    lines = (line.strip() for line in decode(data).splitlines())
+    return [line[:_LINE_CHARACTERS] for line in lines if line and not line.startswith(_OF_MONO)]
 
 
 @dataclass(frozen=True)
@@ -105,7 +107,7 @@ class RecordedTalk:
 
     @property
     def last_words(self) -> bytes:
-        """Its output after the farewell."""
+        """Output after the farewell."""
         return b"".join(e.data for e in self._after_goodbye if e.kind is EntryKind.READ)
 
     @property
@@ -144,7 +146,7 @@ class RecordedTalk:
 
     @property
     def output_between_turns(self) -> bytes:
-        """Its output between turns."""
+        """Output between turns."""
         said, is_waited_for = bytearray(), True
         for entry in self._entries:
             if entry.kind in (EntryKind.THAWED, EntryKind.STARTED, EntryKind.FROZEN):
@@ -177,7 +179,7 @@ class RecordedTalk:
 
     @property
     def ignored(self) -> list[str]:
-        """Its ignored lines, quoted, without messages and refusals."""
+        """Ignored lines, quoted, without messages and refusals."""
         lines = [note.removeprefix(IGNORED) for note in self.side.notes if note.startswith(IGNORED)]
         return [line for line in lines if not CHATTER.match(line.strip("'\""))]
 
@@ -201,7 +203,7 @@ class RecordedTalk:
 
     @property
     def first_bytes(self) -> bytes:
-        """The first bytes of its stdout."""
+        """Of its stdout."""
         first = self._first(EntryKind.READ)
         return b"" if first is None else first.data[:16]
 

@@ -33,6 +33,7 @@ from judge.submissions.check.interview import (
     quiet_of,
     restart_of,
     sends_stop,
+    start_of,
     stop_of,
     time_of,
 )
@@ -195,7 +196,7 @@ def _talked_to(examinee: Examinee, names: Set[str]) -> Iterator[Finding]:
         yield failed("line-ending", results.ending.evidence, results.ending.fix)
     first = results.talks[0]
     if not first.got_ready:
-        diagnosis = diagnose(first)
+        diagnosis = start_of(examinee, first, policy)
         evidence, fix = diagnosis.evidence, diagnosis.fix
         if examinee.has_window:
             evidence, fix = f"{evidence}; {_WINDOW}", f"{fix}; {_NO_WINDOW}"

@@ -12,7 +12,7 @@ from judge.site.rules import game_facts, limit_facts
 from judge.store.queries import Reader
 from judge.store.types import ENTERS, NOT_ENTERED, VERSIONED_CHARACTERS, EntryRow, NotNowError, State, Submission
 from judge.submissions.service import has_other_clock
-from judge.submissions.starters import starters_of
+from judge.submissions.starters import protocol_url, starters_of
 from judge.tournament.formats.ladder import Ladder
 from judge.tournament.snapshot import Snapshot
 from judge.translations.language import Language
@@ -92,6 +92,8 @@ def home_values(state: AppState, author: str, contest: Snapshot | None, language
         "agents": agents,
         "alike": alike([each for each in entries if each.id not in rows or rows[each.id].is_active]),
         "outdated": [] if contest else [each.name for each in entries if has_other_clock(directory, each)],
+        "protocol": directory.policy.game.protocol,
+        "protocol_url": protocol_url(directory.policy),
         "starters": starters_of(directory.policy),
         "most": language.measure(f"{directory.intake.upload_bytes / MIB:.3g} MiB"),
     }

@@ -67,7 +67,7 @@ LOAD_S, LOAD_SHARE = 0.5, 0.2
 HOSTS_S = 5.0
 
 WRITTEN_TABLES = 2
-"""Number of editions with tables on disk: those of the last one may be on their way to a client."""
+"""Editions with tables on disk: those of the last one are perhaps being sent."""
 
 CACHED_PAGES_BYTES = 32 << 20
 """Of one state of the contest."""

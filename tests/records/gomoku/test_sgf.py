@@ -104,6 +104,16 @@ def test_results_of_others_are_read(result: str, outcome: Outcome, verdict: str)
     assert (outcome, verdict) == (record.outcome, record.verdict)
 
 
+@pytest.mark.parametrize("game", ["RE[B+][W+];B[hh]", "RE[B+]RE[W+];B[hh]", "RE[B+];B[hh]\n;W[ii]RE[0]"])
+def test_two_results_of_a_game_are_refused(game: str) -> None:
+    with pytest.raises(InputError, match=r"line [12]: RE\[(W\+|0)\] contradicts RE\[B\+\] of the same game"):
+        read(f"(;GM[4]SZ[15]{game})")
+
+
+def test_repeated_or_unknown_result_is_no_contradiction() -> None:
+    assert "black" == read("(;GM[4]SZ[15]RE[B+];B[hh]RE[?];W[ii]RE[B+])").outcome
+
+
 def test_odd_files_are_read() -> None:
     """A mark and text before the game, CR LF, long names of properties, soft line breaks, unknown properties."""
     text = (

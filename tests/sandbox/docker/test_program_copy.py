@@ -68,6 +68,15 @@ def test_a_cut_program_cannot_be_read(tmp_path: Path, source: Path, size: int) -
     assert "x" == rights(tmp_path, "program")
 
 
+@pytest.mark.parametrize("place", [1 << 62, (1 << 64) - 56])
+def test_a_program_with_headers_beyond_any_file_cannot_be_read(tmp_path: Path, source: Path, place: int) -> None:
+    file = compiled(source, "program")
+    data = bytearray(file.read_bytes())
+    struct.pack_into("<Q", data, 32, place)
+    file.write_bytes(data)
+    assert "x" == rights(tmp_path, "program")
+
+
 def test_the_second_loader_in_a_header_does_not_count(tmp_path: Path, source: Path) -> None:
     file = compiled(source, "program")
     data = bytearray(file.read_bytes())

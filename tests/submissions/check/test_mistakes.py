@@ -36,9 +36,10 @@ def examined(tmp_path: Path) -> Iterator[Examine]:
     """The report on a program, without containers."""
     with owned_directory() as staging:
 
-        def run(source: str, manifest: str = "", keep: Path | None = None) -> CheckReport:
+        def run(source: str, manifest: str = "", keep: Path | None = None, start_ms: int = 10_000) -> CheckReport:
             agent = stage_agent(flawed.write(tmp_path, source, manifest), staging)
-            policy = load_policy("gomocup-standard", ["clock.turn_ms=2000", "clock.tolerance_ms=1000"])
+            clock = ["turn_ms=2000", "tolerance_ms=1000", f"start_ms={start_ms}"]
+            policy = load_policy("gomocup-standard", [f"clock.{each}" for each in clock])
             if keep is None:
                 return examine(agent, policy, Slot(), "process", staging)
             return examine(agent, policy, Slot(), "process", staging, keep=TalkFolder(keep).keep)
@@ -106,6 +107,33 @@ def test_start_that_is_answered_in_other_words_shows_the_expected_word(examined:
 
     start = next(finding for finding in problems(report) if finding.check == "start")
     assert "it wrote 'ready'; the protocol gomocup expects here: OK, alone on the line" in start.fix
+
+
+@pytest.mark.slow
+def test_program_that_reads_to_the_end_of_input_is_named(examined: Examine) -> None:
+    report = examined(flawed.reading("sys.stdin.read().splitlines()"), start_ms=3000)
+
+    (start,) = problems(report)
+    assert "when its input ended after the first line, it wrote 'OK'" in start.evidence
+    assert "read line by line, not to the end of input by read()" in start.fix
+
+
+@pytest.mark.slow
+def test_program_that_sleeps_is_not_said_to_read_to_the_end(examined: Examine) -> None:
+    report = examined("import time\ntime.sleep(600)\n", start_ms=500)
+
+    (start,) = problems(report)
+    assert "it is waiting: for the end of input" in start.fix
+
+
+@pytest.mark.slow
+def test_line_of_mono_is_neither_a_warning_nor_a_cause(examined: Examine) -> None:
+    line = 'mono_thread_internal_set_priority: pthread_setschedparam failed, error: "Operation not permitted" (1)'
+    said = f"print({line!r}, flush=True)"
+
+    assert [] == problems(examined(flawed.remembering(said)))
+    crash = flawed.hearing("if command == 'BEGIN':\n    raise KeyError(5)")
+    assert "fix the crash; this repeats it" in problems(examined(flawed.remembering(said, crash)))[0].fix
 
 
 @pytest.mark.slow

@@ -362,7 +362,7 @@ FLAWS = {
     "takes nearly all the memory": (
         flawed.remembering("b'x' * (110 << 20)"),
         {"memory": WARNING},
-        "of 121.0 MiB",
+        "of 121.0 MiB; its limit is 64 MiB, and 57 MiB for its folders",
         "use less",
     ),
     "crashes in a long game": (

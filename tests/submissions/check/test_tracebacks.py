@@ -2,7 +2,7 @@
 
 import pytest
 
-from judge.submissions.check.report import failed, passed, without_repetitions
+from judge.submissions.check.report import failed, passed, warned, without_repetitions
 from judge.submissions.check.tracebacks import headline
 
 CASES = {
@@ -89,3 +89,7 @@ def test_equal_crashes_are_shown_once() -> None:
 
     assert ("the same crash as in begin", "", ()) == (turn.evidence, turn.fix, turn.stderr)
     assert (findings[0], findings[1], findings[3]) == (begin, about, board)
+    late = warned("win", findings[0].evidence, "fix the crash", stderr)
+    assert ["the same crash as in begin", findings[0].evidence] == [
+        each.evidence for each in without_repetitions([late, findings[0]])
+    ]

@@ -148,7 +148,10 @@ def _submit(directory: IntakeDirectory, author: str, agent: str) -> None:
         taken = register.receive(Upload(author, "", f"{words}.zip", digest, 10), worker="0" * 32)
         register.step(taken.id, UploadStep("received", True, f"{words}, 10 bytes", 0.1, attempt=taken.attempt))
         register.step(taken.id, UploadStep("checked", False, f"it failed: {words}", 2.5, attempt=taken.attempt))
-        finding = Finding(check="time", tried="a turn", grade=Grade.FAIL, evidence=words, fix=f"think less, {words}")
+        stderr = ("   1  Traceback", "   2  KeyError")
+        finding = Finding(
+            check="time", tried="a turn", grade=Grade.FAIL, evidence=words, fix=f"think less, {words}", stderr=stderr
+        )
         report = CheckReport(
             judge="0",
             agent=agent,

@@ -12,6 +12,7 @@ import httpx
 import pytest
 
 from judge.base.resources import IMAGES
+from judge.cli.contest.plan import plan
 from judge.contest.estimate import estimate_contest
 from judge.contest.plan import load_plan
 from judge.publish.model import Participant
@@ -83,8 +84,10 @@ def home(directory: IntakeDirectory) -> Iterator[Home]:
 
 
 def test_page_names_game_limits_runtimes_and_deadline(home: Home) -> None:
-    facts = dict(re.findall(r"<dt>([^<]*)</dt><dd>(.*?)</dd>", home.page()))
+    page = home.page()
+    facts = dict(re.findall(r"<dt>([^<]*)</dt><dd>(.*?)</dd>", page))
 
+    assert '<a href="https://plastovicka.github.io/protocl2en.htm">gomocup</a>' in page
     assert "gomoku" == facts["Game"]
     assert "20\N{MULTIPLICATION SIGN}20" == facts["Board"]
     assert "freestyle" == facts["Rule"]
@@ -210,7 +213,7 @@ def test_upload_form_checks_the_name_while_it_is_typed(home: Home) -> None:
 
 
 def test_changed_clocks_after_a_check_are_reported_to_author_and_organiser(
-    home: Home, directory: IntakeDirectory
+    home: Home, directory: IntakeDirectory, capsys: pytest.CaptureFixture[str]
 ) -> None:
     home.submit("good five")
     assert "with other time limits" not in home.page()
@@ -220,6 +223,9 @@ def test_changed_clocks_after_a_check_are_reported_to_author_and_organiser(
     file.write_text('change = ["clock.turn_ms=700"]\n' + file.read_text())
 
     assert ["five"] == list(estimate_contest(load_plan(directory.folder)).unchecked)
+    with pytest.raises(SystemExit):
+        plan(directory.folder)
+    assert " --set clock.turn_ms=700 checks all requirements" in capsys.readouterr().out
     assert "<b><bdi>five</bdi></b> passed its check with other time limits" in home.page()
     home.submit("good six")
     page = home.page()

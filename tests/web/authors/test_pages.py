@@ -79,6 +79,7 @@ def test_refused_submission_names_stage_reason_and_next_step(desk: Served) -> No
     assert {"received": "done", "checked": "failed", "admitted": "failed"}.items() <= {n: m for m, n in marks}.items()
     assert f"think less, {mark('ada')}" in page
     assert "Fix it and submit it again." in page
+    assert ">   1  Traceback<br>   2  KeyError</pre>" in page
     assert "data-open" not in page
     assert f"cc {mark('ada')}".encode() == desk.ask("GET", "/author/submissions/1.log", desk.tokens["ada"])[2]
 
