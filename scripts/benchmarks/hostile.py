@@ -20,6 +20,8 @@ from judge.base.descriptors import raise_descriptor_limit
 from judge.base.errors import HostError
 from judge.base.procfs import children_of, memory_bytes, stat_fields
 from judge.base.worker_processes import Worker
+from judge.broadcast.events import GameStarted, Unscored
+from judge.broadcast.log import LOG_FILE, EventLog
 from judge.contest.attempts import outcome_and_record
 from judge.contest.contest import Contest, open_store
 from judge.contest.plan import load_plan
@@ -73,6 +75,9 @@ PAGES = (
 """Of an honest client."""
 
 RECORD = f"/one/records/{GAMES:05d}.json"
+
+OLD_EVENTS = 100_000
+"""In the log of a contest."""
 
 
 def hostile(bench: Bench) -> Iterator[Figure]:
@@ -231,6 +236,11 @@ async def ask_games(service: Service, client: int, connection: int) -> None:
         await service.get(f"/two/records/{number:05d}.json", f"10.{client}.0.{connection}")
 
 
+async def search(service: Service, client: int, connection: int) -> None:
+    """Events of a missing game, from the beginning of the log."""
+    await service.get(f"/one/feed?game={1000 + connection}", f"10.{client}.0.{connection}")
+
+
 async def hold_body(service: Service, client: int, connection: int) -> None:
     """A form that is never complete."""
     head = "Content-Type: application/x-www-form-urlencoded\r\nContent-Length: 8000\r\n"
@@ -266,6 +276,7 @@ KINDS: Mapping[str, Client] = {
     "pages": ask_pages,
     "large record": ask_record,
     "games": ask_games,
+    "searches": search,
     "slow bodies": hold_body,
     "slow readers": hold_answer,
     "authors": ask_own,
@@ -316,6 +327,10 @@ def _play(folder: Path) -> None:
             outcome, data = outcome_and_record(_record(contest.job(game).spec(), world))
             contest.files.put(data)
             store.accept(game.id, game.attempt, outcome)
+    with closing(EventLog(folder / LOG_FILE)) as log:
+        at, number = "2000-01-01T00:00:00+00:00", GAMES + 1
+        started = GameStarted(at=at, game=number, attempt=1, first="one", second="two")
+        log.append([*[started] * OLD_EVENTS, Unscored(at=at, game=number, attempt=1, state="abandoned", reason="")])
 
 
 def _record(spec: GameSpec, world: World) -> RecordFile:

@@ -42,7 +42,7 @@ from judge.statistics.fairness import TIME
 from judge.translations.language import CODES, languages
 from judge.transparency.keys import fingerprint, public_pem
 from judge.transparency.log import LOG, WITNESSED, SignedLog, witnessed_files
-from judge.web.kit.rendering import MAX_PAGE_RECORD_BYTES, ByteCache, RecordTask
+from judge.web.kit.rendering import LARGE_RECORD_BYTES, MAX_PAGE_RECORD_BYTES, ByteCache, RecordTask
 from judge.web.live.archive import ARCHIVE, Exports
 from judge.web.live.certificate import Certificate
 from judge.web.live.page import SEQ, LivePage, kind_of
@@ -167,7 +167,7 @@ class LivePages:
         return found.page(found.task.result()) if isinstance(found, RecordPage) else found
 
     def find(self, path: str, live: Live, version: object) -> "LivePage | RecordPage | Path | None":
-        """As `get`, without reading the record of a game; of a table its file."""
+        """As `get`, without reading the record of a game; of a large table its file."""
         with self._lock:
             if path in SCRIPTS or path in ASSETS:
                 return asset_page(path)
@@ -184,10 +184,13 @@ class LivePages:
                 return self._record(path, edition)
             if place.path == "verify.html":
                 self._find_archive(edition)
-            if path.startswith("data/"):
-                return self._tables(edition).get(path.removeprefix("data/"))
             page = edition.pages.get(path)
-            if page is None and path in edition.writers:
+            if page is None and path.startswith("data/"):
+                table = self._tables(edition).get(path.removeprefix("data/"))
+                if table is None or table.stat().st_size > LARGE_RECORD_BYTES:
+                    return table
+                page = edition.keep(path, table.read_bytes())
+            elif page is None and path in edition.writers:
                 # Pages compute what they show, such as the certainty of many places.
                 with self._delaying_load():
                     page = edition.keep(path, edition.writers[path]())

@@ -99,6 +99,7 @@ def test_tables_are_computed_once_for_all_who_ask(tmp_path: Path, monkeypatch: p
         return result_tables(contest)
 
     monkeypatch.setattr("judge.web.live.pages.result_tables", count)
+    monkeypatch.setattr("judge.web.live.pages.LARGE_RECORD_BYTES", 0)
     with Cup(tmp_path / "cup", CAST) as cup:
         cup.play()
         names = ("standings.csv", "games.json", "nothing.csv", "../organiser.key", "", "games.json/x", "games.json")
@@ -113,7 +114,10 @@ def test_tables_are_computed_once_for_all_who_ask(tmp_path: Path, monkeypatch: p
     assert not directory.exists()
 
 
-def test_tables_of_the_last_edition_can_be_sent_until_the_next_ones(tmp_path: Path) -> None:
+def test_tables_of_the_last_edition_can_be_sent_until_the_next_ones(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("judge.web.live.pages.LARGE_RECORD_BYTES", 0)
     with (
         Cup(tmp_path / "cup", CAST) as cup,
         closing(hub_of(cup.planned)) as hub,
