@@ -21,14 +21,12 @@ from tests.cli.contests import JUDGE, left, line, running, slow_contest, workers
 from tests.forked import ForkedProcess
 from tests.patience import PATIENCE_S
 
-RECORD = "records/game-001.json"
-
 KINDS: Mapping[str, tuple[str, ...]] = {
     "sentences": ("policies", "list"),
     "help": ("contest", "--help"),
     "a table": ("contest", "standings", "cup"),
     "JSON": ("contest", "status", "cup", "--json"),
-    "a file": ("convert", RECORD, "--to", "psq", "--out", "-"),
+    "a file": ("contest", "game", "1", "cup", "--record", "-"),
     "moves of a running game": (
         *("match", "house-instant", "house-instant", "--box", "process", "--set", "clock.turn_ms=500"),
     ),
@@ -38,15 +36,12 @@ KINDS: Mapping[str, tuple[str, ...]] = {
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """With a contest that is over, and the record of one of its games."""
+    """With a contest that is over."""
     found = tmp_path_factory.mktemp("output")
     write_contest(found / "cup", ["house-instant", "house-instant"], change=["clock.turn_ms=2000"])
     with running(found, "cup") as process:
         process.communicate(timeout=PATIENCE_S)
         assert 0 == process.returncode
-    (found / "records").mkdir()
-    words = [*JUDGE, "contest", "game", "1", "cup", "--record", RECORD]
-    subprocess.run(words, cwd=found, check=True, capture_output=True, timeout=PATIENCE_S)
     return found
 
 

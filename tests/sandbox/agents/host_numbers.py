@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 LARGEST = 1 << 18
-FORKS, OBJECTS, KEPT, SWITCHES, MEMORY = 300, 30000, 200, 20000, 64 << 20
+FORKS, OBJECTS, KEPT, SWITCHES, MEMORY = 300, 30000, 100, 20000, 64 << 20
 
 
 def read(path: str) -> str:

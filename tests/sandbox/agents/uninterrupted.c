@@ -29,13 +29,13 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { MIB = 1 << 20, PAGE = 4096, AROUND = 16 * PAGE, VECTORS = 1024, MANY_TRIES = 3, TRIES = 1, PATIENCE = 3000, DEEP = 900 };
+enum { MIB = 1 << 20, PAGE = 4096, PIECE = 4 * MIB, AROUND = 16 * PAGE, VECTORS = 1024, MANY_TRIES = 3, TRIES = 1, PATIENCE = 3000, DEEP = 900 };
 enum { CALLING = 1, DENIED = 2 };
 
-static const size_t large = 2047UL * MIB, usual = 64UL * MIB; /* of a buffer: the longest that a call may have, and a part */
+static const size_t large = 2044UL * MIB, usual = 64UL * MIB; /* of a buffer: nearly the longest that a call may have, and a part */
 static size_t span;
 static char *buffer, *area;
-static int one;             /* a file of 1 MiB, which is the memory behind all addresses */
+static int one;             /* a file of one piece, which is the memory behind all addresses */
 static volatile int *stage; /* shared with the child */
 static const char *path;
 static int is_all;
@@ -47,8 +47,8 @@ static int64_t cpu_ns(pid_t pid) {
 
 static char *map(size_t size) {
     char *begin = mmap(NULL, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    for (size_t at = 0; begin != MAP_FAILED && at + MIB <= size; at += MIB)
-        if (mmap(begin + at, MIB, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, one, 0) == MAP_FAILED)
+    for (size_t at = 0; begin != MAP_FAILED && at + PIECE <= size; at += PIECE)
+        if (mmap(begin + at, PIECE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, one, 0) == MAP_FAILED)
             exit(3);
     return begin == MAP_FAILED ? (exit(3), NULL) : begin;
 }
@@ -407,7 +407,7 @@ int main(int argc, char **argv) {
     span = (size_t)atol(argv[1]) * MIB;
     is_all = strcmp(argv[2], "all") == 0;
     stage = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    one = make("/tmp/one", MIB);
+    one = make("/tmp/one", PIECE);
     if (one < 0 || stage == MAP_FAILED)
         return 2;
     syscall(SYS_membarrier, 16, 0, 0);
