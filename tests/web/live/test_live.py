@@ -412,6 +412,7 @@ def test_running_game_updates_in_the_language_of_its_page(witness: Browser, tmp_
             next(told)
         witness.visit(f"{contest.url}/cs/games/00001.html")
         assert "cs" == witness.ask("document.documentElement.lang")
+        witness.wait_for("document.querySelector('.squares')")
         witness.ask("document.querySelector('.squares').open = true")
         for _ in told:
             pass
@@ -425,7 +426,7 @@ def test_running_game_updates_in_the_language_of_its_page(witness: Browser, tmp_
         contest.end(game, file)
         witness.wait_for("document.querySelector('.controls input')?.checkVisibility()")
         assert "cs" == witness.ask("document.documentElement.lang")
-        assert "Seznam tahů" == witness.ask("document.querySelector('.list').ariaLabel")
+        witness.wait_for("document.querySelector('.list')?.ariaLabel == 'Seznam tahů'")
         for path in ("zh/live.html", "zh/index.html", "cs/verify.html"):
             witness.visit(f"{contest.url}/{path}")
             assert path[:2] == witness.ask("document.documentElement.lang")[:2]
