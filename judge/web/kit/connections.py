@@ -29,10 +29,15 @@ UNSENT_BYTES = 16 << 10
 """Of an answer, beyond which the next piece waits; asyncio's default is 64 KiB."""
 
 ACCEPT_QUEUE = 4096
-"""Connections that wait to be accepted. If it is full, the kernel drops requests and clients repeat them after 1 s."""
+"""Connections that wait in the kernel. It drops more, and their clients repeat them after 1 s."""
 
-SEND_BYTES = 128 << 10
-"""Kernel send buffer of a stream; the default is megabytes."""
+ACCEPTS = 16
+"""Connections that are accepted in one round of the event loop. Thousands at once could use up the descriptors; asyncio
+would then accept none for 1 s.
+"""
+
+SEND_BYTES = 64 << 10
+"""Kernel send buffer of a connection. The default takes megabytes of an answer that nobody reads."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +100,7 @@ def listening(address: ListenAddress, *, beyond_loopback: bool, option: str = "-
     # asyncio sets it only on its own sockets. Without it, responses of two segments are delayed by 40 ms on reused
     # connections.
     listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BYTES)
     return listener
 
 
@@ -151,7 +157,6 @@ def bounded_by(limits: IntakePolicy, connections: int, proxy: str = "") -> type[
         def take_over(self) -> asyncio.Transport:
             """Transport, now without time limit."""
             self._set_timer(None)
-            self.transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BYTES)
             return self.transport
 
         def _look(self) -> None:
@@ -220,7 +225,7 @@ def serve_app(
     """
     allowed = Rooms.within(limits, watchable_descriptors())
     limited = ClientLimits(app, limits, allowed, organisers)
-    server = uvicorn.Server(uvicorn.Config(limited, **uvicorn_options(limits, allowed.connections, proxy) | options))
+    server = _Server(uvicorn.Config(limited, **uvicorn_options(limits, allowed.connections, proxy) | options))
     ready()
     if allowed != Rooms.wanted(limits):
         numbers = allowed._asdict()
@@ -229,12 +234,19 @@ def serve_app(
     server.run(sockets=[listener])
 
 
+class _Server(uvicorn.Server):
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        for listener in sockets or ():
+            listener.listen(ACCEPT_QUEUE)
+
+
 def uvicorn_options(limits: IntakePolicy, connections: int, proxy: str = "") -> dict[str, Any]:
     """No log, no server header, only `proxy`'s headers trusted; `connections` as of `bounded_by`."""
     return {
         "http": bounded_by(limits, connections, proxy),
         "ws": "none",
-        "backlog": ACCEPT_QUEUE,
+        "backlog": ACCEPTS,
         "lifespan": "off",
         "log_config": None,
         "access_log": False,
