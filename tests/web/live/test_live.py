@@ -410,9 +410,9 @@ def test_running_game_updates_in_the_language_of_its_page(witness: Browser, tmp_
         game, file, told = contest.play()
         for _ in range(8):
             next(told)
+        until(lambda: 'class="squares"' in contest.get("cs/games/00001.html").text, "the board is not shown")
         witness.visit(f"{contest.url}/cs/games/00001.html")
         assert "cs" == witness.ask("document.documentElement.lang")
-        witness.wait_for("document.querySelector('.squares')")
         witness.ask("document.querySelector('.squares').open = true")
         for _ in told:
             pass
