@@ -37,7 +37,7 @@ would then accept none for 1 s.
 """
 
 SEND_BYTES = 64 << 10
-"""Kernel send buffer of a connection. The default takes megabytes of an answer that nobody reads."""
+"""Kernel send buffer of a connection. The default takes megabytes of an unread answer."""
 
 
 @dataclass(frozen=True, slots=True)
