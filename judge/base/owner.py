@@ -63,7 +63,7 @@ def mark_of(directory: Path) -> Path:
 
 
 def make_directory() -> Path:
-    """Create a marked directory (mode 0700) for a box's files."""
+    """Create a marked directory (mode 0700) for files of a box, or copies of a command."""
     directory = Path(tempfile.mkdtemp(prefix=PREFIX))
     try:
         mark_of(directory).write_text(Owner.me().encode(), encoding="ascii")
@@ -101,7 +101,7 @@ def remove_directory(directory: Path) -> None:
 
 
 def directories() -> Iterator[tuple[Path, Owner | None]]:
-    """This user's box directories with their owners (None without a mark).
+    """This user's marked directories with their owners (None without a mark).
 
     Skips links and other users' entries: any user can create such a name.
     """

@@ -115,7 +115,10 @@ def finish_change(planned: Planned) -> None:
         with closing(Orders(planned.store_url, planned.name)) as orders:
             is_due = orders.get(number) is not None and version == _version(planned)
         try:
-            prepared.replace(planned.path) if is_due else prepared.unlink()
+            if is_due:
+                prepared.replace(planned.path)
+            else:
+                prepared.unlink()
             sync(planned.folder)
         except OSError as error:
             raise HostError(f"{prepared}: {error.strerror}: the next change, run or service tries it again") from None

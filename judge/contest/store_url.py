@@ -47,7 +47,7 @@ def refuse_parameters(url: str) -> None:
 
 
 def is_of_others(path: Path) -> bool:
-    """Whether a file belongs to another user than root, and to no group that may write it and has this user."""
+    """Whether a file belongs to another user except root, and this user has no group that may write it."""
     user = getattr(os, "geteuid", lambda: 0)()  # Windows has no users with numbers
     try:
         found = path.stat()

@@ -1,4 +1,4 @@
-"""Candidates against one: who is found, and how often nobody should have been."""
+"""Candidates against one: how often the test finds a stronger one, and how often wrongly."""
 
 import math
 
