@@ -44,8 +44,10 @@ ANSWER_BYTES = 64 << 20
 
 ALL_ANSWER_BYTES = 2 * ANSWER_BYTES
 
-STARTS = 4
-"""Requests that begin in one round of the event loop, networks in turn."""
+ARRIVAL_S = 0.01
+"""One request begins in this time while others arrive, networks in turn. So a burst is read, and mostly refused, before
+the work for it begins.
+"""
 
 RETRY_INTERVAL_S = 5
 
@@ -66,7 +68,8 @@ class ClientLimits:
         self._rooms = {False: SharedRoom(allowed.requests), True: SharedRoom(allowed.streams)}
         self._counts = {is_stream: NetworkCounts(limits.connections_per_address) for is_stream in (False, True)}
         self._reserved: Counter[str] = Counter()
-        self._starting = Lane(STARTS)
+        self._starting = Lane()
+        self._arrived = 0
         self._answers = SharedRoom(ALL_ANSWER_BYTES)
         self._bytes = NetworkCounts(ANSWER_BYTES)
 
@@ -75,6 +78,7 @@ class ClientLimits:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
+        self._arrived += 1
         host = (scope.get("client") or ("",))[0]
         words = path_of(scope).split("/")
         # Viewers of a game also open pages.
@@ -94,9 +98,17 @@ class ClientLimits:
                     return
                 stack.enter_context(self._taking(reserved))
             async with self._starting.turn(host):
-                # Thousands of new requests delay a request of another network by a few only.
-                await asyncio.sleep(0)
+                await self._let_others_arrive()
             await self._app(scope, receive, self._in_pieces(host, scope, receive, send))
+
+    async def _let_others_arrive(self) -> None:
+        """Wait for a round of the event loop in which no request arrives, for `ARRIVAL_S` at most."""
+        loop = asyncio.get_running_loop()
+        end = loop.time() + ARRIVAL_S
+        arrived = -1
+        while arrived != self._arrived and loop.time() < end:
+            arrived = self._arrived
+            await asyncio.sleep(0)
 
     async def _reserved_room(self, scope: Scope, words: list[str]) -> str | None:
         """The room for organisers, sign-ins or checks of the service that this request may take."""

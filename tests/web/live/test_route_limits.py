@@ -11,8 +11,9 @@ from judge.contest.window_keeper import PlanFile
 from judge.submissions.intake import IntakePolicy
 from judge.web.intake.app import router as intake_router
 from judge.web.intake.serve import create_service as create_intake
+from judge.web.kit import clients
 from judge.web.kit.clients import ClientLimits
-from judge.web.kit.middleware import Asgi
+from judge.web.kit.middleware import Asgi, Receive, Scope, Send
 from judge.web.kit.rooms import Rooms
 from judge.web.live.app import Site
 from judge.web.live.front import FrontPage, HostedContest
@@ -187,6 +188,41 @@ def test_streams_take_no_room_of_requests(services: Mapping[str, tuple[Asgi, lis
                 await asyncio.sleep(0.001)
         assert (200, 503) == (health.status, page.status)
         for call in (*streams, *pages, health, page):
+            await call.end()
+
+    asyncio.run(run())
+
+
+@pytest.mark.parametrize(("longest_s", "first"), [(1000.0, "honest"), (0.0, "hostile")])
+def test_burst_is_refused_before_the_work_for_it_begins(
+    longest_s: float, first: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The honest request arrives last, when nearly all others have been refused."""
+    monkeypatch.setattr(clients, "ARRIVAL_S", longest_s)
+    begun: list[str] = []
+
+    async def app(scope: Scope, _receive: Receive, send: Send) -> None:
+        begun.append(scope["path"].removeprefix("/"))
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        await send({"type": "http.response.body", "body": b""})
+
+    async def run() -> None:
+        limited = ClientLimits(app, IntakePolicy(connections_per_address=LIMIT), Rooms(ROOM, ROOM))
+        calls = []
+        for _ in range(30):
+            calls += [Call(limited, "198.51.100.9", "GET", "/hostile") for _ in range(2)]
+            await asyncio.sleep(0)
+        calls.append(Call(limited, "203.0.113.1", "GET", "/honest"))
+        async with asyncio.timeout(PATIENCE_S):
+            while not all(call.status for call in calls):
+                await asyncio.sleep(0)
+        assert 200 == calls[-1].status
+        if first == "honest":
+            assert ["hostile", "hostile", "honest", "hostile", "hostile"] == begun
+            assert [429] * (60 - LIMIT) == [call.status for call in calls[LIMIT:-1]]
+        else:
+            assert "hostile" == begun[0] != begun[-1]
+        for call in calls:
             await call.end()
 
     asyncio.run(run())
