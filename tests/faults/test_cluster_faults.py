@@ -123,7 +123,7 @@ class Storm:
                 self._machines.scheduler.wait()
                 return now + chance.uniform(0, 3), self.start_scheduler
             case _:
-                self._server.end(signal.SIGQUIT)
+                self._server.end("immediate")
                 return now + (chance.choice((1, 5, 60)) if EVIDENCE else 1), self._server.start
 
     def _freeze(self, victim: str) -> list[int]:

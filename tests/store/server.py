@@ -2,12 +2,12 @@
 
 import os
 import shutil
-import signal
 import subprocess
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
@@ -44,11 +44,15 @@ class Server:
         if listen:
             with (self._data / "pg_hba.conf").open("a", encoding="ascii") as hosts:
                 hosts.write("host all judge 0.0.0.0/0 trust\n")
-        self._process: subprocess.Popen[bytes] | None = None
+        self._runs = False
 
     @property
     def _data(self) -> Path:
         return self._folder / "data"
+
+    @property
+    def _log(self) -> Path:
+        return self._folder / "log"
 
     @property
     def url(self) -> str:
@@ -57,24 +61,18 @@ class Server:
 
     def start(self) -> None:
         """Start it, and return when it takes connections."""
-        self._process = subprocess.Popen(
-            [*self._as_owner, self._binaries / "postgres", "-D", self._data, "-k", self._folder,
-             "-c", f"listen_addresses={self._listen}", "-p", str(self.port)],
-            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd="/",
-        )  # fmt: skip
-        words = ["-h", str(self._folder), "-p", str(self.port), "-U", "judge", "-d", "postgres", "-c", "select 1"]
-        for _ in range(600):
-            done = subprocess.run([self._binaries / "psql", *words], check=False, capture_output=True)
-            if done.returncode == 0:
-                return
-        raise AssertionError(done.stderr.decode())
+        options = f"-k {self._folder} -c listen_addresses={self._listen} -p {self.port}"
+        try:
+            self._run("pg_ctl", "start", "-w", "-D", str(self._data), "-l", str(self._log), "-o", options)
+        except subprocess.CalledProcessError as error:
+            raise AssertionError(self._log.read_text()) from error
+        self._runs = True
 
-    def end(self, by: signal.Signals = signal.SIGINT) -> None:
-        """End it: SIGINT ends its sessions first, SIGQUIT ends all at once, as when it crashes."""
-        if self._process is not None:
-            self._process.send_signal(by)
-            self._process.wait()
-            self._process = None
+    def end(self, mode: Literal["fast", "immediate"] = "fast") -> None:
+        """End it, and return when it has ended: its sessions first, or all at once, as when it crashes."""
+        if self._runs:
+            self._run("pg_ctl", "stop", "-w", "-D", str(self._data), "-m", mode)
+            self._runs = False
 
     def remove(self) -> None:
         """End it, and give its room back."""
