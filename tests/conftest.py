@@ -164,13 +164,20 @@ def _begin_with_the_longest(items: list[pytest.Item], workers: int) -> None:
 
 
 def _obey_signals() -> None:
-    """A shell's background job ignores Ctrl-C, and so would all that tests start; a handler is not passed on to them.
+    """Obey signals as in the foreground of a terminal, in this process and in those that it starts.
 
-    SIGPIPE and SIGXFSZ are ignored by Python itself, which gives them back to its children.
+    A shell's background job ignores SIGINT and SIGQUIT, a program of nohup SIGHUP. Programs inherit what is ignored,
+    but no handler. After SIGHUP a run continues. Python itself ignores SIGPIPE and SIGXFSZ, and not in its children.
     """
     for number in {signal.SIGINT, signal.SIGQUIT, signal.SIGHUP, signal.SIGTERM}:
-        if signal.getsignal(number) is signal.SIG_IGN:
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            continue
+        if number == signal.SIGINT:
+            signal.signal(number, signal.default_int_handler)
+        elif number == signal.SIGHUP:
             signal.signal(number, lambda *_: None)
+        else:
+            signal.signal(number, signal.SIG_DFL)
 
 
 def _start_python_at_once() -> None:
