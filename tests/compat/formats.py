@@ -5,10 +5,12 @@ With `--freeze` it writes the snapshot of the next release.
 """
 
 import json
+import os
 import re
 import subprocess
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,9 +25,6 @@ Fields = Mapping[str, str]
 Formats = Mapping[str, Mapping[str, Any]]
 """By name of the format: its `version` (MAJOR.MINOR) and its `fields`."""
 
-Read = Callable[[str], str]
-"""The text of a file of a checkout."""
-
 REQUIRED = "required "
 
 _IGNORED = frozenset(
@@ -34,18 +33,12 @@ _IGNORED = frozenset(
 """Keys whose values are read elsewhere, or are for people."""
 
 
-def read_checkout(name: str) -> str:
-    """Return the text of a file of this checkout."""
-    return (ROOT / name).read_text(encoding="utf-8")
-
-
-def formats(read: Read = read_checkout) -> Formats:
+def formats(checkout: Path = ROOT) -> Formats:
     """Return the formats of a checkout, with the versions of docs/compatibility.md."""
-    rows = re.findall(r"^\| ([A-Za-z -]+) \| (\d+\.\d+) \|", read("docs/compatibility.md"), re.MULTILINE)
-    sources = {name: (version, *_SOURCES[name]) for name, version in rows}
+    page = (checkout / "docs/compatibility.md").read_text(encoding="utf-8")
     return {
-        name: {"version": version, "fields": dict(parse(read(f"tests/golden/{file}")))}
-        for name, (version, file, parse) in sources.items()
+        name: {"version": version, "fields": dict(_SOURCES[name](checkout))}
+        for name, version in re.findall(r"^\| ([A-Za-z -]+) \| (\d+\.\d+) \|", page, re.MULTILINE)
     }
 
 
@@ -128,47 +121,48 @@ def table_fields(text: str) -> Iterator[tuple[str, str]]:
         yield from ((f"{head} {line.strip()}".strip(), REQUIRED) for line in lines or [""])
 
 
-def name_fields(text: str, modules: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """Return the names of modules and the parameters that have defaults."""
-    for module in modules:
-        owner = ""
-        for line in _section(text, module):
-            name = re.split(r"[(: ]", line.removeprefix("class ").removeprefix("def ").strip())[0]
-            owner = owner if line.startswith(" ") else name
-            place = f"{module} {owner}.{name}" if line.startswith(" ") else f"{module} {name}"
-            yield place, re.sub(r"[*, ]*\b\w+=(?=[,)])", "", line).strip()
-            yield from ((f"{place} {each}", "") for each in re.findall(r"\b\w+=(?=[,)])", line))
+def name_fields(checkout: Path) -> Iterator[tuple[str, str]]:
+    """Return the public names of the modules that docs/api.md of a checkout calls stable."""
+    page = (checkout / "docs/api.md").read_text(encoding="utf-8")
+    modules = re.findall(r"^\| `(judge[a-z._]*)` \| stable \|", page, re.MULTILINE)
+    script = Path(__file__).with_name("names.py")
+    environment = os.environ | {"PYTHONPATH": str(checkout)}
+    yield from json.loads(subprocess.check_output([sys.executable, script, *modules], env=environment)).items()
 
 
-def _section(text: str, name: str) -> list[str]:
-    """The lines of a golden file below a heading, up to an empty line."""
-    return text.partition(f"[{name}]\n")[2].partition("\n\n")[0].splitlines()
+def _golden(checkout: Path, name: str) -> str:
+    return (checkout / "tests/golden" / name).read_text(encoding="utf-8")
 
 
-def _export_fields(text: str) -> Iterator[tuple[str, str]]:
+def _export_fields(checkout: Path) -> Iterator[tuple[str, str]]:
+    text = _golden(checkout, "export.txt")
     for name in re.findall(r"^\[((?:public|private)/.*\.(?:csv|json))\]$", text, re.MULTILINE):
-        yield from ((f"{name} {line}", "") for line in _section(text, name))
+        lines = text.partition(f"[{name}]\n")[2].partition("\n\n")[0].splitlines()
+        yield from ((f"{name} {line}", "") for line in lines)
 
 
-def _plugin_fields(text: str) -> Iterator[tuple[str, str]]:
-    page = read_checkout("docs/api.md")
-    return name_fields(text, re.findall(r"^\| `(judge[a-z._]*)` \| stable \|", page, re.MULTILINE))
+def _json_fields(name: str) -> Callable[[Path], Iterator[tuple[str, str]]]:
+    return lambda checkout: document_fields(json.loads(_golden(checkout, name)))
 
 
-def _json_fields(text: str) -> Iterator[tuple[str, str]]:
-    return document_fields(json.loads(text))
-
-
-_SOURCES: Mapping[str, tuple[str, Callable[[str], Iterator[tuple[str, str]]]]] = {
-    "record": ("json_schemas/record-file.json", _json_fields),
-    "agent file": ("json_schemas/agent.json", _json_fields),
-    "policy file": ("json_schemas/policy.json", _json_fields),
-    "export": ("export.txt", _export_fields),
-    "store": ("schema.sql", table_fields),
-    "plug-ins": ("public_names.txt", _plugin_fields),
-    "HTTP API": ("openapi.json", _json_fields),
+_SOURCES: Mapping[str, Callable[[Path], Iterator[tuple[str, str]]]] = {
+    "record": _json_fields("json_schemas/record-file.json"),
+    "agent file": _json_fields("json_schemas/agent.json"),
+    "policy file": _json_fields("json_schemas/policy.json"),
+    "export": _export_fields,
+    "store": lambda checkout: table_fields(_golden(checkout, "schema.sql")),
+    "plug-ins": name_fields,
+    "HTTP API": _json_fields("openapi.json"),
 }
-"""By name of the format, a golden file and a function from its text to fields."""
+"""By name of the format, a function from a checkout to its fields."""
+
+
+def formats_of_commit(commit: str) -> Formats:
+    """Return the formats of a commit of this repository."""
+    with tempfile.TemporaryDirectory() as folder:
+        archive = subprocess.check_output(["git", "archive", commit, "docs", "judge", "tests/golden"], cwd=ROOT)
+        subprocess.run(["tar", "-x", "-C", folder], input=archive, check=True)
+        return formats(Path(folder))
 
 
 def main(arguments: Sequence[str]) -> None:
@@ -177,10 +171,7 @@ def main(arguments: Sequence[str]) -> None:
         freeze()
         return
 
-    def read(name: str) -> str:
-        return subprocess.check_output(["git", "show", f"{arguments[0]}:{name}"], cwd=ROOT, text=True)
-
-    before = formats(read) if arguments else newest_snapshot()
+    before = formats_of_commit(arguments[0]) if arguments else newest_snapshot()
     if before is None:
         sys.exit("no snapshot: give a commit")
     for name, now in formats().items():

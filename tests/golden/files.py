@@ -7,7 +7,6 @@ from tests.golden.access import access_text
 from tests.golden.database import schema_text
 from tests.golden.export_files import export, export_text
 from tests.golden.help_text import help_text
-from tests.golden.public_names import names_text
 from tests.golden.routes import openapi_text, routes_text
 from tests.golden.schedules import schedules_text
 from tests.golden.schemas import schema_files
@@ -24,7 +23,6 @@ def _site(folder: Path) -> Mapping[str, str]:
 SOURCES: Mapping[tuple[str, ...], Callable[[Path], Mapping[str, str]]] = {
     ("schema.sql",): lambda folder: {"schema.sql": schema_text(folder)},
     ("help.txt",): lambda _: {"help.txt": help_text()},
-    ("public_names.txt",): lambda _: {"public_names.txt": names_text()},
     ("json_schemas/*.json",): lambda _: schema_files(),
     ("access.txt",): lambda folder: {"access.txt": access_text(folder)},
     ("openapi.json",): lambda folder: {"openapi.json": openapi_text(folder)},
