@@ -9,7 +9,7 @@ import pytest
 
 from judge.terminal.output import json_text
 from tests.cli.conftest import Judge
-from tests.golden.help_text import all_commands
+from tests.golden.commands import all_commands
 from tests.publish.cups import Cast, Cup, player
 
 CAST: Cast = {"anna": player("anna", 0.9), "bert": player("bert", 0.5)}

@@ -4,9 +4,9 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 from tests.golden.access import access_text
+from tests.golden.commands import commands_text
 from tests.golden.database import schema_text
 from tests.golden.export_files import export, export_text
-from tests.golden.help_text import help_text
 from tests.golden.routes import openapi_text, routes_text
 from tests.golden.schedules import schedules_text
 from tests.golden.schemas import schema_files
@@ -22,7 +22,7 @@ def _site(folder: Path) -> Mapping[str, str]:
 
 SOURCES: Mapping[tuple[str, ...], Callable[[Path], Mapping[str, str]]] = {
     ("schema.sql",): lambda folder: {"schema.sql": schema_text(folder)},
-    ("help.txt",): lambda _: {"help.txt": help_text()},
+    ("commands.txt",): lambda _: {"commands.txt": commands_text()},
     ("json_schemas/*.json",): lambda _: schema_files(),
     ("access.txt",): lambda folder: {"access.txt": access_text(folder)},
     ("openapi.json",): lambda folder: {"openapi.json": openapi_text(folder)},

@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.golden.commands import all_commands
+
 ROOT = Path(__file__).parents[2]
 
 PHRASES = [
@@ -26,8 +28,9 @@ PHRASES = [
 def texts() -> dict[str, str]:
     catalogue = (ROOT / "judge/translations/cs.po").read_text(encoding="utf-8")
     messages = re.findall(r'^msgid ((?:".*"\n)+)', catalogue, re.MULTILINE)
-    pages = [ROOT / "README.md", ROOT / "tests/golden/help.txt", *(ROOT / "docs").rglob("*.md")]
+    pages = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]
     found = {str(path): path.read_text(encoding="utf-8") for path in pages}
+    found["help"] = "\n".join(each.command.get_help(each) for each in all_commands())
     found["messages"] = "\n".join(re.sub(r'"\n"|"', "", message) for message in messages)
     return {name: " ".join(text.split()) for name, text in found.items()}
 
