@@ -5,7 +5,6 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import docker
@@ -23,13 +22,11 @@ NOT_STARVED = ("--set", "clock.starved_share=1")
 WHOLE_BOARD = ("--set", "game.options.width=20", "--set", "game.options.height=20")
 FAST = ("--policy", "gomocup-fastgame", "--json", *QUICK, *NOT_STARVED)
 
+# What needs a kernel; tests/conformance/test_gomocup_misbehaviour.py has the misbehaviour of programs.
 # name, the trick when a move is due, the verdict, words of the reason
 BAD = [
     ("exits", "sys.exit(3)", "crash", "exited with code 3"),
-    ("aborts", "os.abort()", "crash", "signal 6 (SIGABRT)"),
     ("kills-itself", "os.kill(os.getpid(), signal.SIGKILL)", "crash", "signal 9 (SIGKILL)"),
-    ("closes-stdout", "os.close(1)\ntime.sleep(100)", "crash", "closed its stdout"),
-    ("thinks-for-ever", "time.sleep(100)", "turn-time", "did not answer within the turn"),
     ("burns", "while True: pass", "turn-time", "did not answer within the turn"),
     ("eats-memory", "x = []\nwhile True: x.append(bytearray(1 << 20))", "memory", "cap of"),
     (
@@ -44,9 +41,6 @@ BAD = [
         "output",
         "the bound of a turn",
     ),
-    ("off-board", "say('20,3')\ntime.sleep(100)", "illegal", "20,3"),
-    ("no-move", "say('3,4 and more')\ntime.sleep(100)", "unreadable", "3,4 and more"),
-    ("refuses", "say('ERROR no')\nsay('ERROR never')\ntime.sleep(100)", "refused", "never"),
 ]
 
 
@@ -104,11 +98,9 @@ def test_slow_thinker_is_late_where_cgroups_are_hidden(tmp_path: Path) -> None:
     ("brain", "limit", "verdict"),
     [
         ({"at_once": "time.sleep(100)"}, "clock.start_ms=1000", "start-time"),
-        ({"at_once": "sys.exit(1)"}, "clock.start_ms=30000", "crash"),
-        ({"start": "ERROR this size is not for me"}, "clock.start_ms=30000", "refused"),
         ({"trick": "time.sleep(0.4)"}, "clock.match_ms=2000", "match-time"),
     ],
-    ids=["sleeps", "exits", "refuses", "slow"],
+    ids=["sleeps", "slow"],
 )
 def test_start_and_game_have_separate_limits(
     judge: Judge, tmp_path: Path, brain: dict[str, str], limit: str, verdict: str
@@ -370,28 +362,15 @@ def test_a_mistake_of_the_person_is_one_sentence(judge: Judge, arguments: tuple[
     assert 1 == len(ran.err.strip().splitlines())
 
 
-@pytest.mark.parametrize(
-    ("change", "words"),
-    [
-        (lambda d: d["record"].__setitem__("winner", 1), "winner"),
-        (lambda d: d["record"].__setitem__("verdict", "turn-time"), "verdict"),
-        (lambda d: d["record"]["plies"].pop(), "plies"),
-        (lambda d: d["record"]["seats"][0].__setitem__("charged_ms", 1.0), "charged_ms: the replay gives"),
-        (lambda d: d["record"]["spec"].__setitem__("seed", 99), "not that of the spec"),
-        (lambda d: d["transcript"]["blocks"][0]["entries"].pop(), "digest"),
-        (lambda d: d.pop("transcript"), "not a record"),
-    ],
-)
-def test_a_changed_record_does_not_verify(
-    judge: Judge, tmp_path: Path, change: Callable[[dict[str, object]], object], words: str
-) -> None:
+def test_a_changed_record_does_not_verify(judge: Judge, tmp_path: Path) -> None:
+    """tests/records/test_changed_records.py changes each value."""
     ran = judge("match", "house-python", "house-instant", *FAST, "--box", "process")
     path = tmp_path / ran.games[0]["record"]
     document = json.loads(path.read_text())
-    change(document)
+    document["record"]["winner"] = 1
     path.write_text(json.dumps(document))
 
     verified = judge("verify", str(path))
 
-    assert verified.code in (1, 2)
-    assert words in verified.out + verified.err
+    assert 1 == verified.code
+    assert "winner" in verified.out + verified.err
