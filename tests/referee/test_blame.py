@@ -167,8 +167,10 @@ def test_only_delays_of_the_judges_process_count_as_host_stalls(cause: Cause, ev
 
 
 @pytest.mark.parametrize("cause", list(Cause))
-def test_every_cause_is_decided_without_any_evidence(cause: Cause) -> None:
-    judge(cause, Evidence(), THRESHOLDS, seat=0)
+def test_without_evidence_only_a_cause_of_the_host_is_void(cause: Cause) -> None:
+    verdict = judge(cause, Evidence(), THRESHOLDS, seat=0)
+
+    assert isinstance(verdict, Void) == (cause in (Cause.HOST, Cause.JUDGE))
 
 
 # What an agent can bring about by itself, whatever it does: its own deaths, CPU, floods and sleep, and pressure.

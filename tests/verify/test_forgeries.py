@@ -1,15 +1,12 @@
-"""A thousand forgeries of published contests, by an organiser who signs them again, against both verifiers and an
+"""Forgeries of published contests, by an organiser who signs them again, against both verifiers and an
 independent reading.
 
-JUDGE_FORGERIES is the number of forgeries; each kind is tried equally often. docs/enforcement.md lists the kinds
-that cannot be found.
+docs/enforcement.md lists the kinds that cannot be found, and the figures of `./scripts/test --evidence forgeries`.
 """
 
 import ast
 import math
-import os
 import random
-import re
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -20,6 +17,7 @@ from judge.base.errors import InputError
 from judge.store.types import JournalLine
 from judge.transparency.keys import make_key
 from judge.verify.export import verify_export
+from tests.examples import sized
 from tests.publish.public import Public
 from tests.verify import independent_reading
 from tests.verify.forger import FORMS, Forger, Form, hold, kept_checkpoint
@@ -28,7 +26,8 @@ from tests.verify.log_forgeries import lines_of
 from tests.verify.test_second_verifier import problems as problems_by_node
 
 HERE = Path(__file__).parents[1]
-COUNT = int(os.environ.get("JUDGE_FORGERIES", "0"))
+COUNT = sized(0, 1000)
+"""Forgeries; each kind is tried equally often, and at least once."""
 
 Contests = Mapping[str, tuple[Public, list[JournalLine]]]
 """By the name of their form: an export, and the lines of its log."""
@@ -133,28 +132,3 @@ def tried(
     late = chance.randint(first + 1, len(lines))
     assert (True, True) == found(forger.public, kept_checkpoint(public, lines, folder, late))
     return *by_anybody, True
-
-
-ENFORCEMENT = HERE.parent / "docs/enforcement.md"
-ROWS = {
-    Found.BY_FILES: r"of these found by anybody with either verifier \((\d+) kinds\) \| (\d+) of (\d+)",
-    Found.BY_READING: r"with `judge contest verify` and by the independent reading \((\d+) kinds\) \| (\d+) of (\d+)",
-    Found.BY_REPLAY: r"found by anybody only with `judge contest verify` \((\d+) kinds\) \| (\d+) of (\d+)",
-    Found.BY_HOLDER: r"found with neither by itself [^|]*\((\d+) kinds\) \| (\d+) of (\d+)",
-    Found.BY_NOBODY: r"which are only signed \((\d+) kinds?\) \| (0) of (\d+)",
-}
-"""Rows of docs/enforcement.md with the figures of a run with JUDGE_FORGERIES=1000."""
-
-
-def test_enforcement_page_has_the_figures_of_all_kinds_of_forgeries() -> None:
-    text = ENFORCEMENT.read_text().replace(",", "")
-    of_kind = math.ceil(1000 / len(FORGERIES))
-    kinds = {found_by: sum(each.found is found_by for each in FORGERIES.values()) for found_by in Found}
-
-    assert f"{of_kind * len(FORGERIES)} of {len(FORGERIES)} kinds" in text, "run JUDGE_FORGERIES=1000, and write them"
-    for found_by, row in ROWS.items():
-        figures = re.search(row, text)
-        assert figures, row
-        tried_of = of_kind * kinds[found_by]
-        finds = 0 if found_by is Found.BY_NOBODY else tried_of
-        assert (kinds[found_by], finds, tried_of) == tuple(map(int, figures.groups()))

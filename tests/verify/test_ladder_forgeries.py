@@ -1,9 +1,8 @@
 """Thirty-seven ways to forge a ladder's choices and admissions: every forgery that changes anything is found.
 
-Games have results by chance instead of moves, so that a season takes a second. JUDGE_FORGERIES: number of forgeries.
+Games have results by chance instead of moves, so that a season takes a second.
 """
 
-import os
 import random
 from collections.abc import Callable, Iterator
 from copy import deepcopy
@@ -36,6 +35,7 @@ from judge.transparency.merkle import Tree
 from judge.verify.ladder import admission_problems, ladder_problems
 from judge.verify.log import ReadLog, log_problems
 from tests.contest.cups import won_by
+from tests.examples import sized
 from tests.publish.cups import Cast, Cup, player
 from tests.verify.log_forgeries import nothing
 from tests.verify.test_ladder import order
@@ -585,7 +585,7 @@ ADMISSIONS: dict[str, Callable[[Played, pytest.MonkeyPatch], None]] = {
 }
 
 KINDS: list[tuple[str, Any]] = [*((kind.__name__, kind) for kind in CHOICES), *ADMISSIONS.items()]
-FORGERIES = int(os.environ.get("JUDGE_FORGERIES", "0"))
+FORGERIES = sized(0, 1000)
 EACH = max(1, -(-FORGERIES // len(KINDS)))
 
 
