@@ -1,7 +1,7 @@
 """Brings the catalogues of pages up to date with the messages in the code: `.venv/bin/python scripts/messages.py`.
 
-New messages are added without a translation, and those that the code has no more are removed; a test fails until every
-message is translated. Messages are: calls of `gettext`, `ngettext` and `pgettext` in judge/ and in the templates, what
+New messages are added without a translation, and those that the code has no more are removed; a release needs all
+translations. Messages are: calls of `gettext`, `ngettext` and `pgettext` in judge/ and in the templates, what
 is marked by `judge.base.text.sentence` (its f-strings become texts with names in braces), and words of fixed lists.
 """
 

@@ -20,6 +20,7 @@ from judge.sandbox.box import BoxKind
 from judge.submissions.check import CheckReport, Finding, Grade, examine
 from judge.submissions.check.report import worst_grade
 from judge.translations.language import CODES, language
+from tests.releases import require_for_release
 from tests.submissions.check import engine, flawed
 
 PASS, WARNING, FAIL = Grade.PASS, Grade.WARNING, Grade.FAIL
@@ -54,7 +55,7 @@ def examined() -> Iterator[Examine]:
         def run(agent: str, policy: str = "gomocup-standard", *overrides: str, box: BoxKind = "docker") -> CheckReport:
             chosen = load_policy(policy, overrides)
             report = examine(stage_agent(agent, staging), chosen, Slot(), box, staging)
-            assert [] == untranslated(report)
+            require_for_release("texts of reports without a translation", untranslated(report))
             return report
 
         yield run
