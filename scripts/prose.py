@@ -1,23 +1,20 @@
-"""Counts the phrases that CONTRIBUTING.md asks writers to avoid, per package and kind of text.
+"""Finds the phrases that CONTRIBUTING.md asks writers to avoid.
 
-`python -m tests.prose` lists every hit, `python -m tests.prose judge/store README.md` those below some paths, and
-`python -m tests.prose --lower` writes the present counts to `tests/prose.json`, but never a higher one.
+`python scripts/prose.py` lists every hit, `python scripts/prose.py judge/store README.md` those below some paths, and
+`python scripts/prose.py --staged` those on lines that the next commit adds. With a hit it exits with 1.
 """
 
 import ast
 import io
-import json
 import re
+import subprocess
 import sys
 import tokenize
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[1]
-COUNTS = ROOT / "tests" / "prose.json"
 
 PATTERNS = {
     "question as a noun": r"\b(what|who|whose|whoever)\b[^.;:]{1,40}\b(is|are|was|has|have|may|came|comes)\b",
@@ -51,26 +48,20 @@ class Text(NamedTuple):
     """"docstrings", "comments", "messages", "templates" or "documents"."""
     text: str
 
-    @property
-    def place(self) -> str:
-        """The package, such as judge/store, or the document's path."""
-        parts = self.path.relative_to(ROOT).parts
-        return "/".join(parts[:2]) if parts[0] == "judge" else "/".join(parts)
-
-    def hits(self) -> Iterator[tuple[str, str]]:
-        """The name of each pattern that occurs, and what it matched."""
+    def hits(self) -> Iterator[tuple[int, str, str]]:
+        """Return the line of each hit, the name of the pattern and the words."""
         for name, pattern in PATTERNS.items():
             for match in re.finditer(pattern, self.text):
-                yield name, match.group(0)
+                yield self.line + self.text.count("\n", 0, match.start()), name, match.group(0)
 
 
-def texts() -> Iterator[Text]:
-    """All text of the product: Python files and templates of judge/, and documents."""
-    for path in sorted((ROOT / "judge").rglob("*.py")):
+def texts(root: Path = ROOT) -> Iterator[Text]:
+    """Return all text of the product: Python files and templates of judge/, and documents."""
+    for path in sorted((root / "judge").rglob("*.py")):
         yield from texts_of_module(path)
-    for path in sorted((ROOT / "judge").rglob("*.html")):
+    for path in sorted((root / "judge").rglob("*.html")):
         yield from texts_of_template(path)
-    for path in sorted({path for glob in DOCUMENTS for path in ROOT.glob(glob)}):
+    for path in sorted({path for glob in DOCUMENTS for path in root.glob(glob)}):
         for line, text in enumerate(path.read_text().splitlines(), 1):
             yield Text(path, line, "documents", re.sub(r"\]\([^)]*\)|\S+\.md\b|`[^`]*`", "", text))
 
@@ -102,39 +93,34 @@ def texts_of_module(path: Path) -> Iterator[Text]:
             yield Text(path, token.start[0], "comments", token.string)
 
 
-@cache
-def counts() -> dict[str, dict[str, int]]:
-    """For each package or document the number of hits per kind of text."""
-    found: dict[str, Counter[str]] = {}
-    for text in texts():
-        counter = found.setdefault(text.place, Counter())
-        counter[text.kind] += len(list(text.hits()))
-    return {place: {kind: n for kind, n in sorted(found[place].items()) if n} for place in sorted(found)}
+def added_lines(root: Path = ROOT) -> Mapping[Path, set[int]]:
+    """Return the lines that the next commit adds or changes, by file."""
+    words = ["git", "diff", "--cached", "--unified=0", "--no-ext-diff", "--no-prefix", "--no-color"]
+    shown = subprocess.run(words, cwd=root, capture_output=True, text=True, check=True).stdout
+    found: dict[Path, set[int]] = {}
+    lines: set[int] = set()
+    for line in shown.splitlines():
+        if line.startswith("+++ "):
+            lines = found.setdefault(root / line.removeprefix("+++ "), set())
+        elif match := re.match(r"@@ \S+ \+(\d+)(?:,(\d+))? @@", line):
+            lines.update(range(int(match[1]), int(match[1]) + int(match[2] or 1)))
+    return found
 
 
-def stored() -> Mapping[str, Mapping[str, int]]:
-    """The counts that must not be exceeded."""
-    document: Mapping[str, Mapping[str, int]] = json.loads(COUNTS.read_text())
-    return document
-
-
-def main(arguments: Sequence[str]) -> None:
-    """List hits below paths, or lower the stored counts."""
-    if arguments == ["--lower"]:
-        before = stored() if COUNTS.exists() else None
-        now = counts()
-        if before is not None:
-            now = {
-                place: {kind: min(n, before.get(place, {}).get(kind, 0)) for kind, n in kinds.items()}
-                for place, kinds in now.items()
-            }
-        COUNTS.write_text(json.dumps(now, indent=1) + "\n")
-        return
-    for text in texts():
-        if not arguments or any((ROOT / argument) in (text.path, *text.path.parents) for argument in arguments):
-            for name, words in text.hits():
-                sys.stdout.write(f"{text.path.relative_to(ROOT)}:{text.line}: {text.kind}: {name}: {words}\n")
+def main(arguments: Sequence[str], root: Path = ROOT) -> int:
+    """List hits below paths or on added lines; return 1 if there are any."""
+    added = added_lines(root) if arguments == ["--staged"] else None
+    paths = [root / argument for argument in arguments]
+    found = 0
+    for text in texts(root):
+        if added is None and paths and not {text.path, *text.path.parents}.intersection(paths):
+            continue
+        for line, name, words in text.hits():
+            if added is None or line in added.get(text.path, ()):
+                print(f"{text.path.relative_to(root)}:{line}: {text.kind}: {name}: {words}")
+                found += 1
+    return int(found > 0)
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    sys.exit(main(sys.argv[1:]))
