@@ -8,6 +8,8 @@ import pytest
 
 from judge.base.resources import IMAGES
 
+pytestmark = pytest.mark.slow
+
 GCC = ("gcc", "-std=c11", "-O2", "-Wall", "-Wextra", "-Werror", "-fsyntax-only")
 JAVAC = ("javac", "--release", "11", "-Xlint:all", "-Werror", "-d")
 
