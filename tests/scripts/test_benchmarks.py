@@ -1,4 +1,4 @@
-"""The measurements of a contest come to an end and say what they measured; how fast this host is says no test."""
+"""Measurements end, name their figures, and compare them with former ones. How fast a host is, no test asserts."""
 
 import json
 import os
@@ -26,6 +26,7 @@ from scripts.benchmarks import start as bench_start
 from scripts.benchmarks import tables as bench_tables
 from scripts.benchmarks.against import compare, read_figures
 from scripts.benchmarks.measuring import SHORT, Bench, Figure, figure_of
+from tests.examples import evidence
 
 
 @pytest.fixture
@@ -43,6 +44,7 @@ def bench_in_containers(tmp_path: Path) -> Iterator[Bench]:
     os.sched_setaffinity(0, before)
 
 
+@evidence
 @pytest.mark.slow
 def test_large_tables_are_measured(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bench_tables, "SIZES", (1300, 2500))
@@ -54,6 +56,7 @@ def test_large_tables_are_measured(bench: Bench, monkeypatch: pytest.MonkeyPatch
     assert all(figure.value > 0 for figure in figures)
 
 
+@evidence
 @pytest.mark.docker
 def test_games_a_minute_are_measured(bench_in_containers: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bench_contest, "RUNS", 1)
@@ -65,6 +68,7 @@ def test_games_a_minute_are_measured(bench_in_containers: Bench, monkeypatch: py
     assert ready.value > 0
 
 
+@evidence
 @pytest.mark.docker
 def test_each_step_of_a_start_and_an_end_is_measured(
     bench_in_containers: Bench, monkeypatch: pytest.MonkeyPatch
@@ -82,6 +86,7 @@ def test_each_step_of_a_start_and_an_end_is_measured(
     assert called == {name: getattr(owner, call) for name, (owner, call) in bench_start.STEPS.items()}
 
 
+@evidence
 @pytest.mark.docker
 def test_commands_of_large_contests_are_measured(bench_in_containers: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bench_large, "AGENTS", 2)
@@ -93,6 +98,7 @@ def test_commands_of_large_contests_are_measured(bench_in_containers: Bench, mon
     assert figures["3 games: export, disk"].value > 10
 
 
+@evidence
 @pytest.mark.docker
 def test_a_crowd_plays_at_the_same_time(bench_in_containers: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bench_crowd, "GAMES", 3)
@@ -108,6 +114,7 @@ def test_a_crowd_plays_at_the_same_time(bench_in_containers: Bench, monkeypatch:
     assert figures["3 games at once, the judge's memory"].value > 1
 
 
+@evidence
 @pytest.mark.docker
 def test_clients_of_a_service_are_served_during_games(
     bench_in_containers: Bench, monkeypatch: pytest.MonkeyPatch
@@ -147,6 +154,7 @@ for game in range(1, games + 1):
 """
 
 
+@evidence
 @pytest.mark.slow
 def test_a_peer_that_played_all_games_is_timed(bench: Bench) -> None:
     """Its start-up is subtracted: half a second here."""
@@ -213,6 +221,7 @@ def test_unprinted_text_is_refused(tmp_path: Path, text: str) -> None:
         read_figures(path)
 
 
+@evidence
 @pytest.mark.docker
 @pytest.mark.slow
 def test_the_scheduling_of_many_workers_is_measured(
