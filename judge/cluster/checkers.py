@@ -8,6 +8,7 @@ import hashlib
 import os
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
+from datetime import UTC, datetime
 from queue import LifoQueue
 
 from judge.base.errors import InputError
@@ -27,6 +28,9 @@ MAX_PROCESSES = 4
 
 DRIFT = 1.001
 """Maximum speed of an honest clock relative to this host's."""
+
+MAX_CLOCK_ERROR_S = 3600.0
+"""Maximum difference of a worker's time from this host's."""
 
 
 class Checkers:
@@ -87,11 +91,22 @@ def checked(job: Job, played: Played, elapsed_s: float) -> EndedAttempt:
         raise InputError(
             f"the record claims a game of {record.seconds:.1f} s, but the worker had it for {elapsed_s:.1f} s"
         )
+    _check_time(record.started_at, elapsed_s)
     _check_states(job, file, played)
     outcome, data = outcome_and_record(file)
     if len(data) > MAX_RECORD_BYTES:
         raise InputError(f"the record has {len(data)} bytes, and a record has at most {MAX_RECORD_BYTES}")
     return EndedAttempt(job.game, outcome, data, played.states)
+
+
+def _check_time(started_at: str, elapsed_s: float) -> None:
+    """Refuse a time with which the contest's export would not be verified."""
+    late_s = (datetime.now(UTC) - datetime.fromisoformat(started_at)).total_seconds()
+    if not -MAX_CLOCK_ERROR_S <= late_s <= elapsed_s + MAX_CLOCK_ERROR_S:
+        raise InputError(
+            f"the record claims that the game began at {started_at}, {abs(late_s):.0f} s from now, and the worker had "
+            f"it for {elapsed_s:.0f} s: set the clocks of both machines"
+        )
 
 
 def _check_states(job: Job, file: RecordFile, played: Played) -> None:

@@ -31,13 +31,13 @@ from judge.cluster.transfers import MAX_TRIES, Parcels, TransferEnd, Transfers
 from judge.contest.attempts import EndedAttempt, Job
 from judge.contest.estimate import longest_game_s
 from judge.contest.host_setup import KEEPER
-from judge.contest.hosts import WORKER
 from judge.contest_games import ScheduledGame
 from judge.referee.policy import Policy
 from judge.referee.spec import GameSpec
 from judge.sandbox.archive import Capacity
 from judge.sandbox.docker.images import image_contents
 from judge.store.contests import Store
+from judge.store.types import WORKER
 
 POLL_INTERVAL_S = 1.0
 

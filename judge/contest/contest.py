@@ -34,8 +34,8 @@ from judge.store.contests import Store
 from judge.store.damage import damaged
 from judge.store.files import Files
 from judge.store.queries import Reader
-from judge.store.types import ADMISSIONS_FROZEN, ADMISSIONS_REOPENED, SEASON_ENDED, EntryRow
-from judge.submissions.windows import BEGINS, moment_text
+from judge.store.types import ADMISSIONS_FROZEN, ADMISSIONS_REOPENED, BEGINS, SEASON_ENDED, EntryRow
+from judge.submissions.windows import moment_text
 from judge.tournament.results import PlayedPairing
 from judge.tournament.schedule import PendingPairing, Table, Tournament
 from judge.tournament.seeds import Freeze, commitment_to, new_secret

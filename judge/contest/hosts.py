@@ -9,12 +9,10 @@ from judge.base.text import sentence
 from judge.contest_games import AttemptState
 from judge.statistics.significance import SIGNIFICANCE, holm, hypergeometric_tail
 from judge.store.queries import Reader
+from judge.store.types import WORKER
 
 if TYPE_CHECKING:
     from judge.statistics.fairness import FairnessTest
-
-WORKER = "worker"
-"""Journal event of these lines."""
 
 MAX_LINES = 10_000
 

@@ -28,8 +28,8 @@ from judge.contest.run_lock import player_of
 from judge.contest_games import GameState
 from judge.sandbox.machine.cores import on_all_processors
 from judge.store.submissions import Register
-from judge.store.types import State
-from judge.submissions.windows import BEGINS, CLOSED, OPENED, WINDOW, SubmissionGate, Windows, moment_text
+from judge.store.types import BEGINS, CLOSED, OPENED, WINDOW, State
+from judge.submissions.windows import SubmissionGate, Windows, moment_text
 
 WHO = "the clock"
 """Actor in the journal."""

@@ -13,19 +13,20 @@ from datetime import datetime
 from itertools import takewhile
 from typing import Any
 
-from sqlalchemy import Connection, Row, bindparam, insert, select, update
+from sqlalchemy import Connection, Row, bindparam, func, insert, select, update
 from sqlalchemy.dialects.postgresql import insert as upsert
 
-from judge.base.errors import InputError
+from judge.base.errors import HostError, InputError
 from judge.contest_games import AttemptState, GameState, Outcome, Pairing, ScheduledGame, schedule_digest
 from judge.games.types import Verdict
 from judge.store.contest_start import ContestStart
-from judge.store.database import AdvisoryLock, columns_of, value_of
+from judge.store.database import AdvisoryLock, columns_of, stamp, value_of
 from judge.store.lease import LEASE_HOLDER, Lease
 from judge.store.orders import DoneOrder, OrganiserOrder, once
 from judge.store.queries import announced_row, contest_row
 from judge.store.tables import attempts, contests, entries, files, games, journal, pairings, results
 from judge.store.types import (
+    MAX_CLOCK_STEP,
     SEASON_ENDED,
     WITHDRAWN,
     EntryRow,
@@ -186,7 +187,7 @@ class Store(ContestStart):
             if after is not None and connection.scalar(lines.limit(1)) != after:
                 return False
             # The line's time must not be after the check's.
-            now = None if ends is None else self._now()
+            now = None if ends is None else self._time_of_next_line(connection, contest)
             if ends is not None and now is not None and now >= ends:
                 self._tell(connection, contest, SEASON_ENDED, season_end_text(ends))
                 return False
@@ -218,7 +219,8 @@ class Store(ContestStart):
     ) -> ScheduledGame | None:
         """Issue the next game as a new attempt.
 
-        Agents in `alone` play one game at a time, in schedule order but for held games.
+        Agents in `alone` play one game at a time, in schedule order but for held games. Raises HostError if the time of
+        the game's record would contradict the log.
         """
         with self._writing() as connection:
             if contest_row(connection, contest, locked=True).state != "open":
@@ -245,12 +247,27 @@ class Store(ContestStart):
     def _start(self, connection: Connection, contest: str, game: str, host: str, slot: str) -> ScheduledGame:
         row = connection.execute(_GAME, {"of_id": game}).one()
         attempt = row.attempt + 1
+        self._refuse_slow_clock(connection, contest)
         connection.execute(update(games).where(games.c.id == row.id).values(state=GameState.RUNNING, attempt=attempt))
         place = {"game": row.id, "number": attempt, "host": host, "slot": slot}
         new = {"state": AttemptState.RUNNING, "why": "", "started_at": self._stamp()}
         connection.execute(insert(attempts), place | new)
         self._tell(connection, contest, "started", f"{row.first} - {row.second}", row.id, attempt)
         return replace(value_of(ScheduledGame, row), state=GameState.RUNNING, attempt=attempt)
+
+    def _refuse_slow_clock(self, connection: Connection, contest: str) -> None:
+        """The newest time may be of a clock that was ahead; the one before it is not."""
+        of_contest = journal.c.contest == contest
+        newest = stamp(self._time_of_next_line(connection, contest))
+        earliest = stamp(self._now() + MAX_CLOCK_STEP)
+        if newest <= earliest:
+            return
+        before = connection.scalar(select(func.max(journal.c.at)).where(of_contest, journal.c.at < newest))
+        if before is not None and before > earliest:
+            raise HostError(
+                f"the clock of this machine shows {stamp(self._now())}, and the log of {contest} has one of {before}: "
+                "set the clock, or no record could be verified"
+            )
 
     def played_by(self, game: str, attempt: int, host: str) -> None:
         """Store an attempt's machine, if unknown at its start."""

@@ -69,7 +69,10 @@ _LIBPQ_SETTINGS = {
 """libpq's default is a quarter of an hour."""
 
 _LAST_LINE = (
-    select(journal.c.number).where(journal.c.contest == bindparam("of_contest")).order_by(journal.c.id.desc()).limit(1)
+    select(journal.c.number, journal.c.at)
+    .where(journal.c.contest == bindparam("of_contest"))
+    .order_by(journal.c.id.desc())
+    .limit(1)
 )
 _READS = "judge_reads"
 _LOCK_NOT_AVAILABLE = "55P03"
@@ -176,15 +179,22 @@ class Database:
         who: str | None = None,
         at: datetime | None = None,
     ) -> int | None:
-        """`announced_row` must lock the row. Raises ValueError for an unknown event."""
+        """`announced_row` must lock the row. A line is not earlier than the one before it, also after the clock was set
+        back. Raises ValueError for an unknown event.
+        """
         if event not in EVENTS:
             raise ValueError(f"{event!r} is no event of the journal")
         last = connection.execute(_LAST_LINE, {"of_contest": contest}).first()
         number = 0 if last is None else None if last.number is None else last.number + 1
+        time = max(self._stamp() if at is None else stamp(at), "" if last is None else last.at)
         place = {"contest": contest, "game": game, "attempt": attempt, "number": number}
         told = {"event": event, "text": text, "digest": digest, "who": who}
-        connection.execute(insert(journal), {**place, **told, "at": self._stamp() if at is None else stamp(at)})
+        connection.execute(insert(journal), {**place, **told, "at": time})
         return number
+
+    def _time_of_next_line(self, connection: Connection, contest: str) -> datetime:
+        last = connection.execute(_LAST_LINE, {"of_contest": contest}).first()
+        return self._now() if last is None else max(self._now(), datetime.fromisoformat(last.at))
 
 
 class ContestDatabase(Database):

@@ -3,7 +3,7 @@
 import hashlib
 import json
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 
 from judge.base.errors import InputError
@@ -112,6 +112,13 @@ SET_ASIDE = "set-aside"
 """Event: a void game is retried after all others."""
 
 
+OPENED, CLOSED, BEGINS, WINDOW = "opened", "closed", "begins", "window"
+"""Events: submissions open and close, a contest starts by schedule, the schedule changes."""
+
+WORKER = "worker"
+"""Event: a worker joins, is lost or may not play."""
+
+
 class State(StrEnum):
     """State of a submission. Passed and approved ones become entries."""
 
@@ -137,12 +144,15 @@ EVENTS = frozenset(
         *("announced", "frozen", "created", "scheduled", "started", "released", "open", "paused", "stopped"),
         *("disqualified", "entered", WITHDRAWN, NOT_ENTERED, SET_ASIDE, RATED),
         *(SEASON_ENDED, ADMISSIONS_FROZEN, ADMISSIONS_REOPENED, "late", "settings", "ratings", "folders", "images"),
-        *("worker", "opened", "closed", "begins", "window"),
+        *(WORKER, OPENED, CLOSED, BEGINS, WINDOW),
         *(state.value for state in State),
         *(state.value for state in AttemptState if state is not AttemptState.RUNNING),
     }
 )
 """All events of the journal."""
+
+MAX_CLOCK_STEP = timedelta(days=1)
+"""Maximum error of a clock that is set right during a contest: of lines of the journal, and of records."""
 
 VERSIONED_CHARACTERS = 48
 """Of a name in those of new versions."""

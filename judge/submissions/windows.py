@@ -11,10 +11,7 @@ from threading import Lock
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from judge.base.text import sentence
-from judge.store.types import NotNowError
-
-OPENED, CLOSED, BEGINS, WINDOW = "opened", "closed", "begins", "window"
-"""Journal events. `BEGINS`: started by schedule; `WINDOW`: changed schedule."""
+from judge.store.types import CLOSED, OPENED, NotNowError
 
 
 @dataclass(frozen=True, slots=True)

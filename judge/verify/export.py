@@ -42,6 +42,8 @@ from judge.transparency.receipt import Receipt, read_receipt
 from judge.transparency.tiles import CHECKPOINT
 from judge.verify.copies import original_line_ends
 from judge.verify.ladder import admission_problems, ladder_problems
+from judge.verify.line_texts import text_problems
+from judge.verify.line_times import time_problems
 from judge.verify.log import (
     ReadLog,
     draw_problems,
@@ -172,6 +174,7 @@ def _verify(
         if log is not None:
             digests = {(record.number, record.attempt): record.digest for record in records}
             problems += [*log.problems, *log_problems(contest, log, digests), *draw_problems(contest, log)]
+            problems += [*time_problems(contest, log.lines, records), *text_problems(contest, log.lines, records)]
             problems += [*ladder_problems(contest, log, records), *admission_problems(contest, log)]
             problems += witness_problems(directory, contest.snapshot, log, key, named, witnesses)
         elif contest.snapshot.freeze is not None:

@@ -38,6 +38,7 @@ from judge.transparency.log import LOG
 from judge.transparency.merkle import Tree
 from judge.transparency.receipt import Receipt
 from judge.transparency.tiles import CHECKPOINT, MAX_TILE_BYTES, read_leaves, tile_files
+from judge.verify.line_times import time_of
 
 Attempts = Mapping[tuple[int, int], str]
 """SHA-256 of published records, by game number and attempt."""
@@ -152,6 +153,8 @@ def _entry_problems(contest: PublishedContest, lines: Sequence[JournalLine]) -> 
     entries = {entry.submission: entry for entry in contest.snapshot.entries}
     for number, line in ends.items():
         entry = entries.get(number)
+        if entry is not None and _agent(line) not in ("", entry.name.casefold()):
+            yield f"submission {number} takes part as {entry.name}, but passed with another name"
         if entry is None and latest[_agent(line)] == number:
             yield f"submission {number} passed before the entries were locked in, but does not take part"
         if entry is not None and entry.seat.digest != line.digest:
@@ -196,9 +199,6 @@ _OF_CONTEST = _OF_SEASON | {
 ATTEMPT_EVENTS = frozenset({"started", "accepted", "void", "abandoned", "superseded", "annulled"})
 
 
-_TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{3}\+00:00")
-
-
 def season_decisions(contest: PublishedContest, log: ReadLog) -> Iterator[str]:
     """The organiser's orders on a ladder's season and admissions, and submissions that could not enter."""
     words = {
@@ -216,13 +216,6 @@ def season_decisions(contest: PublishedContest, log: ReadLog) -> Iterator[str]:
 def _season_end(contest: PublishedContest) -> datetime | None:
     form = contest.snapshot.format
     return form.ends if isinstance(form, Ladder) else None
-
-
-def _is_time(text: str) -> bool:
-    try:
-        return bool(_TIME.fullmatch(text)) and datetime.fromisoformat(text) is not None
-    except ValueError:
-        return False
 
 
 def uncounted_attempts(contest: PublishedContest, log: ReadLog) -> Iterator[str]:
@@ -282,8 +275,6 @@ class _SubmissionHistory:
         self._ended: dict[str, dict[int, JournalLine]] = {game: {} for game in self._games}
 
     def take(self, line: JournalLine) -> Iterator[str]:
-        if not _is_time(line.at):
-            yield f"{line.at!r:.40} is not a time"
         if line.event not in EVENTS:
             yield "judge writes no such event"
         if not 0 <= (line.attempt or 0) <= MAX_MEASURED_VALUE:
@@ -354,7 +345,8 @@ class _SubmissionHistory:
             self._replaced = parent
 
     def _is_at_end(self, line: JournalLine) -> bool:
-        return self._ends is not None and _is_time(line.at) and datetime.fromisoformat(line.at) >= self._ends
+        time = time_of(line)
+        return self._ends is not None and time is not None and time >= self._ends
 
     def _of_season(self, line: JournalLine) -> Iterator[str]:
         if not isinstance(self._contest.snapshot.format, Ladder):

@@ -55,6 +55,9 @@ class VerifiedRecord:
     begun: tuple[States, ...] = ()
     left: tuple[States, ...] = ()
     conditions: GameConditions | None = None
+    started_at: str = ""
+    """Of a replayed record, with its `seconds`."""
+    seconds: float = 0.0
     digest: str = ""
     """SHA-256 of its file; empty if it is unreadable."""
 
@@ -108,6 +111,8 @@ def _replayed(expected: VerifiedRecord, data: bytes) -> VerifiedRecord:
         begun=_states(seat.folders.digests if seat.folders else {} for seat in record.spec.seats),
         left=_states({kind: folder.digest for kind, folder in seat.folders.items()} for seat in record.seats),
         conditions=conditions,
+        started_at=record.started_at,
+        seconds=record.seconds,
     )
 
 

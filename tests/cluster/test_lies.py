@@ -5,6 +5,7 @@ import json
 from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from multiprocessing import active_children
 from threading import Event
 from types import SimpleNamespace
@@ -38,7 +39,9 @@ def job() -> Job:
 def record(asked: Job) -> Any:
     """The record of an honest worker, as JSON that can be changed."""
     found = a_file(play(brain(*BLACK_ROW), brain(*WHITE_ROW), asked.spec()), asked.spec())
-    return json.loads(found.to_json())
+    file = json.loads(found.to_json())
+    file["record"]["started_at"] = datetime.now(UTC).isoformat(timespec="seconds")
+    return file
 
 
 def played(file: Any, states: dict[str, bytes] | None = None) -> Played:
@@ -63,6 +66,14 @@ def other_seed(file: Any) -> None:
 
 def other_game(file: Any) -> None:
     file["record"]["id"] = "0" * 20
+
+
+def clock_of_a_day_ago(file: Any) -> None:
+    file["record"]["started_at"] = (datetime.now(UTC) - timedelta(days=1)).isoformat(timespec="seconds")
+
+
+def clock_of_tomorrow(file: Any) -> None:
+    file["record"]["started_at"] = (datetime.now(UTC) + timedelta(days=1)).isoformat(timespec="seconds")
 
 
 def longer_policy(file: Any) -> None:
@@ -130,6 +141,8 @@ def name_a_state(file: Any) -> None:
         (cut_short, "does not replay"),
         (other_build, "does not replay: its builds are not those of its agents"),
         (name_a_state, "does not replay: seat 0: the record names other folders"),
+        (clock_of_a_day_ago, "86400 s from now, and the worker had it for 2 s: set the clocks of both machines"),
+        (clock_of_tomorrow, "from now, and the worker had it for 2 s"),
         (dict.clear, "the record cannot be read"),
     ],
 )

@@ -13,7 +13,8 @@ import pytest
 from judge.base.errors import InputError
 from judge.contest.contest import announce, begin, has_begun, open_store
 from judge.contest.plan import Planned, load_plan
-from judge.submissions.windows import BEGINS, moment_text
+from judge.store.types import BEGINS
+from judge.submissions.windows import moment_text
 from tests.cli.conftest import Judge, judge  # noqa: F401 - a fixture
 from tests.cli.contests import JUDGE
 from tests.patience import PATIENCE_S

@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 from sqlalchemy import create_engine, insert
 
-from judge.contest.hosts import WORKER, contest_hosts, worker_barred, worker_joined, worker_lost
+from judge.contest.hosts import contest_hosts, worker_barred, worker_joined, worker_lost
 from judge.contest_games import ScheduledGame
 from judge.statistics.fairness import FairnessTest
 from judge.statistics.significance import hypergeometric_tail
 from judge.store.contests import Store
 from judge.store.tables import attempts
-from judge.store.types import EntryRow
+from judge.store.types import WORKER, EntryRow
 
 
 @pytest.fixture

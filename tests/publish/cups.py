@@ -4,7 +4,7 @@ import random
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, Self
 
@@ -281,6 +281,8 @@ class Cup:
         if drawn is not None:
             self.store.announce(snapshot.name, secret, commitment, self.planned.opening_text)
             drawn(self.store)
+            day = {"frozen_at": f"{day_of(self.store, snapshot.name)}T18:00:00+00:00"}
+            snapshot = snapshot.model_copy(update=day)
             terms = terms_digest(snapshot.model_dump_json())
             snapshot = snapshot.model_copy(update={"freeze": frozen(self.store, snapshot.name, terms)})
         entered = [EntryRow(each.name, each.rank, each.model_dump_json()) for each in snapshot.entries]
@@ -376,7 +378,9 @@ def play(contest: Contest, cast: Cast, most: int = 1_000_000, void: Sequence[int
         file = referee(spec, [cast[seat.name](luck(spec)) for seat in spec.seats])
         is_void = spec.number in voids
         file = voided(file) if is_void else file
-        record = file.record.model_copy(update={"attempt": issued.attempt, **where_and_when(spec, issued.number)})
+        record = file.record.model_copy(
+            update={"attempt": issued.attempt, **where_and_when(spec, issued.number, day_of(store, name))}
+        )
         outcome, data = outcome_and_record(RecordFile(record=record, transcript=file.transcript))
         contest.files.put(data)
         if is_void:
@@ -386,9 +390,14 @@ def play(contest: Contest, cast: Cast, most: int = 1_000_000, void: Sequence[int
         store.accept(issued.id, issued.attempt, outcome)
 
 
-def where_and_when(spec: GameSpec, number: int) -> dict[str, Any]:
-    """Two slots on each of two hosts play in turns, a game a minute."""
-    began = datetime(2013, 3, 2, 18, tzinfo=UTC) + timedelta(minutes=number)
+def day_of(store: Store, name: str) -> str:
+    """The day of the first line of a contest's log, in UTC."""
+    return store.leaves(name, 0, 1)[0].at[:10]
+
+
+def where_and_when(spec: GameSpec, number: int, day: str) -> dict[str, Any]:
+    """Two slots on each of two hosts play in turns, a game a minute from 18:00 on."""
+    began = datetime.fromisoformat(f"{day}T18:00:00+00:00") + timedelta(minutes=number % 300)
     place = Placement(
         box=("world", "world"), judge_cores=(0,), slot_cores=(1 + number % 2,), host=f"host-{number // 2 % 2}"
     )

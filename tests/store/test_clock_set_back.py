@@ -1,4 +1,7 @@
-"""A clock that was ahead and is set back locks nobody out: moments in the future limit nothing, and retries are due."""
+"""A clock that was ahead and is set back locks nobody out: moments in the future limit nothing, and retries are due.
+
+The log's times never go back, and no game begins at a time that contradicts the log.
+"""
 
 from collections.abc import Iterator
 from contextlib import closing
@@ -7,12 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from judge.base.errors import InputError
+from judge.base.errors import HostError, InputError
+from judge.store.contests import Store
 from judge.store.notices import Notices
 from judge.store.practice_games import PracticeGames
 from judge.store.queue import MAX_WAIT_S
 from judge.store.submissions import Register
 from judge.store.types import Allowance, ProcessingResult, Upload
+from tests.store.test_contests import begin, ended, issued
 
 NOW = datetime(2027, 3, 1, 12, tzinfo=UTC)
 AHEAD = timedelta(days=365)
@@ -101,3 +106,59 @@ def test_notice_of_a_future_moment_is_sent(url: str, clock: Clock) -> None:
         assert [] == notices.due()
         clock.set_back()
         assert [notice.id] == [each.id for each in notices.due()]
+
+
+@pytest.fixture
+def store(url: str, clock: Clock) -> Iterator[Store]:
+    with closing(Store(url, clock)) as found:
+        yield found
+
+
+def times(store: Store) -> list[str]:
+    return [line.at for line in store.journal("cup")]
+
+
+def test_times_of_the_log_never_go_back(store: Store, clock: Clock) -> None:
+    begin(store)
+    clock.now -= timedelta(hours=2)
+    store.accept(issued(store).id, 1, ended())
+    before = times(store)
+
+    assert 1 == len(set(before))
+    clock.now += timedelta(hours=3)
+    issued(store)
+    assert sorted(times(store)) == times(store)
+    assert before[-1] < times(store)[-1]
+
+
+def test_games_are_played_after_a_clock_was_a_year_ahead(store: Store, clock: Clock) -> None:
+    clock.now = NOW
+    begin(store)
+    clock.now += AHEAD
+    store.accept(issued(store).id, 1, ended())
+    clock.set_back()
+
+    store.accept(issued(store).id, 1, ended())
+    assert sorted(times(store)) == times(store)
+
+
+def test_no_game_begins_with_a_clock_that_is_behind(store: Store, clock: Clock) -> None:
+    """As at the start of a machine without a clock that runs on."""
+    begin(store)
+    clock.now += timedelta(hours=1)
+    store.accept(issued(store).id, 1, ended())
+    clock.now = datetime(1970, 1, 1, tzinfo=UTC)
+
+    with pytest.raises(HostError, match=r"shows 1970-01-01T00:00:00.*: set the clock"):
+        store.issue("cup", "here")
+    clock.now = NOW + AHEAD + timedelta(hours=2)
+    assert store.issue("cup", "here") is not None
+
+
+def test_a_season_does_not_end_later_after_the_clock_was_set_back(store: Store, clock: Clock) -> None:
+    begin(store)
+    ends = clock.now - timedelta(seconds=1)
+    clock.now -= timedelta(hours=2)
+
+    assert not store.schedule("cup", [], ends=ends)
+    assert "season-ended" == store.journal("cup")[-1].event

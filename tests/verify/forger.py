@@ -185,7 +185,9 @@ class Forger:
             file = referee(spec, agents)
             if winner is None or file.record.winner == winner:
                 number = spec.number
-                record = file.record.model_copy(update={"attempt": attempt, **where_and_when(spec, number)})
+                record = file.record.model_copy(
+                    update={"attempt": attempt, **where_and_when(spec, number, self.lines[0].at[:10])}
+                )
                 return public_part(RecordFile(record=record, transcript=file.transcript))
 
     def play_again(self, path: str, winner: int | None = None) -> None:

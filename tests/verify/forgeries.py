@@ -305,7 +305,8 @@ def move_note(forger: Forger) -> None:
     at = of_events(forger, NOTE)
     note = forger.lines.pop(at)
     places = [place for place in range(forger.drawn + 1, len(forger.lines) + 1) if place != at]
-    forger.lines.insert(forger.chance.choice(places), note)
+    place = forger.chance.choice(places)
+    forger.lines.insert(place, replace(note, at=forger.lines[place - 1].at))
 
 
 def add_void(forger: Forger) -> None:
@@ -554,7 +555,7 @@ def claim(forger: Forger) -> None:
     changes: list[dict[str, Any]] = [
         {"host": {"cpu": "a better one", "cores": 64, "kernel": "6.9"}},
         {"judge": "9.9.9"},
-        {"frozen_at": "2013-02-01T18:00:00+00:00"},
+        {"frozen_at": "2013-03-02T03:00:00+00:00"},
         {"images": {"native": {"id": "sha256:" + "3" * 64, "content": "4" * 64}}},
     ]
     forger.in_document(lambda document: document.update(forger.chance.choice(changes)))
@@ -614,7 +615,7 @@ def play_out(*events: str, how: Callable[[RecordFile], RecordFile] | None = None
             values = {"number": row["number"], "attempt": 1, "state": events[-1], "why": "the Engine was gone"}
             forger.in_table("attempts", lambda rows: rows.append({**values, "record": path}))
             forger.in_table("attempts", lambda rows: rows.sort(key=lambda each: (each["number"], each["attempt"])))
-        again = [replace(start, attempt=2), replace(end, attempt=2)]
+        again = [replace(start, attempt=2, at=end.at), replace(end, attempt=2)]
         forger.lines[accepted : accepted + 1] = [*lines, *again]
 
     return forge
@@ -723,6 +724,72 @@ def no_time(text: str) -> Callable[[Forger], None]:
         forger.lines[at] = replace(forger.lines[at], at=text)
 
     return forge
+
+
+def early_line(at: str) -> Callable[[Forger], None]:
+    """A line is of a moment before the one before it."""
+
+    def forge(forger: Forger) -> None:
+        number = forger.chance.randrange(forger.drawn, len(forger.lines))
+        forger.lines[number] = replace(forger.lines[number], at=at)
+
+    return forge
+
+
+def late_end(forger: Forger) -> None:
+    """A line in the middle is of a moment after the last one."""
+    at = forger.chance.randrange(forger.drawn, len(forger.lines) - 1)
+    forger.lines[at] = replace(forger.lines[at], at="9999-12-31T23:59:59.999+00:00")
+
+
+def all_times(year: str) -> Callable[[Forger], None]:
+    """The log after the draw is of another year than the records."""
+
+    def forge(forger: Forger) -> None:
+        start = forger.drawn
+        forger.lines[start:] = [replace(line, at=f"{year}{line.at[4:]}") for line in forger.lines[start:]]
+
+    return forge
+
+
+def begun(text: str) -> Callable[[Forger, Any], None]:
+    return lambda _, file: file["record"].update(started_at=text)
+
+
+def in_void(how: Callable[[Forger, Any], None]) -> Callable[[Forger], None]:
+    """Change the record of the void."""
+    return lambda forger: forger.in_record(f"records/{VOID:05d}.attempt-1.json", lambda file: how(forger, file))
+
+
+def snapshot_of(text: str) -> Callable[[Forger], None]:
+    return lambda forger: forger.in_document(lambda document: document.update(frozen_at=text))
+
+
+def add_odd_line(event: str, text: str, **values: Any) -> Callable[[Forger], None]:
+    """A line that no judge writes, after the contest was created."""
+
+    def forge(forger: Forger) -> None:
+        at = forger.chance.randrange(forger.drawn + 1, len(forger.lines))
+        forger.lines.insert(at, replace(JournalLine(forger.lines[at].at, event, None, None, text), **values))
+
+    return forge
+
+
+ODD_LINES: Mapping[str, tuple[str, str]] = {
+    "an event that no judge writes": ("Disqualified", "anna: too strong"),
+    "an event in wide letters": ("\uff41ccepted", "anna won: 5 in a row"),
+    "a submission without a number": ("passed", "submission one: anna"),
+    "a worker that wins": ("worker", "worker anna has won"),
+    "a rating without a number": ("rated", "anna: the best"),
+    "a start at no moment": ("begins", "tomorrow"),
+    "a start at a later moment": ("begins", "2013-04-02 18:00:00 UTC"),
+    "a start at a moment that no calendar has": ("begins", "2013-02-30 18:00:00 UTC"),
+    "a schedule without moments": ("window", "submissions are welcome"),
+    "a stop without agents": ("stopped", "for lunch"),
+    "a game set aside without a void": ("set-aside", "void 3 times in a row: the Engine was gone"),
+    "a setting without values": ("settings", "all is new"),
+}
+"""Lines of events with texts that no judge writes."""
 
 
 # --- what no export has, and what no game measures -------------------------------------------------------------------
@@ -909,6 +976,28 @@ FORGERIES: Mapping[str, Forgery] = {
     "no time, fitted": fitted(no_time("not a time"), READING),
     "a time that no calendar has, fitted": fitted(no_time("2013-02-30T18:00:00.000+00:00"), READING),
     "a time of another zone, fitted": fitted(no_time("2013-03-02T18:00:00.000+02:00"), READING),
+    # Times that the log bounds, and texts that follow from its event and the tables.
+    "a line of 1999, fitted": fitted(early_line("1999-01-01T00:00:00.000+00:00"), READING),
+    "a line after the end, fitted": fitted(late_end, READING),
+    "a log of a later year, fitted": fitted(all_times("2014"), READING),
+    "a snapshot of 1999, fitted": fitted(snapshot_of("1999-01-01T00:00:00+00:00"), READING),
+    "a snapshot after the lock-in, fitted": fitted(snapshot_of("2013-04-01T00:00:00+00:00"), READING),
+    "a game of 1999, fitted": fitted(in_a_record(begun("1999-01-01T00:00:00+00:00")), READING),
+    "a game after the end, fitted": fitted(in_a_record(begun("2999-01-01T00:00:00+00:00")), READING),
+    "a game of the day before the lock-in, fitted": fitted(in_a_record(begun("2013-03-01T17:00:00+00:00")), READING),
+    "a void of 1999, fitted": fitted(in_void(begun("1999-01-01T00:00:00+00:00")), READING),
+    "a void after the end, fitted": fitted(in_void(begun("2999-01-01T00:00:00+00:00")), READING),
+    "words of the creation, fitted": fitted(change_line("created", text="9 entries"), READING),
+    "a text of the creation, fitted": fitted(change_line("created", text="anna has paid"), READING),
+    "a text of the schedule": Forgery(
+        change_line("scheduled", text="2 games, of which anna won both"), READING, only_log
+    ),
+    "the agents of a start, fitted": fitted(change_line("started", text="anna - nobody"), READING),
+    "the words of a result": Forgery(change_line("accepted", text="anna won: the others slept"), READING, only_log),
+    "a game in a line that has none, fitted": fitted(add_odd_line("images", "a power cut", game="x"), READING),
+    "an attempt in a line that has none, fitted": fitted(add_odd_line("images", "a power cut", attempt=1), READING),
+    "a digest in a line that has none, fitted": fitted(add_odd_line("images", "a power cut", digest="d" * 64), READING),
+    **{f"{name}, fitted": fitted(add_odd_line(event, text), READING) for name, (event, text) in ODD_LINES.items()},
     # Files that no export has.
     "a record of no game": Forgery(add_file("records/00099.json"), READING),
     "a record of no attempt": Forgery(add_file("records/00001.attempt-9.json"), READING),

@@ -9,7 +9,7 @@ import hashlib
 import hmac
 import json
 import re
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,31 @@ NOT_READ = (".html", ".png", ".css", ".js", ".mjs", ".pem", ".sig", ".pgn", ".md
 SUBMISSION = re.compile(r"submission ([0-9]{1,18})(?:\Z|: (.*))", re.DOTALL)
 OF_ATTEMPT = ("started", "accepted", "void", "abandoned", "superseded", "annulled")
 OF_CONTEST = (*OF_ATTEMPT, "scheduled", "disqualified", "agent-withdrawn", "entered", "open", "paused", "stopped")
+MOMENT = r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d \S+( \(\S+\))?"
+MOMENT_EVENTS = ("opened", "closed", "begins")
+SUBMISSION_EVENTS = ("received", "processing", "failed", "refused", "passed", "approved", "withdrawn")
+OTHER_EVENTS = (
+    *("announced", "frozen", "created", "released", "not-entered", "set-aside", "rated", "season-ended", "worker"),
+    *("admissions-frozen", "admissions-reopened", "late", "settings", "ratings", "folders", "images", "window"),
+)
+EVENTS = {*OF_CONTEST, *MOMENT_EVENTS, *SUBMISSION_EVENTS, *OTHER_EVENTS}
+TEXTS = {  # of events whose text no table has; reasons of an organiser are free
+    "announced": r"(league of the cup .+, announcement [0-9a-f]{64})?",
+    "frozen": "",
+    "scheduled": r"[1-9]\d* games",
+    "stopped": r"\S+ - [^:]+: void \d+ times in a row: .*",
+    "released": r".+",
+    "set-aside": r"void \d+ times in a row: .*",
+    "not-entered": r"[^:]+: .+",
+    "late": r"[^:]+: .*",
+    "rated": r"[^:]+: -?\d+ Elo, standard error \d+",
+    "settings": r"\w+: .* -> .*: .*",
+    "worker": r"worker .+ (plays: \d+ slots|is lost|is given no games: .*)",
+    "window": rf"none|(submissions [a-z, ]+{MOMENT}(, close at {MOMENT})?(; )?)?(the contest starts at {MOMENT})?",
+    **dict.fromkeys(MOMENT_EVENTS, MOMENT),
+    **dict.fromkeys(SUBMISSION_EVENTS, r"submission \d+(: .+)?"),
+}
+CLOCK = timedelta(days=1)  # by which a clock may be wrong
 LEFT_OR_ENTERED = {"disqualified": "disqualified", "agent-withdrawn": "withdrawn", "entered": "entered"}
 MEASURED = ("charged_ms", "cpu_ms", "memory_peak_bytes", "lingered_ms")
 NOT_IN_TERMS = ("judge", "frozen_at", "freeze", "images", "host")
@@ -85,6 +110,8 @@ class Contest:
         check_tables(both, self.tables, {row["agent"] for row in out}, problems)
         self.lines = self.read_log()
         self.check_draw()
+        self.check_lines()
+        self.check_times()
         self.check_participants()
         self.check_history()
 
@@ -193,6 +220,58 @@ class Contest:
         self.expect(is_same, "the entries and terms that the log locked in differ from those of contest.json")
         is_root = root_of([line["leaf"] for line in self.lines[:count]]).hex() == freeze["root"]
         self.expect(is_root, f"the draw depends on another log: the root of the first {count} leaves differs")
+
+    def check_lines(self) -> None:
+        """A judge writes these lines: their texts, games and digests are those of their events."""
+        games, voids = {row["id"]: row for row in self.games}, dict[str, str]()
+        for number, line in enumerate(self.lines):
+            event, text, game = line["event"], line["text"], games.get(line["game"])
+            is_right = re.fullmatch(TEXTS.get(event, ".*"), text, re.DOTALL) and event in EVENTS
+            of_game, has_digest = event in OF_ATTEMPT, line["digest"] is not None
+            if event == "created":
+                is_right = text == f"{len(self.entries)} entries"
+            elif game and event == "started":
+                is_right = text == f"{game['first']} - {game['second']}"
+            elif game and event == "accepted" and game["attempt"] == line["attempt"]:
+                players = f"{game['first']} - {game['second']}: no winner"
+                is_right = text == f"{game['winner'] + ' won' if game['winner'] else players}: {game['reason']}"
+            elif event == "set-aside":
+                is_right = is_right and text.partition(": ")[2] == voids.get(line["game"])
+            voids |= {line["game"]: text} if event == "void" else {}
+            may_have_game = of_game or event in ("set-aside", "released") or line["game"] is None
+            may_have_digest = event in (*OF_ATTEMPT, *SUBMISSION_EVENTS, "announced", "frozen", "created")
+            may_have_digest = (may_have_digest and event != "started") or event in ("scheduled", "entered")
+            is_right = is_right and may_have_game and (of_game or line["attempt"] is None)
+            self.expect(is_right, f"leaf {number} of the log: no judge writes {event}, {text!r:.80} here")
+            self.expect(may_have_digest or not has_digest, f"leaf {number} of the log: {event} with a digest")
+
+    def check_times(self) -> None:
+        """Lines are in order, moments had passed, and records are from within their attempts."""
+        times = [datetime.fromisoformat(line["at"]) for line in self.lines]
+        self.expect(times == sorted(times), "the times of the log go back")
+        begins, ends, before, last = dict[Any, datetime](), dict[Any, datetime](), times[0], times[0]
+        for line, time in zip(self.lines, times, strict=True):
+            before, last = (last, time) if time != last else (before, last)  # a clock that was set back stands still
+            if line["event"] in MOMENT_EVENTS:
+                moment = datetime.fromisoformat(f"{line['text'][:19]}+00:00")
+                self.expect(moment <= time + CLOCK, f"{line['event']}: {line['text']} had not passed")
+            if line["event"] in OF_ATTEMPT and line["event"] != "annulled":
+                key, is_start = (line["game"], line["attempt"]), line["event"] == "started"
+                (begins if is_start else ends).setdefault(key, before if is_start else time)
+        events = [line["event"] for line in self.lines]
+        taken, end = datetime.fromisoformat(self.document["frozen_at"]), times[events.index("created")]
+        if self.freeze:
+            end = times[self.freeze["leaves"] - 1]
+        begin = times[0] if self.freeze and end > times[0] else taken
+        self.expect(begin - CLOCK <= taken <= end + CLOCK, "frozen_at: not between announcement and lock-in")
+        ids = {row["number"]: row["id"] for row in self.games}
+        for row in self.listed:
+            record = read_json((self.directory / row["record"]).read_bytes())["record"]
+            begun = datetime.fromisoformat(record["started_at"])
+            done, key = begun + timedelta(seconds=record["seconds"]), (ids[row["number"]], row["attempt"])
+            if key in begins and key in ends:
+                is_within = begins[key] - CLOCK <= begun and done <= ends[key] + CLOCK
+                self.expect(is_within, f"{row['record']}: not from within the attempt of the log")
 
     def check_participants(self) -> None:
         """Submissions that passed before the lock-in take part; those who entered or left later are in the tables."""

@@ -22,14 +22,18 @@ TRIED = sized(12, 1000)
 
 UNCHECKED = re.compile(
     r"""
-      contest\.json\ (judge|about|frozen_at|plan_sha256|folders_from|images\..*|host\..*)   # what the organiser says
+      contest\.json\ (judge|about|plan_sha256|folders_from|images\..*|host\..*)   # what the organiser says
     | contest\.json\ (failures\..*|transform|shuffle)       # rules that may have had no occasion to matter
     | contest\.json\ entries\.\*\.(description|submission|title)
     | records/.*\ record\.judge
     # Measurements; states of folders that no later game began with; notes, some of which come from private lines.
     | records/.*\ record\.seats\.\*\.(memory_peak_bytes|cpu_ms|lingered_ms|notes\.\*|folders\..*)
     | records/.*\ record\.(placement\..*|judge_late_ms)     # where: the certificate has it if there are enough games
+<<<<<<< HEAD
     | records/N\.attempt-N\.json\ record\.(seconds|started_at|reason)                        # nothing was ruled
+=======
+    | records/N\.attempt-N\.json\ record\.(seconds|reason)                                   # nothing was ruled
+>>>>>>> ddd8bc76 (verify: refuse times and texts that contradict the log's order)
     | records/N\.attempt-N\.json\ record\.seats\.\*\.(about\..*|charged_ms|lingered_cpu_ms)
     | records/N\.attempt-N\.json\ record\.plies\.\*\.(ms|memory_bytes|search\..*)
     """,

@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -167,7 +168,7 @@ def test_disqualification_after_the_draw_that_depends_on_it_is_found(tmp_path: P
         at = next(number for number, line in enumerate(lines) if line.event == "disqualified")
         line = lines.pop(at)
         drawn = next(number for number, each in enumerate(lines) if number >= at and each.event == "scheduled")
-        lines.insert(drawn + 1, line)
+        lines.insert(drawn + 1, replace(line, at=lines[drawn].at))
 
     rewrite(public, move)
     (problem,) = verify_export(public.directory, public.public_key).problems

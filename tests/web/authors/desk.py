@@ -9,13 +9,13 @@ from typing import Any
 
 from judge.contest.attempts import outcome_and_record
 from judge.contest.entries import intake_directory
-from judge.contest.hosts import WORKER, worker_joined
+from judge.contest.hosts import worker_joined
 from judge.contest.plan import load_plan
 from judge.contest_games import ScheduledGame
 from judge.notices.sender import new_secret
 from judge.referee.spec import GameSpec, RecordFile, SeatSpec
 from judge.store.practice_games import PracticeResult
-from judge.store.types import ProcessingResult, Upload, UploadStep
+from judge.store.types import WORKER, ProcessingResult, Upload, UploadStep
 from judge.submissions.check import CheckReport, Finding, Grade
 from judge.submissions.service import IntakeDirectory
 from judge.web.kit.middleware import Asgi

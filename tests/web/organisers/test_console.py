@@ -12,9 +12,9 @@ from urllib.parse import urlencode
 
 import pytest
 
-from judge.contest.hosts import WORKER, worker_joined
+from judge.contest.hosts import worker_joined
 from judge.contest_games import GameState
-from judge.store.types import Upload
+from judge.store.types import WORKER, Upload
 from judge.transparency.keys import load_key, public_pem
 from judge.verify.export import verify_export
 from judge.web.organisers import views

@@ -1,0 +1,107 @@
+"""Verifies times: lines of the log in order, records between the start and the end of their attempts."""
+
+import re
+from collections.abc import Iterator, Sequence
+from datetime import datetime, timedelta
+
+from judge.contest_games import AttemptState
+from judge.publish.model import PublishedContest
+from judge.store.types import BEGINS, CLOSED, FROZEN, MAX_CLOCK_STEP, OPENED, JournalLine
+from judge.verify.records import VerifiedRecord
+
+_TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{3}\+00:00")
+MOMENT = r"[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2} \S{1,40}( \([A-Za-z0-9_+/-]{1,60}\))?"
+"""Texts of `judge.submissions.windows.moment_text`."""
+
+_ENDS = frozenset(AttemptState) - {AttemptState.RUNNING, AttemptState.ANNULLED}
+
+
+def time_of(line: JournalLine) -> datetime | None:
+    """None if the line has no valid time."""
+    try:
+        return datetime.fromisoformat(line.at) if _TIME.fullmatch(line.at) else None
+    except ValueError:
+        return None
+
+
+def time_problems(
+    contest: PublishedContest, lines: Sequence[JournalLine], records: Sequence[VerifiedRecord]
+) -> Iterator[str]:
+    """Times that contradict the order of the log. A clock may be wrong by `MAX_CLOCK_STEP`."""
+    before: datetime | None = None
+    for number, line in enumerate(lines):
+        time = time_of(line)
+        if time is None:
+            yield f"leaf {number} of the log, {line.event}: {line.at!r:.40} is not a time"
+            continue
+        if before is not None and time < before:
+            yield f"leaf {number} of the log, {line.event}: {line.at} is before the time of the line before it"
+        if line.event in (OPENED, CLOSED, BEGINS) and not _has_passed(line.text, time):
+            yield f"leaf {number} of the log, {line.event}: {line.text!r:.80} is not a moment that had passed"
+        before = time
+    yield from _snapshot_problems(contest, lines)
+    yield from _record_problems(contest, lines, records)
+
+
+def _has_passed(text: str, now: datetime) -> bool:
+    """The zone, which is not read, changes a moment by less than `MAX_CLOCK_STEP`."""
+    try:
+        return bool(re.fullmatch(MOMENT, text)) and datetime.fromisoformat(f"{text[:19]}+00:00") <= now + MAX_CLOCK_STEP
+    except (ValueError, OverflowError):
+        return False
+
+
+def _snapshot_problems(contest: PublishedContest, lines: Sequence[JournalLine]) -> Iterator[str]:
+    """A snapshot is taken after the announcement, before the entries are locked in; without it, before the creation."""
+    last = next((line for line in lines if line.event in (FROZEN, "created")), None)
+    if last is None:
+        return
+    taken, is_announced = contest.snapshot.frozen_at, last.event == FROZEN and last.at != lines[0].at
+    if not _is_between(taken, 0.0, time_of(lines[0]) if is_announced else None, time_of(last)):
+        yield f"frozen_at {taken!r:.40} is not between the announcement and the lock-in in the log"
+
+
+def _earliest(lines: Sequence[JournalLine]) -> Iterator[datetime | None]:
+    """The time before each line. Lines of equal times may be those of a clock that was set back."""
+    before: datetime | None = None
+    last: datetime | None = None
+    for line in lines:
+        time = time_of(line)
+        if time != last:
+            before, last = last, time
+            yield time
+        else:
+            yield before
+
+
+def _record_problems(
+    contest: PublishedContest, lines: Sequence[JournalLine], records: Sequence[VerifiedRecord]
+) -> Iterator[str]:
+    begins: dict[tuple[str, int], datetime | None] = {}
+    ends: dict[tuple[str, int], datetime | None] = {}
+    for line, earliest in zip(lines, _earliest(lines), strict=True):
+        attempt = line.game or "", line.attempt or 0
+        if line.event == "started":
+            begins.setdefault(attempt, earliest)
+        elif line.event in _ENDS:
+            ends.setdefault(attempt, time_of(line))
+    ids = {game.number: game.id for game in contest.games}
+    for record in records:
+        attempt = ids[record.number], record.attempt
+        if not record.started_at or attempt not in begins or attempt not in ends:
+            continue
+        if not _is_between(record.started_at, record.seconds, begins[attempt], ends[attempt]):
+            yield (
+                f"{record.name}: started_at {record.started_at:.40} and {record.seconds:.0f} s are not between the "
+                "start and the end of the attempt in the log"
+            )
+
+
+def _is_between(text: str, seconds: float, begin: datetime | None, end: datetime | None) -> bool:
+    try:
+        time = datetime.fromisoformat(text)
+        last = time + timedelta(seconds=seconds)
+        is_after = begin is None or time >= begin - MAX_CLOCK_STEP
+        return is_after and (end is None or last <= end + MAX_CLOCK_STEP)
+    except (ValueError, OverflowError, TypeError):
+        return False
