@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from threading import Thread
+from threading import Event, Thread
 from typing import Any
 
 import pytest
@@ -21,6 +21,7 @@ from judge.export.export import PageOptions, publish
 from judge.publish.manifest import MANIFEST, write_manifest
 from judge.transparency.keys import make_key
 from judge.verify.export import verify_export
+from tests.patience import PATIENCE_S
 from tests.publish.cups import STRONG_TO_WEAK, Cup, crasher
 from tests.publish.public import Public, change, sign_again
 from tests.site.browser import Browser
@@ -256,10 +257,23 @@ def test_texts_in_an_export_stay_text(copy: Public) -> None:
     assert not any("\x1b" in line or "\u202e" in line for line in lines)
 
 
+class WaitingHandler(SimpleHTTPRequestHandler):
+    """Sends this file when the test permits it."""
+
+    name = "/data/standings.json"
+    is_asked, is_permitted = Event(), Event()
+
+    def do_GET(self) -> None:
+        if self.path == self.name:
+            self.is_asked.set()
+            self.is_permitted.wait(PATIENCE_S)
+        super().do_GET()
+
+
 @contextmanager
-def served(directory: Path) -> Iterator[str]:
+def served(directory: Path, kind: type[SimpleHTTPRequestHandler] = SimpleHTTPRequestHandler) -> Iterator[str]:
     """The address of an export on a file server."""
-    handler = partial(SimpleHTTPRequestHandler, directory=str(directory))
+    handler = partial(kind, directory=str(directory))
     with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         thread = Thread(target=server.serve_forever, daemon=True)
         thread.start()
@@ -279,6 +293,25 @@ def test_visitor_checks_the_served_site_without_a_copy(browser: Browser, exporte
 
     assert verify(exported.directory)[1] == said
     assert [] == browser.errors
+
+
+def test_page_shows_how_many_files_of_a_long_check_were_read(browser: Browser, exported: Public) -> None:
+    shown = "document.querySelector('#progress:not([hidden]) span')?.textContent"
+    files = len(json.loads((exported.directory / MANIFEST).read_bytes())["files"]) + 2
+    with served(exported.directory, WaitingHandler) as address:
+        browser.visit(f"{address}/verify.html")
+        assert browser.ask(shown) is None
+        browser.ask("document.getElementById('start').click()")
+        assert WaitingHandler.is_asked.wait(PATIENCE_S)
+        browser.wait_for(f"{shown}?.endsWith(' / {files}')")
+        count = int(str(browser.ask(shown)).split(" / ")[0])
+        bar = browser.ask("[...document.querySelectorAll('#progress progress')].map((bar) => [bar.value, bar.max])[0]")
+        assert ([count, files], True) == (bar, 2 < count < files)
+        assert browser.ask("document.getElementById('start').disabled")
+        WaitingHandler.is_permitted.set()
+        browser.wait_for(MEANING.replace(").", ")?."))
+        assert browser.ask(shown) is None
+        browser.leave()
 
 
 def test_page_of_a_served_site_names_changed_and_missing_files(browser: Browser, copy: Public) -> None:

@@ -555,8 +555,10 @@
   }
 
   function inPage() {
-    const ids = ["directory", "key", "since", "witness", "start", "said", "meaning"];
-    const [directory, key, since, witness, start, said, meaning] = ids.map((id) => document.getElementById(id));
+    const ids = ["directory", "key", "since", "witness", "start", "said", "meaning", "progress"];
+    const [directory, key, since, witness, start, said, meaning, progress] =
+      ids.map((id) => document.getElementById(id));
+    const [bar, count] = ["progress", "span"].map((name) => progress.querySelector(name));
     const root = new URL(".", document.currentScript.src), isServed = /^https?:$/.test(root.protocol);
     document.getElementById("check").hidden = false;
     document.getElementById("served").hidden = !isServed;
@@ -564,6 +566,9 @@
       said.replaceChildren();
       meaning.hidden = true;
       start.disabled = true;
+      progress.hidden = false;
+      bar.removeAttribute("value"); // not known before the list of files is read
+      count.textContent = "";
       const bytesOf = async (file) => {
         if (file?.size > LARGEST_KEYS) throw new Error(`${file.name}: larger than a key or a checkpoint`);
         return file ? new Uint8Array(await file.arrayBuffer()) : null;
@@ -571,10 +576,19 @@
       const readerOf = (file) => ({ size: () => file.size, bytes: () => file.arrayBuffer() });
       const nameOf = (file) => file.webkitRelativePath.split("/").slice(1).join("/");
       const chosen = new Map([...directory.files].map((file) => [nameOf(file), readerOf(file)]));
+      const followed = (files) => {
+        const begun = new Set();
+        const follow = (name) => {
+          [bar.max, bar.value] = [files.size, begun.add(name).size];
+          count.textContent = `${begun.size} / ${files.size}`;
+        };
+        const follower = ([name, { size, bytes }]) => [name, { size, bytes: () => (follow(name), bytes()) }];
+        return new Map([...files].map(follower));
+      };
       const look = async () => {
         const files = isServed && !chosen.size ? await servedFiles(root) : chosen;
         const given = await Promise.all([key, since, witness].map((input) => bytesOf(input.files[0])));
-        return (await verify(files, ...given)).lines();
+        return (await verify(followed(files), ...given)).lines();
       };
       const lines = await look().catch((error) => [`FAILED: ${plain(error.message)}`]);
       const result = lines.at(-1).startsWith("FAILED") ? "failed" : key.files.length ? "ok" : "unknown";
@@ -584,6 +598,7 @@
         const className = /^(problem|FAILED)/.test(line) ? "bad" : "";
         said.append(Object.assign(document.createElement("li"), { textContent: line, className }));
       }
+      progress.hidden = true;
       start.disabled = false;
     });
   }
