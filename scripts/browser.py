@@ -127,9 +127,13 @@ class Browser:
         self.errors.clear()
 
     def wait_for(self, condition: str) -> Any:
-        """Hear what happens until an expression in a parsed page is true; its value. Fails with what the page says."""
+        """Hear what happens until an expression in a parsed page is true; its value, for an element True.
+
+        Fails with what the page says.
+        """
         # A page that is still read may have the expected element but not the following ones.
-        parsed = f"document.readyState !== 'loading' && ({condition})"
+        # An element would come as an empty dict, which is false.
+        parsed = f"((found) => found instanceof Node || found)(document.readyState !== 'loading' && ({condition}))"
         deadline = time.monotonic() + PATIENCE_S
         while True:
             if time.monotonic() > deadline:

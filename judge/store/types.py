@@ -152,7 +152,7 @@ EVENTS = frozenset(
 """All events of the journal."""
 
 MAX_CLOCK_STEP = timedelta(days=1)
-"""Maximum error of a clock that is set right during a contest: of lines of the journal, and of records."""
+"""Maximum error of a clock that is set right during a contest."""
 
 VERSIONED_CHARACTERS = 48
 """Of a name in those of new versions."""

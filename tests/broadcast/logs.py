@@ -14,7 +14,7 @@ from judge.contest_games import ScheduledGame
 from judge.referee.replay import rejoined
 from judge.referee.spec import RecordFile
 from judge.referee.transcript import Transcript, unseal
-from tests.publish.cups import STRONG_TO_WEAK, Cup, luck, referee
+from tests.publish.cups import STRONG_TO_WEAK, Cup, day_of, luck, referee
 
 PAIR = {name: STRONG_TO_WEAK[name] for name in ("anna", "bert")}
 """Two agents that play a few dozen moves."""
@@ -53,7 +53,8 @@ def play_next(cup: Cup) -> tuple[ScheduledGame, RecordFile]:
     assert game is not None
     spec = cup.contest.job(game).spec()
     file = referee(spec, [cup.cast[seat.name](luck(spec)) for seat in spec.seats])
-    record = file.record.model_copy(update={"attempt": game.attempt})
+    began = f"{day_of(cup.store, cup.contest.name)}T18:00:00+00:00"
+    record = file.record.model_copy(update={"attempt": game.attempt, "started_at": began})
     return game, RecordFile(record=record, transcript=file.transcript)
 
 

@@ -351,7 +351,11 @@ async def page(request: Request, site: Shown, path: Annotated[str, PathPart(max_
         if path == plots_path(running):
             return _answer(request, await site.draw(request, lambda: pages.games.plots(running)), hub.live.seq)
         if place.path == f"games/{number}.html":
-            game_page = await site.draw(request, lambda: pages.games.one(running, hub.live, hub.viewers, place))
+            # Its attempt may begin again while the client waits for its turn.
+            game_page = await site.draw(
+                request,
+                lambda: pages.games.one(hub.live.games.get(running.game, running), hub.live, hub.viewers, place),
+            )
             return _answer(request, game_page, hub.live.seq)
     seq = hub.live.seq
     found = await site.in_turn(request, lambda pages, live, version: pages.find(path, live, version))

@@ -433,6 +433,33 @@ def test_running_game_updates_in_the_language_of_its_page(witness: Browser, tmp_
             assert [] == witness.violations(), path
 
 
+@pytest.mark.parametrize("is_restarted", [False, True])
+def test_page_that_is_opened_before_the_first_board_gets_board_and_table(
+    witness: Browser, tmp_path: Path, is_restarted: bool
+) -> None:
+    """Also if the service is restarted at that moment."""
+    with watched(tmp_path, PAIR) as contest:
+        _, file, told = contest.play()
+        witness.visit(f"{contest.url}/games/00001.html")
+        assert [False, False] == witness.ask("['.squares', '.film'].map((each) => !!document.querySelector(each))")
+        witness.ask("document.addEventListener('judge-event', () => (document.title = 'told'))")
+        for _ in range(8):
+            next(told)
+        if is_restarted:
+            witness.wait_for("document.title == 'told'")
+            contest.kill()
+            witness.wait_for("performance.getEntriesByType('resource').some((each) => each.name === location.href)")
+            contest.start()
+        witness.wait_for("document.querySelectorAll('.squares, .film').length == 2")
+        for _ in told:
+            pass
+        witness.wait_for(f"{ROWS} == {len(file.record.plies)}")
+        squares = "[...document.querySelectorAll('.squares tbody td')].filter((cell) => cell.textContent).length"
+        stones = len(file.record.plies) + len(file.record.spec.opening)
+        assert stones == witness.ask(squares) == witness.ask("document.querySelectorAll('.film [data-at]').length")
+        witness.leave()
+
+
 @pytest.mark.parametrize("dark", [False, True])
 def test_no_page_is_wider_than_a_phone(witness: Browser, tmp_path: Path, dark: bool) -> None:
     with watched(tmp_path, PAIR) as contest:

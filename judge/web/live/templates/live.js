@@ -265,7 +265,19 @@
   function leave() {
     if (isLeaving) return;
     isLeaving = true;
-    setTimeout(() => location.reload(), 200 + 800 * Math.random());
+    setTimeout(reload, 200 + 800 * Math.random());
+  }
+
+  // Only when the service answers: a page of an error has no script that would try again.
+  async function reload() {
+    try {
+      const answer = await fetch(location.href, { cache: "no-store" });
+      await answer.body?.cancel();
+      if (!answer.ok) throw new Error(String(answer.status));
+      location.reload();
+    } catch {
+      setTimeout(reload, POLL_MS * (0.5 + Math.random()));
+    }
   }
 
   function apply(event) {
