@@ -31,7 +31,6 @@ from tests.contest.cups import (
     by_chance,
     cup,
     enter,
-    first_seat,
     places,
     play,
     reopen,
@@ -244,43 +243,6 @@ def test_finalist_stays_when_another_is_disqualified_later() -> None:
 
         assert contest.is_over()
         assert ["1", "3"] == list(places(contest))[:2]
-
-
-def test_a_tie_of_a_knockout_that_ends_equal_is_played_again() -> None:
-    """Four agents, first seats win: both semi-finals end equal twice, then the better seeds go on, and so the final."""
-    with cup(Knockout(games=2, replays=1), 4) as contest:
-        play(contest, first_seat)
-
-        meetings = Counter(
-            (*sorted((pair.first, pair.second or "")), pair.round) for pair in contest.store.pairings("cup")
-        )
-        assert {
-            ("1", "4", 1): 1,
-            ("2", "3", 1): 1,
-            ("1", "4", 2): 1,
-            ("2", "3", 2): 1,
-            ("1", "2", 3): 1,
-            ("1", "2", 4): 1,
-        } == meetings
-        assert [1, 2, 3, 3] == [line.place for line in contest.standing().table.lines]
-
-
-def test_the_best_of_the_groups_play_a_final() -> None:
-    with cup(Groups(games=2, groups=2, promoted=1), 6) as contest:
-        play(contest, better_seed)
-
-        assert [Pairing("1", "2", 4, 1, 0, "final")] == contest.store.pairings("cup")[-1:]
-        assert ["1", "2"] == list(places(contest))[:2]
-
-
-def test_the_best_of_a_league_join_the_one_above() -> None:
-    with cup(Leagues(games=2, sizes=(2, 2), promoted=1), 4) as contest:
-        play(contest, better_seed)
-
-        leagues = [(pair.group, pair.first, pair.second) for pair in contest.store.pairings("cup")]
-        assert {"1", "2"} == {league for league, *_ in leagues}
-        in_first = {name for league, *names in leagues if league == "1" for name in names}
-        assert {"1", "2", "3"} == in_first
 
 
 def test_a_league_is_scheduled_at_once_when_the_one_below_has_ended() -> None:
