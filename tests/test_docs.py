@@ -3,10 +3,12 @@
 import ast
 import os
 import re
+import shlex
 import sys
 import tomllib
 from collections.abc import Iterator
 from contextlib import closing, suppress
+from functools import cache
 from pathlib import Path
 
 import docker
@@ -20,6 +22,7 @@ from judge.submissions.check.suite import starter_text
 from judge.submissions.intake import IntakePolicy
 from scripts import reference_pages
 from tests.forked import run_line
+from tests.golden.commands import all_commands
 
 ROOT = Path(__file__).resolve().parents[1]
 ORGANISE = [f"docs/organise/{name}.md" for name in ("first-contest", "setup", "operate", "publish")]
@@ -78,6 +81,31 @@ def test_every_command_of_the_pages_works(pages: list[str], tmp_path: Path) -> N
         environment = {"PATH": path, "HOME": str(tmp_path), "PYTHONPATH": f"{ROOT}:{tmp_path}/site", **engine}
         done = run_line(ELSEWHERE.get(line, line), tmp_path, environment)
         assert done.returncode == 0 or line in MAY_FAIL, f"{line}\n{done.stdout}\n{done.stderr}"
+
+
+@cache
+def options_of_commands() -> dict[str, set[str]]:
+    """The options of each command and group, by its path."""
+    return {
+        context.command_path: {
+            name for each in context.command.get_params(context) for name in (*each.opts, *each.secondary_opts)
+        }
+        for context in all_commands()
+    }
+
+
+@pytest.mark.parametrize("page", documents())
+def test_every_shown_command_exists_with_its_options(page: str) -> None:
+    """In all blocks, also in those that are not typed."""
+    options = options_of_commands()
+    for block in re.findall(r"^ *```\w*\n(.*?)^ *```", (ROOT / page).read_text(), re.DOTALL | re.MULTILINE):
+        for line in re.findall(r"^ *(?:\$ )?(judge .*)", block.replace("\\\n", " "), re.MULTILINE):
+            path, words = "judge", shlex.split(line.partition("  ")[0], comments=True)[1:]
+            while words and f"{path} {words[0]}" in options:
+                path = f"{path} {words.pop(0)}"
+            is_group = any(each.startswith(f"{path} ") for each in options)
+            assert not is_group or all(word.startswith("-") for word in words), line
+            assert options[path] >= {word.partition("=")[0] for word in words if re.match("--?[a-z]", word)}, line
 
 
 def test_page_on_new_games_shows_the_actual_package() -> None:
