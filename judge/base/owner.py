@@ -14,7 +14,9 @@ from pathlib import Path
 from judge.base.errors import HostError
 from judge.base.procfs import environment_of, process_ids, started_ticks
 
-PREFIX = "judge-box-"
+DIRECTORY_PREFIX = "judge-owned-"
+"""Of marked directories in the temporary directory."""
+
 MARK = "JUDGE_BOX"
 """Environment variable: the box of a process without a container."""
 
@@ -64,7 +66,7 @@ def mark_of(directory: Path) -> Path:
 
 def make_directory() -> Path:
     """Create a marked directory (mode 0700) for files of a box, or copies of a command."""
-    directory = Path(tempfile.mkdtemp(prefix=PREFIX))
+    directory = Path(tempfile.mkdtemp(prefix=DIRECTORY_PREFIX))
     try:
         mark_of(directory).write_text(Owner.me().encode(), encoding="ascii")
     except OSError:
@@ -105,7 +107,7 @@ def directories() -> Iterator[tuple[Path, Owner | None]]:
 
     Skips links and other users' entries: any user can create such a name.
     """
-    for directory in Path(tempfile.gettempdir()).glob(PREFIX + "*"):
+    for directory in Path(tempfile.gettempdir()).glob(DIRECTORY_PREFIX + "*"):
         try:
             found = directory.lstat()
             if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.geteuid():

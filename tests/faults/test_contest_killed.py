@@ -19,7 +19,7 @@ from threading import Thread
 import docker
 import pytest
 
-from judge.base.owner import PREFIX, kill_marked
+from judge.base.owner import DIRECTORY_PREFIX, kill_marked
 from judge.contest.contest import Contest, open_store
 from judge.contest.plan import load_plan
 from judge.contest_games import GameState
@@ -153,7 +153,7 @@ def lives(tmp_path: Path) -> Iterator[Lives]:
         made = Lives(tmp_path, Path(temporary))
         yield made
         made.close()
-        for directory in made.temporary.glob(f"{PREFIX}*"):
+        for directory in made.temporary.glob(f"{DIRECTORY_PREFIX}*"):
             kill_marked(directory)  # as the next judge does, which some tests do not start
 
 

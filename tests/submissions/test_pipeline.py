@@ -21,7 +21,7 @@ from judge.agents.program_files import program_digest
 from judge.agents.store import AgentStore
 from judge.attacks.uploads import special, tarred
 from judge.base.errors import HostError, NotReadyError
-from judge.base.owner import Fate, Owner, directories
+from judge.base.owner import DIRECTORY_PREFIX, Fate, Owner, directories
 from judge.base.resources import BUILD_DIRECTORY, IMAGES
 from judge.host.house_agents import build_house_agents
 from judge.referee.play import Slot
@@ -443,7 +443,7 @@ def test_errors_are_reported_in_one_sentence(case: str, send: Send) -> None:
     assert (stage, False) == (outcome.steps[-1].stage, outcome.steps[-1].ok)
     assert outcome.refusal == outcome.steps[-1].text
     assert all(step.text.isprintable() for step in outcome.steps)
-    assert "judge-box-" not in outcome.refusal
+    assert DIRECTORY_PREFIX not in outcome.refusal
     assert (stage is Stage.CHECKED) == (outcome.agent is not None)
 
 

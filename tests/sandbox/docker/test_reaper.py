@@ -208,7 +208,7 @@ def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_a_directory_without_a_mark_is_left_until_it_is_old(temporary: Path) -> None:
-    fresh, old = temporary / "judge-box-fresh", temporary / "judge-box-old"
+    fresh, old = temporary / "judge-owned-fresh", temporary / "judge-owned-old"
     fresh.mkdir()
     old.mkdir()
     os.utime(old, (0, 0))
@@ -220,7 +220,7 @@ def test_a_link_is_not_followed(temporary: Path) -> None:
     precious = temporary / "precious"
     precious.mkdir()
     (precious / "owner").write_text(replace(ME, started_ticks=1).encode(), encoding="ascii")
-    (temporary / "judge-box-link").symlink_to(precious)
+    (temporary / "judge-owned-link").symlink_to(precious)
     assert reap(containers=False) == []
     assert precious.exists()
 
