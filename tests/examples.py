@@ -5,7 +5,7 @@ import os
 import pytest
 
 LANE = os.environ.get("JUDGE_TESTS", "full")
-"""`fast`, `full` or `evidence`; set by `scripts/test`."""
+"""`fast`, `full`, `languages` (as `full`, with images of all languages) or `evidence`; set by `scripts/test`."""
 
 FAST = LANE == "fast"
 EVIDENCE = LANE == "evidence"
