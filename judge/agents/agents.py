@@ -45,7 +45,7 @@ from judge.base.bookkeeping import own_paths
 from judge.base.durable_files import is_directory, is_file
 from judge.base.errors import InputError
 from judge.base.parsing import parse
-from judge.base.resources import BUILD_DIRECTORY
+from judge.base.resources import BUILD_DIRECTORY, IMAGES
 from judge.base.text import is_printable, nearest, quote, sentence
 from judge.base.toml_files import parse as parse_toml
 from judge.base.toml_files import read_text, slashes, words_in
@@ -284,6 +284,8 @@ def agent_not_found(named: str) -> InputError:
             f"there is no file or directory {quote(named, 200)}: correct the path, or name a house agent (judge agents "
             "list)"
         )
+    if named.startswith("starter-") and (IMAGES / named).is_dir():
+        return InputError(f"{named} is a starter: copy it (cp -r {IMAGES / named} mine), and give the copy as ./mine")
     near = nearest(named, house_agent_names()) or ["house-strong"]
     return InputError(
         f"unknown agent {named!r}: give the path of an executable, a directory with "

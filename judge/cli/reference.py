@@ -23,7 +23,10 @@ from judge.referee.verdict_help import FAULTS, RULED
 from judge.terminal.output import make_table, print_json
 
 policies = typer.Typer(help="Show policies: files with the rules and limits of games.", no_args_is_help=True)
-agents = typer.Typer(help="List the house agents: opponents and examples.", no_args_is_help=True)
+agents = typer.Typer(
+    help="List the house agents, which are opponents and examples, and the folder of the starters.",
+    no_args_is_help=True,
+)
 
 PolicyArgument = Annotated[str, typer.Argument(help=POLICY_HELP, autocompletion=complete_policy)]
 
@@ -100,6 +103,8 @@ def list_agents() -> None:
             printable(manifest.description.strip()) + built,
         )
     Console(soft_wrap=True).print(table)
+    print(f"Starters for authors are in {IMAGES}; copy one to make your own agent.")
+    print(f"  cp -r {IMAGES}/starter-gomocup-python mine")
 
 
 SCHEMAS: Mapping[str, type[BaseModel]] = {

@@ -55,6 +55,13 @@ def test_an_agent_that_is_not_there_is_the_users_mistake(judge: Judge) -> None:
     assert "unknown agent 'nowhere'" in checked.err
 
 
+def test_name_of_a_starter_is_answered_with_the_command_that_copies_it(judge: Judge) -> None:
+    checked = judge("check", "starter-gomocup-python")
+
+    assert checked.code == 2
+    assert "starter-gomocup-python mine), and give the copy as ./mine" in " ".join(checked.err.split())
+
+
 WAITING = """#!/usr/bin/env python3
 import os, sys, time
 taken, turns = set(), 0

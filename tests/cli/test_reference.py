@@ -3,6 +3,7 @@
 import json
 import platform
 import re
+import subprocess
 from inspect import signature
 from pathlib import Path
 
@@ -76,6 +77,13 @@ def test_house_agents_are_listed_with_descriptions() -> None:
         (line,) = (line for line in listed.splitlines() if line.split()[:1] == [name])
         # Name, protocol, language, and what it is.
         assert len(line.split()) > 4, line
+
+
+def test_list_of_house_agents_shows_how_a_starter_is_copied(tmp_path: Path) -> None:
+    (command,) = (line.split() for line in run("agents", "list").splitlines() if line.strip().startswith("cp -r"))
+
+    subprocess.run(command, cwd=tmp_path, check=True)
+    assert (tmp_path / "mine/agent.toml").is_file()
 
 
 @pytest.mark.parametrize("name", ["policy", "spec", "record", "record-file", "agent"])
