@@ -10,6 +10,7 @@ from judge.store.types import BEGINS, CLOSED, FROZEN, MAX_CLOCK_STEP, OPENED, Jo
 from judge.verify.records import VerifiedRecord
 
 _TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{3}\+00:00")
+_UTC = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{3}([0-9]{3})?)?\+00:00")
 MOMENT = r"[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2} \S{1,40}( \([A-Za-z0-9_+/-]{1,60}\))?"
 """Texts of `judge.submissions.windows.moment_text`."""
 
@@ -98,6 +99,8 @@ def _record_problems(
 
 
 def _is_between(text: str, seconds: float, begin: datetime | None, end: datetime | None) -> bool:
+    if not _UTC.fullmatch(text):
+        return False
     try:
         time = datetime.fromisoformat(text)
         last = time + timedelta(seconds=seconds)

@@ -981,6 +981,7 @@ FORGERIES: Mapping[str, Forgery] = {
     "a line after the end, fitted": fitted(late_end, READING),
     "a log of a later year, fitted": fitted(all_times("2014"), READING),
     "a snapshot of 1999, fitted": fitted(snapshot_of("1999-01-01T00:00:00+00:00"), READING),
+    "a snapshot of another form, fitted": fitted(snapshot_of("2013-03-02 18:00:00+00:00"), READING),
     "a snapshot after the lock-in, fitted": fitted(snapshot_of("2013-04-01T00:00:00+00:00"), READING),
     "a game of 1999, fitted": fitted(in_a_record(begun("1999-01-01T00:00:00+00:00")), READING),
     "a game after the end, fitted": fitted(in_a_record(begun("2999-01-01T00:00:00+00:00")), READING),

@@ -168,7 +168,10 @@ class Contest:
             self.expect(record["spec"]["seed"] == seed or not seed, f"{path}: another seed than the draw gives")
 
     def check_time(self, place: str, text: str) -> None:
-        self.expect(text.endswith("+00:00") and datetime.fromisoformat(text), f"{place}: {text} is not a time")
+        self.expect(
+            re.fullmatch(r"[-0-9]+T[:.0-9]+\+00:00", text) and datetime.fromisoformat(text),
+            f"{place}: {text} is not a time",
+        )
 
     def find_key(self) -> str | None:
         """The key of the draw, if the secret is revealed."""
@@ -259,6 +262,7 @@ class Contest:
                 key, is_start = (line["game"], line["attempt"]), line["event"] == "started"
                 (begins if is_start else ends).setdefault(key, before if is_start else time)
         events = [line["event"] for line in self.lines]
+        self.check_time("frozen_at", self.document["frozen_at"])
         taken, end = datetime.fromisoformat(self.document["frozen_at"]), times[events.index("created")]
         if self.freeze:
             end = times[self.freeze["leaves"] - 1]
