@@ -57,7 +57,7 @@ class FormerContest(_Value):
     """A former contest. `manifest` is the SHA-256 of its export's manifest; None if read from a store."""
 
     name: str
-    began: str
+    began: str = Field(pattern=r"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,6})?\+00:00$")
     manifest: _Digest | None
     programs: Mapping[str, _Digest]
     results: tuple[PairResults, ...]
