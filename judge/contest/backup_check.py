@@ -13,6 +13,7 @@ import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
+from datetime import datetime
 from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import Annotated, Literal
@@ -30,15 +31,16 @@ from judge.base.progress import Tracker, untracked
 from judge.base.text import printable
 from judge.base.worker_processes import in_parallel
 from judge.contest.postgres_dump import load_dump
-from judge.contest_games import AttemptState, GameResult
+from judge.contest_games import AttemptState, GameResult, ScheduledGame, schedule_digest, scheduled_games
 from judge.referee.bounds import MAX_RECORD_BYTES
-from judge.referee.spec import RecordFile
+from judge.referee.spec import GameSpec, RecordFile
 from judge.referee.verify import verify
 from judge.store.contests import Store
 from judge.store.damage import damage_of
 from judge.store.files import Files
 from judge.store.queries import Reader
 from judge.store.types import JournalLine
+from judge.tournament.snapshot import Snapshot, read_snapshot
 from judge.transparency.log import ContestLog
 
 MANIFEST = "backup.json"
@@ -184,7 +186,7 @@ def _damaged(said: str) -> InputError:
 
 
 def read_contents(store: Store, contest: str) -> StoreContents:
-    """Raises InputError if results differ from the log."""
+    """Raises InputError if results or games differ from the log, or the terms of games from those of the contest."""
     lines = store.journal(contest)
     records = frozenset(attempt.record for attempt in store.attempts(contest) if attempt.record is not None)
     results = {result.record: result for result in store.results(contest)}
@@ -194,7 +196,34 @@ def read_contents(store: Store, contest: str) -> StoreContents:
     counted = {result.id: result.attempt for result in results.values()}
     if counted != _counted_attempts(lines) or not results.keys() <= records or digests != created:
         raise InputError("the database differs from its log: it was changed or damaged; use another backup")
+    games = store.games(contest)
+    _refuse_other_schedule(games, lines)
+    for document in documents:
+        _refuse_other_specs(games, read_snapshot(document))
     return StoreContents(ContestLog.of(contest, lines), records, results)
+
+
+def _refuse_other_schedule(games: Sequence[ScheduledGame], lines: Iterable[JournalLine]) -> None:
+    start = 0
+    ordered = sorted(games, key=lambda game: game.number)
+    for line in lines:
+        datetime.fromisoformat(line.at)
+        if line.event == "scheduled":
+            end = start + scheduled_games(line.text)
+            if schedule_digest(ordered[start:end]) != line.digest:
+                raise InputError("the games differ from the log: they were changed or damaged; use another backup")
+            start = end
+
+
+def _refuse_other_specs(games: Sequence[ScheduledGame], snapshot: Snapshot) -> None:
+    """Later games are played by these specs; late entries are not in the snapshot."""
+    digests = {entry.name: entry.seat.digest for entry in snapshot.entries}
+    for game in games:
+        spec = GameSpec.model_validate_json(game.spec)
+        seats = {seat.name: seat.digest for seat in spec.seats}
+        is_same = all(digests.get(name, digest) == digest for name, digest in seats.items())
+        if spec.policy != snapshot.policy or seats.keys() != {game.first, game.second} or not is_same:
+            raise InputError(f"the terms of game {game.number} were changed or damaged; use another backup")
 
 
 def log_of(store: Reader, contest: str) -> ContestLog:

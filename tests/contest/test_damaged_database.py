@@ -87,6 +87,31 @@ def test_cleared_text_that_sqlite_takes_for_valid_is_found(cup: Planned) -> None
     assert "games has a value of a wrong kind" == damage_of(cup.database_file)
 
 
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        ("UPDATE games SET spec = replace(spec, 'turn_ms', 'turn_mr') WHERE number = 9", "damaged"),
+        ("UPDATE games SET spec = replace(spec, '\"turn_ms\":30000', '\"turn_ms\":20000') WHERE number = 9", "game 9"),
+        ('UPDATE games SET spec = replace(spec, \'"name":"bert"\', \'"name":"bort"\')', "the terms of game"),
+        ("UPDATE games SET first = second, second = first WHERE number = 9", "the games differ from the log"),
+        ("UPDATE games SET leg = leg + 1 WHERE number = 9", "the games differ from the log"),
+        ("UPDATE journal SET at = replace(at, '20', '2q')", "damaged"),
+    ],
+)
+def test_backup_of_a_database_with_another_letter_is_refused(
+    change: str, problem: str, cup: Planned, tmp_path: Path
+) -> None:
+    """SQLite takes it for valid."""
+    former = (tmp_path / "backup" / MANIFEST).read_bytes()
+    assert cup.database_file is not None
+    with closing(sqlite3.connect(cup.database_file)) as database, database:
+        assert database.execute(change).rowcount
+
+    with pytest.raises(InputError, match=problem):
+        back_up(cup, tmp_path / "backup", sample=0)
+    assert former == (tmp_path / "backup" / MANIFEST).read_bytes()
+
+
 def test_undamaged_database_has_no_damage_while_another_process_writes(cup: Planned) -> None:
     assert cup.database_file is not None
     with closing(sqlite3.connect(cup.database_file)) as writer, writer:
