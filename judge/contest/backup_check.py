@@ -39,7 +39,7 @@ from judge.store.contests import Store
 from judge.store.damage import damage_of
 from judge.store.files import Files
 from judge.store.queries import Reader
-from judge.store.types import JournalLine
+from judge.store.types import EntryRow, JournalLine
 from judge.tournament.snapshot import Snapshot, read_snapshot
 from judge.transparency.log import ContestLog
 
@@ -199,7 +199,9 @@ def read_contents(store: Store, contest: str) -> StoreContents:
     games = store.games(contest)
     _refuse_other_schedule(games, lines)
     for document in documents:
-        _refuse_other_specs(games, read_snapshot(document))
+        snapshot = read_snapshot(document)
+        _refuse_other_specs(games, snapshot)
+        _refuse_other_entries(store.entries(contest), snapshot, lines)
     return StoreContents(ContestLog.of(contest, lines), records, results)
 
 
@@ -224,6 +226,14 @@ def _refuse_other_specs(games: Sequence[ScheduledGame], snapshot: Snapshot) -> N
         is_same = all(digests.get(name, digest) == digest for name, digest in seats.items())
         if spec.policy != snapshot.policy or seats.keys() != {game.first, game.second} or not is_same:
             raise InputError(f"the terms of game {game.number} were changed or damaged; use another backup")
+
+
+def _refuse_other_entries(rows: Iterable[EntryRow], snapshot: Snapshot, lines: Iterable[JournalLine]) -> None:
+    entered, by_name = {line.digest for line in lines if line.event == "entered"}, snapshot.by_name()
+    for row in rows:
+        entry, digest = by_name.get(row.name), hashlib.sha256(row.entry.encode()).hexdigest()
+        if (digest not in entered) if entry is None else entry.model_dump_json() != row.entry:
+            raise InputError(f"the entry {row.name} was changed or damaged; use another backup")
 
 
 def log_of(store: Reader, contest: str) -> ContestLog:

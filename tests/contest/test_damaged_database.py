@@ -95,6 +95,7 @@ def test_cleared_text_that_sqlite_takes_for_valid_is_found(cup: Planned) -> None
         ('UPDATE games SET spec = replace(spec, \'"name":"bert"\', \'"name":"bort"\')', "the terms of game"),
         ("UPDATE games SET first = second, second = first WHERE number = 9", "the games differ from the log"),
         ("UPDATE games SET leg = leg + 1 WHERE number = 9", "the games differ from the log"),
+        ("UPDATE entries SET entry = replace(entry, 'A script', 'A skript') WHERE name = 'anna'", "the entry anna"),
         ("UPDATE journal SET at = replace(at, '20', '2q')", "damaged"),
     ],
 )
