@@ -74,7 +74,7 @@ def files_by_pattern(folder: Path) -> Mapping[str, list[Path]]:
 
 def export_text(exported: Path) -> str:
     """The patterns of all files, then of each CSV file its columns, of each JSON file the paths of its keys, and of
-    each page the headings of its tables."""
+    each page the headings of its tables. Records have a JSON schema."""
     parts = {part: files_by_pattern(exported / part) for part in PARTS}
     files = {f"{part}/{name}": paths for part, found in parts.items() for name, paths in found.items()}
     return "\n".join((*files, "", *(line for name, paths in files.items() for line in _columns(name, paths))))
@@ -85,7 +85,7 @@ def _columns(name: str, paths: list[Path]) -> Iterator[str]:
     if name.endswith(".csv"):
         with paths[0].open(encoding="utf-8-sig", newline="") as file:
             found = next(csv.reader(file))
-    elif name.endswith(".json"):
+    elif name.endswith(".json") and "/records/" not in name:
         found = sorted({key for path in paths for key in _keys(json.loads(path.read_bytes()))})
     elif name.endswith(".html") and not name.startswith("public/{language}"):
         found = sorted({line for path in paths for line in _headings(path.read_text(encoding="utf-8"))})
