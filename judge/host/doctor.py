@@ -193,6 +193,7 @@ def _boxes(host: Host) -> Iterator[HostFinding]:
     yield finding("freezer", trial.freezer == "unified", says, f"{says}; {delay}", fix)
     readings = {
         "memory peak": trial.readings.memory_peak_bytes,
+        "kernel memory": trial.readings.kernel_peak_bytes or None,  # 0 with cgroup.memory=nokmem
         "kills for memory": trial.readings.oom_kills,
         "CPU time": trial.readings.cpu_ns,
     }

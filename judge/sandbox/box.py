@@ -91,6 +91,14 @@ class Readings:
     cpu_ns: int | None = None
     reached_cap: bool | None = None
     """If False, the host or a parent cgroup caused an out-of-memory kill."""
+    kernel_peak_bytes: int | None = None
+    """As `Meter.kernel_bytes`."""
+
+
+KERNEL_BYTES = 16 << 20
+"""For sockets, threads, mappings, names of files, and page tables of small programs. Starters use 2 MB; no honest
+program that was measured used more than 17 MB (docs/enforcement.md).
+"""
 
 
 class Limits(BaseModel):
@@ -127,6 +135,15 @@ class Limits(BaseModel):
     def cap_bytes(self) -> int:
         folders = self.temporary_bytes + self.persistent_bytes
         return self.memory_bytes + folders + self.scratch_bytes + self.shm_bytes
+
+    @property
+    def kernel_bytes(self) -> int:
+        """Maximum of the kernel's memory for the agent, which the judge checks.
+
+        The cap includes it, but the kernel charges objects and not their pages. Pages that keep one object of many
+        are memory outside the cap. The second part is for page tables of 16 processes that share all memory.
+        """
+        return KERNEL_BYTES + self.memory_bytes // 32
 
 
 ONE_KERNEL = ("", "runc", "crun")
@@ -240,6 +257,10 @@ class Meter:
 
     def memory_bytes(self) -> int | None:
         """As counted for the box's cap."""
+        return None
+
+    def kernel_bytes(self) -> int | None:
+        """The kernel's own memory for the box: its peak with cgroup v1, with v2 the highest value of all calls."""
         return None
 
     def cpu_ns(self) -> int | None:

@@ -23,7 +23,7 @@ CACHE = "/sys/devices/system/cpu/cpu{}/cache/index{}/{}"
 CLOCKSOURCE = "/sys/devices/system/clocksource/clocksource0/current_clocksource"
 NO_SWAP = "Filename\t\t\t\tType\t\tSize\t\tUsed\t\tPriority\n"
 SWAP_FILE = NO_SWAP + "/swap.img                               file\t\t4194300\t\t0\t\t-2\n"
-READ = Readings(memory_peak_bytes=3 << 20, memory_cap_bytes=400 << 20, oom_kills=0, cpu_ns=1)
+READ = Readings(memory_peak_bytes=3 << 20, memory_cap_bytes=400 << 20, oom_kills=0, cpu_ns=1, kernel_peak_bytes=2 << 20)
 CURRENT = [ImageState("sha256:1", True, "", 40, 30_000_000, recipes()["native"])]
 
 STAT = """\

@@ -218,12 +218,14 @@ class CgroupMeter(Meter):
             self._peak = self._counter(memory, ("memory.max_usage_in_bytes",))
             self._cap = self._counter(memory, ("memory.limit_in_bytes",))
             self._used = self._counter(memory, ("memory.usage_in_bytes",))
+            self._kernel = self._counter(memory, ("memory.kmem.max_usage_in_bytes",))
             self._kills = self._counter(memory, ("memory.oom_control",), "oom_kill")
             self._ooms = None
         else:
             self._peak = self._counter(unified, ("memory.peak", "memory.current"))
             self._cap = self._counter(unified, ("memory.max",))
             self._used = self._counter(unified, ("memory.current",))
+            self._kernel = self._counter(unified, ("memory.stat",), "kernel")  # since Linux 5.18
             self._kills = self._counter(unified, ("memory.events",), "oom_kill")
             self._ooms = self._counter(unified and outermost(unified), ("memory.events",), "oom")
         if "cpuacct" in directories:
@@ -239,6 +241,8 @@ class CgroupMeter(Meter):
     def restart(self) -> None:
         if self._is_v1:
             (self._memory / "memory.max_usage_in_bytes").write_text("0", encoding="ascii")
+            if self._kernel:
+                (self._memory / "memory.kmem.max_usage_in_bytes").write_text("0", encoding="ascii")
         else:  # one peak per open file, since its last write
             fd = os.open(self._memory / "memory.peak", os.O_RDWR)
             try:
@@ -250,8 +254,8 @@ class CgroupMeter(Meter):
                 raise OSError("with cgroup v2 no kernel before Linux 6.12 can forget a peak of memory") from None
             finally:
                 os.close(fd)
-        if self._peak:
-            self._peak.value = None
+        for peak in filter(None, (self._peak, self._kernel)):
+            peak.value = None
         for counter in (
             self._kills,
             self._ooms,
@@ -270,6 +274,9 @@ class CgroupMeter(Meter):
             return int(os.pread(self._used.fd, 32, 0)) if self._used else None
         except (OSError, ValueError):
             return None
+
+    def kernel_bytes(self) -> int | None:
+        return self._kernel.read() if self._kernel else None
 
     def cpu_ns(self) -> int | None:
         return self._cpu.read() if self._cpu else None
@@ -293,7 +300,7 @@ class CgroupMeter(Meter):
             reached_cap = bool(self._ooms.read())
         elif self._is_v1 and peak is not None and cap is not None:
             reached_cap = peak > cap - NEAR_CAP_BYTES
-        return Readings(peak, cap, kills, cpu, reached_cap)
+        return Readings(peak, cap, kills, cpu, reached_cap, self.kernel_bytes())
 
     def close(self) -> None:
         if self._threads:

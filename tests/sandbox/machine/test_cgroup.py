@@ -174,6 +174,7 @@ def test_a_meter_of_a_hybrid_host_reads_v1(tmp_path: Path) -> None:
     memory = write(
         tmp_path / "memory",
         memory__max_usage_in_bytes="5000\n",
+        memory__kmem__max_usage_in_bytes="700\n",
         memory__limit_in_bytes="9000\n",
         memory__usage_in_bytes="3000\n",
         memory__oom_control="oom_kill_disable 0\nunder_oom 0\noom_kill 1\n",
@@ -181,15 +182,39 @@ def test_a_meter_of_a_hybrid_host_reads_v1(tmp_path: Path) -> None:
     cpuacct = write(tmp_path / "cpuacct", cpuacct__usage="123456789\n")
     unified = write(tmp_path / "unified", cpu__stat="usage_usec 1\n")
     meter = CgroupMeter({"memory": memory, "cpuacct": cpuacct, "": unified})
-    assert meter.readings() == Readings(5000, 9000, 1, 123456789, reached_cap=True)
+    assert meter.readings() == Readings(5000, 9000, 1, 123456789, reached_cap=True, kernel_peak_bytes=700)
     assert meter.memory_bytes() == 3000
     meter.close()
 
 
+def test_kernel_memory_of_v2_is_the_highest_value_that_was_read(tmp_path: Path) -> None:
+    def use(count: int) -> None:
+        write(tmp_path, memory__stat=f"anon 1\nfile 2\nkernel {count}\nkernel_stack 16384\npagetables 4096\nslab 9\n")
+
+    use(500)
+    with closing(CgroupMeter({"": tmp_path})) as meter:
+        seen = [meter.kernel_bytes()]
+        for count in (900, 300):
+            use(count)
+            seen.append(meter.kernel_bytes())
+
+        assert [500, 900, 900] == seen
+        assert 900 == meter.readings().kernel_peak_bytes
+
+
+def test_kernel_memory_is_unknown_before_linux_5_18(tmp_path: Path) -> None:
+    with closing(CgroupMeter({"": write(tmp_path, memory__stat="anon 1\nfile 2\nkernel_stack 16384\n")})) as meter:
+        assert None is meter.kernel_bytes()
+
+
 V1_FILES = {
-    "peak": "memory__max_usage_in_bytes", "kills": "memory__oom_control", "cpu": "cpuacct__usage", "cpu_text": "{}\n"
+    "peak": "memory__max_usage_in_bytes", "kills": "memory__oom_control", "cpu": "cpuacct__usage", "cpu_text": "{}\n",
+    "kernel": "memory__kmem__max_usage_in_bytes", "kernel_text": "{}\n",
 }  # fmt: skip
-V2_FILES = {"peak": "memory__peak", "kills": "memory__events", "cpu": "cpu__stat", "cpu_text": "usage_usec {}\n"}
+V2_FILES = {
+    "peak": "memory__peak", "kills": "memory__events", "cpu": "cpu__stat", "cpu_text": "usage_usec {}\n",
+    "kernel": "memory__stat", "kernel_text": "kernel {}\n",
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -200,6 +225,7 @@ def test_each_game_of_a_kept_container_is_counted_from_zero(
 ) -> None:
     def play(peak: int, kills: int, cpu: int) -> None:
         texts = {"peak": f"{peak}\n", "kills": f"oom_kill {kills}\n", "cpu": files["cpu_text"].format(cpu)}
+        texts["kernel"] = files["kernel_text"].format(peak // 10)
         write(tmp_path, **{files[name]: text for name, text in texts.items()})
 
     play(9000, 1, 50)
@@ -211,9 +237,9 @@ def test_each_game_of_a_kept_container_is_counted_from_zero(
             meter.restart()
             play(5000 // game, 1 + game, 50 + 70 * game)
             read = meter.readings()
-            seen.append((read.memory_peak_bytes, read.oom_kills, read.cpu_ns))
+            seen.append((read.memory_peak_bytes, read.oom_kills, read.cpu_ns, read.kernel_peak_bytes))
 
-        assert [(5000, 1, 70 * unit_ns), (2500, 1, 70 * unit_ns)] == seen
+        assert [(5000, 1, 70 * unit_ns, 500), (2500, 1, 70 * unit_ns, 250)] == seen
         assert open_files == len(list(Path("/proc/self/fd").iterdir()))
 
 
