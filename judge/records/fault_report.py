@@ -18,7 +18,7 @@ MS = 1_000_000
 STDERR_BYTES = 2000
 
 _OF_THE_JUDGE = (EntryKind.EXPIRED, EntryKind.PAUSED, EntryKind.OVERSLEPT)
-_HEARD = (EntryKind.READ, EntryKind.STDERR, EntryKind.REPORT, EntryKind.OOM, *_OF_THE_JUDGE)
+_HEARD = (EntryKind.READ, EntryKind.STDERR, EntryKind.REPORT, EntryKind.OOM, EntryKind.KERNEL, *_OF_THE_JUDGE)
 _LET_GO = (EntryKind.STARTED, EntryKind.THAWED, EntryKind.RESPAWNED)
 
 
@@ -301,6 +301,8 @@ def _heard_line(heard: Heard) -> str:
             what = f"the judge woke up {_span_ms(heard.data)} ms late"
         case EntryKind.OOM:
             what = "the kernel killed a process for memory"
+        case EntryKind.KERNEL:
+            what = f"the kernel's memory for it was {printable(heard.data.decode('ascii', 'replace'), 20)} bytes"
         case _:
             what = "the judge looked: no data"
     return f"{heard.ms:12.3f}  {what}"
@@ -361,6 +363,9 @@ def _reading_lines(case: Case, record: GameRecord) -> Iterator[str]:
     yield f"memory        peak {_mib(evidence.memory_peak_bytes)}, cap {cap}, kills {_or_dash(evidence.oom_kills)}"
     if evidence.reached_cap is False:
         yield "below cap     its box was never at its cap; counts in verdicts of memory"
+    if evidence.kernel_peak_bytes is not None:
+        limit = _mib(evidence.kernel_limit_bytes)
+        yield f"kernel memory peak {_mib(evidence.kernel_peak_bytes)}, limit {limit}; part of the memory"
     yield f"CPU           {_or_dash(evidence.cpu_ms)} ms so far"
     yield f"others took   {_percent(evidence.others_share)} of its cores during its turn; counts in verdicts of time"
     if evidence.stalled_share is not None:

@@ -22,6 +22,7 @@ class Cause(StrEnum):
     HOST = "host"
     JUDGE = "judge"
     MEMORY = "memory"
+    KERNEL_MEMORY = "kernel-memory"
     TURN_BYTES = "turn-bytes"
     GAME_BYTES = "game-bytes"
     START_TIME = "start-time"
@@ -43,6 +44,11 @@ class Evidence(BaseModel):
     memory_peak_bytes: int | None = None
     memory_cap_bytes: int | None = None
     reached_cap: bool | None = None
+    kernel_peak_bytes: int | None = None
+    """The kernel's own memory for the agent, such as sockets and page tables: the peak with cgroup v1, with v2 the
+    highest reading.
+    """
+    kernel_limit_bytes: int | None = None
     others_share: float | None = None
     """Share (0 to 1) of the slot's core time in this wait that neither agent used."""
     waited_share: float | None = None
@@ -174,6 +180,19 @@ def _killed_below_cap(evidence: Evidence, _thresholds: Thresholds) -> bool:
     return bool(evidence.oom_kills) and evidence.reached_cap is False
 
 
+def _beyond_kernel_limit(evidence: Evidence, _thresholds: Thresholds) -> bool:
+    peak, limit = evidence.kernel_peak_bytes, evidence.kernel_limit_bytes
+    return peak is not None and limit is not None and peak > limit
+
+
+def _kernel_memory_words(evidence: Evidence) -> str:
+    peak, limit = mib(evidence.kernel_peak_bytes), mib(evidence.kernel_limit_bytes)
+    return sentence(
+        f"used more of the kernel's memory than its limit of {limit} (peak {peak}); sockets, threads, mappings and "
+        "page tables count"
+    )
+
+
 def _host_memory_words(evidence: Evidence) -> str:
     peak, cap = mib(evidence.memory_peak_bytes), mib(evidence.memory_cap_bytes)
     return sentence(
@@ -261,6 +280,7 @@ _BYTES_WORDS = {
     Cause.GAME_BYTES: (sentence("of a game"), "it printed more in the whole game than a game allows"),
 }
 _OVERRUN = Evidence(charged_ms=6000.4, allowed_ms=6000, others_share=0.01, cpu_ms=5900)
+_KERNEL_USE = Evidence(kernel_peak_bytes=40 << 20, kernel_limit_bytes=27 << 20)
 _KILLED = Evidence(oom_kills=1, memory_peak_bytes=400 << 20, memory_cap_bytes=400 << 20)
 
 
@@ -289,6 +309,16 @@ TABLE: tuple[BlameRow, ...] = (
     ),
     BlameRow(
         _ANY_FAULT,
+        _beyond_kernel_limit,
+        Verdict.MEMORY,
+        _kernel_memory_words,
+        "the kernel's own memory for its box exceeded the limit, which is 16 MiB and 1/32 of `limits.memory_bytes`. An "
+        "agent could otherwise use much more memory than its cap, because the kernel charges objects and not their "
+        "pages. This takes precedence over a kill below the cap, which such an agent can cause",
+        _KERNEL_USE,
+    ),
+    BlameRow(
+        _ANY_FAULT,
         _killed_below_cap,
         Verdict.VOID,
         _host_memory_words,
@@ -312,6 +342,14 @@ TABLE: tuple[BlameRow, ...] = (
         _memory_words,
         "the kernel reported an out-of-memory kill during the game",
         _KILLED,
+    ),
+    BlameRow(
+        _one(Cause.KERNEL_MEMORY),
+        _always,
+        Verdict.MEMORY,
+        _kernel_memory_words,
+        "the judge found the kernel's own memory for its box above that limit during the game",
+        _KERNEL_USE,
     ),
     *(
         BlameRow(_one(cause), _always, Verdict.OUTPUT, _bytes_words(words), when, Evidence(bytes_read=1 << 21))

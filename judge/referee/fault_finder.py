@@ -37,11 +37,13 @@ class FaultFinder:
         wire: Wire,
         clock: ClockPolicy,
         bounds: BytesPolicy,
+        kernel_bytes: int,
     ) -> None:
         self._sides = sides
         self._plies = plies
         self._wire = wire
         self._bounds = bounds
+        self._kernel_bytes = kernel_bytes
         self._thresholds = Thresholds(clock.starved_share, clock.waited_share)
         self._still_ns, self._ran_on_ns = clock.still_ms * MS, clock.ran_on_ms * MS
 
@@ -156,6 +158,7 @@ class FaultFinder:
 
     def judge_what_happened_before(self, seat: int) -> None:
         side = self._sides[seat]
+        self.judge_kernel_memory(seat)
         if side.killed_for_memory:
             raise self.faulted(seat, Cause.MEMORY)
         self.judge_bytes(seat)
@@ -166,6 +169,18 @@ class FaultFinder:
         side, bounds = self._sides[seat], self._bounds
         return side.game_bytes > bounds.game_bytes or side.turn_bytes > bounds.turn_bytes
 
+    def _uses_kernel(self, seat: int) -> bool:
+        return self._sides[seat].kernel_bytes > self._kernel_bytes
+
+    def must_end(self, seat: int) -> bool:
+        """Whether a seat gets no time for its goodbye."""
+        return self.is_too_loud(seat) or self._uses_kernel(seat)
+
+    def judge_kernel_memory(self, seat: int, talk: Dialogue | None = None, now: int = 0) -> None:
+        """Raises FaultError."""
+        if self._uses_kernel(seat) and not self._sides[seat].is_out:
+            raise self.faulted(seat, Cause.KERNEL_MEMORY, talk, now)
+
     def judge_bytes(self, seat: int) -> None:
         """Raises FaultError."""
         side = self._sides[seat]
@@ -175,8 +190,9 @@ class FaultFinder:
             raise self.faulted(seat, Cause.TURN_BYTES)
 
     def judge_death(self, seat: int, talk: Dialogue, now: int) -> None:
-        """Raises FaultError if the active seat ran out of memory or exited."""
+        """Raises FaultError if the active seat used too much memory or exited."""
         side = self._sides[seat]
+        self.judge_kernel_memory(seat, talk, now)
         if side.killed_for_memory:
             raise self.faulted(seat, Cause.MEMORY, talk, now)
         if side.is_dead:
@@ -230,12 +246,17 @@ class FaultFinder:
 
     def _evidence(self, seat: int, measured: Measured) -> Evidence:
         side, readings = self._sides[seat], measured.readings
+        kernel_bytes = readings.kernel_peak_bytes
+        if side.kernel_bytes:
+            kernel_bytes = max(side.kernel_bytes, kernel_bytes or 0)
         return Evidence(
             report=None if side.report is None else side.report.encode().decode(),
             oom_kills=readings.oom_kills,
             memory_peak_bytes=readings.memory_peak_bytes,
             memory_cap_bytes=readings.memory_cap_bytes,
             reached_cap=readings.reached_cap,
+            kernel_peak_bytes=kernel_bytes,
+            kernel_limit_bytes=None if kernel_bytes is None else self._kernel_bytes,
             others_share=measured.others_share,
             held_by_others=measured.held_by_others,
             waited_share=measured.waited_share,

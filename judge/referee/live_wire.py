@@ -9,12 +9,13 @@ from itertools import chain
 
 from judge.base.errors import HostError
 from judge.games.types import SEATS
+from judge.referee.kernel_watch import KernelWatch
 from judge.referee.pulse import PAUSE_NS, Pulse
 from judge.referee.stopped_boxes import StoppedBoxes
 from judge.referee.transcript import EntryKind, Transcript
 from judge.referee.wait_meter import WaitMeter
 from judge.referee.wire import Happening, Inbox, Measured, MemoryUse, RanOn
-from judge.sandbox.box import NO_FREEZER, Box, Channel, EventSource, ProcessReport
+from judge.sandbox.box import NO_FREEZER, Box, Channel, EventSource, Limits, ProcessReport
 from judge.sandbox.host_activity.core_use import CoreUse
 from judge.sandbox.host_activity.stalls import StallWatch
 from judge.sandbox.machine.pipes import PipeSource
@@ -94,11 +95,13 @@ class LiveWire:
         stalls: StallWatch | None = None,
         pulse: Pulse | None = None,
         *,
+        kernel_bytes: int = Limits().kernel_bytes,
         seat_cores: Sequence[Sequence[int]] = (),
         is_elsewhere: bool = False,
     ) -> None:
         """`use` reads the use of the slot's `cores`, if it is distinguishable from the judge's.
 
+        The kernel's memory for an agent is reported above `kernel_bytes`.
         The judge polls without sleeping for `spin_ns` of each wait. `stalls` is None where an agent could influence it.
         `seat_cores`: if agents may ponder. `is_elsewhere`: agents may run while this machine is suspended.
         """
@@ -112,6 +115,7 @@ class LiveWire:
                 for seat, own in enumerate(seat_cores)
             ]
         self._meter = self._meters[0]
+        self._kernel = KernelWatch(self._boxes, kernel_bytes)
         self._spin_ns = spin_ns
         self._inbox = Inbox(stderr_bytes, least_bytes)
         self._stopped = StoppedBoxes(self._boxes, transcript, may_spin=spin_ns > 0)
@@ -179,6 +183,7 @@ class LiveWire:
         now = time.monotonic_ns()
         used = self._boxes[seat].meter.memory_bytes()
         self._transcript.add(now, seat, EntryKind.FROZEN, b"" if used is None else b"%d" % used)
+        self._watch_kernel(now)
         return used
 
     def await_still(self, seat: int, bound_ns: int) -> RanOn | None:
@@ -285,7 +290,9 @@ class LiveWire:
         spun_until, idle_at = began + self._spin_ns, began + _IDLE_NS
         while not self._inbox:
             now = time.monotonic_ns()
-            closer_at = self._meter.look_closer(now, until_ns)
+            if self._watch_kernel(now):
+                break
+            closer_at = min(self._meter.look_closer(now, until_ns), self._kernel.due_ns)
             closer_at = self._surplus.look(now, closer_at)
             if now < spun_until:
                 ready = self._poll_for(0.0)
@@ -307,6 +314,14 @@ class LiveWire:
                 if not ready:
                     self._late_ns = max(self._late_ns, self._looked_at - max(now, until_ns))
                 return
+
+    def _watch_kernel(self, now: int) -> bool:
+        """If it is due; whether an agent is above its limit."""
+        if now < self._kernel.due_ns:
+            return False
+        for seat, used in self._kernel.look():
+            self._inbox.add(now, seat, EntryKind.KERNEL, b"%d" % used)
+        return bool(self._inbox)
 
     def _is_stoppable(self, fd: int) -> bool:
         return fd in self._sources and self._boxes[self._sources[fd][0]].freezer != NO_FREEZER

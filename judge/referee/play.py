@@ -355,6 +355,7 @@ def _wire(
         spec.policy.bytes.least_bytes,
         stalls,
         beats,
+        kernel_bytes=spec.policy.enforced().kernel_bytes,
         seat_cores=slot.seat_cores(spec),
         is_elsewhere=not {box.name for box in boxes} <= BESIDE_US | {"process"},
     )

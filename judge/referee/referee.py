@@ -42,9 +42,11 @@ from judge.referee.policy import BytesPolicy, ClockPolicy
 from judge.referee.side import Dialogue, FaultError, Ply, Side
 from judge.referee.transcript import EntryKind, decode_span
 from judge.referee.wire import Happening, Wire
+from judge.sandbox.box import Limits
 
 # Faster than the lookup in the class.
 _EXPIRED, _OVERSLEPT, _PAUSED, _READ = EntryKind.EXPIRED, EntryKind.OVERSLEPT, EntryKind.PAUSED, EntryKind.READ
+_KERNEL = EntryKind.KERNEL
 
 LOOK_GRACE_NS = 5_000_000
 """Tolerance to wake up at the deadline and read."""
@@ -65,7 +67,10 @@ class Referee:
         bounds: BytesPolicy,
         chance: Callable[[Request], Reply],
         watch: Callable[[Ply], None] | None = None,
+        *,
+        kernel_bytes: int = Limits().kernel_bytes,
     ) -> None:
+        """`kernel_bytes`: maximum of the kernel's memory for an agent."""
         self.game = game
         self.sides = [
             Side(protocol, SeatClock(clock, seat), opening, bounds.least_bytes)
@@ -77,7 +82,7 @@ class Referee:
         self.unclosed = ""
         self._unopened = list(SEATS)
         self._wire = wire
-        self._faults = FaultFinder(self.sides, self.plies, wire, clock, bounds)
+        self._faults = FaultFinder(self.sides, self.plies, wire, clock, bounds, kernel_bytes)
         self._ponders = clock.ponder
         self._chance = chance
         self._watch = watch
@@ -152,6 +157,7 @@ class Referee:
         self._faults.await_still(1 - seat)
         self._faults.judge_since_its_turn(seat)
         self._look()
+        self._faults.judge_kernel_memory(1 - seat)
         self._faults.judge_what_happened_before(seat)
         if self._ponders:
             self._let_ponder(1 - seat)
@@ -177,6 +183,7 @@ class Referee:
     def _prepare_start(self, seat: int) -> None:
         self._faults.await_still(1 - seat)
         self._look()
+        self._faults.judge_kernel_memory(1 - seat)
 
     def _open(self, seat: int) -> None:
         side = self.sides[seat]
@@ -232,7 +239,7 @@ class Referee:
 
     def _say_goodbye(self, seat: int) -> int:
         side = self.sides[seat]
-        if self._faults.is_too_loud(seat):
+        if self._faults.must_end(seat):
             self._end(seat)
             return 0
         result = "" if self.game.end is None else self.game.result(side.opening.names)
@@ -248,7 +255,7 @@ class Referee:
                 deadline += decode_span(happening.data)
             elif happening.seat not in leaving:
                 self._receive_unrequested(happening)
-            elif self._faults.is_too_loud(happening.seat):
+            elif self._faults.must_end(happening.seat):
                 self._end(happening.seat)
             if happening.ns >= deadline:
                 break
@@ -307,6 +314,8 @@ class Referee:
                     talk.settle(side.clock, now)
                     return end
             self._faults.judge_death(seat, talk, now)
+        elif self._ponders and kind is _KERNEL:
+            self._end(asked)  # it runs on, and is judged after this turn
         elif self._ponders and not self._faults.is_too_loud(asked):
             # Parsing it now would delay the reading of the answer.
             self.sides[asked].unread.append(happening)

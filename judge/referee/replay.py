@@ -16,7 +16,7 @@ from judge.referee.referee import Referee
 from judge.referee.setup import build_referee
 from judge.referee.side import Ply
 from judge.referee.spec import RECORD_FORMAT, GameSpec
-from judge.referee.transcript import Entry, EntryKind, decode_memory, decode_span
+from judge.referee.transcript import Entry, EntryKind, decode_kernel, decode_memory, decode_span
 from judge.referee.wire import Happening, Measured, MemoryUse, RanOn, StoppedCpu
 from judge.sandbox.box import ProcessReport
 
@@ -31,6 +31,7 @@ _SEEN = frozenset(
         EntryKind.STDERR,
         EntryKind.REPORT,
         EntryKind.OOM,
+        EntryKind.KERNEL,
         EntryKind.EXPIRED,
         EntryKind.PAUSED,
         EntryKind.OVERSLEPT,
@@ -55,7 +56,7 @@ def replaying(wire: "ReplayWire | None" = None) -> Iterator[None]:
 _NOT_OURS = "not a transcript written by judge"
 
 _SEATS_OF = {
-    **dict.fromkeys((EntryKind.READ, EntryKind.STDERR, EntryKind.REPORT, EntryKind.OOM), SEATS),
+    **dict.fromkeys((EntryKind.READ, EntryKind.STDERR, EntryKind.REPORT, EntryKind.OOM, EntryKind.KERNEL), SEATS),
     **dict.fromkeys((EntryKind.EXPIRED, EntryKind.PAUSED, EntryKind.OVERSLEPT), (NATURE, *SEATS)),
 }
 _DECODE: dict[EntryKind, Callable[[bytes], object]] = {
@@ -67,6 +68,7 @@ _DECODE: dict[EntryKind, Callable[[bytes], object]] = {
     EntryKind.STOPPED_CPU: StoppedCpu.decode,
     EntryKind.EVIDENCE: Measured.decode,
     EntryKind.MEMORY: MemoryUse.decode,
+    EntryKind.KERNEL: decode_kernel,
 }
 
 

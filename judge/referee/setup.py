@@ -49,6 +49,7 @@ def build_referee(
         spec.policy.bytes,
         chance_from_seed(spec.seed),
         watch,
+        kernel_bytes=spec.policy.enforced().kernel_bytes,
     )
 
 

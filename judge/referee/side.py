@@ -8,11 +8,11 @@ from judge.games.types import AgentFault, Reply
 from judge.protocols.types import AgentProtocol, Clock, Note, Open, Wait
 from judge.referee.blame import Evidence, Void
 from judge.referee.clock import Deadline, SeatClock
-from judge.referee.transcript import EntryKind
+from judge.referee.transcript import EntryKind, decode_kernel
 from judge.referee.wire import Happening
 from judge.sandbox.box import ProcessReport
 
-_READ, _REPORT, _OOM = EntryKind.READ, EntryKind.REPORT, EntryKind.OOM
+_READ, _REPORT, _OOM, _KERNEL = EntryKind.READ, EntryKind.REPORT, EntryKind.OOM, EntryKind.KERNEL
 
 TURNS = (Wait.TURN, Wait.ROW, Wait.PERSON, Wait.SYNC)
 
@@ -62,6 +62,8 @@ class Side:
     stdout_ended: bool = False
     report: ProcessReport | None = None
     killed_for_memory: bool = False
+    kernel_bytes: int = 0
+    """Above its limit; 0 if it never was."""
     has_started: bool = False
     is_out: bool = False
     """Has a fault: its protocol gets no more requests and output."""
@@ -100,6 +102,8 @@ class Side:
                 self.report = report
         elif kind is _OOM:
             self.killed_for_memory = True
+        elif kind is _KERNEL:
+            self.kernel_bytes = decode_kernel(data)
 
     def renew(self) -> None:
         self.stdout_ended, self.report, self.is_ended = False, None, False

@@ -63,6 +63,8 @@ class EntryKind(StrEnum):
     """Of a stopped box: `judge.referee.wire.StoppedCpu` as JSON."""
     MEMORY = "B"
     """Above the limit: `judge.referee.wire.MemoryUse` as JSON."""
+    KERNEL = "N"
+    """The kernel's memory for the agent is above its limit; bytes in digits."""
 
 
 class Entry(NamedTuple):
@@ -83,6 +85,14 @@ def decode_span(data: bytes) -> int:
     if not data.isdigit() or len(data) > MEMORY_DIGITS:
         raise ValueError(f"not a number of nanoseconds: {data[:40]!r}")
     return int(data)
+
+
+def decode_kernel(data: bytes) -> int:
+    """Bytes of a KERNEL entry. Raises ValueError."""
+    used = decode_memory(data)
+    if used is None:
+        raise ValueError("no number of bytes")
+    return used
 
 
 def decode_memory(data: bytes) -> int | None:

@@ -14,7 +14,7 @@ from judge.referee.transcript import EntryKind
 from judge.sandbox.box import Readings
 
 _FIRST_READINGS = ("memory_peak_bytes", "memory_cap_bytes", "oom_kills", "cpu_ns")
-
+_LAST_READINGS = ("reached_cap", "kernel_peak_bytes")
 
 _MAX_COUNT = 1 << 64
 
@@ -110,15 +110,17 @@ class Measured(NamedTuple):
 
     def encode(self) -> bytes:
         values = [getattr(self.readings, name) for name in _FIRST_READINGS]
-        return json.dumps([*values, *self[1:], self.readings.reached_cap]).encode()
+        last = [getattr(self.readings, name) for name in _LAST_READINGS]
+        return json.dumps([*values, *self[1:], *last]).encode()
 
     @classmethod
     def decode(cls, data: bytes) -> "Measured":
         values = json.loads(data)
         first = len(_FIRST_READINGS)
         whole = first + len(cls._fields) - 1
-        if len(values) > whole + 1:
-            raise ValueError(f"{len(values)} readings, and at most {whole + 1} are known")
+        most = whole + len(_LAST_READINGS)
+        if len(values) > most:
+            raise ValueError(f"{len(values)} readings, and at most {most} are known")
         for number, value in enumerate(values):
             if value is None or (isinstance(value, bool) and number in (first + 1, whole)):
                 continue

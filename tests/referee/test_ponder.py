@@ -69,10 +69,11 @@ def test_time_in_the_opponents_turn_is_not_charged() -> None:
         (dies(11, 20), Verdict.CRASH),
         ([Do(EntryKind.REPORT, ProcessReport("exited", 0).encode(), 5), Say(b"", 0)], Verdict.CRASH),
         ([Do(EntryKind.OOM, b"", 20)], Verdict.MEMORY),
+        ([Do(EntryKind.KERNEL, b"%d" % (1 << 30), 20)], Verdict.MEMORY),
         ([Say(b"x\r\n" * 9000, 20)], Verdict.OUTPUT),
         ([Say(b"DEBUG " + b"x" * 60000 + b"\r\n", 1)] * 20, Verdict.OUTPUT),
     ],
-    ids=["killed", "exits", "memory", "lines", "bytes"],
+    ids=["killed", "exits", "memory", "kernel memory", "lines", "bytes"],
 )
 @pytest.mark.parametrize("seat", [0, 1])
 def test_fault_in_the_opponents_turn_loses_at_the_next_request(acts: list[Act], verdict: Verdict, seat: int) -> None:
