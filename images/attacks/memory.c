@@ -1,5 +1,5 @@
-/* Attacks on the cap of memory: B1, B3, B4, B9, B10, B12. The first word is how many MiB the agent takes, which is more
- * than its cap (but for B12); then it plays on.
+/* Attacks on the cap of memory: B1, B3, B4, B9, B10, B12, B13. The first word is how many MiB the agent takes, which is
+ * more than its cap (but for B12 and B13); then it plays on.
  *
  * Expected: memory, with the peak in the record, whoever in the box took it, whatever it is called, and whomever the
  * kernel killed for it. What must stay true: the judge and the opponent are not slowed, and the host does not swap.
@@ -16,10 +16,11 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/shm.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { MEBIBYTE = 1 << 20, CHILDREN = 16 };
+enum { MEBIBYTE = 1 << 20, CHILDREN = 16, PAIRS = 48, OF_A_PAGE = 16, MESSAGE = 768 };
 
 static void touch(char *begin, size_t size) {
     for (size_t at = 0; at < size; at += 4096)
@@ -120,6 +121,30 @@ static void spike(void) {
     }
 }
 
+/* B13  Fills sockets with messages, and takes all but one of a page: the kernel charges messages, not pages. */
+static void leave_holes(void) {
+    static int ends[PAIRS][2];
+    char byte = 0;
+    int room = 1 << 30;
+    for (int n = 0; n < PAIRS; n++) {
+        if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends[n]))
+            return;
+        for (int side = 0; side < 2; side++)
+            setsockopt(ends[n][side], SOL_SOCKET, SO_SNDBUF, &room, sizeof room);
+    }
+    long most = number(0) * MEBIBYTE / MESSAGE, sent = 0;
+    for (int first = 0; first < 2 * PAIRS; first += OF_A_PAGE)
+        for (int full = 0; !full && sent < most;)
+            for (int n = first; n < first + OF_A_PAGE; n++)
+                if (write(ends[n / 2][n % 2], &byte, 1) < 0)
+                    full = 1;
+                else
+                    sent++;
+    for (int n = 0; n < 2 * PAIRS; n++)
+        while (n % OF_A_PAGE && read(ends[n / 2][1 - n % 2], &byte, 1) > 0)
+            ;
+}
+
 const struct attack attacks[] = {
     {.name = "eat", .before = eat},
     {.name = "eat-later", .after = eat}, /* B1.ponder, in the opponent's time */
@@ -128,5 +153,6 @@ const struct attack attacks[] = {
     {.name = "swap", .before = eat_and_swap},
     {.name = "victim", .before = eat_in_a_victim},
     {.name = "spike", .before = spike},
+    {.name = "holes", .before = leave_holes},
     {0},
 };

@@ -235,7 +235,7 @@ def counted_locks(_directory: Path) -> Iterator[Mapping[str, str]]:
         raise HarmError(f"the host had {most[0] - before} additional record locks that were not charged to a box")
 
 
-MANY_NAMES = 100_000
+MANY_NAMES = 20_000
 
 
 def _missing_names() -> int:

@@ -17,9 +17,12 @@ from judge.attacks.weak_box import (
     with_long_queues,
     with_writable_proc,
 )
+from judge.attacks.weak_judge import UnwatchedWire
 
 UNREACHABLE = NOT_PERMITTED | {"ENETUNREACH", "EAFNOSUPPORT", "EADDRNOTAVAIL", "EPROTONOSUPPORT"}
 REFUSED = UNREACHABLE | {"ECONNREFUSED", "ENOENT"}
+MISSING = "40000"
+"""18 MB of names, below the limit of the kernel's memory."""
 PACKETS = "it would send packets into the operator's network; F3 shows the same program with a network"
 LEAKS = "an agent could get its moves from outside, or reach services that trust this host"
 SURFACE = "a bug in this part of the kernel could be a way out of the box"
@@ -272,12 +275,12 @@ ON_THE_HOST = (
         ),
     ),
     Attack(
-        id="K4", title="opens hundreds of thousands of missing files", program="host",
-        words=("names", "300000"), danger="the kernel would cache all these names as long as the agent's files exist",
-        scene=counted_names, expected=Expected(did={"names": 300000}),
+        id="K4", title="opens tens of thousands of missing files", program="host",
+        words=("names", MISSING), danger="the kernel would cache all these names as long as the agent's files exist",
+        scene=counted_names, expected=Expected(did={"names": int(MISSING)}),
         control=Control(
             off="separate files for each game", shares_files=True,
-            expected=Expected(did={"names": 300000}, harm="missing names"),
+            expected=Expected(did={"names": int(MISSING)}, harm="missing names"),
         ),
     ),
     Attack(
@@ -293,8 +296,8 @@ ON_THE_HOST = (
         id="K6", title="makes connections and does not accept them", program="host", words=("connections", "60000"),
         danger=UNCHARGED, expected=Expected(proof=_made_few_connections),
         control=Control(
-            off="the length of the queue of a socket", weaken=with_long_queues,
-            expected=Expected(did={"connections": 60000}),
+            off="the length of the queue of a socket, and the judge's limit of the kernel's memory",
+            weaken=with_long_queues, wire=UnwatchedWire, expected=Expected(did={"connections": 60000}),
         ),
     ),
     Attack(

@@ -7,7 +7,7 @@ from judge.attacks.cpu import FARMED, LATE, LONGER, PATIENT, SPAN, TURN
 from judge.attacks.fixtures import beside_the_judge, many_watches
 from judge.attacks.streams import WIDE
 from judge.attacks.weak_box import allowing
-from judge.attacks.weak_judge import SpinningWire, UnreadWire, former_referee
+from judge.attacks.weak_judge import SpinningWire, UnreadWire, UnwatchedWire, former_referee
 from judge.games.types import Verdict
 from judge.referee.transcript import EntryKind
 
@@ -61,7 +61,7 @@ ON_THE_JUDGES_TIME = (
         id="I7", title="watches its stdin so often that the judge's writes are slow", program="requests",
         words=("watch-stdin", *WATCHES), danger=OTHERS_WAIT, scene=beside_the_judge,
         control=Control(
-            off="the limit of watches", scene=many_watches,
+            off="the limits of watches and of the kernel's memory", scene=many_watches, wire=UnwatchedWire,
             expected=Expected(did={"watches": 200000}, harm="on the judge's core waited"),
         ),
     ),

@@ -20,7 +20,7 @@ from judge.attacks.weak_box import (
     with_new_privileges,
     with_writable_proc,
 )
-from judge.attacks.weak_judge import UnchargedWire
+from judge.attacks.weak_judge import UnchargedWire, UnwatchedWire
 from judge.games.types import Verdict
 from judge.referee.transcript import EntryKind
 from judge.referee.wire import RanOn
@@ -131,6 +131,8 @@ SMALL = {"limits": {"memory_bytes": 64 << 20}}
 OVER = "200"
 """MiB, more than the small limit and the writable directories together."""
 SPIKE = 48
+HOLES = "40"
+"""MiB of messages: more than the limit of the kernel's memory."""
 
 LARGE = Control(off="the cap: it is 512 MiB", policy={"limits": {"memory_bytes": 512 << 20}})
 SPREAD = "an agent could use up the host's memory, and others would die for it"
@@ -147,6 +149,12 @@ def _peak_is_the_cap(seen: Observed) -> str:
 def _spike_is_seen(seen: Observed) -> str:
     peak = seen.record.seats[0].memory_peak_bytes or 0
     return "" if peak >= SPIKE << 20 else f"the record has a peak of {peak} bytes only"
+
+
+def _kernel_use_is_seen(seen: Observed) -> str:
+    evidence = seen.record.seats[0].evidence
+    peak, limit = (0, 0) if evidence is None else (evidence.kernel_peak_bytes, evidence.kernel_limit_bytes)
+    return "" if peak and limit and peak > limit else f"the evidence has a peak of {peak} bytes for a limit of {limit}"
 
 
 OVER_THE_CAP = Expected(verdict=Verdict.MEMORY, because="cap of", proof=_peak_is_the_cap)
@@ -182,6 +190,12 @@ ON_MEMORY = (
         id="B12", title="uses memory for a moment only", program="memory", words=("spike", str(SPIKE)),
         danger="the memory in a record would be meaningless", expected=Expected(proof=_spike_is_seen),
         control=BY_ITSELF + "the kernel records the peak",
+    ),
+    Attack(
+        id="B13", title="leaves pages of the kernel that keep one message of many", program="memory",
+        words=("holes", HOLES), danger="an agent could use several times its cap",
+        expected=Expected(verdict=Verdict.MEMORY, because="kernel's memory", proof=_kernel_use_is_seen),
+        control=Control(off="the judge's limit of the kernel's memory", wire=UnwatchedWire),
     ),
 )  # fmt: skip
 

@@ -38,5 +38,12 @@ class UnchargedWire(LiveWire):
         return 0
 
 
+class UnwatchedWire(LiveWire):
+    """Does not look at the kernel's memory of agents."""
+
+    def _watch_kernel(self, now: int) -> bool:  # noqa: ARG002
+        return False
+
+
 former_referee = partial(build_referee, record_format=2)
 """It answers every suggestion, accepts answers read after their deadline, and closes both seats at once."""

@@ -1,4 +1,4 @@
-"""The host's memory: kills below a box's cap, and objects of the kernel that are charged to no box."""
+"""The host's memory: kills below a box's cap, objects of the kernel without a charge, pages that keep few objects."""
 
 import logging
 import os
@@ -32,7 +32,7 @@ pytestmark = [
 ]
 
 AGENTS = Path(__file__).parent / "agents"
-MIB = 1 << 20
+MIB, PAGE_BYTES = 1 << 20, 4096
 ROOM_MIB, CAP_MIB = 64, 200
 """What the cgroup above the box has, and what the box itself may use."""
 
@@ -43,7 +43,7 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     build_images(["native"])
     folder = tmp_path_factory.mktemp("grows")
     folder.chmod(0o755)
-    for name in ("grows", "fills"):
+    for name in ("grows", "fills", "holes"):
         compile_static([AGENTS / f"{name}.c"], folder / name)
     return folder
 
@@ -71,8 +71,8 @@ def small_host() -> Iterator[str]:
             time.sleep(0.05)
 
 
-def game(slot: Slot, program: Path, above: str, mib: int) -> RecordFile:
-    """A game in which seat 0 fills so much memory."""
+def game(slot: Slot, program: Path, above: str, *attack: str) -> RecordFile:
+    """A game of a program in seat 0."""
 
     def put_below(config: Config, _names: Mapping[str, str]) -> None:
         if above:
@@ -82,14 +82,14 @@ def game(slot: Slot, program: Path, above: str, mib: int) -> RecordFile:
         return SeatSpec(name=name, digest=digest, command=words, runtime="native", protocol="gomocup")
 
     digest = program_digest(program)
-    seats = (seat(ATTACKER, ("grows", str(mib))), seat("small", ("grows", "0")))
+    seats = (seat(ATTACKER, attack), seat("small", ("grows", "0")))
     policy = load_policy("gomocup-freestyle", [f"limits.memory_bytes={CAP_MIB * MIB}"])
     spec = GameSpec(seats=seats, policy=policy)
     return play(spec, {digest: program}, 1, Venue(slot, build=weak_builder(put_below, {})))
 
 
 def test_a_kill_below_the_cap_is_void(slot: Slot, program: Path, small_host: str) -> None:
-    file = game(slot, program, small_host, CAP_MIB - 50)
+    file = game(slot, program, small_host, "grows", str(CAP_MIB - 50))
     evidence = file.record.seats[0].evidence
 
     assert Verdict.VOID is file.record.verdict
@@ -101,7 +101,7 @@ def test_a_kill_below_the_cap_is_void(slot: Slot, program: Path, small_host: str
 
 
 def test_a_kill_at_the_cap_is_the_fault_of_the_agent(slot: Slot, program: Path) -> None:
-    file = game(slot, program, "", 4 * CAP_MIB)
+    file = game(slot, program, "", "grows", str(4 * CAP_MIB))
     evidence = file.record.seats[0].evidence
 
     assert (Verdict.MEMORY, 1) == (file.record.verdict, file.record.winner)
@@ -238,3 +238,71 @@ def test_connections_in_long_queues_use_more_than_16_mib_outside_of_the_cap(prog
     build = weak_builder(with_long_queues, {})
 
     assert fill(program, "connections", 60_000, build).uncharged_bytes > MAX_UNCHARGED_BYTES
+
+
+# --- pages that keep one object of many ------------------------------------------------------------
+
+MAX_HOLES_BYTES = 128 * MIB
+"""Of pages outside of the cap, below the limit of the kernel's memory."""
+PROCESSES_BYTES = 4 * MIB
+"""The kernel's memory for the program itself and for PID 1."""
+ALLOWED_BYTES = Limits().kernel_bytes - PROCESSES_BYTES
+UNLIMITED_BYTES = Limits().cap_bytes - 20 * MIB
+
+
+class Holes(NamedTuple):
+    kernel_peak_bytes: int
+    outside_bytes: int
+    """Growth of the slabs' pages, less the charge."""
+
+
+def slab_bytes() -> int:
+    rows = (line.split() for line in SLABS.read_text(encoding="ascii").splitlines()[2:])
+    return sum(int(row[row.index("slabdata") + 2]) * int(row[5]) * PAGE_BYTES for row in rows)
+
+
+def leave_holes(program: Path, charge: int) -> Holes:
+    """Have a box leave pages, with a charge that is at no time more."""
+    tenant = Tenant(ATTACKER, program, ("holes", str(charge), str(MAX_MAPS - 148)), "native", 0, "holes")
+    with closing(Guest(open_box("docker", tenant, Limits(), BoxPolicy()), program)) as guest:
+        guest.move_in()
+        guest.ask("START 20")
+        pid = getattr(guest.box, "_container").first.pid  # noqa: B009 - PID 1 of a box of the Engine
+        before, charged_before = slab_bytes(), sample(pid).kernel_bytes
+        guest.ask("BEGIN")
+        outside = slab_bytes() - before - (sample(pid).kernel_bytes - charged_before)
+        holes = Holes(guest.box.meter.kernel_bytes() or 0, outside)
+    logging.getLogger(__name__).info("%s: %s", charge, holes)
+    return holes
+
+
+@NEEDS_SLABS
+def test_pages_that_keep_one_object_use_at_most_128_mib_below_the_limit(program: Path) -> None:
+    rounds = [leave_holes(program, ALLOWED_BYTES) for _ in range(ROUNDS)]
+
+    assert ALLOWED_BYTES * 3 // 4 < max(holes.kernel_peak_bytes for holes in rounds) <= Limits().kernel_bytes
+    assert min(holes.outside_bytes for holes in rounds) <= MAX_HOLES_BYTES
+
+
+@NEEDS_SLABS
+def test_without_the_limit_such_pages_use_more_than_the_cap_again(program: Path) -> None:
+    assert leave_holes(program, UNLIMITED_BYTES).outside_bytes > Limits().cap_bytes
+
+
+def test_agent_that_leaves_more_pages_loses(slot: Slot, program: Path) -> None:
+    file = game(slot, program, "", "holes", str(CAP_MIB * MIB), "0")
+    evidence = file.record.seats[0].evidence
+
+    assert (Verdict.MEMORY, 1) == (file.record.verdict, file.record.winner)
+    assert "the kernel's memory" in file.record.reason
+    assert evidence is not None
+    assert evidence.kernel_limit_bytes == Limits(memory_bytes=CAP_MIB * MIB).kernel_bytes
+    assert (evidence.kernel_peak_bytes or 0) > evidence.kernel_limit_bytes
+    assert not verify(file).problems
+
+
+def test_agent_below_the_limit_plays_on(slot: Slot, program: Path) -> None:
+    file = game(slot, program, "", "holes", str(Limits(memory_bytes=CAP_MIB * MIB).kernel_bytes - PROCESSES_BYTES), "0")
+
+    assert None is file.record.seats[0].fault
+    assert not verify(file).problems
