@@ -22,6 +22,7 @@ from judge.sandbox.docker.reaper import reap
 from judge.sandbox.machine.cores import LOCKS_VARIABLE
 from tests.examples import FAST, examples
 from tests.forked import fork_workers
+from tests.store.server import share_server
 
 if TYPE_CHECKING:
     from tests.publish.cups import Cup
@@ -202,6 +203,7 @@ def _have_temporary_files_of_our_own() -> None:
     """A judge removes what dead judges have left among the temporary files: each process of a run has its own."""
     if "PYTEST_XDIST_WORKER" in os.environ:
         directory = Path(tempfile.mkdtemp(prefix="judge-test-"))
+share_server()
         directory.chmod(0o1777)  # as /tmp: some tests are another user
         atexit.register(shutil.rmtree, directory, ignore_errors=True)
         os.environ["TMPDIR"] = tempfile.tempdir = str(directory)

@@ -1,4 +1,4 @@
-"""A store on SQLite, and the same on a PostgreSQL of our own, which listens on a private socket alone."""
+"""A store on SQLite, and the same on the PostgreSQL of the test run, which listens on a private socket alone."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -7,14 +7,13 @@ import pytest
 from sqlalchemy import create_engine, text
 
 from judge.store.contests import Store
-from tests.store.server import running
+from tests.store.server import shared_url
 
 
 @pytest.fixture(scope="session")
-def postgresql() -> Iterator[str]:
-    """The URL of a fresh cluster; it is gone afterwards."""
-    with running() as server:
-        yield server.url
+def postgresql() -> str:
+    """The URL of a database of this process."""
+    return shared_url()
 
 
 @pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.slow)])

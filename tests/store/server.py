@@ -1,18 +1,30 @@
-"""A PostgreSQL of a test's own, to be stopped, killed and started again."""
+"""PostgreSQL: a server for all tests of a run, and one of a test's own, to be stopped, killed and started again."""
 
+import atexit
 import os
 import shutil
+import signal
 import subprocess
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import Literal
 
 import pytest
+from sqlalchemy import create_engine, text
+
+from judge.base.locks import locked
+from tests.patience import PATIENCE_S
 
 SERVERS = sorted(Path("/usr/lib/postgresql").glob("*/bin/postgres"))
 """`scripts/test` installs one."""
+
+
+PLACE_VARIABLE = "JUDGE_TEST_POSTGRESQL"
+"""Has the directory of the server that a test run shares."""
 
 
 @contextmanager
@@ -28,11 +40,50 @@ def running(listen: str = "", port: int = 5432) -> Iterator["Server"]:
         found.remove()
 
 
+def share_server() -> None:
+    """Let all processes of a test run use one server. The process that calls this ends it."""
+    if "PYTEST_XDIST_WORKER" not in os.environ:
+        place = Path(tempfile.mkdtemp(prefix="judge-test-pg-"))
+        place.chmod(0o755)  # the server is another user
+        os.environ[PLACE_VARIABLE] = str(place)
+        atexit.register(_end_shared, place)
+
+
+@cache
+def shared_url() -> str:
+    """A new database on the server of the test run, which is started if it is the first; skipped without PostgreSQL."""
+    if not SERVERS:
+        pytest.skip("there is no PostgreSQL server here; scripts/test installs one")
+    place = Path(os.environ[PLACE_VARIABLE])
+    with locked(place / "lock"):
+        if not (place / "url").exists():
+            server = Server(place=place)
+            server.start()
+            (place / "url").write_text(server.url)
+    url = (place / "url").read_text()
+    name = f"process_{os.getpid()}"
+    engine = create_engine(url, isolation_level="AUTOCOMMIT")
+    with engine.connect() as connection:
+        connection.execute(text(f"CREATE DATABASE {name}"))
+    engine.dispose()
+    return url.replace("/postgres?", f"/{name}?")
+
+
+def _end_shared(place: Path) -> None:
+    for file in place.glob("judge-pg-*/data/postmaster.pid"):
+        os.kill(int(file.read_text().split()[0]), signal.SIGINT)
+        end = time.monotonic() + PATIENCE_S
+        while file.exists() and time.monotonic() < end:
+            time.sleep(0.01)
+    shutil.rmtree(place, ignore_errors=True)
+
+
 class Server:
     """A fresh cluster in a directory of its own, which listens on a socket there, and at `listen` if it is given."""
 
-    def __init__(self, listen: str = "", port: int = 5432) -> None:
-        self._folder = Path(tempfile.mkdtemp(prefix="judge-pg-"))
+    def __init__(self, listen: str = "", port: int = 5432, place: Path | None = None) -> None:
+        """`place`: where its directory is made; None: among the temporary files."""
+        self._folder = Path(tempfile.mkdtemp(prefix="judge-pg-", dir=place))
         self._listen, self.port = listen, port
         self._as_owner: list[str] = []
         if os.geteuid() == 0:

@@ -158,7 +158,7 @@ def test_without_a_limit_the_same_wait_has_no_end(cup: str, monkeypatch: pytest.
         waiting = threading.Thread(target=write, args=(cup,), daemon=True)
         waiting.start()
         query = (
-            "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'advisory' "
+            "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'advisory' AND datname = current_database() "
             "AND (SELECT setting FROM pg_settings WHERE name = 'lock_timeout') = '0'"
         )
         while watching.scalar(text(query)) == 0:

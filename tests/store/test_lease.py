@@ -38,7 +38,8 @@ def end_sessions(url: str) -> None:
     with engine.begin() as connection:
         connection.execute(
             text(
-                "SELECT pg_terminate_backend(pid, 60000) FROM pg_stat_activity WHERE application_name LIKE 'judge on %'"
+                "SELECT pg_terminate_backend(pid, 60000) FROM pg_stat_activity "
+                "WHERE application_name LIKE 'judge on %' AND datname = current_database()"
             )
         )
     engine.dispose()
