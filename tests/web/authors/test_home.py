@@ -4,7 +4,7 @@ import io
 import re
 import zipfile
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -74,8 +74,8 @@ def directory(tmp_path: Path) -> IntakeDirectory:
     return make_contest(tmp_path / "cup", WINDOWS)
 
 
-@pytest.fixture
-def home(directory: IntakeDirectory) -> Iterator[Home]:
+@contextmanager
+def home_of(directory: IntakeDirectory) -> Iterator[Home]:
     """The page of an author before the contest begins."""
     with serving_all(directory.folder) as service:
         found = Home(service.url, make_token(directory, "ada"))
@@ -83,8 +83,21 @@ def home(directory: IntakeDirectory) -> Iterator[Home]:
             yield found
 
 
-def test_page_names_game_limits_runtimes_and_deadline(home: Home) -> None:
-    page = home.page()
+@pytest.fixture
+def home(directory: IntakeDirectory) -> Iterator[Home]:
+    with home_of(directory) as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def untouched(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Home]:
+    """Where no test submits anything."""
+    with home_of(make_contest(tmp_path_factory.mktemp("cup"), WINDOWS)) as found:
+        yield found
+
+
+def test_page_names_game_limits_runtimes_and_deadline(untouched: Home) -> None:
+    page = untouched.page()
     facts = dict(re.findall(r"<dt>([^<]*)</dt><dd>(.*?)</dd>", page))
 
     assert '<a href="https://plastovicka.github.io/protocl2en.htm">gomocup</a>' in page
@@ -205,8 +218,8 @@ def test_equal_files_under_two_names_are_a_warning(home: Home) -> None:
     assert 1 == home.page().count("have the same files")
 
 
-def test_upload_form_checks_the_name_while_it_is_typed(home: Home) -> None:
-    (pattern,) = re.findall(r'<input name="name"[^>]* pattern="([^"]+)"', home.page())
+def test_upload_form_checks_the_name_while_it_is_typed(untouched: Home) -> None:
+    (pattern,) = re.findall(r'<input name="name"[^>]* pattern="([^"]+)"', untouched.page())
 
     assert all(re.fullmatch(pattern, name) for name in ("mine", "my-agent_2.1"))
     assert not any(re.fullmatch(pattern, name) for name in ("emil cpp", "žofinka", ".hidden", ""))
@@ -233,12 +246,12 @@ def test_changed_clocks_after_a_check_are_reported_to_author_and_organiser(
     assert "0.7 s" in page or "700 ms" in page
 
 
-def test_starters_of_the_protocol_are_zips_that_a_program_can_unpack(home: Home) -> None:
-    links = re.findall(r'href="../(author/starters/(starter-gomocup-\w+)\.zip)" download>([^<]+)<', home.page())
+def test_starters_of_the_protocol_are_zips_that_a_program_can_unpack(untouched: Home) -> None:
+    links = re.findall(r'href="../(author/starters/(starter-gomocup-\w+)\.zip)" download>([^<]+)<', untouched.page())
 
     assert ["C", "C++", "Java", "Python"] == [language for *_, language in links]
     for path, name, _ in links:
-        data = httpx.get(f"{home.url}/{path}", timeout=PATIENCE_S)
+        data = httpx.get(f"{untouched.url}/{path}", timeout=PATIENCE_S)
         assert "application/zip" == data.headers["content-type"]
         with zipfile.ZipFile(io.BytesIO(data.content)) as archive:
             files = {info.filename: archive.read(info) for info in archive.infolist()}
@@ -246,7 +259,8 @@ def test_starters_of_the_protocol_are_zips_that_a_program_can_unpack(home: Home)
         sources = [path for path in (IMAGES / name).iterdir() if path.is_file() and path.name not in built]
         assert files == {f"{name}/{path.name}": path.read_bytes() for path in sources}
     for path in ("starter-agi-c", "starter-none", "starter-../../house-five"):
-        assert httpx.get(f"{home.url}/author/starters/{path}.zip", timeout=PATIENCE_S).status_code in (401, 404, 422)
+        answer = httpx.get(f"{untouched.url}/author/starters/{path}.zip", timeout=PATIENCE_S)
+        assert answer.status_code in (401, 404, 422)
 
 
 def test_starter_zip_is_reproducible(directory: IntakeDirectory) -> None:
@@ -276,9 +290,9 @@ def test_page_works_in_a_browser(browser: Browser, home: Home, width: int) -> No
     browser.look(1280)
 
 
-def test_deadline_is_shown_in_local_time_and_without_scripts_in_utc(browser: Browser, home: Home) -> None:
+def test_deadline_is_shown_in_local_time_and_without_scripts_in_utc(browser: Browser, untouched: Home) -> None:
     browser.leave()
-    browser.visit(f"{home.url}/author/index.html#{home.token}")
+    browser.visit(f"{untouched.url}/author/index.html#{untouched.token}")
     browser.wait_for("document.querySelector('.moments .left')?.textContent")
 
     shown = browser.ask("document.querySelector('.moments time').textContent")
@@ -290,7 +304,7 @@ def test_deadline_is_shown_in_local_time_and_without_scripts_in_utc(browser: Bro
     }
     browser.block_scripts(True)
     try:
-        browser.visit(f"{home.url}/author/index.html")
+        browser.visit(f"{untouched.url}/author/index.html")
         assert "2090-03-01, 17:00 UTC" in browser.ask("document.querySelector('main').innerText")
         assert "Sending a file from this page needs scripts." in browser.ask("document.querySelector('main').innerText")
     finally:

@@ -34,10 +34,7 @@ name = "zero"
 ABOUT = "Weekend cup of freestyle gomoku"
 
 
-@pytest.fixture
-def directory(tmp_path: Path) -> IntakeDirectory:
-    folder = tmp_path / "cup"
-    folder.mkdir()
+def announced_contest(folder: Path) -> IntakeDirectory:
     make_key(folder / KEY_FILE)
     found = make_contest(folder, MORE.replace("[contest]", "requests_per_minute = 100000\n[contest]"))
     plan = folder / "contest.toml"
@@ -45,8 +42,20 @@ def directory(tmp_path: Path) -> IntakeDirectory:
     return found
 
 
+@pytest.fixture(scope="module")
+def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    """The service of a contest that no test changes."""
+    with serving_all(announced_contest(tmp_path_factory.mktemp("cup")).folder) as running:
+        yield running
+
+
 @pytest.fixture
-def service(directory: IntakeDirectory) -> Iterator[Service]:
+def directory(tmp_path: Path) -> IntakeDirectory:
+    return announced_contest(tmp_path)
+
+
+@pytest.fixture
+def own_service(directory: IntakeDirectory) -> Iterator[Service]:
     with serving_all(directory.folder) as running:
         yield running
 
@@ -58,12 +67,12 @@ def page(service: Service, path: str = "index.html") -> str:
 
 
 def test_page_has_title_rules_way_in_entries_moments_and_commitment(
-    service: Service, directory: IntakeDirectory
+    own_service: Service, directory: IntakeDirectory
 ) -> None:
-    with service.client(make_token(directory, "ada")) as ada:
+    with own_service.client(make_token(directory, "ada")) as ada:
         for content in ("good five", "good second five", "bad six"):
             ended(ada, send(ada, content))
-    shown = page(service)
+    shown = page(own_service)
     planned = load_plan(directory.folder)
     with closing(open_store(planned)) as store:
         (announced,) = [line for line in store.leaves("cup", 0, 100) if line.event == ANNOUNCED]
@@ -84,15 +93,15 @@ def test_page_has_title_rules_way_in_entries_moments_and_commitment(
     assert 64 == len(key[1])
 
 
-def test_page_says_when_the_first_game_begins(service: Service, directory: IntakeDirectory) -> None:
+def test_page_says_when_the_first_game_begins(own_service: Service, directory: IntakeDirectory) -> None:
     words = {"": "The first game begins after", "cs/": "První partie začne po", "zh/": "第一局将在"}
     for folder, text in words.items():
-        (notice,) = re.findall(r'<p class="notice">(.*?)</p>', page(service, f"{folder}index.html"))
+        (notice,) = re.findall(r'<p class="notice">(.*?)</p>', page(own_service, f"{folder}index.html"))
         assert text in notice
         assert STARTS.isoformat() in notice
     plan = directory.folder / "contest.toml"
     plan.write_text(plan.read_text().replace(f"starts = {STARTS.isoformat()}", ""))
-    until(lambda: "No time is announced for the first game." in page(service), "the page does not follow the file")
+    until(lambda: "No time is announced for the first game." in page(own_service), "the page does not follow the file")
 
 
 @pytest.mark.parametrize("name", ["live", "index", "crosstable", "games", "rounds", "journal", "fairness", "verify"])
