@@ -79,25 +79,18 @@ def default_logs() -> Iterator[None]:
 @pytest.fixture(scope="session")
 def cup(tmp_path_factory: pytest.TempPathFactory) -> "Iterator[Cup]":
     """Five agents that meet twice each. The third game was void once, and one agent crashes."""
-    from tests.publish.cups import STRONG_TO_WEAK, Cup
+    from tests.contests import ROUND_ROBIN
 
-    cup = Cup(tmp_path_factory.mktemp("cup"), STRONG_TO_WEAK, more="[failures]\nafter = 1000")
-    cup.play(void=[3])
-    yield cup
-    cup.close()
+    with ROUND_ROBIN.contest(tmp_path_factory.mktemp("cup")) as cup:
+        yield cup
 
 
 @pytest.fixture(scope="session")
-def exported(cup: "Cup", tmp_path_factory: pytest.TempPathFactory) -> "Public":
+def exported(tmp_path_factory: pytest.TempPathFactory) -> "Public":
     """The export of the cup."""
-    from judge.export.export import PageOptions, publish
-    from judge.transparency.keys import make_key
-    from tests.publish.public import Public
+    from tests.contests import ROUND_ROBIN
 
-    folder = tmp_path_factory.mktemp("exported")
-    public = Public(folder, make_key(folder / "organiser.key"))
-    publish(cup.contest, public.directory, public.private, public.key, PageOptions("https://example.org/cup/"))
-    return public
+    return ROUND_ROBIN.export(tmp_path_factory.mktemp("exported"))
 
 
 @pytest.fixture
@@ -109,11 +102,9 @@ def copy(exported: "Public", tmp_path: Path) -> "Public":
 @pytest.fixture(scope="session")
 def logged(tmp_path_factory: pytest.TempPathFactory) -> "Public":
     """The export of two agents whose first game was void once: a log of eleven leaves."""
-    from judge.transparency.keys import make_key
-    from tests.verify.log_forgeries import held
+    from tests.contests import LOGGED
 
-    folder = tmp_path_factory.mktemp("logged")
-    return held(folder, make_key(folder / "organiser.key"))
+    return LOGGED.export(tmp_path_factory.mktemp("logged"))
 
 
 @pytest.fixture
@@ -203,7 +194,6 @@ def _have_temporary_files_of_our_own() -> None:
     """A judge removes what dead judges have left among the temporary files: each process of a run has its own."""
     if "PYTEST_XDIST_WORKER" in os.environ:
         directory = Path(tempfile.mkdtemp(prefix="judge-test-"))
-share_server()
         directory.chmod(0o1777)  # as /tmp: some tests are another user
         atexit.register(shutil.rmtree, directory, ignore_errors=True)
         os.environ["TMPDIR"] = tempfile.tempdir = str(directory)
@@ -213,4 +203,5 @@ _obey_signals()
 _start_python_at_once()
 _have_locks_of_our_own()
 _have_temporary_files_of_our_own()
+share_server()
 fork_workers()

@@ -12,9 +12,9 @@ from judge.publish.before_export import export_problems
 from judge.publish.load import load_any, with_joined
 from judge.transparency.keys import make_key
 from tests.cli.conftest import Judge
+from tests.contests import nothing
 from tests.publish.cups import Cast, Cup, player
 from tests.publish.public import Public
-from tests.verify.log_forgeries import nothing
 
 CAST: Cast = {"anna": player("anna", 0.9), "bert": player("bert", 0.5)}
 

@@ -10,6 +10,7 @@ import subprocess
 import tracemalloc
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -23,19 +24,20 @@ from judge.contest.backup_check import MANIFEST, read_manifest
 from judge.contest.contest import Contest, open_store
 from judge.contest.plan import load_plan
 from judge.contest.restore import restore
-from judge.export.export import PageOptions, publish
+from judge.export.export import publish
 from judge.transparency.keys import make_key
 from judge.transparency.log import ContestLog
 from judge.verify.export import verify_export
-from tests.publish.cups import STRONG_TO_WEAK, Cup, play
+from tests.contests import ROUND_ROBIN
+from tests.publish.cups import ENGLISH, STRONG_TO_WEAK, Cup, play
 
 
 @pytest.fixture
 def running(tmp_path: Path) -> Iterator[Cup]:
     """A contest whose store is open, as while it runs."""
-    with Cup(tmp_path / "cup", STRONG_TO_WEAK, more="[failures]\nafter = 1000") as cup:
+    recipe = replace(ROUND_ROBIN, name="six-games", happens=lambda cup: cup.play(6, void=[3]))
+    with recipe.contest(tmp_path / "cup") as cup:
         make_key(cup.folder / "organiser.key")
-        cup.play(6, void=[3])
         yield cup
 
 
@@ -59,7 +61,7 @@ def test_restored_contest_has_the_results_and_continues_to_a_valid_export(runnin
         contest = Contest(store, planned)
         play(contest, running.cast)
         key = make_key(tmp_path / "new.key")
-        publish(contest, tmp_path / "public", tmp_path / "private", key, PageOptions(languages=("en",)))
+        publish(contest, tmp_path / "public", tmp_path / "private", key, ENGLISH)
     assert [] == verify_export(tmp_path / "public", None).problems
 
 

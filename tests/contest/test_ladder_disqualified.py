@@ -8,16 +8,13 @@ import pytest
 from judge.base.errors import InputError
 from judge.contest.order_previews import effect_of_disqualify
 from judge.contest.orders import disqualify, enter
-from judge.export.export import PageOptions, publish
 from judge.store.contests import Store
 from judge.store.orders import OrganiserOrder
-from judge.transparency.keys import make_key
 from judge.verify.export import verify_export
+from tests.contests import submit
 from tests.publish.cups import Cup, player
-from tests.publish.public import Public
 from tests.verify.second_opinion import second_opinion
 from tests.verify.test_ladder import joins
-from tests.verify.test_late_entries import submit
 
 NAMES = ("zoe.2", "zoe.3", "yan", "yan.2", "zap")
 
@@ -43,8 +40,7 @@ def refusals(cup: Cup) -> list[str]:
 
 def is_valid(cup: Cup, folder: Path) -> None:
     cup.play()
-    public = Public(folder, make_key(folder / "organiser.key"))
-    publish(cup.contest, public.directory, public.private, public.key, PageOptions(languages=("en",)))
+    public = cup.export(folder)
     assert [] == list(verify_export(public.directory, public.public_key).problems)
     assert [] == second_opinion(public.directory, public.public_key)
 

@@ -1,6 +1,7 @@
 """The preview of an order announces what the order does, in every state of the contest, and changes nothing."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from judge.contest.contest import Contest
 from judge.contest.order_previews import Effect
 from judge.contest_games import GameState
 from judge.store.orders import DoneOrder, OrganiserOrder
+from tests.contests import ROUND_ROBIN
 from tests.publish.cups import STRONG_TO_WEAK, Cup
 
 FORMS = ('name = "round-robin"\ngames = 2', 'name = "swiss"\nrounds = 3\ngames = 2')
@@ -53,15 +55,20 @@ def numbers(contest: Contest) -> tuple[int, dict[str, tuple[int, float]]]:
     }
 
 
+def with_a_running_game(cup: Cup) -> None:
+    """Three games are over."""
+    cup.play(3)
+    assert cup.store.issue(cup.contest.name, "here") is not None
+
+
 @pytest.mark.parametrize("form", FORMS, ids=["round robin", "swiss"])
 @pytest.mark.parametrize("before", BEFORE)
 @pytest.mark.parametrize("action", PREVIEWS)
 def test_preview_announces_what_the_order_does(action: str, before: str, form: str, tmp_path: Path) -> None:
     preview, order, target = PREVIEWS[action]
-    with Cup(tmp_path, STRONG_TO_WEAK, form=form, more="[failures]\nafter = 1000") as cup:
+    recipe = replace(ROUND_ROBIN, name="running-game", form=form, happens=with_a_running_game)
+    with recipe.contest(tmp_path) as cup:
         contest = cup.contest
-        cup.play(3)
-        assert cup.store.issue(contest.name, "here") is not None
         if (first := BEFORE[before]) is not None:
             first[0](contest, given(*first))
         lines, cancelled_before, places_before = len(cup.store.journal(contest.name)), *numbers(contest)

@@ -13,7 +13,6 @@ from judge.contest.league_seats import resolved_format
 from judge.contest.plan import load_plan
 from judge.contest.skip_ratings import read_ratings_csv
 from judge.contest_games import Pairing
-from judge.export.export import PageOptions, publish
 from judge.host.house_agents import build_house_agents
 from judge.store.contests import Store
 from judge.tournament.formats import AnyFormat
@@ -21,10 +20,10 @@ from judge.tournament.formats.base import skip_of
 from judge.tournament.formats.groups import Groups, Leagues
 from judge.tournament.formats.round_robin import DoubleRoundRobin, RoundRobin
 from judge.tournament.skipped_pairs import Skip, SourcedRating
-from judge.transparency.keys import make_key
 from judge.verify.export import verify_export
 from tests.contest.cups import better_seed, cup, enter, play, snapshot
-from tests.publish.cups import STRONG_TO_WEAK, Cup
+from tests.contests import Recipe, nothing
+from tests.publish.cups import STRONG_TO_WEAK
 from tests.publish.public import Public, change
 from tests.verify.log_forgeries import in_document
 from tests.verify.second_opinion import second_opinion
@@ -277,13 +276,13 @@ agents.dora = {{ rating = 1650, reason = "last year" }}
 """
 
 
-def exported(folder: Path, form: str, options: str = "") -> Public:
-    public = Public(folder, make_key(folder / "my.key"))
+def played(form: str, options: str = "") -> Recipe:
     agents = {name: STRONG_TO_WEAK[name] for name in ("anna", "bert", "-carl", "dora")}
-    with Cup(folder / "cup", agents, INLINE.format(form=form, options=options), drawn=lambda _: None) as played:
-        played.play()
-        publish(played.contest, public.directory, public.private, public.key, PageOptions(languages=("en",)))
-    return public
+    return Recipe("skipped", agents, INLINE.format(form=form, options=options), options={"drawn": nothing})
+
+
+def exported(folder: Path, form: str, options: str = "") -> Public:
+    return played(form, options).export(folder)
 
 
 @pytest.mark.parametrize(
@@ -326,6 +325,7 @@ def test_pages_name_the_pairs_that_are_left_out(tmp_path: Path) -> None:
 
 def test_export_of_an_earlier_contest_gives_the_ratings_of_its_store(tmp_path: Path) -> None:
     public = exported(tmp_path, "round-robin")
+    played("round-robin").contest(tmp_path / "cup").close()
     agents = {"anna": "", "dora": "", "new": ""}
     wide = "rating_difference = 5000\n"
     by_export = rated(tmp_path / "one", f'{wide}ratings = "{public.directory}"', agents)

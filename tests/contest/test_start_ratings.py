@@ -15,18 +15,14 @@ from judge.base.errors import InputError
 from judge.contest.league_seats import resolved_format
 from judge.contest.next_plan import next_text
 from judge.contest.plan import load_plan
-from judge.export.export import PageOptions, publish
 from judge.statistics.online_ratings import Prior
 from judge.tournament.formats.ladder import Ladder, StartRating
-from judge.transparency.keys import make_key
 from judge.verify.export import verify_export
+from tests.contests import nothing, submit
 from tests.examples import examples
 from tests.publish.cups import STRONG_TO_WEAK, Cup, player
-from tests.publish.public import Public
-from tests.verify.log_forgeries import nothing
 from tests.verify.second_opinion import second_opinion
 from tests.verify.test_ladder import history_of, joins, versions
-from tests.verify.test_late_entries import submit
 
 SEASON = 'name = "ladder"\ntotal_games = 24\nanchors = { dora = 1500 }'
 FAILURES = "[failures]\nlimit = 1"
@@ -38,8 +34,7 @@ def last(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cup]:
     folder = tmp_path_factory.mktemp("seasons")
     with Cup(folder / "last", STRONG_TO_WEAK, SEASON, FAILURES, drawn=nothing) as cup:
         cup.play()
-        public = Public(folder, make_key(folder / "organiser.key"))
-        publish(cup.contest, public.directory, public.private, public.key, PageOptions(languages=("en",)))
+        public = cup.export(folder)
         (folder / "export").symlink_to(public.directory)
         yield cup
 
@@ -126,7 +121,6 @@ def test_an_agent_of_the_last_season_joins_later_at_its_last_rating(
         digest = cup.store_files("zoe")
     other = 'yan = { rating = 1433, deviation = 60, digest = "' + "1" * 64 + '" }'
     form = f"\nratings = {{ {same % digest}, {other} }}"
-    public = Public(tmp_path, make_key(tmp_path / "organiser.key"))
     with joins(tmp_path / "cup", form) as cup:
         if is_forged:
             monkeypatch.setattr(judge.contest.orders, "start_rating", lambda *_: StartRating(rating=1900, deviation=60))
@@ -141,7 +135,7 @@ def test_an_agent_of_the_last_season_joins_later_at_its_last_rating(
             assert entries["zoe"].start == StartRating(rating=1712.25, deviation=70.5)
             assert entries["yan"].start == StartRating(rating=1433, deviation=208.81)
         cup.play()
-        publish(cup.contest, public.directory, public.private, public.key, PageOptions(languages=("en",)))
+        public = cup.export(tmp_path)
     found = verify_export(public.directory, public.public_key).problems
     assert is_forged == any("zoe has a start rating that differs from the terms" in each for each in found)
     assert is_forged or [] == [*found, *second_opinion(public.directory, public.public_key)]
@@ -185,13 +179,12 @@ def test_a_season_that_starts_from_ratings_verifies_by_both_verifiers(tmp_path: 
     given = ", ".join(
         f'"{agent}" = {{ rating = {each.rating}, deviation = {each.deviation} }}' for agent, each in ratings.items()
     )
-    public = Public(tmp_path, make_key(tmp_path / "organiser.key"))
     with Cup(tmp_path / "cup", STRONG_TO_WEAK, f"{SEASON}\nratings = {{ {given} }}", FAILURES, drawn=nothing) as cup:
         cup.play()
         assert [game.first for game in cup.store.games("spring-cup")] != [
             game.first for game in last.store.games("spring-cup")
         ]
-        publish(cup.contest, public.directory, public.private, public.key, PageOptions(languages=("en",)))
+        public = cup.export(tmp_path)
     assert [] == list(verify_export(public.directory, public.public_key).problems)
     assert [] == second_opinion(public.directory, public.public_key)
 

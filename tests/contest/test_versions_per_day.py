@@ -11,9 +11,9 @@ from judge.contest.orders import enter_passed
 from judge.publish.load import load_store
 from judge.translations.language import ENGLISH
 from judge.web.authors.ladder import ladder_values
+from tests.contests import submit
 from tests.publish.cups import Cup
 from tests.verify.test_ladder import joins
-from tests.verify.test_late_entries import submit
 
 LIMIT = """
 [intake]

@@ -29,10 +29,11 @@ from judge.transparency.log import KEY_FILE, ContestLog, SignedLog
 from judge.transparency.merkle import Tree
 from judge.verify.export import VerificationReport, verify_export
 from tests.contest.cups import CHANCE
+from tests.contests import PAIR
 from tests.publish.cups import Cup
 from tests.publish.public import Public
 from tests.transparency.standard_witness import Service, StandardWitness, serving
-from tests.verify.log_forgeries import PAIR, lines_of, rewrite
+from tests.verify.log_forgeries import lines_of, rewrite
 from tests.verify.test_second_verifier import problems as problems_by_node
 
 WITNESS = "example.net/ada"

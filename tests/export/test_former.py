@@ -3,6 +3,7 @@
 import hashlib
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,8 @@ from judge.contest.folder_names import PAGES_FILE
 from judge.export.export import PageOptions, publish
 from judge.transparency.keys import make_key
 from judge.verify.export import verify_export
-from tests.publish.cups import STRONG_TO_WEAK, Cup
+from tests.contests import ROUND_ROBIN
+from tests.publish.cups import Cup
 from tests.publish.public import Public, sign_again
 
 FEW = 6
@@ -23,18 +25,16 @@ MARK = b"<!-- copied -->"
 
 @pytest.fixture
 def growing(tmp_path: Path) -> Iterator[Cup]:
-    with Cup(tmp_path / "cup", STRONG_TO_WEAK, more="[failures]\nafter = 1000") as cup:
-        cup.play(FEW, void=[3])
+    recipe = replace(ROUND_ROBIN, name="growing", happens=lambda cup: cup.play(FEW, void=[3]))
+    with recipe.contest(tmp_path / "cup") as cup:
         yield cup
 
 
 def export(cup: Cup, folder: Path, former: Public | None = None) -> Public:
     folder.mkdir()
     key = make_key(folder / "organiser.key") if former is None else former.key
-    public = Public(folder, key)
     options = PageOptions(former=None if former is None else former.directory)
-    publish(cup.contest, public.directory, public.private, key, options)
-    return public
+    return cup.export(folder, key, pages=options)
 
 
 def contents(folder: Path) -> dict[str, bytes]:

@@ -8,12 +8,15 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, Self
 
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
 from judge.agents.program_files import program_digest
 from judge.base.errors import InputError
 from judge.contest.attempts import outcome_and_record
 from judge.contest.contest import Contest, frozen
 from judge.contest.plan import load_plan
 from judge.contest_games import ScheduledGame
+from judge.export.export import PageOptions, publish
 from judge.games.gomoku.requests import Square
 from judge.games.types import Opening, Verdict
 from judge.protocols import protocol_entry
@@ -28,7 +31,9 @@ from judge.store.types import EntryRow
 from judge.testing import Act, Agent, Do, Say, World, dies, exits
 from judge.tournament.seeds import commitment_to
 from judge.tournament.snapshot import Snapshot, SnapshotEntry, SnapshotImage, SnapshotWitness, terms_digest
+from judge.transparency.keys import make_key
 from tests.contest.cups import CHANCE
+from tests.publish.public import Public
 from tests.referee.games import a_record, resealed
 
 SECRET = "my-evaluation-of-the-corner"
@@ -65,6 +70,7 @@ class Player:
         self._chance = random.Random(f"{name} {seed}")
         self._size = size
         self._own: set[Square] = set()
+        self._beside_own: set[Square] = set()
         self._all: set[Square] = set()
         self._reads_board = False
         self._unsaid = ""
@@ -100,8 +106,12 @@ class Player:
         x, y, whose = map(int, line.split(","))
         self._all.add((x, y))
         if whose == 1:
-            self._own.add((x, y))
+            self._have((x, y))
         return []
+
+    def _have(self, square: Square) -> None:
+        self._own.add(square)
+        self._beside_own |= {(square[0] + dx, square[1] + dy) for dx in (-1, 0, 1) for dy in (-1, 0, 1)}
 
     def _move(self) -> Sequence[Act]:
         chance = self._chance
@@ -110,7 +120,7 @@ class Player:
             square = max(free, key=lambda at: (self._row(at), -abs(at[0] - 7) - abs(at[1] - 7)))
         else:
             square = chance.choice(free)
-        self._own.add(square)
+        self._have(square)
         self._all.add(square)
         ms = chance.lognormvariate(4, 1)
         before, move = self._say(square)
@@ -145,6 +155,8 @@ class Player:
         return first, second
 
     def _row(self, square: Square) -> int:
+        if square not in self._beside_own:
+            return 0
         return max(self._run(square, dx, dy) for dx, dy in _DIRECTIONS)
 
     def _run(self, square: Square, dx: int, dy: int) -> int:
@@ -236,6 +248,9 @@ def voided(file: RecordFile) -> RecordFile:
 VOID_REASON = "the Engine was gone"
 
 
+ENGLISH = PageOptions(languages=("en",))
+
+
 class Cup:
     """A contest that is played by a cast."""
 
@@ -289,6 +304,16 @@ class Cup:
         self.store.create(snapshot.name, snapshot.model_dump_json(), entered, secret if seed is None else None)
         self.contest = Contest(self.store, self.planned)
         self.contest.schedule_next()
+
+    @classmethod
+    def opened(cls, folder: Path, cast: Cast) -> Self:
+        """The contest in a folder, which was begun before."""
+        cup = cls.__new__(cls)
+        cup.folder, cup.cast, cup._version = folder, cast, ""
+        cup.planned = load_plan(folder / "contest.toml")
+        cup.store = Store(cup.planned.store_url)
+        cup.contest = Contest(cup.store, cup.planned)
+        return cup
 
     def _frozen(self) -> Snapshot:
         plan, policy = self.planned.plan, self.planned.policy
@@ -345,6 +370,13 @@ class Cup:
     def play(self, most: int = 1_000_000, void: Sequence[int] = (), slots: int = 1) -> None:
         """As `play` below."""
         play(self.contest, self.cast, most, void, slots)
+
+    def export(self, folder: Path, key: Ed25519PrivateKey | None = None, pages: PageOptions = ENGLISH) -> Public:
+        """Export the contest to `folder / "public"`; without a key with one that is made there."""
+        folder.mkdir(parents=True, exist_ok=True)
+        public = Public(folder, key or make_key(folder / "organiser.key"))
+        publish(self.contest, public.directory, public.private, public.key, pages)
+        return public
 
     def close(self) -> None:
         self.store.close()

@@ -15,15 +15,15 @@ import pytest
 from judge.base.errors import InputError
 from judge.contest.contest import Contest
 from judge.contest_games import GameState
-from judge.export.export import publish
+from judge.export.export import PageOptions
 from judge.publish.manifest import write_manifest
 from judge.referee.seeds import derived
 from judge.referee.spec import GameSpec, read_record
 from judge.store.contests import Store
 from judge.tournament.seeds import commitment_to, contest_key, game_seed
-from judge.transparency.keys import make_key
 from judge.verify.export import VerificationReport, verify_export
 from tests.contest.cups import CHANCE
+from tests.contests import Recipe
 from tests.publish.cups import STRONG_TO_WEAK, Cup, player
 from tests.publish.public import Public
 
@@ -31,19 +31,12 @@ NAME = "spring-cup"
 KEY = contest_key(CHANCE, NAME)
 
 
-def published(contest: Contest, folder: Path) -> Public:
-    public = Public(folder, make_key(folder / "organiser.key"))
-    publish(contest, public.directory, public.private, public.key)
-    return public
-
-
 @pytest.fixture(scope="module")
 def unfinished(tmp_path_factory: pytest.TempPathFactory) -> tuple[Public, list[GameSpec]]:
     """An export of a cup of which six games are played, the second one twice; and the games that are still to come."""
     folder = tmp_path_factory.mktemp("unfinished")
-    cup = Cup(folder / "cup", STRONG_TO_WEAK)
-    cup.play(7, void=[2])
-    public = published(cup.contest, folder)
+    recipe = Recipe("unfinished", happens=lambda cup: cup.play(7, void=[2]), pages=PageOptions())
+    cup, public = recipe.contest(folder / "cup"), recipe.export(folder)
     to_come = [
         cup.contest.job(replace(game, attempt=game.attempt + 1)).spec()
         for game in cup.store.games(NAME)
@@ -113,7 +106,7 @@ def test_seed_fixed_by_the_organiser_is_reported_as_predictable(tmp_path: Path) 
     """The control: the same attack finds the next game, so the pages say that it can."""
     cup = Cup(tmp_path / "cup", STRONG_TO_WEAK, seed=815)
     cup.play(6)
-    public = published(cup.contest, tmp_path)
+    public = cup.export(tmp_path, pages=PageOptions())
     issued = cup.store.issue(NAME, "here")
     assert issued
     game = issued
@@ -179,7 +172,7 @@ def test_a_finished_export_reveals_the_secret(exported: Public) -> None:
 def test_the_same_secret_gives_the_same_contest(exported: Public, tmp_path: Path) -> None:
     cup = Cup(tmp_path / "cup", STRONG_TO_WEAK, more="[failures]\nafter = 1000")
     cup.play(void=[3])
-    again = published(cup.contest, tmp_path)
+    again = cup.export(tmp_path, pages=PageOptions())
     cup.close()
 
     for path in sorted((exported.directory / "records").iterdir()):
@@ -266,7 +259,7 @@ def test_ranks_by_another_lot_are_found(tmp_path: Path) -> None:
     """The ranks are those of the list, and the snapshot says that they were drawn."""
     cup = Cup(tmp_path / "cup", STRONG_TO_WEAK, 'name = "round-robin"\ngames = 1')
     cup.play()
-    public = published(cup.contest, tmp_path)
+    public = cup.export(tmp_path, pages=PageOptions())
     cup.close()
     change(public.directory / "contest.json", lambda each: each.update(seeding="drawn"))
 
@@ -281,11 +274,10 @@ def test_a_lot_of_a_swiss_that_fell_the_other_way_is_found_when_chance_is_reveal
     cup = Cup(tmp_path / "cup", STRONG_TO_WEAK, 'name = "swiss"\nrounds = 1\ngames = 1')
     pairings = cup.store.pairings(NAME)
     cup.play(1)
-    (tmp_path / "early").mkdir()
-    early = published(cup.contest, tmp_path / "early")
+    early = cup.export(tmp_path / "early", pages=PageOptions())
     assert [] == list(verify_export(early.directory, early.public_key).problems)
     cup.play()
-    public = published(cup.contest, tmp_path)
+    public = cup.export(tmp_path, pages=PageOptions())
     cup.close()
     assert [] == list(verify_export(public.directory, public.public_key).problems)
 

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from judge.cli.contest.tables import sequential
-from judge.export.export import publish
+from judge.export.export import PageOptions
 from judge.publish.load import load_store
 from judge.statistics.match_estimate import compare_candidates
-from judge.transparency.keys import make_key
+from tests.contests import Recipe
 from tests.publish.cups import STRONG_TO_WEAK, Cast, Cup, player
 from tests.publish.public import Public
 from tests.site.browser import Browser
@@ -24,10 +24,8 @@ FORMS = {
 def published(form: str, folder: Path) -> tuple[str, Public, Cup]:
     """The page of the standings, and where it comes from."""
     cast, text = FORMS[form]
-    cup = Cup(folder / "cup", cast, text)
-    cup.play()
-    public = Public(folder, make_key(folder / "my.key"))
-    publish(cup.contest, public.directory, public.private, public.key)
+    recipe = Recipe(form, cast, text, pages=PageOptions())
+    cup, public = recipe.contest(folder / "cup"), recipe.export(folder)
     page = (public.directory / "index.html").read_text().replace("\N{MINUS SIGN}", "-").replace("&nbsp;", " ")
     return page.partition('<section aria-labelledby="compared">')[2].partition("</section>")[0], public, cup
 

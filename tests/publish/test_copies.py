@@ -9,7 +9,6 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from judge.contest.attempts import moves_of
 from judge.contest.earlier_contests import read_earlier
 from judge.contest_games import GameResult, Pairing, copies, without_copied_pairs, without_copies
-from judge.export.export import PageOptions, publish
 from judge.games.types import Verdict
 from judge.publish.load import load_claimed
 from judge.publish.model import PublishedContest
@@ -96,10 +95,9 @@ def test_a_sequential_test_is_not_decided_by_copies() -> None:
 def exported(tmp_path_factory: pytest.TempPathFactory) -> tuple[Public, PublishedContest]:
     folder = tmp_path_factory.mktemp("copies")
     key: Ed25519PrivateKey = make_key(folder / "organiser.key")
-    public = Public(folder, key)
     with Cup(folder / "cup", TWINS, 'name = "round-robin"\ngames = 4', openings=OPENING, seed=5) as cup:
         cup.play()
-        publish(cup.contest, public.directory, public.private, key, PageOptions(languages=("en",)))
+        public = cup.export(folder, key)
     return public, load_claimed(public.directory)
 
 
@@ -125,10 +123,9 @@ def test_game_that_repeats_one_of_a_joined_contest_counts_once(tmp_path: Path) -
     form, plan = 'name = "round-robin"\ngames = 2', '[ratings]\nwith = ["../last"]\n'
     with Cup(tmp_path / "last", TWINS, form, openings=OPENING, name="last-cup", seed=5) as last:
         last.play()
-    public = Public(tmp_path, make_key(tmp_path / "organiser.key"))
     with Cup(tmp_path / "cup", TWINS, form, plan, openings=OPENING, seed=6) as cup:
         cup.play()
-        publish(cup.contest, public.directory, public.private, public.key, PageOptions(languages=("en",)))
+        public = cup.export(tmp_path)
     contest = load_claimed(public.directory)
     assert contest.joined is not None
     former = contest.joined.contests[0]

@@ -1,6 +1,6 @@
 """Stored ratings of a ladder: a restarted service continues with them, and ignores a wrong or old file."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -8,14 +8,13 @@ from typing import Any
 import pytest
 
 import judge.publish.ladder
-import tests.verify.test_ladder
-from judge.contest.orders import enter_passed
 from judge.publish import ladder_state
 from judge.publish.ladder import LadderAgent, LadderRatings
 from judge.publish.load import load_store
 from judge.publish.model import PublishedContest
+from tests.contests import LADDER, VERSIONS, with_a_new_version
 from tests.publish.cups import Cup
-from tests.verify.test_ladder import FORM, happens, joins, versions
+from tests.verify.test_ladder import happens, joins
 
 
 @pytest.fixture(autouse=True)
@@ -23,14 +22,20 @@ def _saves_often(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(judge.publish.ladder, "SAVED_RESULTS", 3)
 
 
+def with_withdrawn_results(cup: Cup) -> None:
+    with_a_new_version(cup)
+    cup.play(4)
+    happens(cup)
+
+
+LONG = LADDER.replace("total_games = 24", "total_games = 99")
+EVENTFUL = replace(VERSIONS, name="versions-and-withdrawn-results", form=LONG, happens=with_withdrawn_results)
+
+
 @pytest.fixture
-def cup(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+def cup(tmp_path: Path) -> Iterator[Cup]:
     """A ladder with a new version and withdrawn results."""
-    monkeypatch.setattr(tests.verify.test_ladder, "FORM", FORM.replace("total_games = 24", "total_games = 99"))
-    with versions(tmp_path / "cup") as found:
-        found.play(4)
-        found.contest.enter_passed = enter_passed
-        happens(found)
+    with EVENTFUL.contest(tmp_path / "cup") as found:
         yield found
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from judge.base.text import number
-from judge.export.export import PageOptions, publish
+from judge.export.export import PageOptions
 from judge.publish.ladder import TREND_GAMES, LadderRatings
 from judge.publish.load import load_claimed, load_store
 from judge.publish.model import PublishedContest
@@ -18,11 +18,10 @@ from judge.site.site import MAX_PAGE_BYTES, Proof, site
 from judge.statistics.certainty import any_time_reach
 from judge.statistics.online_ratings import OnlineRatings, Prior
 from judge.translations.language import CODES, languages
-from judge.transparency.keys import make_key
+from tests.contests import nothing
 from tests.publish.cups import Cup, player
 from tests.publish.public import Public
 from tests.site.browser import Browser
-from tests.verify.log_forgeries import nothing
 from tests.verify.test_ladder import FAILURES, joins
 
 CAST = {f"agent-{number}": player(f"agent-{number}", 0.95 - 0.09 * number) for number in range(8)}
@@ -45,9 +44,7 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cup]:
 @pytest.fixture(scope="module")
 def public(running: Cup, tmp_path_factory: pytest.TempPathFactory) -> Public:
     folder = tmp_path_factory.mktemp("exported")
-    public = Public(folder, make_key(folder / "organiser.key"))
-    publish(running.contest, public.directory, public.private, public.key, PageOptions())
-    return public
+    return running.export(folder, pages=PageOptions())
 
 
 def pages(contest: PublishedContest, code: str = "en") -> dict[str, str]:

@@ -19,7 +19,6 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from judge.contest.attempts import outcome_of
 from judge.contest_games import GameState, PublishedGame, schedule_digest
-from judge.export.export import PageOptions, publish
 from judge.publish.conditions import conditions_of
 from judge.publish.load import CHANCE, DOCUMENT, load_export
 from judge.publish.model import PublishedContest
@@ -33,9 +32,10 @@ from judge.tournament.snapshot import terms_digest
 from judge.transparency.log import ContestLog
 from judge.transparency.merkle import Tree
 from tests.contest.cups import CHANCE as SECRET
+from tests.contests import Recipe, nothing
 from tests.publish.cups import STRONG_TO_WEAK, Cast, Cup, Player, crasher, referee, where_and_when
 from tests.publish.public import Public, change, sign_again
-from tests.verify.log_forgeries import lines_of, nothing, write_log
+from tests.verify.log_forgeries import lines_of, write_log
 
 CRASHER = "crash.test"
 """The agent that is at fault."""
@@ -59,6 +59,12 @@ class Form:
     def cast(self) -> Cast:
         """Who plays."""
         return {name: crasher(name, 2) if name == CRASHER else STRONG_TO_WEAK[name] for name in self.agents}
+
+    @property
+    def recipe(self) -> Recipe:
+        """The contest that is forged."""
+        options = {"drawn": nothing}
+        return Recipe("forged", self.cast, self.plan, self.more, happens, clock=steady_clock, options=options)
 
 
 FORMS = {
@@ -103,20 +109,23 @@ def hold(
     between: Callable[[Store], object] = nothing,
     secret: str = SECRET,
 ) -> Public:
-    """Play and publish a contest: a game is void once, and its organiser adds a remark when a third of it is over.
+    """Play and publish a contest, with what `happens`.
 
     `between` happens between the announcement and the freeze.
     """
-    public = Public(folder, key)
     with (
         steady_clock(),
         Cup(folder / "cup", cast or form.cast, form.plan, form.more, drawn=between, secret=secret) as cup,
     ):
-        cup.play(3, [VOID])
-        cup.store.remark("spring-cup", "images", "a power cut")
-        cup.play()
-        publish(cup.contest, public.directory, public.private, key, PageOptions(languages=("en",)))
-    return public
+        happens(cup)
+        return cup.export(folder, key)
+
+
+def happens(cup: Cup) -> None:
+    """A game is void once, and its organiser adds a remark when a third of the contest is over."""
+    cup.play(3, [VOID])
+    cup.store.remark("spring-cup", "images", "a power cut")
+    cup.play()
 
 
 class Forger:

@@ -9,7 +9,6 @@ from typing import Any
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from judge.export.export import PageOptions, publish
 from judge.publish.tables import JournalRow, write_csv, write_json
 from judge.store.contests import Store
 from judge.store.types import JournalLine
@@ -17,11 +16,10 @@ from judge.transparency.log import ContestLog
 from judge.transparency.tiles import read_leaves
 from judge.verify.export import verify_export
 from tests.contest.cups import CHANCE
-from tests.publish.cups import Cast, Cup, player
+from tests.contests import PAIR, nothing, with_a_remark
+from tests.publish.cups import Cup
 from tests.publish.public import Public, sign_again
 from tests.verify.second_opinion import second_opinion
-
-PAIR: Cast = {"anna": player("anna", 0.9), "bert": player("bert", 0.6)}
 
 OLD_SIZE = 7
 """Leaves at the old checkpoint: announced, frozen, created, scheduled, started, void, a remark of the organiser."""
@@ -30,25 +28,16 @@ NOTE = 6
 """The leaf of that remark."""
 
 
-def nothing(_store: Store) -> None:
-    """Happens between the announcement and the freeze."""
-
-
 def held(
     folder: Path,
     key: Ed25519PrivateKey,
     between: Callable[[Store], object] = nothing,
     secret: str = CHANCE,
 ) -> Public:
-    """A contest of one pairing from its beginning to its export."""
-    folder.mkdir(exist_ok=True)
-    public = Public(folder, key)
+    """A contest of one pairing from its beginning to its export, as `LOGGED`."""
     with Cup(folder / "cup", PAIR, drawn=between, secret=secret) as cup:
-        cup.play(1, [1])
-        cup.store.remark("spring-cup", "images", "a power cut")
-        cup.play()
-        publish(cup.contest, public.directory, public.private, key, PageOptions(languages=("en",)))
-    return public
+        with_a_remark(cup)
+        return cup.export(folder, key)
 
 
 def lines_of(directory: Path) -> list[JournalLine]:

@@ -24,13 +24,13 @@ from judge.export.export import PageOptions
 from judge.publish.manifest import write_manifest
 from judge.store.contests import Store
 from judge.transparency.keys import make_key
+from tests.contests import nothing
 from tests.publish.cups import STRONG_TO_WEAK, Cup
 from tests.publish.public import Public
 from tests.site.browser import Browser
 from tests.verify import independent_reading
 from tests.verify.forger import FORMS, Forger, hold, steady_clock
 from tests.verify.forgeries import FORGERIES
-from tests.verify.log_forgeries import nothing
 from tests.verify.second_opinion import second_opinion
 from tests.verify.test_second_verifier import problems as problems_by_node
 from tests.verify.test_second_verifier import said_by, verify

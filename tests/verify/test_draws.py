@@ -2,20 +2,16 @@
 
 from pathlib import Path
 
-from judge.export.export import publish
-from judge.transparency.keys import make_key
 from judge.verify.export import verify_export
 from judge.verify.sample import Sample
+from tests.contests import nothing
 from tests.publish.cups import Cast, Cup, player
-from tests.publish.public import Public
-from tests.verify.log_forgeries import nothing
 
 EQUALS: Cast = {name: player(name, 0.5) for name in ("anna", "bert", "carl", "dora", "emil", "fred")}
 SWISS = 'name = "swiss"\nrounds = 4\ngames = 1'
 
 
 def test_a_round_follows_from_results_that_were_withdrawn_after_its_draw(tmp_path: Path) -> None:
-    public = Public(tmp_path, make_key(tmp_path / "my.key"))
     with Cup(tmp_path / "cup", EQUALS, SWISS, drawn=nothing) as cup:
         cup.play(4)
         first = [result for result in cup.contest.results() if result.round == 1]
@@ -25,7 +21,7 @@ def test_a_round_follows_from_results_that_were_withdrawn_after_its_draw(tmp_pat
             cup.store.annul(result.id, "a power cut")
         cup.play()
         again = [result for result in cup.contest.results() if result.round == 1]
-        publish(cup.contest, public.directory, public.private, public.key)
+        public = cup.export(tmp_path)
 
     assert [result.winner for result in first] != [result.winner for result in again]
     assert [] == list(verify_export(public.directory, public.public_key).problems)

@@ -4,23 +4,20 @@ from pathlib import Path
 
 import pytest
 
-from judge.export.export import PageOptions, publish
-from judge.transparency.keys import make_key
 from judge.verify.export import verify_export
+from tests.contests import PAIR, nothing
 from tests.publish.cups import Cup
 from tests.publish.public import Public
-from tests.verify.log_forgeries import PAIR, in_document, nothing
+from tests.verify.log_forgeries import in_document
 from tests.verify.second_opinion import second_opinion
 
 LISTED = "the agents' ranks do not follow from the list"
 
 
 def exported(folder: Path, seed: int | None) -> Public:
-    public = Public(folder, make_key(folder / "my.key"))
     with Cup(folder / "cup", PAIR, seed=seed, drawn=nothing) as cup:
         cup.play()
-        publish(cup.contest, public.directory, public.private, public.key, PageOptions(languages=("en",)))
-    return public
+        return cup.export(folder)
 
 
 def exchange(document: dict[str, list[dict[str, int]]]) -> None:

@@ -15,12 +15,11 @@ import pytest
 
 from judge.base.errors import InputError
 from judge.store.types import JournalLine
-from judge.transparency.keys import make_key
 from judge.verify.export import verify_export
 from tests.examples import sized
 from tests.publish.public import Public
 from tests.verify import independent_reading
-from tests.verify.forger import FORMS, Forger, Form, hold, kept_checkpoint
+from tests.verify.forger import FORMS, Forger, Form, kept_checkpoint
 from tests.verify.forgeries import FORGERIES, Forgery, Found
 from tests.verify.log_forgeries import lines_of
 from tests.verify.test_second_verifier import problems as problems_by_node
@@ -36,13 +35,8 @@ Contests = Mapping[str, tuple[Public, list[JournalLine]]]
 @pytest.fixture(scope="module")
 def contests(tmp_path_factory: pytest.TempPathFactory) -> Contests:
     folder = tmp_path_factory.mktemp("contests")
-    key = make_key(folder / "organiser.key")
-    held = {}
-    for name, form in FORMS.items():
-        (folder / name).mkdir()
-        public = hold(folder / name, key, form)
-        held[name] = public, lines_of(public.directory)
-    return held
+    exports = {name: form.recipe.export(folder / name) for name, form in FORMS.items()}
+    return {name: (public, lines_of(public.directory)) for name, public in exports.items()}
 
 
 def found(public: Public, since: Path | None) -> tuple[bool, bool]:

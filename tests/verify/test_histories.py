@@ -12,12 +12,11 @@ import pytest
 from judge.base.errors import InputError
 from judge.cli.contest.plan import plan as judge_plan
 from judge.cli.contest.verify import verify
-from judge.export.export import publish
+from judge.export.export import PageOptions
 from judge.publish.joined import JOINED
 from judge.publish.load import load_any, read_joined, with_joined
 from judge.publish.tables import COLUMNS
 from judge.statistics.ratings import join_contests
-from judge.transparency.keys import make_key
 from judge.verify.export import verify_export
 from judge.web.live.pages import LivePages
 from judge.web.live.serve import hub_of
@@ -40,9 +39,7 @@ class NewAnna(Cup):
 
 def exported_of(cup: Cup, folder: Path) -> Public:
     folder.mkdir()
-    public = Public(folder, make_key(folder / "my.key"))
-    publish(cup.contest, public.directory, public.private, public.key)
-    return public
+    return cup.export(folder, pages=PageOptions())
 
 
 @pytest.fixture(scope="module")

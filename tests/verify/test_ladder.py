@@ -20,7 +20,6 @@ from judge.contest.order_previews import effect_of_enter, effect_of_withdraw
 from judge.contest.orders import end_season, enter, enter_passed, freeze_admissions, reopen_admissions, withdraw
 from judge.contest.take_snapshot import entry_of
 from judge.contest_games import Pairing, ScheduledGame
-from judge.export.export import PageOptions, publish
 from judge.store.contests import Store
 from judge.store.orders import OrganiserOrder
 from judge.store.submissions import Register
@@ -30,14 +29,13 @@ from judge.tournament.snapshot import SnapshotEntry
 from judge.transparency.keys import make_key
 from judge.verify.export import verify_export
 from judge.verify.sample import Sample
+from tests.contests import JOINING, LADDER, VERSIONS, nothing, submit
 from tests.publish.cups import STRONG_TO_WEAK, Cup, player
 from tests.publish.public import Public
-from tests.verify.log_forgeries import nothing
 from tests.verify.second_opinion import second_opinion
-from tests.verify.test_late_entries import submit
 
-FORM = 'name = "ladder"\ngames = 1\ntotal_games = 24\nanchors = { dora = 1500 }'
-FAILURES = "[failures]\nlimit = 0.5\nafter = 3"
+FORM = LADDER
+FAILURES = JOINING.more
 
 
 @pytest.fixture(scope="module")
@@ -47,14 +45,12 @@ def key(tmp_path_factory: pytest.TempPathFactory) -> Ed25519PrivateKey:
 
 def season(folder: Path, key: Ed25519PrivateKey, *, is_eventful: bool = False) -> Public:
     """A ladder from its beginning to its export."""
-    public = Public(folder, key)
     with Cup(folder / "cup", STRONG_TO_WEAK, form=FORM, more=FAILURES, drawn=nothing) as cup:
         if is_eventful:
             happens(cup)
         cup.play()
         assert cup.contest.is_over()
-        publish(cup.contest, public.directory, public.private, key, PageOptions(languages=("en",)))
-    return public
+        return cup.export(folder, key)
 
 
 def happens(cup: Cup) -> None:
@@ -82,10 +78,9 @@ def test_an_eventful_season_verifies_by_both_verifiers(tmp_path: Path, key: Ed25
 
 
 def test_a_running_season_verifies_without_its_secret(tmp_path: Path, key: Ed25519PrivateKey) -> None:
-    public = Public(tmp_path, key)
     with Cup(tmp_path / "cup", STRONG_TO_WEAK, form=FORM, more=FAILURES, drawn=nothing) as cup:
         happens(cup)
-        publish(cup.contest, public.directory, public.private, key, PageOptions(languages=("en",)))
+        public = cup.export(tmp_path, key)
     report = verify_export(public.directory, public.public_key)
     assert [] == list(report.problems)
     assert not report.is_over
@@ -148,11 +143,10 @@ def test_a_season_that_ends_early_is_not_over(
             return one_game_early(self, super().next())
 
     monkeypatch.setattr(judge.contest.ladder, "LadderHistory", Forged)
-    public = Public(tmp_path, key)
     with Cup(tmp_path / "cup", STRONG_TO_WEAK, form=FORM, more=FAILURES, drawn=nothing) as cup:
         cup.play()
         assert not cup.contest.is_over()
-        publish(cup.contest, public.directory, public.private, key, PageOptions(languages=("en",)))
+        public = cup.export(tmp_path, key)
     assert not verify_export(public.directory, public.public_key).is_over
 
 
@@ -197,11 +191,8 @@ def has_found(words: str, public: Public) -> bool:
 
 def joins(folder: Path, more: str = "") -> Cup:
     """A ladder that has begun, and a submission that passed after the start."""
-    cast = {**STRONG_TO_WEAK, "zoe": player("zoe", 0.7)}
-    cup = Cup(folder, cast, FORM + more, FAILURES, first=4, drawn=nothing)
-    cup.play(5)
+    cup = replace(JOINING, form=FORM + more).contest(folder)
     cup.contest.enter_passed = enter_passed
-    submit(cup, "zoe", "eve")
     assert "zoe takes part from now on" == effect_of_enter(cup.contest, "zoe").words
     return cup
 
@@ -209,7 +200,6 @@ def joins(folder: Path, more: str = "") -> Cup:
 def test_a_submission_that_passes_joins_by_itself_and_both_verifiers_follow(
     tmp_path: Path, key: Ed25519PrivateKey
 ) -> None:
-    public = Public(tmp_path, key)
     with joins(tmp_path / "cup") as cup:
         cup.play(8)
         assert "It is not paired any more." == effect_of_withdraw(cup.contest, "anna").note
@@ -219,7 +209,7 @@ def test_a_submission_that_passes_joins_by_itself_and_both_verifiers_follow(
         games = cup.store.games(cup.contest.name)
         assert sum("zoe" in (game.first, game.second) for game in games) > 3
         assert not [game for game in games[14:] if "anna" in (game.first, game.second)]
-        publish(cup.contest, public.directory, public.private, key, PageOptions(languages=("en",)))
+        public = cup.export(tmp_path, key)
     report = verify_export(public.directory, public.public_key)
     assert [] == list(report.problems)
     assert report.is_over
@@ -269,7 +259,6 @@ def order(action: str, why: str, target: str = "") -> OrganiserOrder:
 
 
 def test_both_verifiers_follow_frozen_admissions_and_an_early_end(tmp_path: Path, key: Ed25519PrivateKey) -> None:
-    public = Public(tmp_path, key)
     with joins(tmp_path / "cup") as cup:
         freeze_admissions(cup.contest, order("freeze-admissions", "the last week"))
         cup.play(4)
@@ -282,7 +271,7 @@ def test_both_verifiers_follow_frozen_admissions_and_an_early_end(tmp_path: Path
         end_season(cup.contest, order("end-season", "the term is over"))
         cup.play()
         assert cup.contest.is_over()
-        publish(cup.contest, public.directory, public.private, key, PageOptions(languages=("en",)))
+        public = cup.export(tmp_path, key)
     report = verify_export(public.directory, public.public_key)
     assert [] == list(report.problems)
     assert report.is_over
@@ -299,12 +288,11 @@ ENDS = "\nends = 2026-01-01T00:00:00Z"
 
 
 def test_a_season_whose_moment_has_passed_verifies(tmp_path: Path, key: Ed25519PrivateKey) -> None:
-    public = Public(tmp_path, key)
     with Cup(tmp_path / "cup", STRONG_TO_WEAK, form=FORM + ENDS, more=FAILURES, drawn=nothing) as cup:
         cup.play()
         assert cup.contest.is_over()
         assert not cup.store.games(cup.contest.name)
-        publish(cup.contest, public.directory, public.private, key, PageOptions(languages=("en",)))
+        public = cup.export(tmp_path, key)
     assert [] == list(verify_export(public.directory, public.public_key).problems)
     assert [] == second_opinion(public.directory, public.public_key)
 
@@ -324,7 +312,6 @@ def test_what_the_end_and_the_frozen_admissions_forbid_is_found(
     kind: str, problem: str, tmp_path: Path, key: Ed25519PrivateKey, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The organiser changes the judge, so that it does not keep to its own log."""
-    public = Public(tmp_path, key)
     with joins(tmp_path / "cup", "\nends = 2099-01-01T00:00:00Z" if "moment" in kind else "") as cup:
         store, name = cup.store, cup.contest.name
         match kind:
@@ -348,7 +335,7 @@ def test_what_the_end_and_the_frozen_admissions_forbid_is_found(
                 store.remark(name, "season-ended", "the term is over")
                 store.remark(name, "season-ended", "it is really over")
         cup.play()
-        publish(cup.contest, public.directory, public.private, key, PageOptions(languages=("en",)))
+        public = cup.export(tmp_path, key)
     monkeypatch.undo()
     assert has_found(problem, public)
 
@@ -359,15 +346,12 @@ def without(event: str, take: Callable[[LadderHistory, LogLine], None]) -> Calla
 
 def versions(folder: Path, more: str = "") -> Cup:
     """A ladder in which zoe has joined, and a new version of zoe passed."""
-    cup = joins(folder, more)
-    cup.cast = {**cup.cast, "zoe.2": player("zoe.2", 0.9)}
-    cup.play(8)
-    submit(cup, "zoe", "eve", "2")
+    cup = replace(VERSIONS, form=FORM + more).contest(folder)
+    cup.contest.enter_passed = enter_passed
     return cup
 
 
 def test_a_new_version_replaces_its_parent_and_both_verifiers_follow(tmp_path: Path, key: Ed25519PrivateKey) -> None:
-    public = Public(tmp_path, key)
     with versions(tmp_path / "cup") as cup:
         assert "zoe.2 takes part from now on, and zoe no longer" == effect_of_enter(cup.contest, "zoe").words
         cup.play(5)
@@ -382,7 +366,7 @@ def test_a_new_version_replaces_its_parent_and_both_verifiers_follow(tmp_path: P
         games = cup.store.games(cup.contest.name)
         assert not [game for game in games[13:] if "zoe" in (game.first, game.second)]
         assert sum("zoe.2" in (game.first, game.second) for game in games) > 2
-        publish(cup.contest, public.directory, public.private, key, PageOptions(languages=("en",)))
+        public = cup.export(tmp_path, key)
     report = verify_export(public.directory, public.public_key)
     assert [] == list(report.problems)
     assert report.is_over
@@ -400,7 +384,6 @@ def test_a_new_version_replaces_its_parent_and_both_verifiers_follow(tmp_path: P
 def test_forged_versions_are_found(
     kind: str, problem: str, tmp_path: Path, key: Ed25519PrivateKey, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    public = Public(tmp_path, key)
     with versions(tmp_path / "cup") as cup:
         if kind == "delayed":
             cup.contest.enter_passed = lambda _: False
@@ -418,7 +401,7 @@ def test_forged_versions_are_found(
         else:
             monkeypatch.setattr(Store, "withdraw", lambda *_, **__: None)
         cup.play()
-        publish(cup.contest, public.directory, public.private, key, PageOptions(languages=("en",)))
+        public = cup.export(tmp_path, key)
     monkeypatch.undo()
     assert has_found(problem, public)
 

@@ -35,11 +35,10 @@ from judge.transparency.merkle import Tree
 from judge.verify.ladder import admission_problems, ladder_problems
 from judge.verify.log import ReadLog, log_problems
 from tests.contest.cups import won_by
+from tests.contests import nothing, submit
 from tests.examples import sized
 from tests.publish.cups import Cast, Cup, player
-from tests.verify.log_forgeries import nothing
 from tests.verify.test_ladder import order
-from tests.verify.test_late_entries import submit
 
 GAMES = 60
 SLOTS = 4

@@ -1,6 +1,5 @@
 """Agents that enter a Swiss after the start, in the store, in the verifiers, on pages and in a killed process."""
 
-import json
 import signal
 import subprocess
 import sys
@@ -11,20 +10,18 @@ from typing import Any
 
 import pytest
 
-from judge.agents.agents import AgentManifest
 from judge.base.errors import InputError
 from judge.cli.submit import open_intake
 from judge.contest.contest import Contest
 from judge.contest.order_previews import effect_of_enter
-from judge.contest.orders import enter, late_agents, withdraw
+from judge.contest.orders import enter, late_agents
 from judge.contest_games import GameState
-from judge.export.export import publish
 from judge.store.orders import OrganiserOrder
 from judge.store.tokens import TokenRole, Tokens
-from judge.store.types import JournalLine, ProcessingResult, Upload
-from judge.transparency.keys import make_key
+from judge.store.types import JournalLine
 from judge.verify.export import verify_export
-from tests.publish.cups import STRONG_TO_WEAK, Cup, player
+from tests.contests import LATE_AND_WITHDRAWN, LATE_ENTRY, SWISS, WITH_ZOE, submit
+from tests.publish.cups import STRONG_TO_WEAK, Cup
 from tests.publish.public import Public, change, sign_again
 from tests.publish.test_tables import check_columns
 from tests.site.browser import Browser
@@ -33,7 +30,6 @@ from tests.verify.log_forgeries import rewrite
 from tests.verify.second_opinion import second_opinion
 from tests.web.live.serving import serving_all
 
-SWISS = 'name = "swiss"\nrounds = 4\ngames = 2'
 WHY = "the mail server was down"
 LATE = "zoe"
 
@@ -44,32 +40,13 @@ def order(agent: str = LATE, key: str = "") -> OrganiserOrder:
 
 def begun(folder: Path, form: str = SWISS) -> Cup:
     """A contest of five agents, and a submission that passed after the start."""
-    cup = Cup(folder, {**STRONG_TO_WEAK, LATE: player(LATE, 0.7)}, form, first=len(STRONG_TO_WEAK))
+    cup = Cup(folder, WITH_ZOE, form, first=len(STRONG_TO_WEAK))
     submit(cup, LATE, "eve")
     return cup
 
 
-def submit(cup: Cup, name: str, author: str, files: str = "") -> None:
-    """A submission of a script that passes."""
-    manifest = AgentManifest(name=name, command=("./a",), author=author).model_dump(mode="json")
-    digest = cup.store_files(name + files)
-    described = json.dumps({"manifest": manifest, "program": digest, "executables": ["a"]})
-    with closing(open_intake(cup.folder).register()) as register:
-        taken = register.receive(Upload(author, name, f"{name}.zip", digest, 1), worker="w")
-        register.finish(taken.id, taken.attempt, ProcessingResult("", name, digest, described, None, None))
-
-
 def exported(folder: Path, *, withdraws: bool = False) -> Public:
-    public = Public(folder, make_key(folder / "my.key"))
-    with begun(folder / "cup") as cup:
-        cup.play(3)
-        enter(cup.contest, order())
-        cup.play(8)
-        if withdraws:
-            withdraw(cup.contest, OrganiserOrder("Olga", "withdraw-agent", "anna", "it is ill"))
-        cup.play()
-        publish(cup.contest, public.directory, public.private, public.key)
-    return public
+    return (LATE_AND_WITHDRAWN if withdraws else LATE_ENTRY).export(folder)
 
 
 @pytest.mark.parametrize("name", ["entered", "withdrawn"])
@@ -138,7 +115,7 @@ def test_draw_without_an_agent_that_had_entered_is_found(
     rounds: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The organiser pairs it some rounds later than the log says."""
-    absent, public = Contest.absent, Public(tmp_path, make_key(tmp_path / "my.key"))
+    absent = Contest.absent
 
     def forged(contest: Contest) -> frozenset[str]:
         is_early = len(contest.store.pairings(contest.name)) < 3 * (rounds + 1)
@@ -149,19 +126,18 @@ def test_draw_without_an_agent_that_had_entered_is_found(
         enter(cup.contest, order())
         monkeypatch.setattr(Contest, "absent", forged)
         cup.play()
-        publish(cup.contest, public.directory, public.private, public.key)
+        public = cup.export(tmp_path)
 
     found = list(verify_export(public.directory, public.public_key).problems)
     assert (["round 2 does not follow from the entries and the earlier results"] if rounds else []) == found[:1]
 
 
 def test_disqualification_after_the_draw_that_depends_on_it_is_found(tmp_path: Path) -> None:
-    public = Public(tmp_path, make_key(tmp_path / "my.key"))
     with Cup(tmp_path / "cup", STRONG_TO_WEAK, SWISS) as cup:
         cup.play(4)
         cup.store.disqualify(cup.contest.name, "anna", "by the organiser")
         cup.play()
-        publish(cup.contest, public.directory, public.private, public.key)
+        public = cup.export(tmp_path)
     assert not verify_export(public.directory, public.public_key).problems
 
     def move(lines: list[JournalLine]) -> None:

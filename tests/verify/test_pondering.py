@@ -5,12 +5,11 @@ from typing import Any
 
 import pytest
 
-from judge.export.export import PageOptions, publish
-from judge.transparency.keys import make_key
+from judge.export.export import PageOptions
 from judge.verify.export import verify_export
+from tests.contests import PAIR, nothing
 from tests.publish.cups import Cup
 from tests.publish.public import Public, change
-from tests.verify.log_forgeries import PAIR, nothing
 from tests.verify.second_opinion import second_opinion
 
 PONDERS = 'change = ["clock.ponder=true"]\n[slots]\ncores = 2'
@@ -19,11 +18,9 @@ PONDERS = 'change = ["clock.ponder=true"]\n[slots]\ncores = 2'
 @pytest.fixture(scope="module")
 def exported(tmp_path_factory: pytest.TempPathFactory) -> Public:
     folder = tmp_path_factory.mktemp("pondering")
-    public = Public(folder, make_key(folder / "my.key"))
     with Cup(folder / "cup", PAIR, more=PONDERS, drawn=nothing) as cup:
         cup.play()
-        publish(cup.contest, public.directory, public.private, public.key, PageOptions(languages=("en", "cs", "zh")))
-    return public
+        return cup.export(folder, pages=PageOptions(languages=("en", "cs", "zh")))
 
 
 def test_both_verifiers_accept_it(exported: Public) -> None:

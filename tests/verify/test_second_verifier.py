@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from judge.export.export import PageOptions, publish
+from judge.export.export import PageOptions
 from judge.publish.manifest import MANIFEST, write_manifest
 from judge.transparency.keys import make_key
 from judge.verify.export import verify_export
@@ -87,23 +87,21 @@ def test_the_export_has_a_copy(exported: Public) -> None:
 )
 def test_contests_of_every_kind_are_accepted(form: str, more: str, tmp_path: Path) -> None:
     """Byes, stages, duels, ratings as a criterion, and an agent that is disqualified."""
-    cup = Cup(tmp_path / "cup", STRONG_TO_WEAK, form, more + "\n[failures]\nafter = 2\nlimit = 0.4")
-    cup.play()
-    publish(cup.contest, tmp_path / "public", tmp_path / "private", make_key(tmp_path / "my.key"))
-    cup.close()
+    with Cup(tmp_path / "cup", STRONG_TO_WEAK, form, more + "\n[failures]\nafter = 2\nlimit = 0.4") as cup:
+        cup.play()
+        public = cup.export(tmp_path)
 
-    assert [] == problems(tmp_path / "public")
-    assert [] == independent_reading.problems(tmp_path / "public")
+    assert [] == problems(public.directory)
+    assert [] == independent_reading.problems(public.directory)
 
 
 def test_ratings_as_criterion_are_computed_by_the_verifier_and_the_independent_reading(tmp_path: Path) -> None:
     """The places also, without the disqualified agent."""
-    public = Public(tmp_path, make_key(tmp_path / "my.key"))
     cast = {**STRONG_TO_WEAK, "always": crasher("always", 0)}
     form = 'name = "round-robin"\ncycles = 2\ngames = 2\nranking = ["rating"]'
     with Cup(tmp_path / "cup", cast, form, "[failures]\nafter = 2\nlimit = 0.4") as cup:
         cup.play()
-        publish(cup.contest, public.directory, public.private, public.key)
+        public = cup.export(tmp_path)
 
     assert [] == independent_reading.problems(public.directory)
     rows = json.loads((public.directory / "data/standings.json").read_bytes())
@@ -168,10 +166,9 @@ def test_invalid_manifest_is_a_problem_and_no_crash(data: bytes, copy: Public) -
 
 def test_a_bye_in_another_round_is_found(tmp_path: Path) -> None:
     """There are two then in one round, at one table."""
-    public = Public(tmp_path, make_key(tmp_path / "my.key"))
     with Cup(tmp_path / "cup", STRONG_TO_WEAK, 'name = "swiss"\nrounds = 3\ngames = 2') as cup:
         cup.play()
-        publish(cup.contest, public.directory, public.private, public.key)
+        public = cup.export(tmp_path)
 
     def move_bye(rows: Any) -> None:
         next(row for row in rows if row["second"] is None)["round"] += 1
@@ -331,12 +328,11 @@ def test_page_of_a_served_site_names_changed_and_missing_files(browser: Browser,
 
 
 def test_commands_of_the_page_unpack_the_archive_that_the_organiser_names(cup: Cup, tmp_path: Path) -> None:
-    public = Public(tmp_path, make_key(tmp_path / "organiser.key"))
     web = tmp_path / "web"
     web.mkdir()
     with served(web) as address:
         options = PageOptions(languages=("en",), archive=f"{address}/spring.tar.gz")
-        publish(cup.contest, public.directory, public.private, public.key, options)
+        public = cup.export(tmp_path, pages=options)
         with tarfile.open(web / "spring.tar.gz", "w:gz") as tar:
             tar.add(public.directory, "any-name")
         page = html.unescape((public.directory / "verify.html").read_text())

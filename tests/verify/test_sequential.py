@@ -9,7 +9,6 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from judge.contest.contest import Contest
 from judge.contest_games import GameContent, GameResult, Pairing
-from judge.export.export import PageOptions, publish
 from judge.publish.load import load_store
 from judge.referee.seeds import Seed
 from judge.tournament.formats.sequential import Sequential, SprtProgress
@@ -20,9 +19,9 @@ from judge.verify.export import verify_export
 from judge.verify.schedule import pairing_problems
 from tests.contest.cups import won_by
 from tests.contest.rounds import decided_after
+from tests.contests import nothing
 from tests.publish.cups import Cast, Cup, player
 from tests.publish.public import Public
-from tests.verify.log_forgeries import nothing
 from tests.verify.second_opinion import second_opinion
 
 PAIR: Cast = {"anna": player("anna", 0.9), "bert": player("bert", 0.5)}
@@ -36,7 +35,6 @@ def key(tmp_path_factory: pytest.TempPathFactory) -> Ed25519PrivateKey:
 
 def exported(folder: Path, key: Ed25519PrivateKey, *, annuls: bool = False) -> tuple[Public, int]:
     """A test in four slots, and its number of pairings that do not count."""
-    public = Public(folder, key)
     with Cup(folder / "cup", PAIR, form=FORM, drawn=nothing) as cup:
         if annuls:
             cup.play(9, [2, 5], slots=4)
@@ -48,8 +46,7 @@ def exported(folder: Path, key: Ed25519PrivateKey, *, annuls: bool = False) -> t
         assert isinstance(form, Sequential)
         decided = decided_after(form, contest.tournament.entries(), contest.standing().played)
         assert decided is not None
-        publish(contest, public.directory, public.private, key, PageOptions(languages=("en",)))
-        return public, len(contest.store.pairings(contest.name)) - decided
+        return cup.export(folder, key), len(contest.store.pairings(contest.name)) - decided
 
 
 @pytest.mark.parametrize("annuls", [False, True])

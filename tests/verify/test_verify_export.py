@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 from judge.base.errors import InputError
-from judge.export.export import publish
 from judge.publish.manifest import PUBLIC_KEY, write_manifest
 from judge.transparency.checkpoint import read_checkpoint
 from judge.transparency.keys import make_key, public_pem
@@ -220,8 +219,7 @@ def test_a_directory_that_was_never_exported_is_refused(tmp_path: Path) -> None:
 
 
 def exported_of(cup: Cup, folder: Path) -> Public:
-    public = Public(folder, make_key(folder / "organiser.key"))
-    publish(cup.contest, public.directory, public.private, public.key)
+    public = cup.export(folder)
     cup.close()
     return public
 

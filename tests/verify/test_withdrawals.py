@@ -14,26 +14,20 @@ from judge.base.errors import InputError
 from judge.contest.order_previews import effect_of_withdraw
 from judge.contest.orders import withdraw
 from judge.contest_games import GameState, Pairing
-from judge.export.export import publish
 from judge.store.contests import Store
 from judge.store.orders import OrganiserOrder
 from judge.tournament.formats.groups import Groups
 from judge.tournament.formats.knockout import Knockout
 from judge.tournament.formats.round_robin import RoundRobin
 from judge.tournament.formats.swiss import Swiss
-from judge.transparency.keys import make_key
 from judge.verify.export import verify_export
 from tests.contest.cups import better_seed, cup, enter, snapshot
+from tests.contests import WITHDRAWN, with_a_withdrawal
 from tests.publish.cups import STRONG_TO_WEAK, Cup
-from tests.publish.public import Public, change, sign_again
+from tests.publish.public import change, sign_again
 from tests.verify import independent_reading
 from tests.verify.second_opinion import second_opinion
 
-FORMS = {
-    "round-robin": 'name = "round-robin"\ngames = 2',
-    "groups": 'name = "groups"\ngames = 2\npromoted = 1',
-    "swiss": 'name = "swiss"\nrounds = 4\ngames = 2',
-}
 WHY = "the author asked for it"
 
 
@@ -41,20 +35,9 @@ def order(agent: str, key: str = "") -> OrganiserOrder:
     return OrganiserOrder("Olga", "withdraw-agent", agent, WHY, key)
 
 
-def exported(folder: Path, form: str) -> Public:
-    """A contest from which an agent withdraws after three games."""
-    public = Public(folder, make_key(folder / "my.key"))
-    with Cup(folder / "cup", STRONG_TO_WEAK, FORMS[form]) as played:
-        played.play(3)
-        withdraw(played.contest, order(next(iter(STRONG_TO_WEAK))))
-        played.play()
-        publish(played.contest, public.directory, public.private, public.key)
-    return public
-
-
-@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("form", WITHDRAWN)
 def test_both_verifiers_follow_a_withdrawal(form: str, tmp_path: Path) -> None:
-    agent, public = next(iter(STRONG_TO_WEAK)), exported(tmp_path, form)
+    agent, public = next(iter(STRONG_TO_WEAK)), WITHDRAWN[form].export(tmp_path)
 
     report = verify_export(public.directory, public.public_key)
 
@@ -64,9 +47,9 @@ def test_both_verifiers_follow_a_withdrawal(form: str, tmp_path: Path) -> None:
     assert [] == second_opinion(public.directory, public.public_key)
 
 
-@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("form", WITHDRAWN)
 def test_a_removed_withdrawal_is_found_by_both(form: str, tmp_path: Path) -> None:
-    public = exported(tmp_path, form)
+    public = WITHDRAWN[form].export(tmp_path)
     for kind in ("json", "csv"):
         (public.directory / f"data/withdrawn.{kind}").unlink()
     sign_again(public)
@@ -82,7 +65,7 @@ def test_a_removed_withdrawal_is_found_by_both(form: str, tmp_path: Path) -> Non
 
 
 def test_another_reason_is_found_by_both(tmp_path: Path) -> None:
-    public = exported(tmp_path, "swiss")
+    public = WITHDRAWN["swiss"].export(tmp_path)
 
     def rewrite(rows: Any) -> None:
         rows[0]["why"] = "it was too strong"
@@ -108,7 +91,9 @@ def test_groups_that_an_earlier_version_drew_round_by_round_verify(
 
     with monkeypatch.context() as earlier:
         earlier.setattr(Groups, "next", first_round)
-        public = exported(tmp_path, "groups")
+        with Cup(tmp_path / "cup", STRONG_TO_WEAK, WITHDRAWN["groups"].form) as played:
+            with_a_withdrawal(played)
+            public = played.export(tmp_path)
     pairings = json.loads((public.directory / "data/pairings.json").read_text())
     assert next(iter(STRONG_TO_WEAK)) not in {pairing[seat] for pairing in pairings for seat in ("first", "second")}
 

@@ -24,6 +24,7 @@ from judge.publish.load import load_store
 from judge.store.orders import OrganiserOrder
 from judge.store.practice_games import GONE, PracticeGames, PracticeResult
 from judge.submissions.service import IntakeDirectory
+from tests.contests import JOINING, LADDER, with_a_submission
 from tests.publish.cups import Cup
 from tests.site.browser import Browser
 from tests.verify.test_ladder import joins
@@ -39,12 +40,21 @@ address_requests_per_minute = 100000
 """
 
 
+def in_which_zoe_plays(cup: Cup) -> None:
+    with_a_submission(cup)
+    cup.contest.enter_passed = enter_passed
+    cup.play(14)
+
+
+AT_THE_DESK = replace(JOINING, name="joined", form=f"{LADDER}{INTAKE}", happens=in_which_zoe_plays)
+
+
 class Desk:
     """A ladder with an agent of eve, and its service."""
 
     def __init__(self, folder: Path, stack: ExitStack) -> None:
-        self.cup: Cup = stack.enter_context(joins(folder, INTAKE))
-        self.cup.play(14)
+        self.cup: Cup = stack.enter_context(AT_THE_DESK.contest(folder))
+        self.cup.contest.enter_passed = enter_passed
         self.directory: IntakeDirectory = intake_directory(load_plan(folder))
         self.service, self.console = stack.enter_context(service_of(folder))
         console, self.site = self.console, "same-origin"

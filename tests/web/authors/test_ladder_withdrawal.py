@@ -20,18 +20,15 @@ from judge.contest.orders import (
     withdraw,
 )
 from judge.contest.plan import load_plan
-from judge.export.export import PageOptions, publish
 from judge.store.orders import OrganiserOrder
 from judge.store.types import NOT_ENTERED, WITHDRAWN, NameTakenError, State, Upload
-from judge.transparency.keys import make_key
 from judge.verify.export import verify_export
 from tests.broadcast.test_recorder import until
+from tests.contests import submit
 from tests.publish.cups import player
-from tests.publish.public import Public
 from tests.site.browser import Browser
 from tests.verify.second_opinion import second_opinion
 from tests.verify.test_ladder import joins
-from tests.verify.test_late_entries import submit
 from tests.web.authors.test_ladder import INTAKE, Desk, api
 from tests.web.intake.conftest import make_token
 from tests.web.live.serving import serving_all
@@ -115,7 +112,6 @@ def test_programs_withdraw_over_the_api_repeatedly(desk: Desk, method: str, path
 def test_agent_that_left_returns_as_a_new_version_with_its_rating_and_both_verifiers_follow(
     desk: Desk, tmp_path: Path
 ) -> None:
-    public = Public(tmp_path, make_key(tmp_path / "organiser.key"))
     assert 303 == leave(desk)[0]
     submit(desk.cup, "zoe", "eve")
     entry = desk.cup.contest.snapshot.by_name()["zoe"]
@@ -126,18 +122,17 @@ def test_agent_that_left_returns_as_a_new_version_with_its_rating_and_both_verif
     assert f"{IN} 2; {REPLACED}" == sentence(desk)
     desk.cup.play()
     assert "the season has ended" in sentence(desk)
-    publish(desk.cup.contest, public.directory, public.private, public.key, PageOptions(languages=("en",)))
+    public = desk.cup.export(tmp_path)
     assert [] == list(verify_export(public.directory, public.public_key).problems)
     assert [] == second_opinion(public.directory, public.public_key)
 
 
 def test_delayed_return_is_found(desk: Desk, tmp_path: Path) -> None:
-    public = Public(tmp_path, make_key(tmp_path / "organiser.key"))
     assert 303 == leave(desk)[0]
     submit(desk.cup, "zoe", "eve")
     desk.cup.contest.enter_passed = lambda _: False
     desk.cup.play()
-    publish(desk.cup.contest, public.directory, public.private, public.key, PageOptions(languages=("en",)))
+    public = desk.cup.export(tmp_path)
     problem = "submission 2, zoe, had passed, but had not entered"
     assert any(problem in each for each in verify_export(public.directory, public.public_key).problems)
 

@@ -12,16 +12,13 @@ from judge.agents.program_files import program_digest
 from judge.contest.entries import intake_directory
 from judge.contest.orders import enter_passed
 from judge.contest.plan import load_plan
-from judge.export.export import PageOptions, publish
 from judge.statistics.online_ratings import Prior
 from judge.store.types import WITHDRAWN
 from judge.submissions.pipeline import OnStep, Processor, UploadJob, UploadOutcome
 from judge.tournament.ladder import LadderHistory, follow
-from judge.transparency.keys import make_key
 from judge.verify.export import verify_export
+from tests.contests import nothing
 from tests.publish.cups import STRONG_TO_WEAK, Cup, player
-from tests.publish.public import Public
-from tests.verify.log_forgeries import nothing
 from tests.verify.second_opinion import second_opinion
 from tests.verify.test_ladder import FAILURES, FORM
 from tests.web.intake.conftest import POLL_INTERVAL_S, ended, make_token, send
@@ -64,7 +61,6 @@ def with_files(job: UploadJob, tell: OnStep) -> UploadOutcome:
 
 
 def test_uploaded_agent_and_its_new_version_join_play_and_verify(tmp_path: Path) -> None:
-    public = Public(tmp_path, make_key(tmp_path / "organiser.key"))
     cast = {**STRONG_TO_WEAK, "zoe": player("zoe", 0.7), "zoe.2": player("zoe.2", 0.9)}
     with Cup(tmp_path / "cup", cast, FORM + INTAKE, FAILURES, first=4, drawn=nothing) as cup:
         cup.contest.enter_passed = enter_passed
@@ -95,7 +91,7 @@ def test_uploaded_agent_and_its_new_version_join_play_and_verify(tmp_path: Path)
         last = cup.store.games(cup.contest.name)[-1]
         assert last.number == 24
         assert max(game.number for game in games_of(cup, "zoe")) < min(game.number for game in games_of(cup, "zoe.2"))
-        publish(cup.contest, public.directory, public.private, public.key, PageOptions(languages=("en",)))
+        public = cup.export(tmp_path)
     report = verify_export(public.directory, public.public_key)
     assert [] == list(report.problems)
     assert report.is_over
@@ -103,7 +99,6 @@ def test_uploaded_agent_and_its_new_version_join_play_and_verify(tmp_path: Path)
 
 
 def test_author_leaves_on_the_page_returns_with_the_same_files_and_verifiers_follow(tmp_path: Path) -> None:
-    public = Public(tmp_path, make_key(tmp_path / "organiser.key"))
     cast = {**STRONG_TO_WEAK, "zoe": player("zoe", 0.7), "zoe.2": player("zoe.2", 0.7)}
     with Cup(tmp_path / "cup", cast, FORM + INTAKE, FAILURES, first=4, drawn=nothing) as cup:
         cup.contest.enter_passed = enter_passed
@@ -134,7 +129,7 @@ def test_author_leaves_on_the_page_returns_with_the_same_files_and_verifiers_fol
         assert [f"{agent}: withdrawn by its author" for agent in ("zoe", "zoe.2")] == [line.text for line in left]
         assert {"eve"} == {line.who for line in left}
         assert games_of(cup, "zoe.2")
-        publish(cup.contest, public.directory, public.private, public.key, PageOptions(languages=("en",)))
+        public = cup.export(tmp_path)
     report = verify_export(public.directory, public.public_key)
     assert [] == list(report.problems)
     assert report.is_over

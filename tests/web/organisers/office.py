@@ -18,6 +18,7 @@ from judge.web.kit.forms import proof_of
 from judge.web.kit.middleware import Asgi
 from judge.web.organisers.app import ORDER_FORM
 from judge.web.organisers.console import Console
+from tests.contests import Recipe
 from tests.patience import PATIENCE_S
 from tests.publish.cups import STRONG_TO_WEAK, Cup
 from tests.web.service import Answer, call, service_of
@@ -110,9 +111,10 @@ def proof(token: str) -> str:
 def office(folder: Path, played: int = PLAYED, strangers: int = 10_000_000) -> Iterator[Office]:
     """A contest of which some games are over."""
     with ExitStack() as stack:
-        cup = stack.enter_context(Cup(folder, CAST, more=PATIENCE.format(strangers=strangers)))
+        more = PATIENCE.format(strangers=strangers)
+        recipe = Recipe(f"office-{played}", CAST, more=more, happens=lambda cup: cup.play(played, void=(2,)))
+        cup = stack.enter_context(recipe.contest(folder))
         make_key(folder / "organiser.key")
-        cup.play(played, void=(2,))
         yield stack.enter_context(office_of(cup))
 
 
