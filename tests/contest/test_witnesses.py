@@ -33,8 +33,8 @@ from tests.contests import PAIR
 from tests.publish.cups import Cup
 from tests.publish.public import Public
 from tests.transparency.standard_witness import Service, StandardWitness, serving
+from tests.verify.by_node import problems as problems_by_node
 from tests.verify.log_forgeries import lines_of, rewrite
-from tests.verify.test_second_verifier import problems as problems_by_node
 
 WITNESS = "example.net/ada"
 ORIGIN = "judge-contest/spring-cup"

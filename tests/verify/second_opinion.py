@@ -4,7 +4,7 @@ that follows from records and journal."""
 from pathlib import Path
 
 from tests.verify import independent_reading
-from tests.verify.test_second_verifier import problems as problems_by_node
+from tests.verify.by_node import problems as problems_by_node
 
 
 def second_opinion(directory: Path, *key: Path) -> list[str]:

@@ -29,11 +29,12 @@ from tests.publish.cups import STRONG_TO_WEAK, Cup
 from tests.publish.public import Public
 from tests.site.browser import Browser
 from tests.verify import independent_reading
+from tests.verify.by_node import problems as problems_by_node
+from tests.verify.by_node import verify
 from tests.verify.forger import FORMS, Forger, hold, steady_clock
 from tests.verify.forgeries import FORGERIES
 from tests.verify.second_opinion import second_opinion
-from tests.verify.test_second_verifier import problems as problems_by_node
-from tests.verify.test_second_verifier import said_by, verify
+from tests.verify.test_second_verifier import said_by
 
 OPENINGS = "h8i9\nh8h9\ng8j9\n"
 """Those of the contests of `tests.publish.cups`."""

@@ -12,8 +12,8 @@ from judge.cli.contest.verify import verify as verify_command
 from judge.publish.manifest import GIT_FILE, MANIFEST
 from judge.verify.export import verify_export
 from tests.publish.public import Public, sign_again
-from tests.verify.test_second_verifier import problems as problems_by_node
-from tests.verify.test_second_verifier import verify as verify_by_node
+from tests.verify.by_node import problems as problems_by_node
+from tests.verify.by_node import verify as verify_by_node
 
 UNDONE = "line ends were changed by git or a copy tool (files: "
 

@@ -19,10 +19,10 @@ from judge.verify.export import verify_export
 from tests.examples import sized
 from tests.publish.public import Public
 from tests.verify import independent_reading
+from tests.verify.by_node import problems as problems_by_node
 from tests.verify.forger import FORMS, Forger, Form, kept_checkpoint
 from tests.verify.forgeries import FORGERIES, Forgery, Found
 from tests.verify.log_forgeries import lines_of
-from tests.verify.test_second_verifier import problems as problems_by_node
 
 HERE = Path(__file__).parents[1]
 COUNT = sized(0, 1000)

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.publish.public import Public, sign_again
-from tests.verify.test_second_verifier import problems
+from tests.verify.by_node import problems
 
 SIZE = 2_000_000
 

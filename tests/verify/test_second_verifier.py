@@ -26,24 +26,8 @@ from tests.publish.cups import STRONG_TO_WEAK, Cup, crasher
 from tests.publish.public import Public, change, sign_again
 from tests.site.browser import Browser
 from tests.verify import independent_reading
-
-VERIFIER = Path(__file__).parents[2] / "judge/site/templates/verify.mjs"
-
-
-def verify(directory: Path, *key: Path | str) -> tuple[int, list[str]]:
-    """The exit code and the lines of the copy that is not in the export: a forger changes that one too."""
-    node = shutil.which("node")
-    assert node is not None, "there is no Node.js here; scripts/test installs it"
-    done = subprocess.run([node, VERIFIER, directory, *key], capture_output=True, text=True, check=False)
-    assert "" == done.stderr
-    return done.returncode, done.stdout.splitlines()
-
-
-def problems(directory: Path, *key: Path) -> list[str]:
-    code, lines = verify(directory, *key)
-    found = [line.removeprefix("problem: ") for line in lines if line.startswith("problem: ")]
-    assert bool(found) == bool(code)
-    return found
+from tests.verify.by_node import VERIFIER, node, problems, verify
+from tests.verify.second_opinion import second_opinion
 
 
 def test_unchanged_export_is_accepted_and_unchecked_parts_are_listed(exported: Public) -> None:
@@ -58,6 +42,22 @@ def test_unchanged_export_is_accepted_and_unchecked_parts_are_listed(exported: P
     assert tables - {"data/journal.json"} == set(re.findall(r"data/[a-zA-Z.]+", unread))
     assert not any("who signed" in line for line in lines)
     assert any("who signed" in line for line in verify(exported.directory)[1])
+
+
+def run_alone(*words: Path) -> subprocess.CompletedProcess[str]:
+    """The command that its page names."""
+    return subprocess.run([node(), VERIFIER, *words], capture_output=True, text=True, check=False)
+
+
+def test_command_prints_what_the_process_for_many_directories_prints(exported: Public, copy: Public) -> None:
+    (copy.directory / "index.html").write_text("changed")
+    for public in (exported, copy):
+        done = run_alone(public.directory, public.public_key)
+        assert (done.returncode, done.stdout.splitlines()) == verify(public.directory, public.public_key)
+        assert "" == done.stderr
+    done = run_alone()
+    assert (2, "") == (done.returncode, done.stdout)
+    assert done.stderr.startswith("verify.mjs: usage: node verify.mjs DIRECTORY")
 
 
 def test_both_verifiers_name_the_same_manifest_and_key(exported: Public) -> None:
@@ -91,8 +91,7 @@ def test_contests_of_every_kind_are_accepted(form: str, more: str, tmp_path: Pat
         cup.play()
         public = cup.export(tmp_path)
 
-    assert [] == problems(public.directory)
-    assert [] == independent_reading.problems(public.directory)
+    assert [] == second_opinion(public.directory)
 
 
 def test_ratings_as_criterion_are_computed_by_the_verifier_and_the_independent_reading(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from judge.cli.contest.verify import verify as verify_command
 from judge.transparency.checkpoint import COSIGNATURE, key_id, read_checkpoint, verifier_key
 from tests.publish.public import Public, sign_again
 from tests.transparency.standard_witness import StandardWitness
-from tests.verify.test_second_verifier import verify
+from tests.verify.by_node import verify
 
 NAME = "witness.example.org"
 LATEST = 253_402_300_799
