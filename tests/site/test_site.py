@@ -27,6 +27,7 @@ from judge.store.types import JournalLine
 from judge.tournament.formats.round_robin import RoundRobin
 from judge.tournament.snapshot import FailuresPlan, Snapshot, SnapshotEntry, SnapshotImage
 from judge.translations.language import CODES, languages
+from tests.examples import evidence, sized
 from tests.publish.cups import STRONG_TO_WEAK, Cup, player
 from tests.publish.public import Public
 from tests.records import recorded
@@ -640,9 +641,9 @@ def many_games(agents: int, count: int) -> PublishedContest:
 
 def test_the_site_grows_with_the_games_and_no_page_with_all_of_them() -> None:
     """Four times the games among as many agents: four times the bytes at most, on pages that stay readable."""
-    proof = Proof("", "", [])
+    proof, few = Proof("", "", []), sized(400, 1_000)
     small, large = (
-        {path: len(data) for path, data in site(many_games(30, games), {}, proof)} for games in (1_000, 4_000)
+        {path: len(data) for path, data in site(many_games(30, games), {}, proof)} for games in (few, 4 * few)
     )
 
     assert sum(large.values()) < 4.4 * sum(small.values())
@@ -654,7 +655,9 @@ FIXED = sum(len(asset(name)) for name in (STYLE, "games.js"))
 """Bytes that a page loads besides itself; `site` writes no pages of games, and only one page loads the verifier."""
 
 
-@pytest.mark.parametrize(("agents", "games"), [(4, 4_000), (50, 2_500), (200, 1_000)])
+@pytest.mark.parametrize(
+    ("agents", "games"), [pytest.param(4, 4_000, marks=evidence), (50, 2_500), pytest.param(200, 1_000, marks=evidence)]
+)
 def test_no_page_weighs_more_than_readers_were_promised(agents: int, games: int) -> None:
     pages = dict(site(many_games(agents, games), {}, Proof("", "", []), languages(["zh"])))
 

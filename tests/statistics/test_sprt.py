@@ -16,7 +16,7 @@ from judge.statistics.sprt import Sprt, SprtDecision, SprtModel, SprtState
 from tests.examples import examples, sized
 from tests.statistics.many_ratios import ratios
 
-TABLES = sized(60, 50_000)
+TABLES = sized(30, 50_000)
 MOST_COMPARED = 5
 
 

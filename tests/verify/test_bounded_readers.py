@@ -26,6 +26,7 @@ from judge.transparency.keys import read_public_key
 from judge.transparency.receipt import read_receipt
 from judge.transparency.tiles import read_leaves
 from judge.verify.export import difference
+from tests.examples import sized
 from tests.publish.public import Public
 
 MEMORY = 100
@@ -34,11 +35,11 @@ MEMORY = 100
 SECONDS = 10e-6
 """For each byte: a hundred times what is needed."""
 
-LEAST_BYTES, LEAST_S = 64 << 20, 5.0
-"""What a small input may take."""
-
-SIZE = 100_000
+SIZE = sized(20_000, 100_000)
 """Bytes of a hostile input."""
+
+LEAST_BYTES, LEAST_S = sized(13 << 20, 64 << 20), sized(1, 5)
+"""What a small input may take."""
 
 READERS: dict[str, Callable[[bytes], object]] = {
     "record": lambda data: parse_foreign(RecordFile, data, "it"),
@@ -171,7 +172,7 @@ def test_mutated_files_are_read_or_refused(reader: str, logged: Public) -> None:
 
 def test_without_failing_fast_the_memory_is_not_bounded() -> None:
     """The control: pydantic collects all errors by default."""
-    data = HOSTILE["zeros where a manifest has files"](SIZE)
+    data = HOSTILE["zeros where a manifest has files"](100_000)
 
     # It is native memory, which only the errors show.
     with pytest.raises(ValueError, match=r"5\d\d\d\d validation errors"):

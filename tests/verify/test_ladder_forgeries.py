@@ -36,8 +36,9 @@ from judge.verify.ladder import admission_problems, ladder_problems
 from judge.verify.log import ReadLog, log_problems
 from tests.contest.cups import won_by
 from tests.contests import nothing, submit
-from tests.examples import sized
+from tests.examples import EVIDENCE, sized
 from tests.publish.cups import Cast, Cup, player
+from tests.verify.forger import steady_clock
 from tests.verify.test_ladder import order
 
 GAMES = 60
@@ -592,6 +593,7 @@ def season(seed: int, kind: Any = None) -> tuple[int, list[str]]:
     """Play a season; the number of forged choices, and what the verifier finds."""
     Forged.forgeries = 0
     with (
+        steady_clock(),
         TemporaryDirectory(prefix="judge-test-", dir="/dev/shm") as folder,
         pytest.MonkeyPatch.context() as patch,
     ):
@@ -609,8 +611,23 @@ def season(seed: int, kind: Any = None) -> tuple[int, list[str]]:
             return Forged.forgeries, problems(played)
 
 
-def seeds() -> Iterator[int]:
-    yield from range(1000 * EACH)
+FIRST_SEEDS = {
+    "NoAnchor": 2,
+    "Starved": 18,
+    "Neighbours": 2,
+    "LateResults": 2,
+    "Reordered": 2,
+    "KeptResult": 29,
+    "Ignored": 2,
+    "ParentsPrior": 1,
+    "LastPrior": 7,
+}
+"""The first season that the forgery changes, where it is not the first one."""
+
+
+def seeds(name: str) -> Iterator[int]:
+    first = 0 if EVIDENCE else FIRST_SEEDS.get(name, 0)
+    yield from range(first, first + 1000 * EACH)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -623,7 +640,7 @@ def test_honest_seasons_have_no_problems(seed: int) -> None:
 @pytest.mark.parametrize(("name", "kind"), KINDS, ids=[name for name, _ in KINDS])
 def test_each_forgery_is_found(name: str, kind: Any) -> None:
     found, without_effect = 0, 0
-    for seed in seeds():
+    for seed in seeds(name):
         forged, complaints = season(seed, kind)
         assert complaints if forged else not complaints, (name, seed)
         found += bool(forged)
