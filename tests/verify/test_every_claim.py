@@ -29,11 +29,7 @@ UNCHECKED = re.compile(
     # Measurements; states of folders that no later game began with; notes, some of which come from private lines.
     | records/.*\ record\.seats\.\*\.(memory_peak_bytes|cpu_ms|lingered_ms|notes\.\*|folders\..*)
     | records/.*\ record\.(placement\..*|judge_late_ms)     # where: the certificate has it if there are enough games
-<<<<<<< HEAD
-    | records/N\.attempt-N\.json\ record\.(seconds|started_at|reason)                        # nothing was ruled
-=======
     | records/N\.attempt-N\.json\ record\.(seconds|reason)                                   # nothing was ruled
->>>>>>> ddd8bc76 (verify: refuse times and texts that contradict the log's order)
     | records/N\.attempt-N\.json\ record\.seats\.\*\.(about\..*|charged_ms|lingered_cpu_ms)
     | records/N\.attempt-N\.json\ record\.plies\.\*\.(ms|memory_bytes|search\..*)
     """,
