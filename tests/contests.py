@@ -72,7 +72,7 @@ class Recipe:
     def _key(self) -> str:
         plain = {name: value for name, value in self.options.items() if not callable(value)}
         what = getattr(self.happens, "__qualname__", "")
-        words = [[*self.cast], self.form, self.more, what, [*self.pages.languages], plain]
+        words = [[*self.cast], self.form, self.more, what, self.pages.address, [*self.pages.languages], plain]
         return f"{self.name}-{hashlib.sha256(json.dumps(words).encode()).hexdigest()[:8]}"
 
     def _play(self, folder: Path) -> None:
