@@ -42,8 +42,9 @@ def test_a_game_that_was_set_aside_and_tried_again_is_in_the_log(logged_copy: Pu
     def tell(lines: list[JournalLine]) -> None:
         void = lines[NOTE - 1]
         assert "void" == void.event
+        texts = {"set-aside": f"void 3 times in a row: {void.text}", "released": "the organiser"}
         lines[NOTE:NOTE] = [
-            replace(void, event=event, attempt=None, digest=None, text="") for event in ("set-aside", "released")
+            replace(void, event=event, attempt=None, digest=None, text=text) for event, text in texts.items()
         ]
 
     rewrite(logged_copy, tell)
