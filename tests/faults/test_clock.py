@@ -25,6 +25,7 @@ WALL = {
 """What a module's `time` or a `datetime` has of the clock that can be set."""
 
 ALLOWED = {
+    "cluster/checkers.py: now": "whether a worker's date in a record would contradict the log, in hours",
     "cluster/machine.py: time": "how old files are that have arrived in part, in days",
     "cluster/security.py: now": "from when to when a host's certificate holds",
     "contest/take_snapshot.py: now": "the date in the document of a contest",
@@ -33,7 +34,7 @@ ALLOWED = {
     "contest/backup.py: now": "the date in the manifest of a backup, which nothing is decided by",
     "contest/plan.py: now": "whether a contest may begin, by the moments of its file",
     "contest/window_keeper.py: now": "when a contest opens, closes and starts by its file, which names moments of it",
-    "referee/play.py: now": "the date in a record, which nothing is decided by",
+    "referee/play.py: now": "the date in a record, which the verifier compares with the log, in days",
     "sandbox/docker/reaper.py: time": "how old rubbish of unknown owners is, in hours",
     "sandbox/docker/container.py: time": "until when the Engine is asked for its events; only others can make one",
 }
