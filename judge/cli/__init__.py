@@ -91,7 +91,7 @@ _PANELS: Mapping[str, Places] = {
     },
     "Reference": {
         "policies": ("judge.cli.reference:policies", "Show policies: files with the rules and limits of games."),
-        "agents": ("judge.cli.reference:agents", "List the house agents: opponents and examples."),
+        "agents": ("judge.cli.reference:agents", "List the house agents and the starters."),
         "schema": ("judge.cli.reference:schema", "Print the JSON schema of a policy, spec, record or agent manifest."),
         "verdicts": (
             "judge.cli.reference:verdicts",

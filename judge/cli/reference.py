@@ -24,7 +24,7 @@ from judge.terminal.output import make_table, print_json
 
 policies = typer.Typer(help="Show policies: files with the rules and limits of games.", no_args_is_help=True)
 agents = typer.Typer(
-    help="List the house agents, which are opponents and examples, and the folder of the starters.",
+    help="List the house agents and the starters.",
     no_args_is_help=True,
 )
 

@@ -118,13 +118,13 @@ def test_menu_offers_no_page_without_contents(service: Service) -> None:
 
 @pytest.mark.parametrize("folder", ["", "cs/", "zh/"])
 def test_menus_of_authors_and_organisers_offer_no_page_without_contents(
-    folder: str, service: Service, directory: IntakeDirectory
+    folder: str, own_service: Service, directory: IntakeDirectory
 ) -> None:
     """Signed in or not."""
     author = make_token(directory, "ada")
     with closing(Tokens(directory.store_url, directory.contest)) as tokens:
         organiser = tokens.make("Olga", "test", TokenRole.ACT)
-    with service.client(author) as ada:
+    with own_service.client(author) as ada:
         assert "passed" == ended(ada, send(ada, "good five"))["state"]
     cookies = {"author": f"judge-author={author}", "organiser": f"judge-organiser={organiser}", "": ""}
     paths = {
@@ -133,13 +133,13 @@ def test_menus_of_authors_and_organisers_offer_no_page_without_contents(
         "organiser": [f"organiser/{name}.html" for name in ("index", "submissions", "authors", "settings", "orders")],
     }
     for who, path in [(who, path) for who, each in paths.items() for path in each]:
-        address = f"{service.url}/{folder}{path}"
+        address = f"{own_service.url}/{folder}{path}"
         answer = httpx.get(address, headers={"cookie": cookies[who]}, timeout=PATIENCE_S)
         assert 200 == answer.status_code or not who, path
         menu = re.search(r"<nav aria-label=[^>]*>(.*?)</nav>", answer.text, re.DOTALL)
         assert menu is not None, path
         links = [str(httpx.URL(address).join(href)) for href in re.findall(r'href="([^"]*)"', menu[1])]
-        names = {link.removeprefix(f"{service.url}/{folder}") for link in links}
+        names = {link.removeprefix(f"{own_service.url}/{folder}") for link in links}
         assert {"index.html", "author/index.html"} == names, path
 
 
