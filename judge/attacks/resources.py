@@ -51,7 +51,8 @@ BY_PROCESSES = (
     ),
     Attack(
         id="C1.bomb", title="starts processes that start processes", program="processes", words=("bomb",),
-        danger="an agent could use up the host's processes", policy=TURN, expected=replace(LATE, did={"processes": 5}),
+        danger="an agent could use up the host's processes", policy=TURN,
+        expected=replace(LATE, did={"processes": 5}, also=(Verdict.MEMORY,)),  # of the kernel
         control="it would be a danger to the host",
     ),
     Attack(

@@ -32,6 +32,7 @@ from judge.verify.sample import Sample
 from tests.contests import JOINING, LADDER, VERSIONS, nothing, submit
 from tests.publish.cups import STRONG_TO_WEAK, Cup, player
 from tests.publish.public import Public
+from tests.verify.forger import steady_clock
 from tests.verify.second_opinion import second_opinion
 
 FORM = LADDER
@@ -45,7 +46,7 @@ def key(tmp_path_factory: pytest.TempPathFactory) -> Ed25519PrivateKey:
 
 def season(folder: Path, key: Ed25519PrivateKey, *, is_eventful: bool = False) -> Public:
     """A ladder from its beginning to its export."""
-    with Cup(folder / "cup", STRONG_TO_WEAK, form=FORM, more=FAILURES, drawn=nothing) as cup:
+    with steady_clock(), Cup(folder / "cup", STRONG_TO_WEAK, form=FORM, more=FAILURES, drawn=nothing) as cup:
         if is_eventful:
             happens(cup)
         cup.play()

@@ -59,7 +59,7 @@ def test_a_line_is_never_held_back() -> None:
 
 def test_partial_marker_is_returned_as_text() -> None:
     end = EndMark()
-    other = bytes([end.mark[1] ^ 1])
+    other = bytes([end.mark[1] ^ 1 or 2])  # 0 could begin the mark again
     assert end.feed(b"a\0") == (b"a", False)
     assert end.feed(other) == (b"\0" + other, False)
 
