@@ -15,7 +15,6 @@ from judge.store.types import (
     RATED,
     SET_ASIDE,
     WINDOW,
-    WORKER,
     JournalLine,
     State,
 )
@@ -34,7 +33,6 @@ _FORMS: Mapping[str, str] = {
     "stopped": r"(?P<first>.+) - (?P<second>[^:]+): void [0-9]{1,9} times in a row: .*",
     "late": r"[^:]+: .*",
     "settings": r"[a-z_]{1,20}: .* -> .*: .*",
-    WORKER: r"worker .{1,80}? (plays: [0-9]{1,6} slots|is lost|is given no games: .*)",
     OPENED: MOMENT,
     CLOSED: MOMENT,
     BEGINS: MOMENT,
@@ -42,7 +40,9 @@ _FORMS: Mapping[str, str] = {
     rf"(the contest starts at {MOMENT})?",
     **dict.fromkeys((state.value for state in State), _SUBMISSION),
 }
-"""Texts of events without a check elsewhere, as regular expressions. Reasons of an organiser have any text."""
+"""Texts of events without a check elsewhere, as regular expressions. Reasons of an organiser, and notes on
+workers, have any text.
+"""
 
 _FORMS_OF_EVENTS = {event: re.compile(form, re.DOTALL) for event, form in _FORMS.items()}
 

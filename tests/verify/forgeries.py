@@ -779,7 +779,6 @@ ODD_LINES: Mapping[str, tuple[str, str]] = {
     "an event that no judge writes": ("Disqualified", "anna: too strong"),
     "an event in wide letters": ("\uff41ccepted", "anna won: 5 in a row"),
     "a submission without a number": ("passed", "submission one: anna"),
-    "a worker that wins": ("worker", "worker anna has won"),
     "a rating without a number": ("rated", "anna: the best"),
     "a start at no moment": ("begins", "tomorrow"),
     "a start at a later moment": ("begins", "2013-04-02 18:00:00 UTC"),

@@ -40,7 +40,6 @@ TEXTS = {  # of events whose text no table has; reasons of an organiser are free
     "late": r"[^:]+: .*",
     "rated": r"[^:]+: -?\d+ Elo, standard error \d+",
     "settings": r"\w+: .* -> .*: .*",
-    "worker": r"worker .+ (plays: \d+ slots|is lost|is given no games: .*)",
     "window": rf"none|(submissions [a-z, ]+{MOMENT}(, close at {MOMENT})?(; )?)?(the contest starts at {MOMENT})?",
     **dict.fromkeys(MOMENT_EVENTS, MOMENT),
     **dict.fromkeys(SUBMISSION_EVENTS, r"submission \d+(: .+)?"),
