@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from judge.attacks.attack import BY_ITSELF, Attack, Control, Expected, Observed, Opponent
 from judge.attacks.weak_box import allowing, as_pid_1, both
+from judge.attacks.weak_judge import UnwatchedWire
 from judge.games.types import Verdict
 
 TURN = {"clock": {"turn_ms": 500}}
@@ -133,7 +134,10 @@ AFTER_A_VOID = (
     ),
     Attack(
         id="V10", title="has the kernel work for timers and ending processes", program="cpu", words=("storm", SPAN),
-        danger=FARMED, policy=TURN, earns_void=True, expected=LATE,
-        control=patient(signals=1000, children=100),
+        danger=FARMED, policy=TURN, earns_void=True, expected=replace(LATE, also=(Verdict.MEMORY,)),  # of the kernel
+        control=replace(
+            patient(signals=1000, children=100),
+            off="the limit of a turn, and the judge's limit of the kernel's memory", wire=UnwatchedWire,
+        ),
     ),
 )  # fmt: skip
