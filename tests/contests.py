@@ -1,7 +1,7 @@
 """Contests that are played and exported once for all tests, which get copies.
 
 They are in `.build/contests/DIGEST`; the digest is of the files of the judge and of the tests. A process that uses one
-holds a shared lock on the directory, and removes those of other digests that nobody uses.
+holds a shared lock on the directory, and removes those of other digests that are not in use.
 """
 
 import gc
@@ -98,7 +98,7 @@ def _kept(name: str, make: Callable[[Path], None]) -> Path:
 
 @contextmanager
 def _unpatched() -> Iterator[None]:
-    """Without what the present test has patched: the contest is for all."""
+    """Undo the patches of the present test for a while: other tests get the contest as well."""
     patches = [each for each in gc.get_objects() if isinstance(each, pytest.MonkeyPatch)]
     changes = [change for each in patches for change in reversed(each._setattr)]
     patched = [(target, name, vars(target)[name]) for target, name, _ in changes if name in vars(target)]

@@ -23,10 +23,7 @@ from judge.referee.verdict_help import FAULTS, RULED
 from judge.terminal.output import make_table, print_json
 
 policies = typer.Typer(help="Show policies: files with the rules and limits of games.", no_args_is_help=True)
-agents = typer.Typer(
-    help="List the house agents and the starters.",
-    no_args_is_help=True,
-)
+agents = typer.Typer(help="List the house agents and the starters.", no_args_is_help=True)
 
 PolicyArgument = Annotated[str, typer.Argument(help=POLICY_HELP, autocompletion=complete_policy)]
 

@@ -188,8 +188,8 @@ class Database:
         number = 0 if last is None else None if last.number is None else last.number + 1
         time = max(self._stamp() if at is None else stamp(at), "" if last is None else last.at)
         place = {"contest": contest, "game": game, "attempt": attempt, "number": number}
-        told = {"event": event, "text": text, "digest": digest, "who": who}
-        connection.execute(insert(journal), {**place, **told, "at": time})
+        values = {"event": event, "text": text, "digest": digest, "who": who, "at": time}
+        connection.execute(insert(journal), {**place, **values})
         return number
 
     def _time_of_next_line(self, connection: Connection, contest: str) -> datetime:

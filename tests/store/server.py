@@ -3,10 +3,8 @@
 import atexit
 import os
 import shutil
-import signal
 import subprocess
 import tempfile
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
@@ -17,7 +15,6 @@ import pytest
 from sqlalchemy import create_engine, text
 
 from judge.base.locks import locked
-from tests.patience import PATIENCE_S
 
 SERVERS = sorted(Path("/usr/lib/postgresql").glob("*/bin/postgres"))
 """`scripts/test` installs one."""
@@ -70,12 +67,15 @@ def shared_url() -> str:
 
 
 def _end_shared(place: Path) -> None:
-    for file in place.glob("judge-pg-*/data/postmaster.pid"):
-        os.kill(int(file.read_text().split()[0]), signal.SIGINT)
-        end = time.monotonic() + PATIENCE_S
-        while file.exists() and time.monotonic() < end:
-            time.sleep(0.01)
+    for data in place.glob("judge-pg-*/data"):
+        _run("pg_ctl", "stop", "-w", "-D", str(data), "-m", "fast")
     shutil.rmtree(place, ignore_errors=True)
+
+
+def _run(name: str, *words: str) -> None:
+    """Run a program of PostgreSQL. The server refuses to run as root."""
+    as_owner = ["setpriv", "--reuid=postgres", "--regid=postgres", "--init-groups"] if os.geteuid() == 0 else []
+    subprocess.run([*as_owner, SERVERS[-1].parent / name, *words], check=True, capture_output=True, cwd="/")
 
 
 class Server:
@@ -85,13 +85,9 @@ class Server:
         """`place`: where its directory is made; None: among the temporary files."""
         self._folder = Path(tempfile.mkdtemp(prefix="judge-pg-", dir=place))
         self._listen, self.port = listen, port
-        self._as_owner: list[str] = []
         if os.geteuid() == 0:
-            # The server refuses to run as root.
             shutil.chown(self._folder, "postgres", "postgres")
-            self._as_owner = ["setpriv", "--reuid=postgres", "--regid=postgres", "--init-groups"]
-        self._binaries = SERVERS[-1].parent
-        self._run("initdb", "-D", str(self._data), "-A", "trust", "-U", "judge", "--no-sync", "-E", "UTF8")
+        _run("initdb", "-D", str(self._data), "-A", "trust", "-U", "judge", "--no-sync", "-E", "UTF8")
         if listen:
             with (self._data / "pg_hba.conf").open("a", encoding="ascii") as hosts:
                 hosts.write("host all judge 0.0.0.0/0 trust\n")
@@ -114,7 +110,7 @@ class Server:
         """Start it, and return when it takes connections."""
         options = f"-k {self._folder} -c listen_addresses={self._listen} -p {self.port}"
         try:
-            self._run("pg_ctl", "start", "-w", "-D", str(self._data), "-l", str(self._log), "-o", options)
+            _run("pg_ctl", "start", "-w", "-D", str(self._data), "-l", str(self._log), "-o", options)
         except subprocess.CalledProcessError as error:
             raise AssertionError(self._log.read_text()) from error
         self._runs = True
@@ -122,13 +118,10 @@ class Server:
     def end(self, mode: Literal["fast", "immediate"] = "fast") -> None:
         """End it, and return when it has ended: its sessions first, or all at once, as when it crashes."""
         if self._runs:
-            self._run("pg_ctl", "stop", "-w", "-D", str(self._data), "-m", mode)
+            _run("pg_ctl", "stop", "-w", "-D", str(self._data), "-m", mode)
             self._runs = False
 
     def remove(self) -> None:
         """End it, and give its room back."""
         self.end()
         shutil.rmtree(self._folder)
-
-    def _run(self, name: str, *words: str) -> None:
-        subprocess.run([*self._as_owner, self._binaries / name, *words], check=True, capture_output=True, cwd="/")
