@@ -141,7 +141,7 @@ def name_a_state(file: Any) -> None:
         (cut_short, "does not replay"),
         (other_build, "does not replay: its builds are not those of its agents"),
         (name_a_state, "does not replay: seat 0: the record names other folders"),
-        (clock_of_a_day_ago, "86400 s from now, and the worker had it for 2 s: set the clocks of both machines"),
+        (clock_of_a_day_ago, r"8640\d s from now, and the worker had it for 2 s: set the clocks of both machines"),
         (clock_of_tomorrow, "from now, and the worker had it for 2 s"),
         (dict.clear, "the record cannot be read"),
     ],
