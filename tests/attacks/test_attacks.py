@@ -1,4 +1,7 @@
-"""Every attack, played: its defence holds; and with that one defence off it succeeds."""
+"""Attacks, played: the defence holds; and with that one defence off the attack succeeds.
+
+The full lane plays one attack of each danger, the evidence all of them.
+"""
 
 from typing import Any
 
@@ -9,6 +12,7 @@ from judge.attacks.fixtures import killed_judge
 from judge.attacks.runner import Suite, kernel_release
 from judge.attacks.table import ATTACKS
 from tests.attacks.conftest import again_where_busy
+from tests.examples import EVIDENCE
 
 NEED_CALM = {"R7", "R10", "O4.populate", "I8"}
 """Attacks that end differently on a busy host: a box is not clean in time, memory is not mapped in time, or the judge
@@ -31,13 +35,26 @@ def parameter(attack: Attack, is_alone: bool) -> Any:
     return pytest.param(attack, id=attack.id, marks=[pytest.mark.alone] if is_alone else [])
 
 
-DEFENCES = [parameter(attack, needs_calm(attack) or attack.earns_void) for attack in ATTACKS]
+def can_succeed(attack: Attack) -> bool:
+    """Whether this kernel lets it succeed without its defence."""
+    return isinstance(attack.control, Control) and kernel_release() >= attack.control.since_linux
+
+
+def one_of_each_danger() -> list[Attack]:
+    """The first attack with each danger, if possible one that has a control."""
+    first = {attack.danger: attack for attack in sorted(reversed(ATTACKS), key=can_succeed)}
+    return [attack for attack in ATTACKS if first[attack.danger] is attack]
+
+
+PLAYED = ATTACKS if EVIDENCE else one_of_each_danger()
+
+DEFENCES = [parameter(attack, needs_calm(attack) or attack.earns_void) for attack in PLAYED]
 """An attack that is after a void proves nothing if others use its core; its control only plays on."""
 
 CONTROLS = [
     parameter(attack, needs_calm(attack) or attack.id in CONTROLS_NEED_CALM)
-    for attack in ATTACKS
-    if isinstance(attack.control, Control) and kernel_release() >= attack.control.since_linux
+    for attack in PLAYED
+    if can_succeed(attack)
 ]
 
 
