@@ -11,6 +11,7 @@ import signal
 import sys
 import tempfile
 from collections.abc import Iterator
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -53,11 +54,13 @@ if FAST:
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """What starts processes takes more than a moment; what takes longest begins first, so that no core waits for it."""
-    for item in items:
-        if any(item.path.is_relative_to(HERE / folder) for folder in STARTS_PROCESSES):
-            item.add_marker(pytest.mark.slow)
-        if item.get_closest_marker("alone") and "mark.alone" not in item.path.read_text():
-            raise pytest.UsageError(f"{item.path} has to say mark.alone: scripts/test looks for it there")
+    for path, of_file in groupby(items, lambda item: item.path):
+        is_slow = any(path.is_relative_to(HERE / folder) for folder in STARTS_PROCESSES)
+        for item in of_file:
+            if is_slow:
+                item.add_marker(pytest.mark.slow)
+            if item.get_closest_marker("alone") and "mark.alone" not in path.read_text():
+                raise pytest.UsageError(f"{path} has to say mark.alone: scripts/test looks for it there")
     _begin_with_the_longest(items, int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1")))
 
 
