@@ -42,8 +42,12 @@ def can_succeed(attack: Attack) -> bool:
 
 def one_of_each_danger() -> list[Attack]:
     """The first attack with each danger, if possible one that has a control."""
-    first = {attack.danger: attack for attack in sorted(reversed(ATTACKS), key=can_succeed)}
-    return [attack for attack in ATTACKS if first[attack.danger] is attack]
+    chosen: dict[str, Attack] = {}
+    for attack in ATTACKS:
+        first = chosen.setdefault(attack.danger, attack)
+        if can_succeed(attack) and not can_succeed(first):
+            chosen[attack.danger] = attack
+    return list(chosen.values())
 
 
 PLAYED = ATTACKS if EVIDENCE else one_of_each_danger()
@@ -52,9 +56,7 @@ DEFENCES = [parameter(attack, needs_calm(attack) or attack.earns_void) for attac
 """An attack that is after a void proves nothing if others use its core; its control only plays on."""
 
 CONTROLS = [
-    parameter(attack, needs_calm(attack) or attack.id in CONTROLS_NEED_CALM)
-    for attack in PLAYED
-    if can_succeed(attack)
+    parameter(attack, needs_calm(attack) or attack.id in CONTROLS_NEED_CALM) for attack in PLAYED if can_succeed(attack)
 ]
 
 
