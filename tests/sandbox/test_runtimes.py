@@ -20,7 +20,7 @@ from judge.base.errors import HostError, InputError
 from judge.host.build_images import build_images, build_recipes, install_wheels
 from judge.sandbox.docker.images import RUNTIME, find_runtime, image_content, listing, runtime_image
 from judge.sandbox.runtimes import image_that_builds, load_runtime, recipes, runtime_of_label
-from tests.sandbox.docker.test_images import run
+from tests.sandbox.docker.test_images import labelled, run
 
 ZEROS = "0" * 64
 WHEEL = f'wheels = ["numpy==1.0 --hash=sha256:{ZEROS}"]\n'
@@ -215,6 +215,7 @@ SAID = "a \"b\" \\ $c 'd'"
 
 @pytest.mark.docker
 def test_a_runtime_is_built_from_its_file_and_found_by_its_name(tmp_path: Path, name: str) -> None:
+    """The former image of its name is removed."""
     (tmp_path / "hello").write_text("#!/bin/sh\necho hello\n")
     path = written(
         tmp_path,
@@ -224,8 +225,12 @@ def test_a_runtime_is_built_from_its_file_and_found_by_its_name(tmp_path: Path, 
 
     with pytest.raises(InputError, match=f"The runtime {name} is not built .*: judge images build {name} --from FILE"):
         runtime_image(name)
-    [built] = build_recipes([load_runtime(name, path)])
+    with closing(docker.from_env()) as client:
+        changes = [f"LABEL {RUNTIME}={{}} judge.image={name} judge.recipe=old"]
+        client.api.import_image_from_data(b"\0" * 1024, f"judge/{name}", "1", changes=changes)
+        [built] = build_recipes([load_runtime(name, path)])
 
+        assert [built.id] == labelled(client, f"judge.image={name}")
     assert built.current
     assert (built.id, "toolchain") == (find_runtime(name).id, find_runtime(name).seccomp)
     assert built.content == image_content(name)

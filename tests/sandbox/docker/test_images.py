@@ -16,6 +16,7 @@ from judge.base.errors import HostError, InputError
 from judge.host.build_images import build_images, check_rootfs
 from judge.sandbox.docker.images import find_images, listing, runtime_image
 from judge.sandbox.runtimes import ImageRecipe, recipes
+from tests.examples import evidence
 
 TAGS = [recipe.tag for recipe in recipes().values() if not recipe.is_optional]
 
@@ -135,6 +136,7 @@ def test_a_second_build_has_nothing_to_do(engine: docker.DockerClient) -> None:
     assert sorted(lines) == sorted(f"{tag} is current" for tag in TAGS)
 
 
+@evidence
 @pytest.mark.docker
 def test_building_again_gives_the_same_bytes_and_removes_the_former_image(
     engine: docker.DockerClient, monkeypatch: pytest.MonkeyPatch
