@@ -140,7 +140,7 @@ def main() -> None:
     global _voice
     _voice = os.dup(1)
     os.dup2(2, 1)
-    for module in ("judge.contest.executor", "judge.contest.orders", "tests.contest.racers"):
+    for module in ("judge.contest.executor", "judge.contest.orders", "psycopg", "tests.contest.racers"):
         import_module(module)
     for line in sys.stdin:
         folder, *points = line.rstrip("\n").split("\t")
