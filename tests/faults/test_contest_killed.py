@@ -28,7 +28,7 @@ from judge.referee.verify import verify
 from tests.cli.conftest import Judge
 from tests.cli.contests import left, playing, running, workers
 from tests.contest.racers import AT_ONCE, write_contest
-from tests.examples import sized
+from tests.examples import of_evidence, sized
 from tests.faults.lives import POINTS
 from tests.patience import PATIENCE_S
 
@@ -262,7 +262,7 @@ def _table(contest: Contest) -> list[tuple[object, ...]]:
     ]
 
 
-@pytest.mark.parametrize("copied", [1, 2])
+@pytest.mark.parametrize("copied", [2, *of_evidence(1)])
 def test_an_agent_that_was_half_copied_is_copied_again(lives: Lives, tmp_path: Path, copied: int) -> None:
     """Two racers, two files each: the fifth and the sixth to be copied are those of the first agent that is kept."""
     contest = write_contest(tmp_path / "killed", PLAN.replace("rounds = 5", "rounds = 1"), (0, 1))

@@ -35,7 +35,7 @@ def test_a_game_plays_on_when_its_engine_is_killed_and_its_result_counts(
     judge: Judge, tmp_path: Path, engine: PrivateEngine
 ) -> None:
     """The container is there, and so is the agent; what it leaves behind the next judge removes."""
-    paced = [write_brain(tmp_path, name, "time.sleep(0.05)") for name in ("one", "two")]
+    paced = [write_brain(tmp_path, name, "time.sleep(0.03)") for name in ("one", "two")]
     with begin_game(tmp_path, *paced, *GOMOKU, *NO_FOLDERS) as process:
         assert process.stdout
         told = [next(process.stdout) for _ in range(8)]
