@@ -15,7 +15,7 @@ from judge.agents.recipe import Sources, recipe_for
 from judge.base.errors import InputError
 from judge.sandbox.runtimes import load_runtime
 from judge.submissions.check.start_faults import fault_of_file
-from tests.examples import examples
+from tests.examples import examples, sized
 from tests.hostile import assert_bounded, byte_changes, one_change_each, read_or_refuse, refused, toml_files
 
 AGENT = """name = "mine"
@@ -83,7 +83,7 @@ def test_every_value_of_every_key_is_read_or_refused(folder: Path, reader: str) 
 
 @pytest.mark.parametrize("reader", ["manifest", "manifest of sources", "runtime"])
 @given(st.data())
-@settings(max_examples=examples(80))
+@settings(max_examples=examples(sized(40, 80)))
 def test_any_file_is_read_or_refused_within_bounds(folder: Path, reader: str, data: st.DataObject) -> None:
     read, name, text = READERS[reader]
 
@@ -91,7 +91,7 @@ def test_any_file_is_read_or_refused_within_bounds(folder: Path, reader: str, da
 
 
 @given(byte_changes(b"mine --level 9\nme\nC\nplays\n", (b"\n", b"'", b'"', b"\0", b"\\", b"n/", b"n", b" ")))
-@settings(max_examples=examples(100))
+@settings(max_examples=examples(sized(50, 100)))
 def test_any_info_file_is_read_or_refused(folder: Path, data: bytes) -> None:
     read_or_refuse(read_info, folder / "info", data)
 
@@ -115,7 +115,7 @@ PROGRAMS = {
 
 @pytest.mark.parametrize("name", PROGRAMS)
 @given(st.data())
-@settings(max_examples=examples(80))
+@settings(max_examples=examples(sized(40, 80)))
 def test_any_program_is_an_agent_or_refused(folder: Path, name: str, data: st.DataObject) -> None:
     def use(path: Path) -> None:
         fault_of_file(path)
@@ -147,7 +147,7 @@ FILES = {
 
 
 @given(st.data())
-@settings(max_examples=examples(80))
+@settings(max_examples=examples(sized(40, 80)))
 def test_any_tree_of_sources_has_a_recipe_or_a_refusal(
     tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
 ) -> None:

@@ -16,7 +16,7 @@ from tests.cli.contests import running, slow_contest, write_contest
 
 @pytest.mark.docker
 def test_a_contest_that_is_played_has_a_log_with_every_move_as_it_came(tmp_path: Path) -> None:
-    slow_contest(tmp_path / "cup", pause=4)
+    slow_contest(tmp_path / "cup", pause=2)
     with running(tmp_path, "cup") as process:
         _, said = process.communicate()
         assert 0 == process.returncode, said

@@ -1,6 +1,6 @@
 """Judges that are born to be killed: each line that comes in is one life of a judge that plays a contest.
 
-Run as a program, it has imported everything when the first line comes; a life is a fork of it, so that fifty of them
+Run as a program, it has imported everything when the first line comes; a life is a fork of it, so that many of them
 take no longer than what they play. What it says: `born PID`, `ended` for each game, and how the life ended. It says so
 where no judge logs: a judge that is killed in the middle of a line of its log would hide the line that comes after.
 """
@@ -140,7 +140,7 @@ def main() -> None:
     global _voice
     _voice = os.dup(1)
     os.dup2(2, 1)
-    for module in ("judge.contest.executor", "judge.contest.orders", "tests.contest.racers"):
+    for module in ("judge.contest.executor", "judge.contest.orders", "psycopg", "tests.contest.racers"):
         import_module(module)
     for line in sys.stdin:
         folder, *points = line.rstrip("\n").split("\t")

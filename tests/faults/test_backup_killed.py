@@ -19,7 +19,7 @@ from judge.sandbox.docker.reaper import reap
 from tests.examples import sized
 from tests.publish.cups import STRONG_TO_WEAK, Cup
 
-KILLS = sized(8, 50)
+KILLS = sized(5, 50)
 
 SEED = 43
 

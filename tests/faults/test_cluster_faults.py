@@ -29,6 +29,9 @@ from tests.store.server import Server, running
 FAULTS = sized(7, 100)
 PATIENCE_S = 60 + 20 * FAULTS
 
+MAX_FAULT_S = sized(4, 9)
+"""The scheduler misses a worker after five."""
+
 AT_ONCE = 2
 """So many faults last at the same time at most."""
 
@@ -98,7 +101,7 @@ class Storm:
 
     def _happen(self, kind: str, victim: str) -> tuple[float, Callable[[], None]]:
         now, chance = time.monotonic(), self._chance
-        long = now + chance.uniform(0, 9)  # the scheduler misses a worker after five
+        long = now + chance.uniform(0, MAX_FAULT_S)
         match kind:
             case "killed":
                 worker = self._machines.workers[victim]

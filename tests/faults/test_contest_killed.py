@@ -28,10 +28,12 @@ from judge.referee.verify import verify
 from tests.cli.conftest import Judge
 from tests.cli.contests import left, playing, running, workers
 from tests.contest.racers import AT_ONCE, write_contest
+from tests.examples import of_evidence, sized
 from tests.faults.lives import POINTS
 from tests.patience import PATIENCE_S
 
-KILLS = 50
+KILLS = sized(17, 50)
+GAMES_OF_A_TABLE = sized(2, 4)
 
 PLAN = f"""
 name = "killed"
@@ -41,10 +43,13 @@ seed = 5
 
 [format]
 name = "swiss"
-games = 4
+games = {GAMES_OF_A_TABLE}
 rounds = 5
 """
-"""Of seven agents: three tables and a bye in each of five rounds, four games a table."""
+"""Of seven agents: three tables and a bye in each of five rounds."""
+
+GAMES = 3 * 5 * GAMES_OF_A_TABLE
+"""More than the lives can end."""
 
 SEVEN = (0, 0, 1, 1, 2, 3, 4)
 """Racers of which two and two are alike."""
@@ -158,7 +163,7 @@ def lives(tmp_path: Path) -> Iterator[Lives]:
 
 
 @pytest.mark.long
-def test_fifty_kills_lose_nothing_and_count_nothing_twice(lives: Lives, tmp_path: Path) -> None:
+def test_kills_lose_nothing_and_count_nothing_twice(lives: Lives, tmp_path: Path) -> None:
     """Some lives end where something is half done, the others at a moment by chance or between two rounds."""
     seed = int(os.environ.get("JUDGE_TEST_SEED") or random.SystemRandom().randrange(10**6))
     print(f"JUDGE_TEST_SEED={seed}")  # noqa: T201 shown where the test fails: with it, it is tried again
@@ -167,7 +172,8 @@ def test_fifty_kills_lose_nothing_and_count_nothing_twice(lives: Lives, tmp_path
     lives.begin(undisturbed)
     assert 0 == lives.end()
 
-    ends = [chance.choice(IN_A_GAME) if number % 2 else "" for number in range(KILLS - len(FIRST))]
+    points = chance.sample(IN_A_GAME, len(IN_A_GAME))
+    ends = [points[number // 2 % len(points)] if number % 2 else "" for number in range(KILLS - len(FIRST))]
     codes = [life(lives, killed, point) for point in FIRST]
     codes += [life(lives, killed, point, chance, ROUNDS[n // 2 % 2]) for n, point in enumerate(ends)]
     assert [-signal.SIGKILL] * KILLS == codes
@@ -189,8 +195,8 @@ def test_fifty_kills_lose_nothing_and_count_nothing_twice(lives: Lives, tmp_path
 def life(lives: Lives, folder: Path, point: str, chance: random.Random | None = None, *others: str) -> int:
     """A life that ends at a point, or by chance: before its first game has ended, or soon after. Its exit code.
 
-    So it plays one game or two, on a host of whatever speed: sixty are enough for fifty lives. It also ends at the
-    first of `others`, such as between two rounds.
+    So it plays one game or two, on a host of whatever speed. It also ends at the first of `others`, such as between two
+    rounds.
     """
     if point:
         lives.begin(folder, point, *others)
@@ -215,16 +221,16 @@ def _opened(folder: Path) -> Iterator[Contest]:
 
 
 def _is_whole(contest: Contest) -> None:
-    """Sixty games have a result each, of one attempt; every attempt has one end, and every record is what it says."""
+    """All games have a result each, of one attempt; every attempt has one end, and every record is what it says."""
     results = contest.results()
-    assert 60 == len(results) == contest.store.counts(contest.name)[GameState.DONE]
-    assert 60 == len({result.id for result in results})
+    assert GAMES == len(results) == contest.store.counts(contest.name)[GameState.DONE]
+    assert GAMES == len({result.id for result in results})
     assert contest.is_over()
     lines = contest.store.journal(contest.name)
     assert [*range(len(lines))] == [line.number for line in lines]
     leaves = {(line.game, line.attempt): line.digest for line in lines if line.event == "accepted"}
     events = Counter(line.event for line in lines)
-    assert 60 == events["accepted"]
+    assert GAMES == events["accepted"]
     assert events["started"] == events["accepted"] + events["abandoned"]
     for result in results:
         file = contest.record(result.record)
@@ -256,10 +262,10 @@ def _table(contest: Contest) -> list[tuple[object, ...]]:
     ]
 
 
-@pytest.mark.parametrize("copied", [1, 2])
+@pytest.mark.parametrize("copied", [2, *of_evidence(1)])
 def test_an_agent_that_was_half_copied_is_copied_again(lives: Lives, tmp_path: Path, copied: int) -> None:
     """Two racers, two files each: the fifth and the sixth to be copied are those of the first agent that is kept."""
-    contest = write_contest(tmp_path / "killed", PLAN, (0, 1))
+    contest = write_contest(tmp_path / "killed", PLAN.replace("rounds = 5", "rounds = 1"), (0, 1))
     lives.begin(contest, f"file is copied#{4 + copied}")
     assert -signal.SIGKILL == lives.end()
 
@@ -268,7 +274,7 @@ def test_an_agent_that_was_half_copied_is_copied_again(lives: Lives, tmp_path: P
     assert 0 == lives.end()
     with _opened(contest) as found:
         found.check_agents()
-        assert 20 == len(found.results())
+        assert GAMES_OF_A_TABLE == len(found.results())
     assert 2 == sum(path.is_dir() for path in (contest / "agents").iterdir())
 
 

@@ -12,6 +12,7 @@ import pytest
 from tests.cli.brains import write_brain
 from tests.cli.conftest import SHORT, Judge
 from tests.cli.running import begin_game, in_its_turn
+from tests.examples import of_evidence
 from tests.private_engine import PrivateEngine
 
 pytestmark = pytest.mark.docker
@@ -34,7 +35,7 @@ def test_a_game_plays_on_when_its_engine_is_killed_and_its_result_counts(
     judge: Judge, tmp_path: Path, engine: PrivateEngine
 ) -> None:
     """The container is there, and so is the agent; what it leaves behind the next judge removes."""
-    paced = [write_brain(tmp_path, name, "time.sleep(0.05)") for name in ("one", "two")]
+    paced = [write_brain(tmp_path, name, "time.sleep(0.03)") for name in ("one", "two")]
     with begin_game(tmp_path, *paced, *GOMOKU, *NO_FOLDERS) as process:
         assert process.stdout
         told = [next(process.stdout) for _ in range(8)]
@@ -51,7 +52,7 @@ def test_a_game_plays_on_when_its_engine_is_killed_and_its_result_counts(
     _plays_again_and_leaves_nothing(judge, engine)
 
 
-@pytest.mark.parametrize("end", [signal.SIGTERM, signal.SIGKILL], ids=["stopped", "killed"])
+@pytest.mark.parametrize("end", [signal.SIGTERM, *of_evidence(signal.SIGKILL)])
 def test_game_is_void_when_its_container_ends_with_the_engine(
     judge: Judge, tmp_path: Path, engine: PrivateEngine, end: signal.Signals
 ) -> None:

@@ -37,9 +37,10 @@ from tests.store.server import running
 
 __all__ = ["lives"]
 
-KILLS = sized(12, 100)
-
-GAMES = 2 * KILLS + 16
+KILLS = sized(10, 100)
+GAMES = sized(28, 216)
+LAST = f"game is issued#{sized(4, 8)}"
+"""Where a life of the ladder ends that has not ended before."""
 
 PLAN = f"""
 name = "killed"
@@ -83,8 +84,7 @@ def test_a_ladder_of_killed_judges_is_whole_and_verifies(lives: Lives, tmp_path:
         if number in submitted:
             submit(hosts[0], *submitted[number])
             host, point = hosts[0], ENTRIES[number % 2]
-        # So that each life ends.
-        codes.append(life(lives, host, point, chance, *(["game is issued#8"] if number >= len(FIRST) else [])))
+        codes.append(life(lives, host, point, chance, *([LAST] if number >= len(FIRST) else [])))
     assert [-signal.SIGKILL] * KILLS == codes
     assert [] == lives.left()
     lives.forget()

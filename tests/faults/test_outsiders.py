@@ -17,6 +17,7 @@ from judge.sandbox.machine import cgroup
 from tests.cli.brains import write_brain
 from tests.cli.conftest import SHORT, Judge
 from tests.cli.running import begin_game, in_its_turn
+from tests.examples import of_evidence
 
 pytestmark = [pytest.mark.docker, pytest.mark.usefixtures("nothing_left")]
 
@@ -57,7 +58,7 @@ def pause_for_a_turn(container: Container) -> None:
     container.unpause()
 
 
-@pytest.mark.parametrize("hold", [freeze, pause, pause_for_a_turn])
+@pytest.mark.parametrize("hold", [freeze, *of_evidence(pause, pause_for_a_turn)])
 def test_an_agent_held_still_from_outside_is_not_to_blame(
     judge: Judge, tmp_path: Path, hold: Callable[[Container], None]
 ) -> None:
@@ -79,7 +80,7 @@ def test_same_agent_loses_when_not_held(judge: Judge, tmp_path: Path) -> None:
     """The control: the judge's own freezing of it is not taken for an outsider's."""
     slow = write_brain(tmp_path, "slow", "time.sleep(60)")
 
-    (game,) = judge("match", "house-instant", slow, *GOMOKU, *QUICK, "--json").games
+    (game,) = judge("match", "house-instant", slow, *GOMOKU, "--set", "clock.turn_ms=500", "--json").games
 
     assert ("turn-time", 0) == (game["verdict"], game["winner"])
 

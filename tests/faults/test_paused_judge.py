@@ -18,6 +18,7 @@ from judge.referee.spec import RecordFile, read_record
 from judge.referee.transcript import Entry, EntryKind, unseal
 from judge.referee.verify import verify
 from tests.cli.brains import write_brain
+from tests.examples import evidence
 from tests.forked import ForkedProcess
 from tests.patience import PATIENCE_S
 
@@ -138,8 +139,17 @@ def paused_ms(entries: Sequence[Entry]) -> float:
     return sum(int(entry.data) for entry in entries if entry.kind is EntryKind.PAUSED) / 1e6
 
 
-@pytest.mark.parametrize("where", ["main", "worker", "crew"])
-@pytest.mark.parametrize("whom", ["the one that plays", "its group"])
+@pytest.mark.parametrize(
+    ("where", "whom"),
+    [
+        ("main", "the one that plays"),
+        ("worker", "its group"),
+        ("crew", "the one that plays"),
+        pytest.param("main", "its group", marks=evidence),
+        pytest.param("worker", "the one that plays", marks=evidence),
+        pytest.param("crew", "its group", marks=evidence),
+    ],
+)
 def test_an_answer_that_came_while_the_judge_was_stopped_is_void(tmp_path: Path, where: str, whom: str) -> None:
     with asked(tmp_path, where, str(TURN_MS)) as (process, player):
         stop_for(PAUSE_S, tmp_path, [player] if whom == "the one that plays" else sorted({player, process.pid}))
@@ -147,9 +157,9 @@ def test_an_answer_that_came_while_the_judge_was_stopped_is_void(tmp_path: Path,
     void, scored = records(tmp_path)
     assert Verdict.VOID is void.record.verdict
     assert "the judge did not run for" in void.record.reason
-    evidence = void.record.seats[0].evidence
-    assert evidence is not None
-    assert (evidence.judge_paused_ms or 0) >= TURN_MS > evidence.charged_ms
+    found = void.record.seats[0].evidence
+    assert found is not None
+    assert (found.judge_paused_ms or 0) >= TURN_MS > found.charged_ms
     assert void.record.judge_late_ms >= TURN_MS
     assert Verdict.VOID is not scored.record.verdict
     assert scored.record.seats[0].fault is None
@@ -183,9 +193,9 @@ def test_one_that_does_not_answer_has_its_time_after_the_pause_and_loses(tmp_pat
 
     (file,) = records(tmp_path)
     assert (Verdict.TURN_TIME, Verdict.TURN_TIME) == (file.record.verdict, file.record.seats[0].fault)
-    evidence = file.record.seats[0].evidence
-    assert evidence is not None
-    assert (evidence.judge_paused_ms or 0) >= TURN_MS <= evidence.charged_ms
+    found = file.record.seats[0].evidence
+    assert found is not None
+    assert (found.judge_paused_ms or 0) >= TURN_MS <= found.charged_ms
 
 
 def test_a_worker_plays_on_while_only_its_parent_is_stopped(tmp_path: Path) -> None:

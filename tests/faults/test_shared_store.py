@@ -26,6 +26,7 @@ from judge.store.types import State
 from tests.cli.conftest import SMALL
 from tests.cli.contests import running as running_contest
 from tests.cli.contests import write_contest
+from tests.examples import sized
 from tests.notices.receiving import OK, Receiver, receiving, says
 from tests.patience import PATIENCE_S
 from tests.store.server import Server, running
@@ -33,11 +34,11 @@ from tests.web.intake.conftest import Service
 from tests.web.live.serving import serving_all
 from tests.web.live.watching import until
 
-GAMES = 12
-UPLOADS = 6
+GAMES = sized(8, 12)
+UPLOADS = sized(4, 6)
 """Of each author; every second one is refused by its check."""
 AUTHORS = ("ada", "bob")
-KILLS = 2
+KILLS = sized(1, 2)
 
 INTAKE = """
 [intake]

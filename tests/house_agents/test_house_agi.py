@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.examples import of_evidence
 from tests.house_agents.conftest import StartAgent
 from tests.house_agents.talk import Square, Talk, agi, from_agi, squares
 
@@ -210,7 +211,7 @@ def test_change_without_the_right_is_refused(engine: Talk, stones: str) -> None:
 
 # ---- fifths ----
 
-FOUR_STONES = ["h8h9h10h7", "h8i9j10g7", "h8h9i9g8", "h8i9h10h9"]
+FOUR_STONES = ["h8h9h10h7", "h8h9i9g8", *of_evidence("h8i9j10g7", "h8i9h10h9")]
 
 
 def images(square: Square) -> list[Square]:
@@ -230,7 +231,7 @@ def same_choices(stones: list[Square], square: Square) -> set[Square]:
 @pytest.mark.parametrize("stones", FOUR_STONES)
 def test_black_offers_two_fifths_that_are_not_the_same(engine: Talk, stones: str) -> None:
     laid = squares(stones)
-    first, second = from_agi(best(engine, "SETRULE FORBIDDEN FIVETWINE", position(stones), "GO TIME 5000"))
+    first, second = from_agi(best(engine, "SETRULE FORBIDDEN FIVETWINE", position(stones), "GO TIME 1500"))
 
     assert {first, second}.isdisjoint(laid)
     assert second not in same_choices(laid, first)
@@ -240,13 +241,13 @@ def test_black_offers_two_fifths_that_are_not_the_same(engine: Talk, stones: str
 def test_black_offers_many_fifths_one_by_one(engine: Talk, stones: str) -> None:
     laid = squares(stones)
     free = {(x, y) for x in range(15) for y in range(15)} - set(laid)
-    offer = from_agi(best(engine, "SETRULE FORBIDDEN FIVEMULITY", position(stones), "GO TIME 5000"))
+    offer = from_agi(best(engine, "SETRULE FORBIDDEN FIVEMULITY", position(stones), "GO TIME 1500"))
     assert 1 == len(offer)
     for _ in range(4):
         assert offer[0] in free
         free -= same_choices(laid, offer[0])
         allowed = "".join(agi(square) for square in sorted(free))
-        offer = from_agi(best(engine, f"GO SEARCH {allowed} TIME 3000"))
+        offer = from_agi(best(engine, f"GO SEARCH {allowed} TIME 1000"))
 
 
 def test_white_keeps_the_fifth_that_is_worst_for_black(engine: Talk) -> None:

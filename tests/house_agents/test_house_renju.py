@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from tests.examples import of_evidence
 from tests.house_agents.conftest import FindFouls, StartAgent
 from tests.house_agents.talk import Square, Talk, board, name_of, square_of, squares
 
@@ -301,8 +302,10 @@ def play(players: list[Talk], opening: str, fouls: FindFouls) -> list[Square]:
     return stones
 
 
-@pytest.mark.parametrize("third", ["h10", "j8", "j9", "j10", "i7", "h7", "g7", "f8", "f7", "f6",
-                                   "j6", "i6", "h6", "g6", "j7", "g10", "f10", "i10", "g9", "i9"])  # fmt: skip
+THIRDS = ["j8", "j9", "j10", "i7", "h7", "g7", "f8", "f7", "f6", "j6", "i6", "h6", "g6", "j7", "g10", "f10", "i10"]
+
+
+@pytest.mark.parametrize("third", ["h10", "i9", *of_evidence("g9", *THIRDS)])
 def test_a_game_of_renju_against_itself_has_no_foul(agent: StartAgent, fouls: FindFouls, third: str) -> None:
     players = [agent("house-renju"), agent("house-renju")]
     for talk in players:

@@ -4,7 +4,7 @@ import os
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +17,7 @@ from judge.sandbox import BoxKind, BoxPolicy, Limits, Tenant, open_box
 from judge.sandbox.box import FolderKind
 from judge.sandbox.machine import cgroup
 from judge.sandbox.static_builds import GCC_FLAGS, compile_static
+from tests import examples
 from tests.sandbox.guest import Guest
 
 NOBODY = 65534
@@ -51,9 +52,10 @@ REMOTE = Variant("docker-remote", as_stranger=True)
 PROCESS = Variant("process", kind="process")
 
 
-def of(*variants: Variant) -> pytest.MarkDecorator:
-    """Tell a story in these kinds of box."""
+def of(*variants: Variant, evidence: Collection[Variant] = ()) -> pytest.MarkDecorator:
+    """Run a test in these kinds of box, and in some more for the evidence, where the judge does the same in both."""
     each = [pytest.param(one, id=one.name, marks=one.marks) for one in variants]
+    each += [pytest.param(one, id=one.name, marks=[*one.marks, examples.evidence]) for one in evidence]
     return pytest.mark.parametrize("variant", each, indirect=True)
 
 

@@ -18,12 +18,18 @@ from judge.sandbox.docker import docker_box
 from judge.sandbox.machine import cgroup
 from judge.sandbox.machine.cores import parse_processors
 from judge.sandbox.machine.pipes import CHUNK_BYTES, NamedPipes
+from tests.examples import evidence, of_evidence
 from tests.patience import PATIENCE_S
 from tests.sandbox.conftest import ATTACH, GROUP, PIPES, PROCESS, REMOTE, Lodge, Variant, of
 from tests.sandbox.guest import Guest, work_for
 
 everywhere = of(PIPES, ATTACH, GROUP, REMOTE, PROCESS)
+by_each_transport = of(PIPES, ATTACH, PROCESS, evidence=(GROUP, REMOTE))
+in_a_container_and_a_process = of(PIPES, PROCESS, evidence=(ATTACH, GROUP, REMOTE))
 in_containers = of(PIPES, ATTACH, GROUP, REMOTE)
+near_and_far = of(PIPES, REMOTE, evidence=(ATTACH, GROUP))
+with_and_without_root = of(PIPES, GROUP, evidence=(ATTACH, REMOTE))
+in_a_container = of(PIPES, evidence=(ATTACH, GROUP, REMOTE))
 where_memory_is_watched = of(PIPES, ATTACH)
 where_cpu_is_read_in_time = of(PIPES, ATTACH, GROUP, PROCESS)
 through_pipes = of(PIPES, GROUP)
@@ -49,14 +55,14 @@ def test_a_line_comes_back(guest: Guest) -> None:
     assert not guest.ends
 
 
-@everywhere
+@by_each_transport
 def test_stderr_arrives_apart(guest: Guest) -> None:
     assert guest.ask("complain bitterly") == "complained"
     guest.until(lambda: guest.heard[Channel.ERR] == b"bitterly\n")
     assert guest.heard[Channel.OUT] == b"complained\n"
 
 
-@everywhere
+@by_each_transport
 def test_a_large_write_is_taken_in_parts_and_completed_later(guest: Guest) -> None:
     data = bytes(range(256)) * (32 << 10)
     guest.tell(f"swallow {len(data)}")
@@ -80,26 +86,26 @@ def fill_up(guest: Guest, data: bytes) -> int:
     return taken
 
 
-@everywhere
+@by_each_transport
 def test_a_flood_arrives_whole_and_in_bounded_reads(guest: Guest) -> None:
     guest.ask("spout 3000000")
     assert guest.heard[Channel.OUT] == b"x" * 3_000_000 + b"\n"
     assert guest.largest_read <= 4 * CHUNK_BYTES  # the Engine's frames have another size
 
 
-@everywhere
+@by_each_transport
 def test_an_agent_gets_three_descriptors(guest: Guest) -> None:
     assert guest.ask("list /proc/self/fd") == "0 1 2 "
 
 
-@in_containers
+@in_a_container
 def test_an_agent_finds_no_signal_blocked_or_ignored(guest: Guest) -> None:
     """A process box passes on what the judge itself was started with (under nohup, say)."""
     assert int(guest.ask("status SigBlk"), 16) == 0
     assert int(guest.ask("status SigIgn"), 16) == 0
 
 
-@everywhere
+@in_a_container_and_a_process
 def test_an_agent_gets_nothing_of_the_judges_environment(guest: Guest) -> None:
     assert guest.ask("environment HOME") == guest.ask("cwd")
     assert guest.ask("environment DOCKER_HOST") == "(none)"
@@ -109,7 +115,7 @@ def test_an_agent_gets_nothing_of_the_judges_environment(guest: Guest) -> None:
 # --- ends ----------------------------------------------------------------------------------------
 
 
-@everywhere
+@by_each_transport
 def test_exit_is_reported_with_its_code_after_all_output(guest: Guest) -> None:
     guest.tell("say goodbye\nleave 3")
     assert guest.end() == ProcessReport("exited", 3)
@@ -117,19 +123,19 @@ def test_exit_is_reported_with_its_code_after_all_output(guest: Guest) -> None:
     assert sorted(guest.ends) == [Channel.ERR, Channel.OUT]
 
 
-@everywhere
+@in_a_container_and_a_process
 def test_abort_is_reported_with_its_signal(guest: Guest) -> None:
     guest.tell("fail")
     assert guest.end() == ProcessReport("signalled", 6)
 
 
-@everywhere
+@in_a_container_and_a_process
 def test_agent_that_kills_itself_differs_from_a_lost_agent(guest: Guest) -> None:
     guest.tell("kill 9")
     assert guest.end() == ProcessReport("signalled", 9)
 
 
-@everywhere
+@in_a_container_and_a_process
 @pytest.mark.parametrize(
     ("command", "number"),
     [
@@ -145,20 +151,20 @@ def test_unexecutable_file_is_reported_with_the_reason(lodge: Lodge, command: st
     guest.until(lambda: {Channel.OUT, Channel.ERR} <= set(guest.ends))
 
 
-@everywhere
-@pytest.mark.parametrize("word", [300 * "x", 4096 * "x", "a/" * 2000, "x:" + 300 * "x", "\u00e9" * 200])
+@in_a_container_and_a_process
+@pytest.mark.parametrize("word", [300 * "x", "a/" * 2000, "x:" + 300 * "x", *of_evidence(4096 * "x", "\u00e9" * 200)])
 def test_a_word_that_is_too_long_for_a_file_name_is_passed_on(lodge: Lodge, word: str) -> None:
     assert "here" == lodge("puppet", word).move_in().ask("say here")
 
 
-@in_containers
+@of(PIPES, ATTACH, evidence=(GROUP, REMOTE))
 def test_an_agent_can_open_its_streams_by_name(guest: Guest) -> None:
     assert "open 0" == guest.ask("read /proc/self/fd/0")
     assert "open 0" == guest.ask("write /proc/self/fd/1")
     assert "open 0" == guest.ask("write /proc/self/fd/2")
 
 
-@everywhere
+@by_each_transport
 def test_writing_to_a_dead_agent_does_not_block(guest: Guest) -> None:
     guest.tell("leave 0")
     guest.end()
@@ -166,7 +172,7 @@ def test_writing_to_a_dead_agent_does_not_block(guest: Guest) -> None:
     assert guest.box.write(b"x") == -1
 
 
-@everywhere
+@in_a_container_and_a_process
 def test_a_daemonised_grandchild_is_killed_and_the_end_is_clean(guest: Guest) -> None:
     assert guest.ask("daemonise").startswith("daemon ")
     guest.tell("leave 3")
@@ -174,7 +180,7 @@ def test_a_daemonised_grandchild_is_killed_and_the_end_is_clean(guest: Guest) ->
     assert sorted(guest.ends) == [Channel.ERR, Channel.OUT]
 
 
-@everywhere
+@by_each_transport
 def test_output_that_fills_the_pipe_at_the_end_arrives(guest: Guest) -> None:
     guest.tell("spoil 3")
     assert guest.end() == ProcessReport("exited", 3)
@@ -202,7 +208,7 @@ def test_a_frozen_agent_can_be_killed(guest: Guest) -> None:
     assert guest.end() == ProcessReport("signalled", 9)
 
 
-@everywhere
+@in_a_container_and_a_process
 def test_readings_outlive_the_agent(guest: Guest) -> None:
     guest.ask("say hello")
     guest.tell("leave 0")
@@ -212,7 +218,7 @@ def test_readings_outlive_the_agent(guest: Guest) -> None:
     assert readings.cpu_ns is not None
 
 
-@everywhere
+@in_a_container_and_a_process
 def test_two_boxes_can_be_prepared_at_once(lodge: Lodge) -> None:
     guests = [lodge("puppet", seat=seat) for seat in (0, 1)]
     threads = [threading.Thread(target=guest.move_in) for guest in guests]
@@ -244,7 +250,7 @@ def containers_of_this_process(client: docker.DockerClient) -> list[str]:
     return [str(container.id) for container in containers if mine in container.labels["judge.owner"]]
 
 
-@everywhere
+@in_a_container_and_a_process
 def test_a_box_can_be_closed_at_any_time(lodge: Lodge) -> None:
     lodge("puppet").box.close()
     prepared = lodge("puppet")
@@ -253,7 +259,7 @@ def test_a_box_can_be_closed_at_any_time(lodge: Lodge) -> None:
     prepared.box.close()
 
 
-@where_cpu_is_read_in_time
+@of(PIPES, GROUP, PROCESS, evidence=[ATTACH])
 @pytest.mark.parametrize("is_frozen", [False, True], ids=["runs", "stands-still"])
 def test_a_box_that_leaves_runs_nothing_more(lodge: Lodge, is_frozen: bool) -> None:
     guest = lodge("puppet").move_in()
@@ -283,7 +289,7 @@ def test_unprepared_box_reports_it(lodge: Lodge) -> None:
 
 
 @where_cpu_is_read_in_time
-@pytest.mark.parametrize("act", ["burn", "burn-alone", "vfork-loop"])
+@pytest.mark.parametrize("act", ["vfork-loop", *of_evidence("burn", "burn-alone")])
 def test_frozen_box_uses_no_cpu_and_resumes_after_the_thaw(guest: Guest, act: str) -> None:
     guest.until(lambda: guest.box.meter.is_busy() is False)
     assert guest.ask(act) == "burning"
@@ -319,7 +325,7 @@ def test_each_freezer_of_this_host_freezes(lodge: Lodge, freeze: str) -> None:
     guest.until_busy()
 
 
-@everywhere
+@in_a_container_and_a_process
 def test_an_agent_that_may_ponder_is_not_stopped(lodge: Lodge) -> None:
     guest = lodge("puppet", policy=BoxPolicy(freeze="none")).move_in()
     guest.ask("burn")
@@ -327,7 +333,7 @@ def test_an_agent_that_may_ponder_is_not_stopped(lodge: Lodge) -> None:
     guest.until_busy()
 
 
-@everywhere
+@by_each_transport
 def test_a_request_written_to_a_frozen_agent_is_read_after_the_thaw(guest: Guest) -> None:
     guest.ask("say hello")
     guest.freeze()
@@ -339,15 +345,15 @@ def test_a_request_written_to_a_frozen_agent_is_read_after_the_thaw(guest: Guest
 # --- what an agent cannot do ---------------------------------------------------------------------
 
 
-@in_containers
-@pytest.mark.parametrize("number", [9, 15, 17, 19])
+@in_a_container
+@pytest.mark.parametrize("number", [9, *of_evidence(15, 17, 19)])
 def test_nothing_that_an_agent_sends_moves_pid_1(guest: Guest, number: int) -> None:
     assert guest.ask(f"kill {number} 1") == f"kill {errno.EPERM}"
     assert guest.ask("say here") == "here"
     assert guest.reports == [ProcessReport("started")]
 
 
-@in_containers
+@in_a_container
 def test_an_agent_cannot_reach_pid_1_and_its_reports(guest: Guest) -> None:
     assert guest.ask("list /proc/1/fd") == f"opendir {errno.EACCES}"
     for path in ("fd/0", "fd/1", "fd/2", "mem", "environ"):
@@ -355,7 +361,7 @@ def test_an_agent_cannot_reach_pid_1_and_its_reports(guest: Guest) -> None:
         assert guest.ask(f"read /proc/1/{path}") == f"open {errno.EACCES}"
 
 
-@in_containers
+@in_a_container
 def test_an_agent_cannot_write_where_it_is_not_meant_to(guest: Guest) -> None:
     assert guest.ask("read /agent/puppet") == "open 0"
     assert guest.ask("write /agent/new") == f"open {errno.EROFS}"
@@ -367,21 +373,21 @@ def test_an_agent_cannot_write_where_it_is_not_meant_to(guest: Guest) -> None:
     assert guest.ask("write /tmp/new") == "open 0"
 
 
-@in_containers
+@in_a_container
 def test_agent_cannot_execute_files_it_writes(guest: Guest) -> None:
     assert guest.ask("run-own /home/agent/own") == f"exec {errno.EACCES}"
     assert guest.ask("run-own /tmp/own") == f"exec {errno.EACCES}"
     assert guest.ask("run-own /dev/shm/own") == f"exec {errno.EACCES}"
 
 
-@in_containers
+@in_a_container
 def test_shared_memory_ends_at_its_bytes_and_its_files(lodge: Lodge) -> None:
     guest = lodge("puppet", limits=Limits(shm_bytes=64 << 10)).move_in()
     assert "no inode after 16" == guest.ask("fill-inodes /dev/shm")
     assert "no space after 65536" == guest.ask("fill /dev/shm/0")
 
 
-@in_containers
+@in_a_container
 def test_without_shared_memory_there_is_no_directory_for_it(lodge: Lodge) -> None:
     guest = lodge("puppet", limits=Limits(shm_bytes=0)).move_in()
     assert f"open {errno.ENOENT}" == guest.ask("write /dev/shm/new")
@@ -397,7 +403,7 @@ def test_an_agent_has_its_own_end_of_each_pipe_only(guest: Guest) -> None:
     assert guest.ask("write /io/out") == "open 0"
 
 
-@in_containers
+@with_and_without_root
 def test_an_agent_has_no_rights_and_no_network(guest: Guest) -> None:
     assert guest.ask("list /sys/class/net") == "lo "
     user, policy = guest.ask("status Uid"), BoxPolicy()
@@ -409,12 +415,12 @@ def test_an_agent_has_no_rights_and_no_network(guest: Guest) -> None:
     assert guest.ask("status Seccomp") == "2"
 
 
-@in_containers
+@in_a_container
 def test_the_temporary_folder_ends_at_the_byte(guest: Guest) -> None:
     assert guest.ask("fill /home/agent/file") == "no space after 20971520"
 
 
-@in_containers
+@in_a_container
 def test_the_temporary_folder_ends_at_the_inode(guest: Guest) -> None:
     assert guest.ask("fill-inodes /home/agent") in ("no inode after 2046", "no inode after 2047")
 
@@ -422,7 +428,7 @@ def test_the_temporary_folder_ends_at_the_inode(guest: Guest) -> None:
 # --- memory --------------------------------------------------------------------------------------
 
 
-@in_containers
+@in_a_container
 def test_address_space_ends_at_its_number_and_is_no_memory(lodge: Lodge) -> None:
     guest = lodge(limits=Limits(address_bytes=2 << 30)).move_in()
     assert guest.ask("reserve 1024") == "reserve 0"
@@ -441,7 +447,7 @@ def test_an_agent_that_eats_memory_is_killed_at_the_cap(lodge: Lodge) -> None:
     assert SMALL.cap_bytes * 0.9 < (readings.memory_peak_bytes or 0) <= SMALL.cap_bytes
 
 
-@in_containers
+@near_and_far
 def test_a_child_that_eats_memory_counts_while_its_parent_lives(lodge: Lodge) -> None:
     guest = lodge("puppet", limits=SMALL).move_in()
     assert guest.ask("eat-in-child") == "child killed by 9"
@@ -449,7 +455,7 @@ def test_a_child_that_eats_memory_counts_while_its_parent_lives(lodge: Lodge) ->
     assert guest.ask("say alive") == "alive"
 
 
-@in_containers
+@in_a_container
 def test_memory_outside_processes_counts(lodge: Lodge) -> None:
     guest = lodge("puppet", limits=SMALL, policy=MANY_CALLS).move_in()
     guest.tell("eat-file")
@@ -457,7 +463,7 @@ def test_memory_outside_processes_counts(lodge: Lodge) -> None:
     assert guest.box.meter.readings().oom_kills
 
 
-@in_containers
+@near_and_far
 def test_an_agent_that_takes_pid_1_along_is_out_of_memory_and_not_lost(lodge: Lodge) -> None:
     guest = lodge("flea", limits=SMALL, policy=MANY_CALLS).move_in()
     assert guest.end() == ProcessReport("signalled", 9)
@@ -466,7 +472,7 @@ def test_an_agent_that_takes_pid_1_along_is_out_of_memory_and_not_lost(lodge: Lo
     assert readings.memory_peak_bytes == readings.memory_cap_bytes == SMALL.cap_bytes
 
 
-@where_cpu_is_read_in_time
+@of(PIPES, PROCESS, evidence=(ATTACH, GROUP))
 def test_box_usage_is_known_and_falls_when_memory_is_freed(lodge: Lodge) -> None:
     guest = lodge("puppet", limits=SMALL).move_in()
     used = []
@@ -483,7 +489,7 @@ def test_box_usage_is_known_and_falls_when_memory_is_freed(lodge: Lodge) -> None
 
 
 @where_memory_is_watched
-@pytest.mark.parametrize("act", ["eat", "eat-in-child", "eat-file"])
+@pytest.mark.parametrize("act", ["eat-in-child", *of_evidence("eat", "eat-file")])
 def test_memory_event_reports_exhaustion_at_once(lodge: Lodge, act: str) -> None:
     guest = lodge("puppet", limits=SMALL, policy=MANY_CALLS).move_in()
     guest.tell(act)
@@ -493,8 +499,15 @@ def test_memory_event_reports_exhaustion_at_once(lodge: Lodge, act: str) -> None
 # --- outsiders -----------------------------------------------------------------------------------
 
 
-@in_containers
-@pytest.mark.parametrize("how", ["kill", "stop", "remove"])
+@pytest.mark.parametrize(
+    ("variant", "how"),
+    [
+        pytest.param(variant, how, id=f"{variant.name}-{how}", marks=[*variant.marks, *marks])
+        for how, others in (("kill", ()), ("stop", [evidence]), ("remove", [evidence]))
+        for variant, marks in ((PIPES, ()), (ATTACH, others), (GROUP, others), (REMOTE, others))
+    ],
+    indirect=["variant"],
+)
 def test_a_container_that_another_client_ends_is_removed(guest: Guest, outsider: docker.DockerClient, how: str) -> None:
     (container,) = (outsider.containers.get(name) for name in containers_of_this_process(outsider))
     {
@@ -510,7 +523,7 @@ def test_a_container_that_another_client_ends_is_removed(guest: Guest, outsider:
     guest.box.meter.readings()
 
 
-@of(PIPES, ATTACH)
+@of(PIPES, evidence=[ATTACH])
 def test_a_container_that_ends_for_an_unknown_reason_is_lost(guest: Guest) -> None:
     """Killed by a process of the host, so that the Engine knows of no order."""
     kill_first(guest)
@@ -518,7 +531,7 @@ def test_a_container_that_ends_for_an_unknown_reason_is_lost(guest: Guest) -> No
     assert guest.reports[1:] == [ProcessReport("lost")]
 
 
-@of(PIPES, ATTACH)
+@of(PIPES, evidence=[ATTACH])
 def test_a_container_that_ends_before_its_agent_ran_is_the_hosts_fault(lodge: Lodge) -> None:
     guest = lodge("puppet")
     guest.box.prepare()
@@ -535,7 +548,7 @@ def kill_first(guest: Guest) -> None:
     first.await_end(PATIENCE_S)
 
 
-@in_containers
+@near_and_far
 def test_an_outsider_s_pause_is_known_and_the_judge_s_own_is_not_taken_for_one(
     guest: Guest, outsider: docker.DockerClient
 ) -> None:
@@ -609,7 +622,7 @@ def test_box_moves_without_root(lodge: Lodge) -> None:
     assert guest.ask("status Cpus_allowed_list") == str(cores[-1])
 
 
-@everywhere
+@of(PIPES, GROUP, REMOTE, evidence=(ATTACH, PROCESS))
 def test_box_reports_its_kind(guest: Guest, variant: Variant) -> None:
     names = {"docker-group": "docker-pipes", "docker-remote": "docker-attach"}
     assert guest.box.name == names.get(variant.name, variant.name)
@@ -657,7 +670,7 @@ def test_an_engine_that_does_not_answer_is_named(lodge: Lodge, monkeypatch: pyte
 # --- an Engine that waits for its readers ----------------------------------------------------------
 
 
-@of(PIPES, ATTACH)
+@of(ATTACH, evidence=[PIPES])
 def test_agent_with_unread_output_can_be_killed(guest: Guest) -> None:
     """The Engine ends no container before somebody has taken what it has written."""
     guest.tell("shout")
@@ -666,7 +679,7 @@ def test_agent_with_unread_output_can_be_killed(guest: Guest) -> None:
     assert guest.end() == ProcessReport("signalled", 9)
 
 
-@of(PIPES, ATTACH)
+@of(ATTACH, evidence=[PIPES])
 def test_box_closes_while_agent_output_is_unread(guest: Guest, outsider: docker.DockerClient) -> None:
     guest.tell("shout")
     work_for(0.3)
@@ -674,7 +687,7 @@ def test_box_closes_while_agent_output_is_unread(guest: Guest, outsider: docker.
     assert not containers_of_this_process(outsider)
 
 
-@of(PIPES, ATTACH, GROUP, REMOTE)
+@of(GROUP, REMOTE, evidence=(PIPES, ATTACH))
 def test_box_of_an_ended_agent_is_left_at_once(guest: Guest) -> None:
     """A judge that may not signal PID 1 has the Engine do it, and does not wait for it in vain before."""
     guest.tell("leave 0")

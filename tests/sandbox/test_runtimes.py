@@ -20,7 +20,8 @@ from judge.base.errors import HostError, InputError
 from judge.host.build_images import build_images, build_recipes, install_wheels
 from judge.sandbox.docker.images import RUNTIME, find_runtime, image_content, listing, runtime_image
 from judge.sandbox.runtimes import image_that_builds, load_runtime, recipes, runtime_of_label
-from tests.sandbox.docker.test_images import run
+from tests.examples import of_evidence
+from tests.sandbox.docker.test_images import labelled, run
 
 ZEROS = "0" * 64
 WHEEL = f'wheels = ["numpy==1.0 --hash=sha256:{ZEROS}"]\n'
@@ -214,24 +215,33 @@ SAID = "a \"b\" \\ $c 'd'"
 
 
 @pytest.mark.docker
-def test_a_runtime_is_built_from_its_file_and_found_by_its_name(tmp_path: Path, name: str) -> None:
+@pytest.mark.parametrize("extends", ["native", *of_evidence("python")])
+def test_a_runtime_is_built_from_its_file_and_found_by_its_name(tmp_path: Path, name: str, extends: str) -> None:
+    """The former image of its name is removed."""
     (tmp_path / "hello").write_text("#!/bin/sh\necho hello\n")
+    wheels = f'wheels = ["{wheel(tmp_path)}"]\n' if extends == "python" else ""
     path = written(
         tmp_path,
-        f'about = "asks"\nextends = "python"\nwheels = ["{wheel(tmp_path)}"]\nprograms = ["hello"]\n'
+        f'about = "asks"\nextends = "{extends}"\n{wheels}programs = ["hello"]\n'
         f"seccomp = \"toolchain\"\n[environment]\nSAID = '''{SAID}'''\n",
     )
 
     with pytest.raises(InputError, match=f"The runtime {name} is not built .*: judge images build {name} --from FILE"):
         runtime_image(name)
-    [built] = build_recipes([load_runtime(name, path)])
+    with closing(docker.from_env()) as client:
+        changes = [f"LABEL {RUNTIME}={{}} judge.image={name} judge.recipe=old"]
+        client.api.import_image_from_data(b"\0" * 1024, f"judge/{name}", "1", changes=changes)
+        [built] = build_recipes([load_runtime(name, path)])
 
+        assert [built.id] == labelled(client, f"judge.image={name}")
     assert built.current
     assert (built.id, "toolchain") == (find_runtime(name).id, find_runtime(name).seccomp)
     assert built.content == image_content(name)
     assert [f"judge/{name}:1: current"] == [str(s).split(",")[0] for s in listing() if s.name == name]
     with closing(docker.from_env()) as client:
-        assert f"42 {SAID} True hello\n" == run(client, built.id, "python3", "-c", ASKED)
+        assert f"hello\n{SAID}\n" == run(client, built.id, "sh", "-c", "hello; printenv SAID")
+        if wheels:
+            assert f"42 {SAID} True hello\n" == run(client, built.id, "python3", "-c", ASKED)
 
     lines: list[str] = []
     assert [built] == build_recipes([load_runtime(name, path)], lines.append)

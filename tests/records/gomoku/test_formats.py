@@ -14,7 +14,7 @@ from judge.base.text import one_line
 from judge.catalog.files import read_games
 from judge.records.gomoku.formats import GOMOKU_FORMATS, SIDE
 from judge.records.gomoku.record import FiveRecord
-from tests.examples import examples
+from tests.examples import examples, sized
 from tests.records.games import (
     ANY_SIDE,
     HOSTILE,
@@ -70,7 +70,7 @@ def read(data: bytes, name: str) -> FiveRecord:
 
 
 @pytest.mark.parametrize("name", FORMATS)
-@settings(deadline=None, max_examples=examples(100))
+@settings(deadline=None, max_examples=examples(sized(50, 100)))
 @given(data=st.data())
 def test_written_data_round_trips(name: str, data: st.DataObject) -> None:
     """What the format keeps comes back the same, with any line end; who won is never told wrongly."""
@@ -91,7 +91,7 @@ def test_written_data_round_trips(name: str, data: st.DataObject) -> None:
 
 
 @pytest.mark.parametrize("name", FORMATS)
-@settings(deadline=None, max_examples=examples(100))
+@settings(deadline=None, max_examples=examples(sized(50, 100)))
 @given(data=st.data())
 def test_read_file_is_written_unchanged(name: str, data: st.DataObject) -> None:
     """Nothing is lost twice: a file that this judge wrote comes back byte by byte, where its end can be read."""
@@ -124,7 +124,7 @@ def test_no_name_breaks_a_format(name: str, text: str) -> None:
 
 
 @pytest.mark.parametrize("name", FORMATS)
-@settings(deadline=None, max_examples=examples(150))
+@settings(deadline=None, max_examples=examples(sized(75, 150)))
 @given(data=st.data())
 def test_rubbish_is_a_record_or_an_input_error(name: str, data: st.DataObject) -> None:
     """No bytes make a reader fail in any other way, and what it makes of them every writer takes or refuses."""
@@ -143,16 +143,16 @@ def test_rubbish_is_a_record_or_an_input_error(name: str, data: st.DataObject) -
 @pytest.mark.parametrize("piece", PIECES, ids=ascii)
 @pytest.mark.parametrize("name", FORMATS)
 def test_a_file_is_read_in_one_go(name: str, piece: str) -> None:
-    """A hundred thousand times the same piece: a reader that went back for each would take hours."""
-    start = FORMATS[name].write(GAME)
-    for data in (piece.encode() * 100_000, start[: len(start) // 2] + piece.encode() * 100_000):
+    """The same piece many times: a reader that went back for each would take hours."""
+    start, pieces = FORMATS[name].write(GAME), piece.encode() * sized(20_000, 100_000)
+    for data in (pieces, start[: len(start) // 2] + pieces):
         FORMATS[name].looks_like(data[:65536])
         with suppress(InputError):
             FORMATS[name].read(data, "game")
 
 
 @pytest.mark.parametrize("name", FORMATS)
-@settings(deadline=None, max_examples=examples(60))
+@settings(deadline=None, max_examples=examples(sized(30, 60)))
 @given(data=st.data())
 def test_a_file_is_known_by_its_content(
     tmp_path_factory: pytest.TempPathFactory, name: str, data: st.DataObject

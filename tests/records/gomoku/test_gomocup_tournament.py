@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from judge.base.errors import InputError
 from judge.records.gomoku.gomocup_tournament import MAX_FILE_BYTES, POLICIES, agent_name, read_tournament
 from judge.referee.policy import load_policy
-from tests.examples import examples
+from tests.examples import examples, sized
 from tests.hostile import byte_changes, read_or_refuse
 from tests.records.gomoku.tournaments import FIELDS, OPENINGS, write_tournament
 
@@ -196,7 +196,7 @@ def test_any_value_of_a_field_is_read_or_refused(field: str, tmp_path: Path) -> 
 
 
 @given(st.data())
-@settings(max_examples=examples(150))
+@settings(max_examples=examples(sized(60, 150)))
 def test_any_tournament_file_is_read_or_refused(tmp_path_factory: pytest.TempPathFactory, data: st.DataObject) -> None:
     path = write_tournament(tmp_path_factory.getbasetemp() / "any-tournament")
     sent = data.draw(byte_changes(path.read_bytes(), PIECES))
@@ -205,7 +205,7 @@ def test_any_tournament_file_is_read_or_refused(tmp_path_factory: pytest.TempPat
 
 
 @given(st.data())
-@settings(max_examples=examples(100))
+@settings(max_examples=examples(sized(40, 100)))
 def test_any_file_of_openings_is_read_or_refused(tmp_path_factory: pytest.TempPathFactory, data: st.DataObject) -> None:
     path = write_tournament(tmp_path_factory.getbasetemp() / "any-openings")
     sent = data.draw(byte_changes(OPENINGS.encode(), PIECES))

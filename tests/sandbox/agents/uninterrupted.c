@@ -2,7 +2,8 @@
  *
  *     uninterrupted MIB WHAT
  *
- * WHAT is `calls`, `files` (also those of /proc and of the process), or `all` (also settings, networks and /sys; minutes).
+ * WHAT is `maps` (the longest call, and one file), `files` (calls, and files of /proc and of the process; minutes), or `all`
+ * (also settings, networks and /sys).
  * A child with page tables for so much memory makes one call again and again, and is killed. What it then still uses of a
  * processor is printed, less what the end of an idle child of that size uses: one line each, MILLISECONDS NAME, or `denied NAME`.
  * Several kills each; the longest counts. Load of the host does not change it much, because only processor time counts.
@@ -406,14 +407,17 @@ int main(int argc, char **argv) {
         return 2;
     span = (size_t)atol(argv[1]) * MIB;
     is_all = strcmp(argv[2], "all") == 0;
+    int is_short = strcmp(argv[2], "maps") == 0;
     stage = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     one = make("/tmp/one", PIECE);
     if (one < 0 || stage == MAP_FAILED)
         return 2;
     syscall(SYS_membarrier, 16, 0, 0);
-    for (size_t n = 0; n < sizeof calls / sizeof *calls; n++)
+    for (size_t n = 0; n < (is_short ? 1 : sizeof calls / sizeof *calls); n++)
         show(calls[n].name, calls[n].call, MANY_TRIES);
-    if (strcmp(argv[2], "calls") != 0)
+    if (is_short)
+        show(path = "/proc/self/maps", read_file, MANY_TRIES);
+    else
         show_files("/proc");
     if (is_all)
         show_files("/sys");

@@ -16,8 +16,10 @@ from judge.base.errors import HostError, InputError
 from judge.host.build_images import build_images, check_rootfs
 from judge.sandbox.docker.images import find_images, listing, runtime_image
 from judge.sandbox.runtimes import ImageRecipe, recipes
+from tests.examples import evidence, of_evidence
 
 TAGS = [recipe.tag for recipe in recipes().values() if not recipe.is_optional]
+SAMPLED_TAGS = ["judge/keeper:1", "judge/python:1", *of_evidence("judge/base:1", "judge/native:1")]
 
 
 @pytest.fixture(scope="module")
@@ -71,13 +73,13 @@ def run(engine: docker.DockerClient, image: str, *command: str) -> str:
 
 
 @pytest.mark.docker
-@pytest.mark.parametrize("tag", TAGS)
+@pytest.mark.parametrize("tag", SAMPLED_TAGS)
 def test_no_file_gives_an_agent_more_rights(engine: docker.DockerClient, tag: str) -> None:
     assert run(engine, tag, "find", "/", "-xdev", "-perm", "/6000") == ""
 
 
 @pytest.mark.docker
-@pytest.mark.parametrize("tag", TAGS)
+@pytest.mark.parametrize("tag", SAMPLED_TAGS)
 def test_an_image_lists_its_packages(engine: docker.DockerClient, tag: str) -> None:
     packages = run(engine, tag, "cat", "/judge/packages.txt").splitlines()
     assert "libc6" in {line.split()[0] for line in packages}
@@ -86,7 +88,7 @@ def test_an_image_lists_its_packages(engine: docker.DockerClient, tag: str) -> N
 
 
 @pytest.mark.docker
-@pytest.mark.parametrize("tag", TAGS)
+@pytest.mark.parametrize("tag", SAMPLED_TAGS)
 def test_nothing_of_the_package_manager_is_left(engine: docker.DockerClient, tag: str) -> None:
     paths = ["/var/lib", "/var/cache", "/etc/apt", "/usr/share/doc", "/usr/share/locale"]
     wanted = " -o ".join(f"-path {path}" for path in paths).split()
@@ -135,6 +137,7 @@ def test_a_second_build_has_nothing_to_do(engine: docker.DockerClient) -> None:
     assert sorted(lines) == sorted(f"{tag} is current" for tag in TAGS)
 
 
+@evidence
 @pytest.mark.docker
 def test_building_again_gives_the_same_bytes_and_removes_the_former_image(
     engine: docker.DockerClient, monkeypatch: pytest.MonkeyPatch

@@ -8,6 +8,7 @@ import pytest
 from judge.host.build_images import build_images
 from judge.sandbox import BoxPolicy, Limits, Tenant, open_box
 from judge.sandbox.box import Channel
+from tests.examples import evidence
 from tests.sandbox.guest import Guest
 
 pytestmark = pytest.mark.docker
@@ -16,6 +17,7 @@ LONG_MS = 60.0
 """Above the noise of a busy host. The longest call that is left uses 18 ms, a read of pagemap 300 to 1,300 ms."""
 SPAN_MIB = "512"
 PAGEMAP = "preadv of /proc/self/pagemap"
+MAPS = "/proc/self/maps"
 
 
 def measure(program: Path, what: str, digest: str) -> dict[str, float | None]:
@@ -37,14 +39,23 @@ def long_ones(measured: dict[str, float | None]) -> set[str]:
     return {name for name, ms in measured.items() if ms is not None and ms > LONG_MS}
 
 
+@evidence
 def test_no_call_and_no_file_of_the_kernel_goes_on_for_long_after_sigkill(program: Path) -> None:
     measured = measure(program, "files", "1")
     again = measure(program, "files", "1") if long_ones(measured) else {}
     assert not long_ones(measured) & long_ones(again)
     assert measured[PAGEMAP] is None
-    assert measured["/proc/self/maps"] is not None
+    assert measured[MAPS] is not None
     assert len(measured) > 50
 
 
+def test_a_copied_program_cannot_read_pagemap_and_its_read_of_maps_ends(program: Path) -> None:
+    measured = measure(program, "maps", "1")
+    assert {PAGEMAP, MAPS} == measured.keys()
+    assert measured[PAGEMAP] is None
+    assert measured[MAPS] is not None
+    assert not long_ones(measured)
+
+
 def test_a_process_that_may_be_dumped_reads_pagemap_after_sigkill(program: Path) -> None:
-    assert PAGEMAP in long_ones(measure(program, "calls", ""))
+    assert PAGEMAP in long_ones(measure(program, "maps", ""))

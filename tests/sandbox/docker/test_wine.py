@@ -1,7 +1,7 @@
 """Windows programs of both widths live in the same box as all others, with the same quotas, freezer and reports."""
 
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
 
 import pytest
@@ -11,6 +11,7 @@ from judge.sandbox import BoxPolicy, Limits, persistent_path
 from judge.sandbox.box import Channel, ProcessReport
 from judge.sandbox.docker import seccomp
 from judge.sandbox.runtimes import path_for, recipes
+from tests import examples
 from tests.sandbox.conftest import ATTACH, PIPES, Lodge, of
 from tests.sandbox.guest import Guest, work_for
 from tests.sandbox.mingw import HERE, NEEDS_WINE, WIDTHS, compile_windows, packaged_programs
@@ -52,9 +53,10 @@ def said(guest: Guest, line: str) -> str:
     return guest.ask(line).removesuffix("\r")
 
 
-def of_width(*widths: int) -> pytest.MarkDecorator:
-    """Tell a story with programs of these widths."""
+def of_width(*widths: int, evidence: Collection[int] = ()) -> pytest.MarkDecorator:
+    """Run a test with programs of these widths, and of some more for the evidence."""
     each = [pytest.param(width, marks=NEEDS_WINE, id=f"{width}-bit") for width in widths]
+    each += [pytest.param(width, marks=[*NEEDS_WINE, examples.evidence], id=f"{width}-bit") for width in evidence]
     return pytest.mark.parametrize("width", each)
 
 
@@ -94,13 +96,13 @@ def test_windows_program_gets_windows_paths(windows: Windows, width: int) -> Non
     assert said(guest, "temp") == "Z:\\tmp\\"
 
 
-@of(PIPES, ATTACH)
+@of(PIPES, evidence=[ATTACH])
 @of_width(64)
 def test_lines_end_as_the_judge_ends_them(windows: Windows, width: int) -> None:
     assert said(windows(width=width), "hello\r") == "hello"
 
 
-@of_width(*WIDTHS)
+@of_width(64, evidence=[32])
 def test_a_program_writes_to_its_folders_and_nowhere_else(windows: Windows, width: int) -> None:
     guest = windows(width=width, limits=Limits(persistent_bytes=1 << 20))
 
@@ -135,7 +137,7 @@ def test_a_program_of_the_distribution_is_talked_with(lodge: Lodge, tmp_path: Pa
 # --- its quotas ----------------------------------------------------------------------------------
 
 
-@of_width(*WIDTHS)
+@of_width(64, evidence=[32])
 def test_wine_takes_little_of_the_memory(windows: Windows, width: int) -> None:
     guest = windows(width=width)
     said(guest, "hello")
@@ -143,7 +145,7 @@ def test_wine_takes_little_of_the_memory(windows: Windows, width: int) -> None:
     assert (guest.box.meter.readings().memory_peak_bytes or 0) < WINE_BYTES
 
 
-@of_width(*WIDTHS)
+@of_width(64, evidence=[32])
 def test_the_cap_holds_for_the_program_and_wine_together(windows: Windows, width: int) -> None:
     guest = windows(width=width, limits=SMALL)
 
@@ -167,7 +169,7 @@ def test_the_other_processes_are_left_to_the_program(windows: Windows, width: in
 # --- its time ------------------------------------------------------------------------------------
 
 
-@of_width(*WIDTHS)
+@of_width(64, evidence=[32])
 def test_a_frozen_program_uses_no_time_nor_does_wine(windows: Windows, width: int) -> None:
     guest = windows(width=width)
     assert said(guest, "burn") == "burning"
@@ -184,8 +186,8 @@ def test_a_frozen_program_uses_no_time_nor_does_wine(windows: Windows, width: in
 # --- its end -------------------------------------------------------------------------------------
 
 
-@of_width(*WIDTHS)
-@pytest.mark.parametrize(("code", "reported"), [(0, 0), (3, 3), (256, 1)])
+@of_width(64, evidence=[32])
+@pytest.mark.parametrize(("code", "reported"), [(3, 3), (256, 1), pytest.param(0, 0, marks=examples.evidence)])
 def test_an_exit_code_arrives_and_none_of_them_turns_into_success(
     windows: Windows, width: int, code: int, reported: int
 ) -> None:
@@ -196,7 +198,7 @@ def test_an_exit_code_arrives_and_none_of_them_turns_into_success(
     assert guest.heard[Channel.ERR] == b""
 
 
-@of_width(*WIDTHS)
+@of_width(64, evidence=[32])
 def test_an_access_violation_is_an_exit_code_and_a_line_of_wine_s(windows: Windows, width: int) -> None:
     guest = windows(width=width)
     guest.tell("null")
@@ -206,8 +208,8 @@ def test_an_access_violation_is_an_exit_code_and_a_line_of_wine_s(windows: Windo
     assert line.startswith(b"wine: Unhandled page fault on write access to 0000")
 
 
-@of_width(*WIDTHS)
-@pytest.mark.parametrize("act", ["abort", "overflow"])
+@of_width(64, evidence=[32])
+@pytest.mark.parametrize("act", ["abort", *examples.of_evidence("overflow")])
 def test_other_ends_are_no_success_either(windows: Windows, width: int, act: str) -> None:
     guest = windows(width=width)
     guest.tell(act)
