@@ -103,10 +103,10 @@ def _unpatched() -> Iterator[None]:
     changes = [change for each in patches for change in reversed(each._setattr)]
     patched = [(target, name, vars(target)[name]) for target, name, _ in changes if name in vars(target)]
     for target, name, original in changes:
-        if original is NOTSET:
-            delattr(target, name)
-        else:
+        if original is not NOTSET:
             setattr(target, name, original)
+        elif name in vars(target):
+            delattr(target, name)
     try:
         yield
     finally:

@@ -66,6 +66,10 @@ class FileFreezer(Freezer):
                 raise HostError(f"The kernel did not take {word!r} for a freezer: {error}") from error
 
 
+PROOFS = 5
+"""On a busy host runc gives up with "unable to freeze" while a process waits for the disk."""
+
+
 class EnginePause(Freezer):
     """The Engine's pause (about 10 ms per call), for users without write access to cgroup files."""
 
@@ -79,7 +83,13 @@ class EnginePause(Freezer):
 
     def prove(self) -> "EnginePause":
         """Pause once before an agent runs: later failures are caused by the agent. Raises HostError."""
-        self._engine.pause(self._container)
+        for left in reversed(range(PROOFS)):
+            try:
+                self._engine.pause(self._container)
+                break
+            except EngineRefusalError:
+                if not left:
+                    raise
         self._engine.unpause(self._container)
         return self
 

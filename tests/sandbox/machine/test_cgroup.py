@@ -9,7 +9,7 @@ import pytest
 from judge.base.errors import HostError
 from judge.sandbox.box import Meter, Readings
 from judge.sandbox.docker import freezer
-from judge.sandbox.docker.engine import Engine
+from judge.sandbox.docker.engine import Engine, EngineRefusalError
 from judge.sandbox.machine import cgroup
 from judge.sandbox.machine.cgroup import CgroupMeter, Counter, locate
 
@@ -292,12 +292,15 @@ def test_unknown_counter_reports_it(tmp_path: Path) -> None:
 class Pausing(Engine):
     """An Engine that can pause a container, which is tried before an agent runs; nobody asks it anything else."""
 
-    def __init__(self) -> None:
+    def __init__(self, refusals: int = 0) -> None:
         """Connect to nothing."""
         self.asked: list[str] = []
+        self._refusals = refusals
 
     def pause(self, container: str) -> None:
         self.asked.append(f"pause {container}")
+        if len(self.asked) <= self._refusals:
+            raise EngineRefusalError("unable to freeze", 500)
 
     def unpause(self, container: str) -> None:
         self.asked.append(f"unpause {container}")
@@ -323,6 +326,15 @@ def test_the_first_freezer_that_a_host_has_is_taken(tmp_path: Path, wish: str, h
     tried = [f"pause {ID}", f"unpause {ID}"] if kind is freezer.EnginePause else []
     assert tried == engine.asked
     chosen.close()
+
+
+def test_pause_that_is_refused_is_tried_again_before_the_game_but_not_without_end() -> None:
+    freezer.EnginePause(engine := Pausing(2), ID).prove()
+    assert [*[f"pause {ID}"] * 3, f"unpause {ID}"] == engine.asked
+
+    with pytest.raises(EngineRefusalError, match="unable to freeze"):
+        freezer.EnginePause(engine := Pausing(100), ID).prove()
+    assert [f"pause {ID}"] * freezer.PROOFS == engine.asked
 
 
 def test_unified_is_preferred_and_confirmed_by_its_events(tmp_path: Path) -> None:
