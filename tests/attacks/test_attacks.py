@@ -52,9 +52,7 @@ DEFENCES = [parameter(attack, needs_calm(attack) or attack.earns_void) for attac
 """An attack that is after a void proves nothing if others use its core; its control only plays on."""
 
 CONTROLS = [
-    parameter(attack, needs_calm(attack) or attack.id in CONTROLS_NEED_CALM)
-    for attack in PLAYED
-    if can_succeed(attack)
+    parameter(attack, needs_calm(attack) or attack.id in CONTROLS_NEED_CALM) for attack in PLAYED if can_succeed(attack)
 ]
 
 
