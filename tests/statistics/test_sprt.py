@@ -16,8 +16,8 @@ from judge.statistics.sprt import Sprt, SprtDecision, SprtModel, SprtState
 from tests.examples import examples, sized
 from tests.statistics.many_ratios import ratios
 
-TABLES = sized(30, 50_000)
-MOST_COMPARED = 5
+TABLES = sized(10, 50_000)
+MOST_COMPARED = sized(2, 5)
 
 
 def state(test: Sprt, *numbers: int) -> SprtState:
