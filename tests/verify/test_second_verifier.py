@@ -98,7 +98,7 @@ def test_contests_of_every_kind_are_accepted(form: str, more: str, tmp_path: Pat
 def test_ratings_as_criterion_are_computed_by_the_verifier_and_the_independent_reading(tmp_path: Path) -> None:
     """The places also, without the disqualified agent."""
     cast = {**STRONG_TO_WEAK, "always": crasher("always", 0)}
-    form = 'name = "round-robin"\ngames = 2\nranking = ["rating"]'
+    form = 'name = "round-robin"\ncycles = 2\ngames = 2\nranking = ["rating"]'
     with Cup(tmp_path / "cup", cast, form, "[failures]\nafter = 2\nlimit = 0.4") as cup:
         cup.play()
         public = cup.export(tmp_path)
