@@ -4,10 +4,10 @@ import logging
 import os
 import time
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, suppress
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import pytest
 
@@ -23,6 +23,7 @@ from judge.referee.verify import verify
 from judge.sandbox import BoxPolicy, Limits, Tenant, open_box
 from judge.sandbox.machine.cgroup import UNIFIED, find_cgroups, parse_mounts
 from judge.sandbox.static_builds import compile_static
+from tests.examples import EVIDENCE, evidence
 from tests.patience import PATIENCE_S
 from tests.sandbox.guest import Guest
 
@@ -215,8 +216,27 @@ def fill(program: Path, kind: str, most: int, build: BoxBuilder = open_box) -> F
 NEEDS_SLABS = pytest.mark.skipif(not os.access(SLABS, os.R_OK), reason="this kernel shows no slabs")
 
 
+T = TypeVar("T")
+
+
+def repeated(make: Callable[[], T], is_good: Callable[[T], bool]) -> list[T]:
+    """Up to `ROUNDS`. The full lane ends with the first good one."""
+    found = []
+    for _ in range(ROUNDS):
+        found.append(make())
+        if is_good(found[-1]) and not EVIDENCE:
+            break
+    return found
+
+
+OF_FULL_LANE = ("connections", "mappings", "page-tables", "files")
+"""A kind of each: of sockets, of memory, of tables, of files."""
+
+
 @NEEDS_SLABS
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    "kind", [kind if kind in OF_FULL_LANE else pytest.param(kind, marks=evidence) for kind in KINDS]
+)
 def test_objects_of_the_kernel_have_their_known_charge(program: Path, kind: str) -> None:
     def is_charged() -> bool:
         filled = fill(program, kind, KINDS[kind].most)
@@ -227,7 +247,13 @@ def test_objects_of_the_kernel_have_their_known_charge(program: Path, kind: str)
 
 @NEEDS_SLABS
 def test_all_objects_of_the_kernel_together_use_at_most_16_mib_outside_of_the_cap(program: Path) -> None:
-    rounds = [fill(program, EVERYTHING, MANY) for _ in range(ROUNDS)]
+    rounds = repeated(
+        lambda: fill(program, EVERYTHING, MANY),
+        lambda filled: (
+            filled.uncharged_bytes <= MAX_UNCHARGED_BYTES
+            and filled.unavailable_bytes <= MAX_UNCHARGED_BYTES + OTHERS_BYTES
+        ),
+    )
 
     assert min(filled.uncharged_bytes for filled in rounds) <= MAX_UNCHARGED_BYTES
     assert min(filled.unavailable_bytes for filled in rounds) <= MAX_UNCHARGED_BYTES + OTHERS_BYTES
@@ -278,12 +304,13 @@ def leave_holes(program: Path, charge: int) -> Holes:
 
 @NEEDS_SLABS
 def test_pages_that_keep_one_object_use_at_most_128_mib_below_the_limit(program: Path) -> None:
-    rounds = [leave_holes(program, ALLOWED_BYTES) for _ in range(ROUNDS)]
+    rounds = repeated(lambda: leave_holes(program, ALLOWED_BYTES), lambda holes: holes.outside_bytes <= MAX_HOLES_BYTES)
 
     assert ALLOWED_BYTES * 3 // 4 < max(holes.kernel_peak_bytes for holes in rounds) <= Limits().kernel_bytes
     assert min(holes.outside_bytes for holes in rounds) <= MAX_HOLES_BYTES
 
 
+@evidence
 @NEEDS_SLABS
 def test_without_the_limit_such_pages_use_more_than_the_cap_again(program: Path) -> None:
     assert leave_holes(program, UNLIMITED_BYTES).outside_bytes > Limits().cap_bytes

@@ -1,16 +1,34 @@
-"""Every attack on a service, played: its defence holds; and with that one defence off it succeeds."""
+"""Attacks on services, played: the defence holds; and with that one defence off the attack succeeds.
 
+The full lane plays one attack of each danger, the evidence all of them.
+"""
+
+from functools import partial
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from judge.attacks import scheduler, web
 from judge.attacks.services import SERVICE_ATTACKS, ServiceAttack, try_service
+from judge.attacks.serving import serving
 from judge.host.build_images import build_images
+from tests.examples import EVIDENCE
+from tests.forked import ForkedProcess
+
+PLAYED = SERVICE_ATTACKS if EVIDENCE else {attack.danger: attack for attack in SERVICE_ATTACKS}.values()
 
 ROWS: list[Any] = [
     pytest.param(attack, id=attack.id, marks=[pytest.mark.docker] if attack.image else [pytest.mark.slow])
-    for attack in SERVICE_ATTACKS
+    for attack in PLAYED
 ]
+
+
+@pytest.fixture(autouse=True)
+def forked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Services that import the judge once for all attacks."""
+    monkeypatch.setattr(web, "serving", partial(serving, start=ForkedProcess[str]))
+    monkeypatch.setattr(scheduler, "subprocess", SimpleNamespace(Popen=ForkedProcess[bytes]))
 
 
 def build_image_of(attack: ServiceAttack) -> None:

@@ -25,6 +25,7 @@ from judge.cluster.security import invite, make_keys, parse_address
 from judge.contest.runner import StopReason
 from judge.referee.policy import load_policy
 from tests.cluster.machines import Cup, Machines, until
+from tests.examples import evidence
 
 MB = 1 << 20
 
@@ -232,7 +233,7 @@ def peak_mb(pid: int) -> int:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", ["huge", "liar", "believed"])
+@pytest.mark.parametrize("kind", ["huge", "liar", pytest.param("believed", marks=evidence)])
 def test_an_answer_that_is_too_long_is_refused_before_it_is_fetched(
     machines: Machines, cup: Cup, monkeypatch: pytest.MonkeyPatch, kind: str
 ) -> None:
@@ -263,7 +264,9 @@ def test_an_answer_that_is_too_long_is_refused_before_it_is_fetched(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("is_given_again", [True, False], ids=["a longest time", "none"])
+@pytest.mark.parametrize(
+    "is_given_again", [pytest.param(True, id="a longest time"), pytest.param(False, id="none", marks=evidence)]
+)
 def test_game_of_a_silent_worker_goes_to_another_worker(
     machines: Machines, cup: Cup, monkeypatch: pytest.MonkeyPatch, is_given_again: bool
 ) -> None:
@@ -293,7 +296,9 @@ def test_game_of_a_silent_worker_goes_to_another_worker(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", ["broken", "stopped", "lacks", "raises"])
+@pytest.mark.parametrize(  # test_plain_dask has workers that stop a game and raise
+    "kind", ["broken", pytest.param("stopped", marks=evidence), "lacks", pytest.param("raises", marks=evidence)]
+)
 def test_contest_is_played_next_to_a_worker_that_finishes_no_game(machines: Machines, cup: Cup, kind: str) -> None:
     cup.store.schedule("cup", cup.games(1, 4))
     machines.join("honest")

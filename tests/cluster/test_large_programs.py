@@ -14,10 +14,11 @@ from judge.host.build_images import build_images
 from tests.cli.conftest import Judge
 from tests.cluster.cables import Cable, laid
 from tests.cluster.machines import Machines
+from tests.examples import sized
 
 HERE = Path(__file__).parent
-WEIGHTS_BYTES = 110 << 20
-MEMORY_BYTES = 64 << 20
+WEIGHTS_BYTES = sized(40, 110) << 20
+MEMORY_BYTES = sized(24, 64) << 20
 
 CUP = f"""
 name = "cup"

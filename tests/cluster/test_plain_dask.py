@@ -19,6 +19,7 @@ from judge.contest.hosts import contest_hosts
 from judge.contest.runner import StopReason
 from judge.sandbox.machine.cores import LOCKS_VARIABLE
 from tests.cluster.machines import Cup, Machines, until
+from tests.examples import evidence
 
 LIAR = """
 import json, os
@@ -212,7 +213,7 @@ def attacked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PlainDask]:
         found.stop()
 
 
-@pytest.mark.parametrize("pickles", ["refused", "read"])
+@pytest.mark.parametrize("pickles", ["refused", pytest.param("read", marks=evidence)])
 def test_an_attacker_among_the_workers_runs_no_code_on_the_contests_host(
     attacked: PlainDask, tmp_path: Path, pickles: str
 ) -> None:

@@ -10,8 +10,9 @@ import pytest
 from judge.host.build_images import build_images
 from judge.host.house_agents import build_house_agents
 from scripts.rehearsal import SMALL_LEAGUES
+from tests.examples import evidence
 
-pytestmark = [pytest.mark.docker, pytest.mark.long]
+pytestmark = [pytest.mark.docker, pytest.mark.long, evidence]
 
 ROOT = Path(__file__).parents[2]
 

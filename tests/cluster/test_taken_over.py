@@ -27,6 +27,7 @@ from tests.cli.conftest import SMALL, Judge
 from tests.cluster.cables import Cable
 from tests.cluster.conftest import WORKERS
 from tests.cluster.machines import Machines, until
+from tests.examples import evidence
 from tests.store.server import Server, running
 
 GAMES = 9
@@ -121,6 +122,7 @@ def is_free(store: Store) -> bool:
         return False
 
 
+@evidence  # tests/store/test_lease.py has the lease without hosts
 @pytest.mark.long
 @pytest.mark.docker
 def test_another_host_takes_a_contest_over_and_the_first_one_stops_itself(

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from contextlib import suppress
+from itertools import islice
 from pathlib import Path
 
 import pytest
@@ -16,8 +17,11 @@ from judge.export.evaluation_file import read_pool
 from judge.referee.policy import load_policy
 from judge.sandbox.docker.seccomp import load_profile
 from judge.transparency.checkpoint import COSIGNATURE, verifier_key
-from tests.examples import examples
+from tests.examples import FAST, examples, sized
 from tests.hostile import assert_bounded, byte_changes, one_change_each, read_or_refuse, refused, toml_files
+
+EVERY = 1 if FAST else sized(3, 1)
+"""One of this number of changes is tried."""
 
 WITNESS = verifier_key("w", COSIGNATURE, Ed25519PrivateKey.from_private_bytes(bytes(32)).public_key())
 CONTEST = f"""name = "cup"
@@ -146,7 +150,8 @@ def test_every_value_of_every_key_is_read_or_refused(folder: Path, reader: str) 
     read, name, text = READERS[reader]
     assert not refused(read, folder / name, text.encode())
 
-    assert {True, False} == {refused(read, folder / name, data) for data in one_change_each(text)}
+    changes = islice(one_change_each(text), 0, None, EVERY)
+    assert {True, False} == {refused(read, folder / name, data) for data in changes}
 
 
 @pytest.mark.parametrize("reader", READERS)
@@ -175,6 +180,6 @@ def test_work_that_grows_with_the_square_is_beyond_the_bounds() -> None:
 
     assert_bounded(lambda: search(100), 1000)
     with pytest.raises(AssertionError, match="lines of Python for 1000 bytes"):
-        assert_bounded(lambda: search(1000), 1000)
+        assert_bounded(lambda: search(450), 1000)
     with pytest.raises(AssertionError, match="bytes of memory for 1000 bytes"):
         assert_bounded(lambda: bytes(16 << 20), 1000)

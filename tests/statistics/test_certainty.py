@@ -17,7 +17,7 @@ from judge.statistics.rating_model import RatingModel
 from judge.statistics.scales import ELO
 from judge.statistics.simulated_fits import LeagueFits
 from tests.contest.rounds import games
-from tests.examples import examples, sized
+from tests.examples import evidence, examples, sized
 from tests.statistics.cup_records import data, league_results, rows
 
 LEAGUES = sized(30, 1_000)
@@ -265,6 +265,7 @@ def test_ranges_of_strength_cover_where_rings_are_added() -> None:
     assert covered / LEAGUES > 0.92 - 3.3 * math.sqrt(0.92 * 0.08 / LEAGUES)
 
 
+@evidence
 def test_ranges_of_a_running_contest_are_correct_at_all_looks_together() -> None:
     """Four equal agents, looked at after every third round. The ranges of a finished contest err more often."""
     random = np.random.default_rng(7)
@@ -344,7 +345,7 @@ ANY_RESULTS = st.dictionaries(
     scores={("d", "f"): (0, 0, 3), ("a", "f"): (1, 0, 1000), ("b", "d"): (0, 1000, 24), ("c", "d"): (1, 1, 24)},
     is_running=False,
 )
-@settings(max_examples=examples(sized(40, 1_000)), deadline=None)
+@settings(max_examples=examples(sized(15, 1_000)), deadline=None)
 def test_any_results_have_consistent_ranges(scores: Scores, is_running: bool) -> None:
     results = [PairResult(*pair, *counts) for pair, counts in scores.items()]
     found = assess_places(results, is_running=is_running)

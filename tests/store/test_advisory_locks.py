@@ -83,7 +83,7 @@ def test_a_contest_that_runs_keeps_no_write_of_the_service_waiting(cup: str) -> 
 def test_with_one_key_for_both_a_contest_that_runs_blocks_every_upload(
     cup: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(database, "LOCK_TIMEOUT_S", 1)
+    monkeypatch.setattr(database, "LOCK_TIMEOUT_S", 0.2)
     lock = database.lock_until_commit
     monkeypatch.setattr(submissions, "lock_until_commit", lambda at, _, name: lock(at, AdvisoryLock.LEASE, name))
     with closing(Store(cup)) as store, store.lease(NAME, "judge on one"), pytest.raises(StoreBusyError):
@@ -139,8 +139,8 @@ def closed(opened: T, do: Callable[[T], object]) -> object:
 @pytest.mark.parametrize("wait", WAITS)
 def test_a_wait_for_a_lock_ends_with_an_error(cup: str, wait: str, monkeypatch: pytest.MonkeyPatch) -> None:
     lock, write = WAITS[wait]
-    monkeypatch.setattr(database, "LOCK_TIMEOUT_S", 1)
-    monkeypatch.setattr(database, "MIGRATION_TIMEOUT_S", 1)
+    monkeypatch.setattr(database, "LOCK_TIMEOUT_S", 0.2)
+    monkeypatch.setattr(database, "MIGRATION_TIMEOUT_S", 0.2)
     with session(cup) as other:
         other.execute(text(lock))
         with pytest.raises(StoreBusyError, match="the store is busy: another process keeps it locked"):

@@ -18,6 +18,7 @@ from judge.statistics.scales import expected_score
 from judge.tournament.formats.ladder import Matchmaking
 from judge.tournament.matchmaker import LadderGames, next_pair
 from judge.tournament.pairings import opening_number
+from tests.examples import examples, sized
 
 RULES = st.builds(
     Matchmaking,
@@ -172,7 +173,7 @@ EVENTS = st.lists(
 
 
 @given(RULES, EVENTS)
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(sized(30, 80)), deadline=None)
 def test_limits_hold_for_any_sequence(rules: Matchmaking, events: list[tuple[str, int, int]]) -> None:
     """Open games, the author's share, the anchors' share and seats; a pair is found whenever one is allowed."""
     ladder = Field(rules)
@@ -196,7 +197,7 @@ def test_limits_hold_for_any_sequence(rules: Matchmaking, events: list[tuple[str
 
 
 @given(RULES, st.lists(st.integers(0, 2), min_size=100, max_size=100), st.integers(2, 9), st.booleans())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(sized(10, 40)), deadline=None)
 def test_each_agent_has_its_minimum_in_each_period(
     rules: Matchmaking, endings: list[int], agents: int, has_anchor: bool
 ) -> None:
@@ -222,7 +223,7 @@ def test_each_agent_has_its_minimum_in_each_period(
 
 
 @given(st.lists(st.integers(0, 2), min_size=100, max_size=300), st.sampled_from([0.05, 0.2, 0.5]))
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=examples(sized(5, 20)), deadline=None)
 def test_share_of_anchors_is_exact(endings: list[int], portion: float) -> None:
     ladder = Field(Matchmaking(anchor_share=portion))
     for at in range(8):

@@ -38,7 +38,7 @@ from tests.contest.cups import (
     snapshot,
     won_by,
 )
-from tests.examples import examples
+from tests.examples import evidence, examples
 
 OPENINGS = (((7, 7),), ((7, 7), (8, 8)), ((7, 7), (6, 8), (7, 9)))
 
@@ -354,7 +354,10 @@ with closing(Store(sys.argv[1])) as store:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("format_", [formats(1)[3], formats(1)[5]], ids=["swiss", "groups"])
+@pytest.mark.parametrize(
+    "format_",
+    [pytest.param(formats(1)[3], id="swiss"), pytest.param(formats(1)[5], id="groups", marks=evidence)],
+)
 def test_another_process_continues_with_the_same_games(tmp_path: Path, format_: AnyFormat) -> None:
     """It has an order of its own in its sets, and plays what this one would have played."""
     with cup(format_, 7) as contest:
