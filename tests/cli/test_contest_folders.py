@@ -8,11 +8,11 @@ import pytest
 from judge.contest.contest import Contest, open_store
 from judge.contest.plan import load_plan
 from judge.host.build_images import build_images
-from tests.cli.conftest import SHORT_CLOCK, SMALL, Judge
+from tests.cli.conftest import SHORT_CLOCK, TINY, Judge
 from tests.cli.contests import write_contest
 from tests.cli.test_folders import remains, write
 
-PAUSES = (*SHORT_CLOCK, *SMALL, "clock.starved_share=1")
+PAUSES = (*SHORT_CLOCK, *TINY, "clock.starved_share=1")
 
 
 @pytest.mark.docker
