@@ -19,6 +19,8 @@ EXAMPLES = ROOT / "examples"
 REPLACED = {
     # Into a folder of the test, without a network.
     "pip install ./game": "pip install --no-deps --no-build-isolation --no-index --target site ./game",
+    # tests/publish exports all languages.
+    "judge contest export public contest/contest.toml": "judge contest export public contest --language en",
 }
 
 
@@ -28,6 +30,8 @@ def test_every_command_of_the_examples_works(tmp_path: Path) -> None:
     build_house_agents()
     folder = tmp_path / "examples"
     shutil.copytree(EXAMPLES, folder, ignore=shutil.ignore_patterns("records", "public", "__pycache__", "*.egg-info"))
+    contest = folder / "contest/contest.toml"
+    contest.write_text(contest.read_text().replace("change = [", 'change = ["game.options.draw_at=40", '))
     environment = os.environ | {
         "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
         "PYTHONPATH": f"{ROOT}:{folder / 'site'}",
