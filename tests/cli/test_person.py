@@ -146,7 +146,7 @@ def test_a_person_answers_the_swap_of_an_agent(tmp_path: Path) -> None:
     [
         ("rif", ["me plays black", "offer 2 squares", "offer 1 squares"]),
         ("yamaguchi", ["me plays black", "squares for black's fifth stone"]),
-        ("chinese-swap", ["place a black stone"]),
+        pytest.param("chinese-swap", ["place a black stone"], marks=evidence),
     ],
 )
 def test_a_person_opens_a_game_of_renju(tmp_path: Path, variant: str, asked: list[str]) -> None:
