@@ -19,6 +19,8 @@ EXAMPLES = ROOT / "examples"
 REPLACED = {
     # Into a folder of the test, without a network.
     "pip install ./game": "pip install --no-deps --no-build-isolation --no-index --target site ./game",
+    # tests/publish exports all languages.
+    "judge contest export public contest/contest.toml": "judge contest export public contest --language en",
 }
 
 
@@ -28,6 +30,8 @@ def test_every_command_of_the_examples_works(tmp_path: Path) -> None:
     build_house_agents()
     folder = tmp_path / "examples"
     shutil.copytree(EXAMPLES, folder, ignore=shutil.ignore_patterns("records", "public", "__pycache__", "*.egg-info"))
+    contest = folder / "contest/contest.toml"
+    contest.write_text(contest.read_text().replace("change = [", 'change = ["game.options.draw_at=40", '))
     environment = os.environ | {
         "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
         "PYTHONPATH": f"{ROOT}:{folder / 'site'}",
@@ -43,7 +47,7 @@ def test_every_command_of_the_examples_works(tmp_path: Path) -> None:
 
 
 POOL = """policy = "gomocup-fastgame"
-change = ["game.options.width=10", "game.options.height=10", "clock.starved_share=1"]
+change = ["game.options.width=6", "game.options.height=6", "box.reuse=agent", "clock.starved_share=1"]
 
 [[agents]]
 path = "leaver.py"
@@ -77,7 +81,7 @@ def test_action_compares_two_commits_and_writes_the_verdict(tmp_path: Path) -> N
         "BUILD": "mkdir out; cp source.py out/bot.py",
         "ENGINE": "out/bot.py",
         "POOL": "pool",
-        "OPTIONS": "--elo1 400",
+        "OPTIONS": "--elo1 400 --alpha 0.3 --beta 0.3",
         "GITHUB_STEP_SUMMARY": str(summary),
     }
 
@@ -91,7 +95,7 @@ def test_action_compares_two_commits_and_writes_the_verdict(tmp_path: Path) -> N
     )
 
     assert 0 == done.returncode, done.stderr
-    assert summary.read_text().startswith("### stronger than its parent, 95 %\n")
+    assert summary.read_text().startswith("### stronger than its parent, 70 %\n")
     (verdict,) = (engine / "pool/evaluations").iterdir()
     assert f"`pool/evaluations/{verdict.name}`" in summary.read_text()
     trees = subprocess.run(["git", "worktree", "list"], cwd=engine, capture_output=True, text=True, check=True)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.examples import evidence
 from tests.patience import PATIENCE_S
 
 ROOT = Path(__file__).parents[1]
@@ -23,7 +24,7 @@ def test_endless() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("workers", ["0", "1"])
+@pytest.mark.parametrize("workers", [pytest.param("0", marks=evidence), "1"])
 def test_run_that_begins_with_ignored_signals_ends_at_sigint(workers: str, tmp_path: Path) -> None:
     (tmp_path / "test_endless.py").write_text(ENDLESS)
     words = ["-m", "pytest", "-p", "tests.conftest", "-n", workers, "test_endless.py"]

@@ -35,11 +35,14 @@ Judge = Callable[..., Ran]
 SMALL = ("game.options.width=10", "game.options.height=10")
 """For house agents that play until the board is full."""
 
+TINY = ("game.options.width=6", "game.options.height=6")
+"""For those whose game may be over in a moment."""
+
 SHORT_CLOCK = ("clock.turn_ms=4000", "clock.tolerance_ms=200", "clock.courtesy_ms=300")
 
 SHORT = [word for change in SHORT_CLOCK for word in ("--set", change)]
 
-QUICK = [*SHORT, *(word for change in SMALL for word in ("--set", change))]
+QUICK = [*SHORT, *(word for change in TINY for word in ("--set", change))]
 """Options for games of gomoku that are soon over."""
 
 

@@ -17,7 +17,7 @@ from judge.base.procfs import started_ticks
 from judge.contest.contest import Contest, open_store
 from judge.contest.plan import load_plan
 from tests.cli.brains import write_brain
-from tests.cli.conftest import SMALL, owner_of
+from tests.cli.conftest import TINY, owner_of
 from tests.forked import ForkedProcess
 from tests.patience import PATIENCE_S
 
@@ -33,7 +33,7 @@ games = {games}
 """
 
 PATIENT = (
-    *SMALL,
+    *TINY,
     "clock.turn_ms=60000",
     "clock.match_ms=0",
     "clock.starved_share=1",

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import SHORT, Judge
+from tests.cli.conftest import QUICK, Judge
 from tests.cli.contests import write_contest
 from tests.referee.test_builds import ELSEWHERE, HERE, write_builds
 
@@ -14,8 +14,8 @@ from tests.referee.test_builds import ELSEWHERE, HERE, write_builds
 def test_check_match_and_verify_use_the_build_of_this_host(judge: Judge, tmp_path: Path) -> None:
     agent = write_builds(tmp_path / "two", [[HERE[0], ELSEWHERE[0]], []])
 
-    checked = judge("check", agent, "--policy", "gomocup-freestyle", *SHORT)
-    matched = judge("match", agent, "house-instant", "--policy", "gomocup-freestyle", "--out", tmp_path / "out")
+    checked = judge("check", agent, "--policy", "gomocup-freestyle", *QUICK)
+    matched = judge("match", agent, "house-instant", "--policy", "gomocup-freestyle", *QUICK, "--out", tmp_path / "out")
     records = list((tmp_path / "out").glob("**/*.json"))
     verified = judge("verify", *records)
 

@@ -16,7 +16,7 @@ from sqlalchemy import create_engine, text
 
 from judge.contest.plan import load_plan
 from judge.host.build_images import build_images
-from tests.cli.conftest import SMALL, Judge, Ran
+from tests.cli.conftest import TINY, Judge, Ran
 from tests.cli.contests import (
     is_of,
     left,
@@ -57,7 +57,7 @@ def test_from_nothing_to_final_standings(judge: Judge, tmp_path: Path) -> None:
     made = judge(
         "contest", "init", "cup", "--policy", "gomocup-fastgame", "--agent", "house-instant",
         "--agent", "house-stamp", "--set", "clock.turn_ms=2000",
-        *(word for change in SMALL for word in ("--set", change)),
+        *(word for change in TINY for word in ("--set", change)),
     )  # fmt: skip
     assert 0 == made.code, made.err
     assert "judge contest plan cup/contest.toml" in made.out
@@ -137,7 +137,7 @@ def _records(folder: Path) -> list[Path]:
 
 @pytest.mark.docker
 def test_one_folder_has_one_judge_and_pause_ends_it_politely(judge: Judge, tmp_path: Path) -> None:
-    slow_contest(tmp_path / "cup", games=8, pause=2)
+    slow_contest(tmp_path / "cup", games=8)
     with closing(docker.from_env()) as client, running(tmp_path, "cup", *ONE) as process:
         playing(client, process, runs_python)
 
@@ -232,7 +232,7 @@ def test_ctrl_c_before_the_first_game_costs_nothing(judge: Judge, tmp_path: Path
 @pytest.mark.docker
 def test_voids_in_a_row_stop_the_contest_until_the_organiser_has_fixed_it(judge: Judge, tmp_path: Path) -> None:
     """Somebody kills the box of the first game, as often as the policy plays it again."""
-    cup = slow_contest(tmp_path / "cup", games=1, pause=3)
+    cup = slow_contest(tmp_path / "cup", games=1, pause=2)
     with closing(docker.from_env()) as client, running(tmp_path, "cup") as process:
         for attempt in (1, 2, 3):
             first = playing(client, process, lambda box: is_of(box, cup, 1) and runs_python(box))

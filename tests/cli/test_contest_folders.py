@@ -8,11 +8,11 @@ import pytest
 from judge.contest.contest import Contest, open_store
 from judge.contest.plan import load_plan
 from judge.host.build_images import build_images
-from tests.cli.conftest import SHORT_CLOCK, SMALL, Judge
+from tests.cli.conftest import SHORT_CLOCK, TINY, Judge
 from tests.cli.contests import write_contest
 from tests.cli.test_folders import remains, write
 
-PAUSES = (*SHORT_CLOCK, *SMALL, "clock.starved_share=1")
+PAUSES = (*SHORT_CLOCK, *TINY, "clock.starved_share=1")
 
 
 @pytest.mark.docker
@@ -22,17 +22,17 @@ def test_each_game_sees_the_state_left_by_the_agents_previous_game(judge: Judge,
     cup = tmp_path / "cup"
     cup.mkdir()
     write(cup, pause=0)
-    write_contest(cup, ["pbrain-count.py"] * 3, games=2, change=PAUSES)
+    write_contest(cup, ["pbrain-count.py"] * 3, games=1, change=PAUSES)
 
     ran = judge("contest", "run", "cup")
 
     assert 0 == ran.code, ran.err
-    in_order = [f"{number} of the run, {number} ever" for number in range(4)]
+    in_order = [f"{number} of the run, {number} ever" for number in range(2)]
     everybody = {f"agent-{number}": in_order for number in (1, 2, 3)}
     assert everybody == counted(cup)
-    assert 0 == judge("contest", "void", "3", "cup", "--why", "the wrong opening").code
+    assert 0 == judge("contest", "void", "2", "cup", "--why", "the wrong opening").code
     again = judge("contest", "run", "cup", "--json")
-    assert [(3, 2)] == [(each["game"], each["attempt"]) for each in map(json.loads, again.out.splitlines())]
+    assert [(2, 2)] == [(each["game"], each["attempt"]) for each in map(json.loads, again.out.splitlines())]
     assert everybody == counted(cup)
     assert [] == remains()
 
@@ -115,9 +115,7 @@ def test_learned_state_carries_over_between_contests(judge: Judge, tmp_path: Pat
     record = json.loads((tmp_path / game.games[0]["record"]).read_text())["record"]
     assert "0 of the run, 4 ever" == record["seats"][0]["about"]["name"]
     write_cup(tmp_path / "four", '[folders]\nfrom = "../learned"\n')
-    ran = judge("contest", "run", "four")
-    assert 0 == ran.code, ran.err
-    assert "0 of the run, 5 ever" == counted(tmp_path / "four")["pbrain-count"][0]
+    assert "with those of ../learned; pbrain-count" in judge("contest", "plan", "four").out
     assert [] == remains()
 
 

@@ -10,6 +10,7 @@ from judge.host.build_images import build_images
 from tests.cli.brains import write_brain
 from tests.cli.contests import SLOW, write_contest
 from tests.cli.terminal import Terminal
+from tests.examples import evidence
 
 JUDGE = (sys.executable, "-m", "judge.cli")
 
@@ -23,7 +24,7 @@ def images() -> None:
 
 
 @pytest.mark.docker
-@pytest.mark.parametrize("size", [(80, 24), (140, 40)], ids=["80x24", "140x40"])
+@pytest.mark.parametrize("size", [(80, 24), pytest.param((140, 40), marks=evidence)], ids=["80x24", "140x40"])
 def test_a_panel_shows_how_far_it_is_and_ctrl_c_ends_it(tmp_path: Path, size: tuple[int, int]) -> None:
     """The organiser types Ctrl-C while a game runs; an agent refuses to start, in words that a terminal would obey."""
     cup = tmp_path / "cup"

@@ -25,7 +25,7 @@ from judge.publish.manifest import write_manifest
 from judge.referee.spec import RecordFile
 from judge.store.files import Files
 from judge.transparency.keys import load_key
-from tests.cli.conftest import SMALL, Judge
+from tests.cli.conftest import TINY, Judge
 from tests.cli.contests import left, workers
 from tests.cli.contests import running as playing_alone
 from tests.forked import ForkedProcess
@@ -35,7 +35,7 @@ pytestmark = [pytest.mark.docker]
 
 ROOT = Path(__file__).parents[2]
 
-CHANGE = json.dumps([*SMALL, "clock.turn_ms=2000"])
+CHANGE = json.dumps([*TINY, "clock.turn_ms=2000"])
 
 CUP = f"""
 name = "cup"
@@ -50,7 +50,7 @@ name = "fast"
 about = "Fast games"
 policy = "gomocup-fastgame"
 change = {CHANGE}
-format = {{ name = "round-robin", games = 4 }}
+format = {{ name = "round-robin", games = 2 }}
 
 [[leagues]]
 name = "second"
@@ -81,7 +81,10 @@ name = "holder"
 leagues = ["fast", "first"]
 """
 
-GAMES = {"fast": 12, "second": 2, "first": 2}
+_BEFORE, _, _AFTER = CUP.partition('[[leagues]]\nname = "fast"')
+TWO_LEAGUES = (_BEFORE + _AFTER[_AFTER.index("[[leagues]]") :]).replace('"fast", ', "")
+
+GAMES = {"fast": 6, "second": 2, "first": 2}
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -119,7 +122,7 @@ def test_cup_is_planned_played_killed_continued_exported_and_verified(judge: Jud
     assert 0 == made.code, made.err
     (tmp_path / "cup/cup.toml").write_text(CUP)
     planned = document(judge, "plan", "cup")
-    assert {"fast": (3, 3, 12), "second": (2, 1, 2), "first": (2, 1, 2)} == {
+    assert {"fast": (3, 3, 6), "second": (2, 1, 2), "first": (2, 1, 2)} == {
         each["league"]: (each["agents"], each["pairs"], each["games"]) for each in planned["leagues"]
     }
     assert 2 == planned["cores"]
@@ -182,42 +185,18 @@ def _publish(judge: Judge, tmp_path: Path, results: dict[str, Any]) -> None:
     verified = judge("cup", "verify", "public", "--key", "cup/organiser.pem")
     assert (0, "") == (verified.code, verified.err)
     assert verified.out.endswith("public: ok: cup, 3 leagues, medals computed again\n")
-    assert "league   fast: 12 games replayed, over, 0 problems" in verified.out
+    assert "league   fast: 6 games replayed, over, 0 problems" in verified.out
     assert 3 == judge("cup", "verify", "public", "--key", "cup/organiser.pem", "--sample", "1").code
     alone = judge("contest", "verify", "public/fast", "--key", "cup/organiser.pem")
     assert 0 == alone.code, alone.out + alone.err
 
-    def refusal(change: Any) -> str:
-        shutil.copytree(public, tmp_path / "forged")
-        change(tmp_path / "forged")
-        ran = judge("cup", "verify", "forged", "--key", "cup/organiser.pem")
-        shutil.rmtree(tmp_path / "forged")
-        assert 1 == ran.code, ran.out + ran.err
-        return ran.out
-
-    def record(forged: Path) -> None:
-        path = forged / "fast/records/00001.json"
-        path.write_bytes(path.read_bytes() + b" ")
-
-    def medals(forged: Path) -> None:
-        path = forged / "cup.json"
-        path.write_text(path.read_text().replace('"gold": 1', '"gold": 2'))
-
-    def swap(forged: Path) -> None:
-        shutil.rmtree(forged / "second")
-        shutil.copytree(forged / "first", forged / "second")
-
-    def places(forged: Path) -> None:
-        medals(forged)
-        parts = ["fast", "second", "first"]
-        write_manifest(forged, "cup", load_key(tmp_path / "cup/organiser.key"), parts)
-
-    assert "fast: records/00001.json: changed" in refusal(record)
-    assert "cup.json: places and medals do not follow from the leagues" in refusal(places)
-    assert "cup.json: changed" in refusal(medals)
-    assert "second/manifest.json: changed" in refusal(swap)
-    assert "extra.html: not in the manifest" in refusal(lambda forged: (forged / "extra.html").touch())
-    assert "first: " in refusal(lambda forged: shutil.rmtree(forged / "first"))
+    # tests/verify/test_cups.py has the other forgeries.
+    stored["medals"][0]["gold"] += 1
+    (public / "cup.json").write_text(json.dumps(stored))
+    write_manifest(public, "cup", load_key(tmp_path / "cup/organiser.key"), ["fast", "second", "first"])
+    refused = judge("cup", "verify", "public", "--key", "cup/organiser.pem")
+    assert 1 == refused.code, refused.err
+    assert "cup.json: places and medals do not follow from the leagues" in refused.out
 
 
 def test_new_cup_is_a_valid_file_that_lacks_entries(judge: Judge) -> None:
@@ -297,8 +276,9 @@ def test_leagues_share_a_core_game_by_game(judge: Judge, tmp_path: Path) -> None
 @pytest.mark.long
 def test_submitted_agent_is_promoted_with_its_files(judge: Judge, tmp_path: Path) -> None:
     (tmp_path / "cup").mkdir()
-    text = CUP.replace("promoted = 1", "promoted = 2").replace('"fast", "second"', '"second"', 1)
-    (tmp_path / "cup/cup.toml").write_text(text.replace('leagues = ["fast", "second"]', 'leagues = ["fast"]'))
+    stamp = '[[entries]]\npath = "house-stamp"\nleagues = ["second"]\n'
+    text = TWO_LEAGUES.replace("promoted = 1", "promoted = 2").replace(stamp, "")
+    (tmp_path / "cup/cup.toml").write_text(text)
     archive = shutil.make_archive(str(tmp_path / "mine"), "gztar", ROOT / "images/starter-gomocup-python")
     sent = judge("cup", "submit", archive, "cup", "--league", "second", "--name", "newcomer", "--author", "ada")
     assert 0 == sent.code, sent.out + sent.err
@@ -319,7 +299,7 @@ def test_submitted_agent_is_promoted_with_its_files(judge: Judge, tmp_path: Path
 def test_all_new_agents_are_promoted_if_no_old_one_is_better(judge: Judge, tmp_path: Path) -> None:
     (tmp_path / "cup").mkdir()
     (tmp_path / "cup/last.csv").write_text("agent,rating\nhouse-stamp,0\n")
-    text = CUP.replace("games = 2 }\nmedals", 'games = 2, skip = { ratings = "last.csv" } }\nmedals')
+    text = TWO_LEAGUES.replace("games = 2 }\nmedals", 'games = 2, skip = { ratings = "last.csv" } }\nmedals')
     (tmp_path / "cup/cup.toml").write_text(text.replace("promoted = 1", "promoted = 1\npromotes_new = true"))
     planned = judge("cup", "plan", "cup")
     assert (0, True) == (planned.code, "about 2" in planned.out), planned.out
@@ -333,7 +313,7 @@ def test_all_new_agents_are_promoted_if_no_old_one_is_better(judge: Judge, tmp_p
 
 def test_league_waits_for_its_moment_while_another_one_plays(judge: Judge, tmp_path: Path) -> None:
     (tmp_path / "cup").mkdir()
-    starts = datetime.now(UTC) + timedelta(seconds=10)
+    starts = datetime.now(UTC) + timedelta(seconds=8)
     text = CUP.replace("medals = false", f"contest = {{ starts = {starts.isoformat(timespec='seconds')} }}")
     (tmp_path / "cup/cup.toml").write_text(text)
 

@@ -8,12 +8,13 @@ import pytest
 from judge.referee.spec import read_record
 from judge.referee.transcript import EntryKind, unseal
 from tests.cli.conftest import Judge
+from tests.examples import evidence
 
 pytestmark = [pytest.mark.docker, pytest.mark.usefixtures("nothing_left")]
 
 # Whatever else runs on this machine: the verdict of a game is tested here, not its agents' clocks.
 CLOCKS = (
-    "--set", "clock.turn_ms=200", "--set", "clock.match_ms=60000",
+    "--set", "clock.turn_ms=50", "--set", "clock.match_ms=60000",
     "--set", "clock.tolerance_ms=5000", "--set", "clock.starved_share=1",
 )  # fmt: skip
 
@@ -24,15 +25,15 @@ BY_THE_RULES = {"win", "draw"}
     ("black", "white", "policy"),
     [
         ("house-renju", "house-agi", "renju-15"),
-        ("house-agi", "house-renju", "renju-15"),
+        pytest.param("house-agi", "house-renju", "renju-15", marks=evidence),
         ("house-agi", "house-agi", "agi-renju:rif"),
-        ("house-agi", "house-agi", "agi-renju:yamaguchi"),
-        ("house-agi", "house-agi", "agi-renju:chinese-swap"),
-        ("house-renju", "house-renju", "gomocup-swap2"),
+        pytest.param("house-agi", "house-agi", "agi-renju:yamaguchi", marks=evidence),
+        pytest.param("house-agi", "house-agi", "agi-renju:chinese-swap", marks=evidence),
+        pytest.param("house-renju", "house-renju", "gomocup-swap2", marks=evidence),
         ("house-renju", "house-strong", "gomocup-swap2"),
-        ("house-strong", "house-renju", "gomocup-swap2"),
+        pytest.param("house-strong", "house-renju", "gomocup-swap2", marks=evidence),
         ("house-renju", "house-renju", "gomocup-caro"),
-        ("house-renju", "house-renju", "gomocup-caro:overline"),
+        pytest.param("house-renju", "house-renju", "gomocup-caro:overline", marks=evidence),
     ],
 )
 def test_a_game_ends_by_its_rules_and_verifies(
@@ -60,7 +61,7 @@ def test_openings_of_a_file_are_shuffled_and_turned(judge: Judge, tmp_path: Path
     (tmp_path / "openings.txt").write_text("a1b3\nc1e2\n")
     ran = judge("match", "house-instant", "house-instant", "--policy", "gomocup-standard", "--json",
                 "--opening", "openings.txt", "--shuffle", "--transform", "--seed", "3",
-                "--games", "8", "--box", "process", *CLOCKS)  # fmt: skip
+                "--set", "game.options.draw_at=10", "--games", "8", "--box", "process", *CLOCKS)  # fmt: skip
     specs = [json.loads((tmp_path / game["record"]).read_text())["record"]["spec"] for game in ran.games]
     openings = [tuple(map(tuple, spec["opening"])) for spec in specs]
     assert openings[::2] == openings[1::2]

@@ -14,6 +14,7 @@ from judge.base.owner import directories
 from tests.cli.brains import write_brain
 from tests.cli.conftest import QUICK, Judge, orphans
 from tests.cli.running import thinking
+from tests.examples import evidence
 from tests.forked import ForkedProcess
 from tests.patience import PATIENCE_S
 
@@ -22,39 +23,32 @@ NOT_STARVED = ("--set", "clock.starved_share=1")
 WHOLE_BOARD = ("--set", "game.options.width=20", "--set", "game.options.height=20")
 FAST = ("--policy", "gomocup-fastgame", "--json", *QUICK, *NOT_STARVED)
 
+EATS_MEMORY = "x = []\nwhile True: x.append(bytearray(1 << 20))"
+
 # What needs a kernel; tests/conformance/test_gomocup_misbehaviour.py has the misbehaviour of programs.
-# name, the trick when a move is due, the verdict, words of the reason
-BAD = [
-    ("exits", "sys.exit(3)", "crash", "exited with code 3"),
-    ("kills-itself", "os.kill(os.getpid(), signal.SIGKILL)", "crash", "signal 9 (SIGKILL)"),
-    ("burns", "while True: pass", "turn-time", "did not answer within the turn"),
-    ("eats-memory", "x = []\nwhile True: x.append(bytearray(1 << 20))", "memory", "cap of"),
-    (
-        "child-eats-memory",
-        "subprocess.call([sys.executable, '-c', 'x=[]\\nwhile True: x.append(bytearray(1<<20))'])",
-        "memory",
-        "cap of",
-    ),
-    (
-        "floods",
-        "while True: os.write(1, b'MESSAGE ' + b'x' * 60000)",
-        "output",
-        "the bound of a turn",
-    ),
-]
+# name: the trick when a move is due, the verdict, words of the reason
+BAD = {
+    "exits": ("sys.exit(3)", "crash", "exited with code 3"),
+    "kills-itself": ("os.kill(os.getpid(), signal.SIGKILL)", "crash", "signal 9 (SIGKILL)"),
+    "burns": ("while True: pass", "turn-time", "did not answer within the turn"),
+    "eats-memory": (EATS_MEMORY, "memory", "cap of"),
+    "child-eats-memory": (f"subprocess.call([sys.executable, '-c', {EATS_MEMORY!r}])", "memory", "cap of"),
+    "floods": ("while True: os.write(1, b'MESSAGE ' + b'x' * 60000)", "output", "the bound of a turn"),
+}
+ONLY_EVIDENCE = ("exits", "eats-memory")
+"""Of the kinds of which another one is also played."""
 
 
 @pytest.mark.docker
 @pytest.mark.usefixtures("nothing_left")
-@pytest.mark.parametrize(("name", "trick", "verdict", "words"), BAD, ids=[row[0] for row in BAD])
-def test_agent_errors_are_agent_faults(
-    judge: Judge, tmp_path: Path, name: str, trick: str, verdict: str, words: str
-) -> None:
+@pytest.mark.parametrize("name", [pytest.param(name, marks=[evidence] * (name in ONLY_EVIDENCE)) for name in BAD])
+def test_agent_errors_are_agent_faults(judge: Judge, tmp_path: Path, name: str) -> None:
     """The other wins, the evidence is in the record, and the record verifies."""
+    trick, verdict, words = BAD[name]
     bad = write_brain(tmp_path, name, trick)
-    memory = ("--set", "limits.memory_bytes=33554432")
+    turn = ("--set", f"clock.turn_ms={1000 if verdict == 'turn-time' else 60000}")
 
-    ran = judge("match", bad, "house-instant", *FAST, *memory)
+    ran = judge("match", bad, "house-instant", *FAST, *turn, "--set", "limits.memory_bytes=33554432")
 
     assert 0 == ran.code, ran.err
     game = ran.games[0]
@@ -76,7 +70,7 @@ def test_slow_thinker_is_late_where_cgroups_are_hidden(tmp_path: Path) -> None:
     """As `ip netns exec` hides them: what it used itself is not taken for what others took of its core."""
     bad = write_brain(tmp_path, "burns", "while True: pass")
     hide = ["unshare", "--mount", "sh", "-c", 'umount --lazy --recursive /sys/fs/cgroup && exec "$@"', "sh"]
-    options = ("--policy", "gomocup-fastgame", "--json", *QUICK)
+    options = ("--policy", "gomocup-fastgame", "--json", *QUICK, "--set", "clock.turn_ms=1500")
 
     ran = subprocess.run(
         [*hide, sys.executable, "-m", "judge.cli", "match", bad, "house-instant", *options],
@@ -98,7 +92,7 @@ def test_slow_thinker_is_late_where_cgroups_are_hidden(tmp_path: Path) -> None:
     ("brain", "limit", "verdict"),
     [
         ({"at_once": "time.sleep(100)"}, "clock.start_ms=1000", "start-time"),
-        ({"trick": "time.sleep(0.4)"}, "clock.match_ms=2000", "match-time"),
+        ({"trick": "time.sleep(0.4)"}, "clock.match_ms=1000", "match-time"),
     ],
     ids=["sleeps", "slow"],
 )
@@ -165,7 +159,7 @@ def test_agent_reading_pending_input_after_its_answer_is_stopped_afterwards(judg
 @pytest.mark.usefixtures("nothing_left")
 def test_games_alternate_colours_and_play_each_opening_twice(judge: Judge, tmp_path: Path) -> None:
     openings = tmp_path / "openings.txt"
-    openings.write_text("h8i9j7\n0,0, 1,1\n")
+    openings.write_text("c3d4e2\n0,0, 1,1\n")
 
     games = judge(
         "match", "house-instant", "house-stamp", *FAST, "--set", "clock.turn_ms=60000",
@@ -176,9 +170,9 @@ def test_games_alternate_colours_and_play_each_opening_twice(judge: Judge, tmp_p
         [seat["name"] for seat in game["seats"]] for game in games
     ]
     psq = [(tmp_path / game["record"]).with_suffix(".psq").read_bytes() for game in games]
-    first, second = b"8,8,0\r\n9,9,0\r\n10,7,0\r\n", b"6,6,0\r\n7,7,0\r\n"
+    first, second = b"3,3,0\r\n4,4,0\r\n5,2,0\r\n", b"4,4,0\r\n5,5,0\r\n"
     for text, stones in zip(psq, [first, first, second, second], strict=True):
-        assert text.startswith(b"Piskvorky 10x10, 11:11, 0\r\n" + stones), text[:100]
+        assert text.startswith(b"Piskvorky 6x6, 11:11, 0\r\n" + stones), text[:100]
 
 
 @pytest.mark.docker
@@ -186,10 +180,10 @@ def test_games_alternate_colours_and_play_each_opening_twice(judge: Judge, tmp_p
 @pytest.mark.parametrize(
     ("game", "policy", "words"),
     [
-        ("stratego", "stratego-2012", b"\nhouse-stratego RED VICTORY "),
-        ("stratego", "stratego-2011", b"\nhouse-stratego RED VICTORY "),
+        pytest.param("stratego", "stratego-2012", b"\nhouse-stratego RED VICTORY ", marks=evidence),
+        pytest.param("stratego", "stratego-2011", b"\nhouse-stratego RED VICTORY ", marks=evidence),
         ("stratego", "stratego-seed", b"\nhouse-stratego RED VICTORY "),
-        ("qchess", "qchess-2013", b" : white\n# EOF\n"),
+        pytest.param("qchess", "qchess-2013", b" : white\n# EOF\n", marks=evidence),
         ("qchess", "qchess-seed:classical", b" : white\n# EOF\n"),
     ],
 )
@@ -281,25 +275,25 @@ def test_process_box_plays_and_warns_that_it_isolates_nothing(judge: Judge) -> N
     ran = judge("match", "house-instant", "house-instant", *FAST, "--box", "process")
 
     assert "WARNING: --box process isolates nothing" in ran.err
-    assert ("draw", 100) == (ran.games[0]["verdict"], ran.games[0]["moves"])
+    assert ("draw", 36) == (ran.games[0]["verdict"], ran.games[0]["moves"])
     assert 0 == judge("verify", ran.games[0]["record"]).code
 
 
 def test_a_time_control_decides_a_game(judge: Judge, tmp_path: Path) -> None:
     """The slow agent has less time than its opponent; the evidence and the replay agree."""
-    slow = write_brain(tmp_path, "slow", "time.sleep(0.2)")
+    slow = write_brain(tmp_path, "slow", "time.sleep(0.1)")
     strict = (*FAST, "--box", "process", "--set", "clock.tolerance_ms=0")
 
-    ran = judge("match", slow, "house-instant", *strict, "--clock", "0.5+0.05,60")
+    ran = judge("match", slow, "house-instant", *strict, "--clock", "0.3+0.05,60")
 
     assert 0 == ran.code, ran.err
     game = ran.games[0]
     assert ("match-time", 1) == (game["verdict"], game["winner"])
     assert 0 == judge("verify", game["record"]).code
     shown = judge("show", game["record"], "--evidence").out
-    assert "control   0.5+0.05: 0.5 s a game, 0.05 s more after each answer" in shown
+    assert "control   0.3+0.05: 0.3 s a game, 0.05 s more after each answer" in shown
     assert "added by" in shown
-    assert 'clock.control = "0.5+0.05,60"' in shown
+    assert 'clock.control = "0.3+0.05,60"' in shown
 
     ran = judge("match", slow, "house-instant", *strict, "--clock", "0|3x30")
 

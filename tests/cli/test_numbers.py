@@ -9,6 +9,7 @@ import pytest
 
 from judge.terminal.output import json_text
 from tests.cli.conftest import Judge
+from tests.examples import evidence
 from tests.golden.commands import all_commands
 from tests.publish.cups import Cast, Cup, player
 
@@ -24,7 +25,7 @@ def cup(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("number", UNUSABLE)
-@pytest.mark.parametrize("options", [(), ("--json",)])
+@pytest.mark.parametrize("options", [(), pytest.param(("--json",), marks=evidence)])
 def test_an_anchor_is_a_finite_rating(judge: Judge, cup: Path, number: str, options: tuple[str, ...]) -> None:
     ran = judge("stats", str(cup), "--anchor", f"anna={number}", *options)
 
@@ -55,7 +56,9 @@ FLOATS = {
 }
 
 
-@pytest.mark.parametrize("number", ["nan", "inf", "-inf", "1e308", ""])
+@pytest.mark.parametrize(
+    "number", ["nan", *(pytest.param(each, marks=evidence) for each in ("inf", "-inf", "1e308", ""))]
+)
 @pytest.mark.parametrize(
     ("command", "option"), [(each, option) for each, options in FLOATS.items() for option in options]
 )

@@ -155,7 +155,7 @@ def test_an_unexpected_error_is_one_sentence_that_names_its_details(error: str, 
 
 @pytest.mark.docker
 def test_contest_that_lost_its_output_ends_and_resumes_later(tmp_path: Path, judge: Judge) -> None:
-    slow_contest(tmp_path / "cup", games=2)
+    slow_contest(tmp_path / "cup", pause=0)
     command = f"exec {sys.executable} -m judge.cli contest run cup > /dev/full"
     ended = subprocess.run(
         ["bash", "-c", command], cwd=tmp_path, stderr=subprocess.PIPE, timeout=PATIENCE_S, text=True, check=False

@@ -8,6 +8,7 @@ import pytest
 from judge.referee.spec import GameRecord, RecordFile, read_record
 from judge.referee.transcript import EntryKind, unseal
 from tests.cli.conftest import Judge
+from tests.examples import evidence
 
 pytestmark = [pytest.mark.docker, pytest.mark.usefixtures("nothing_left")]
 
@@ -112,8 +113,8 @@ def owned(record: GameRecord) -> dict[str, int]:
 @pytest.mark.parametrize(
     ("first", "second"),
     [
-        ("house-strong", "house-renju"),
-        ("house-strong", "takes-black"),
+        pytest.param("house-strong", "house-renju", marks=evidence),
+        pytest.param("house-strong", "takes-black", marks=evidence),
         ("knows-neither", "takes-black"),
         ("cannot", "takes-black"),
     ],

@@ -103,7 +103,7 @@ def test_two_matches_alternate_game_by_game(tmp_path: Path) -> None:
 
 
 def test_an_agent_is_checked_between_two_games_of_a_contest(two_cores: tuple[int, ...], tmp_path: Path) -> None:
-    slow_contest(tmp_path / "cup", games=20, pause=2)
+    slow_contest(tmp_path / "cup", games=40, pause=1)
     with closing(docker.from_env()) as client, running(tmp_path, "cup", is_new=True) as contest:
         playing(client, contest, runs_python)
         with begun(tmp_path, "check", "house-instant", "--policy", "gomocup-fastgame") as check:

@@ -12,7 +12,9 @@ from tests.sandbox.mingw import HERE, NEEDS_WINE, WIDTHS, compile_windows
 
 pytestmark = list(NEEDS_WINE)
 
-PLAY = ("house-instant", "--policy", "gomocup-freestyle", *QUICK, "--json")
+HASTY = (*QUICK, "--set", "clock.turn_ms=500", "--set", "clock.tolerance_ms=5000")
+"""For agents that use their time."""
+PLAY = ("house-instant", "--policy", "gomocup-freestyle", *HASTY, "--json")
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -27,7 +29,7 @@ def test_the_house_agent_plays_as_a_program_for_windows(judge: Judge, tmp_path: 
     sources = [file for name in folders for file in sorted((IMAGES / name).glob("*.c"))]
     compile_windows(sources, tmp_path / "pbrain-strong.exe", width)
 
-    played = judge("match", "pbrain-strong.exe", *PLAY, "--set", "clock.turn_ms=500")
+    played = judge("match", "pbrain-strong.exe", *PLAY)
 
     [game] = played.games
     assert (game["verdict"], game["winner"]) == ("win", 0)
@@ -43,7 +45,7 @@ def test_a_program_with_a_window_is_warned_and_plays(judge: Judge, tmp_path: Pat
     sources = [file for name in folders for file in sorted((IMAGES / name).glob("*.c"))]
     compile_windows(sources, tmp_path / "pbrain-strong.exe", 64, "-mwindows")
 
-    checked = judge("check", "pbrain-strong.exe", "--policy", "gomocup-freestyle", *QUICK)
+    checked = judge("check", "pbrain-strong.exe", "--policy", "gomocup-freestyle", *HASTY)
 
     assert checked.code == 0, checked.out
     assert "warning start: " in checked.out

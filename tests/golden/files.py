@@ -13,6 +13,9 @@ from tests.golden.schemas import schema_files
 
 DIRECTORY = Path(__file__).parent
 
+VARIANTS = ("schedules_of_variants.txt",)
+"""A file that only the evidence compares."""
+
 
 def _site(folder: Path) -> Mapping[str, str]:
     """An export and the live site of the same contest."""
@@ -27,7 +30,8 @@ SOURCES: Mapping[tuple[str, ...], Callable[[Path], Mapping[str, str]]] = {
     ("access.txt",): lambda folder: {"access.txt": access_text(folder)},
     ("openapi.json",): lambda folder: {"openapi.json": openapi_text(folder)},
     ("export.txt", "routes.txt"): _site,
-    ("schedules.txt",): lambda _: {"schedules.txt": schedules_text()},
+    ("schedules.txt",): lambda _: {"schedules.txt": schedules_text(are_variants=False)},
+    VARIANTS: lambda _: {VARIANTS[0]: schedules_text(are_variants=True)},
 }
 """By the patterns of golden files, a function from an empty directory to the contents of the files by name."""
 

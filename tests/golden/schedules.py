@@ -39,6 +39,12 @@ CASES: Mapping[str, tuple[AnyFormat, tuple[int, ...]]] = {
     "ladder": (Ladder(total_games=60), (8,)),
 }
 
+VARIANTS = (
+    *("round-robin, 3 cycles", "round-robin, skip", "gauntlet, 3 challengers", "swiss, 2 games", "sprt"),
+    *("knockout, 1 game, 2 replays", "groups, 3 of 2 cycles", "leagues, new agents"),
+)
+"""Cases of formats that have another one."""
+
 Schedule = list[tuple[int, int, int, int, str, str]]
 """For each game its number, round, table and leg, and its two agents."""
 
@@ -53,9 +59,9 @@ def rule(game: ScheduledGame) -> Outcome:
     return won_by(None if drawn < 60 else better if drawn < 190 else 1 - better)
 
 
-def schedules_text() -> str:
-    """A line for each case: the number of games and the SHA-256 of the schedules."""
-    return "".join(map(_digest, CASES))
+def schedules_text(*, are_variants: bool) -> str:
+    """A line for each case, of `VARIANTS` or of the others: the number of games and the SHA-256 of the schedules."""
+    return "".join(_digest(case) for case in CASES if (case in VARIANTS) == are_variants)
 
 
 def _digest(case: str) -> str:

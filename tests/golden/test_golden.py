@@ -5,12 +5,16 @@ from pathlib import Path
 
 import pytest
 
-from tests.golden.files import SOURCES, stored
+from tests.examples import evidence
+from tests.golden.files import SOURCES, VARIANTS, stored
 
 HINT = "If you intend this difference, write the golden files again: python -m tests.golden"
 
 
-@pytest.mark.parametrize("patterns", SOURCES, ids=" ".join)
+@pytest.mark.parametrize(
+    "patterns",
+    [pytest.param(each, marks=[evidence] * (each == VARIANTS), id=" ".join(each)) for each in SOURCES],
+)
 def test_interface_matches_its_golden_files(patterns: tuple[str, ...], tmp_path: Path) -> None:
     golden, now = stored(patterns), SOURCES[patterns](tmp_path)
 
