@@ -26,7 +26,7 @@ from tests.broadcast.logs import PAIR, accept, play_next, recorder
 from tests.broadcast.test_recorder import until
 from tests.forked import ForkedProcess
 from tests.publish.cups import Cup
-from tests.site.browser import Browser
+from tests.site.browser import VIEWS, Browser
 from tests.web.live.serving import serving_all
 from tests.web.live.watching import free_port
 from tests.web.service import call
@@ -216,18 +216,16 @@ def test_agent_of_a_served_cup_has_a_page_with_all_its_leagues(served_cup: str) 
     assert 404 == httpx.get(f"{served_cup}/cup.json").status_code
 
 
-@pytest.mark.parametrize("folder", ["", "cs/", "zh/"])
-@pytest.mark.parametrize("width", [1280, 390])
-def test_axe_finds_nothing_wrong_with_the_pages_of_a_served_cup(
-    browser: Browser, served_cup: str, folder: str, width: int
-) -> None:
+def test_axe_finds_nothing_wrong_with_the_pages_of_a_served_cup(browser: Browser, served_cup: str) -> None:
     browser.leave()
-    browser.look(width)
-    for path in ("index.html", "agents.html", "agents/001.html", "schedule.html"):
-        browser.visit(f"{served_cup}/{folder}{path}")
-        assert [] == browser.violations(), path
-        assert browser.ask("document.documentElement.scrollWidth") <= width, path
+    for folder, width, dark in VIEWS:
+        browser.look(width, dark)
+        for path in ("index.html", "agents.html", "agents/001.html", "schedule.html"):
+            browser.visit(f"{served_cup}/{folder}{path}")
+            assert [] == browser.violations(), (folder, path)
+            assert browser.ask("document.documentElement.scrollWidth") <= width, (folder, path)
     assert [] == browser.errors
+    browser.look(1280)
 
 
 def shows(browser: Browser, words: str) -> Callable[[], bool]:
