@@ -3,6 +3,7 @@
 import os
 
 import pytest
+from _pytest.mark import ParameterSet
 
 LANE = os.environ.get("JUDGE_TESTS", "full")
 """`fast`, `full`, `languages` (as `full`, with images of all languages) or `evidence`; set by `scripts/test`."""
@@ -11,6 +12,11 @@ FAST = LANE == "fast"
 EVIDENCE = LANE == "evidence"
 
 evidence = pytest.mark.skipif(not EVIDENCE, reason="./scripts/test --evidence runs it")
+
+
+def of_evidence(*values: object) -> list[ParameterSet]:
+    """Parameters with which only the evidence runs a test, after those of the full lane."""
+    return [pytest.param(value, marks=evidence) for value in values]
 
 
 def examples(number: int) -> int:

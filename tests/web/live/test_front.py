@@ -24,6 +24,7 @@ from judge.web.live.front import FrontPage
 from tests import forked
 from tests.broadcast.logs import PAIR, accept, play_next, recorder
 from tests.broadcast.test_recorder import until
+from tests.examples import of_evidence
 from tests.forked import ForkedProcess
 from tests.publish.cups import Cup
 from tests.site.browser import VIEWS, Browser
@@ -232,7 +233,7 @@ def shows(browser: Browser, words: str) -> Callable[[], bool]:
     return lambda: words in str(browser.ask("document.querySelector('main')?.textContent"))
 
 
-@pytest.mark.parametrize("folder", ["", "cs/"])
+@pytest.mark.parametrize("folder", [*of_evidence(""), "cs/"])
 def test_open_page_of_a_cup_shows_a_new_result_and_a_new_league(browser: Browser, tmp_path: Path, folder: str) -> None:
     """Without a reload, and again after a restart of the service."""
     (tmp_path / "cup.toml").write_text(SERVED_CUP)
