@@ -5,8 +5,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from scripts.benchmarks.hostile import KINDS, Service, serving
-from tests.examples import of_evidence
+from scripts.benchmarks.hostile import KINDS, LARGE_BYTES, OLD_EVENTS, Service, serving
+from tests.examples import of_evidence, sized
 
 SPAN_S = 2.0
 
@@ -15,7 +15,8 @@ pytestmark = pytest.mark.long
 
 @pytest.fixture(scope="module")
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
-    with serving(tmp_path_factory.mktemp("hostile")) as running:
+    sizes = sized(1 << 20, LARGE_BYTES), sized(5000, OLD_EVENTS)
+    with serving(tmp_path_factory.mktemp("hostile"), *sizes) as running:
         yield running
 
 
