@@ -306,7 +306,7 @@ TOML = b'name = "own"\ncommand = ["python3", "x.py"]\nruntime = "python"\n[build
     ids=["a file", "agent.toml"],
 )
 def test_agent_that_needs_lf_plays_with_lf(send: Send, data: bytes, filename: str, called: str) -> None:
-    policy = load_policy("gomocup-fastgame", ["clock.start_ms=2500"])
+    policy = load_policy("gomocup-fastgame", ["clock.start_ms=2500", "clock.turn_ms=1000"])
 
     outcome = send(data, filename, policy=policy, name="given")
 
