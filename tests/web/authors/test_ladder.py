@@ -222,7 +222,10 @@ def challenge(*words: str) -> Result:
     return CliRunner().invoke(app, ["challenge", *words], env={"COLUMNS": "200"})
 
 
-def test_command_requests_a_challenge_of_a_running_service_and_prints_its_result(tmp_path: Path) -> None:
+def test_command_requests_a_challenge_of_a_running_service_and_prints_its_result(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("judge.cli.challenge.POLL_INTERVAL_S", POLL_INTERVAL_S)
     with joins(tmp_path / "cup", INTAKE) as cup:
         cup.play(14)
         directory = intake_directory(load_plan(tmp_path / "cup"))
