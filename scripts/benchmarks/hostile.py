@@ -287,11 +287,11 @@ KINDS: Mapping[str, Client] = {
 
 
 @contextmanager
-def serving(folder: Path) -> Iterator[Service]:
+def serving(folder: Path, large_bytes: int = LARGE_BYTES, old_events: int = OLD_EVENTS) -> Iterator[Service]:
     """Two contests whose games are played."""
     folders = [folder / name for name in ("one", "two")]
     for each in folders:
-        _play(each)
+        _play(each, large_bytes, old_events)
     with closing(Tokens(load_plan(folders[0]).store_url, "one")) as tokens:
         authors = [tokens.make(f"author-{number}", "bench") for number in range(HOSTILE)]
     log = folder / "service.log"
@@ -309,7 +309,7 @@ def serving(folder: Path) -> Iterator[Service]:
         yield service
 
 
-def _play(folder: Path) -> None:
+def _play(folder: Path, large_bytes: int, old_events: int) -> None:
     folder.mkdir(parents=True)
     (folder / "contest.toml").write_text(PLAN.format(name=folder.name))
     planned = load_plan(folder)
@@ -322,7 +322,7 @@ def _play(folder: Path) -> None:
             game = store.issue(planned.name, "bench")
             if game is None:
                 raise HostError("the contest of the measurement has too few games")
-            text_bytes = LARGE_BYTES // 10 if number == GAMES else 40
+            text_bytes = large_bytes // 10 if number == GAMES else 40
             world = World(_script(2, text_bytes), _script(4, text_bytes))
             outcome, data = outcome_and_record(_record(contest.job(game).spec(), world))
             contest.files.put(data)
@@ -330,7 +330,7 @@ def _play(folder: Path) -> None:
     with closing(EventLog(folder / LOG_FILE)) as log:
         at, number = "2000-01-01T00:00:00+00:00", GAMES + 1
         started = GameStarted(at=at, game=number, attempt=1, first="one", second="two")
-        log.append([*[started] * OLD_EVENTS, Unscored(at=at, game=number, attempt=1, state="abandoned", reason="")])
+        log.append([*[started] * old_events, Unscored(at=at, game=number, attempt=1, state="abandoned", reason="")])
 
 
 def _record(spec: GameSpec, world: World) -> RecordFile:

@@ -1,17 +1,31 @@
 """The browser of the tests, which also checks pages with axe-core."""
 
 import json
+from collections.abc import Sequence
 from functools import cache
+from itertools import product
 from pathlib import Path
 
 import pytest
 
 from scripts import browser
 from scripts.browser import find_browser
+from tests.examples import EVIDENCE, evidence
 
 _AXE = Path(__file__).parents[2] / ".build/axe/node_modules/axe-core/axe.min.js"
 _EVERY_RULE = {"rules": [{"id": "target-size", "enabled": True}]}
 """Of the rules for WCAG 2.2 AA, the one that axe-core does not run unless it is asked to."""
+
+
+VIEWS: Sequence[tuple[str, int, bool]] = (
+    [*product(("", "cs/", "zh/"), (1280, 390, 360), (False, True))]
+    if EVIDENCE
+    else [("", 1280, False), ("cs/", 360, True), ("zh/", 390, False)]
+)
+"""Language folders, widths and darkness in which a page is checked. The full lane has each of them once."""
+
+WIDTHS = [390, pytest.param(1280, marks=evidence)]
+"""Widths of a page on which an author or organiser acts."""
 
 
 @cache
@@ -53,4 +67,4 @@ class Browser(browser.Browser):
         return found
 
 
-__all__ = ["Browser", "find_browser"]
+__all__ = ["VIEWS", "WIDTHS", "Browser", "find_browser"]

@@ -24,7 +24,7 @@ from judge.submissions.path_checks import RefusedError
 from judge.submissions.python_syntax import main as check_python
 from judge.submissions.trees import receive_tree
 from judge.submissions.unpack_in_box import REFUSED, main
-from tests.examples import examples
+from tests.examples import examples, sized
 from tests.hostile import byte_changes, cost
 from tests.submissions.archives import zip_of_link, zipped
 
@@ -110,7 +110,7 @@ def damaged(kind: str) -> st.SearchStrategy[bytes]:
 
 @pytest.mark.parametrize("kind", ARCHIVES)
 @given(st.data())
-@settings(max_examples=examples(100))
+@settings(max_examples=examples(sized(40, 100)))
 def test_any_archive_is_unpacked_or_refused_in_a_sentence(kind: str, folder: Path, data: st.DataObject) -> None:
     archive = data.draw(damaged(kind))
     # The image has the library for these.

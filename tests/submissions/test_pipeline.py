@@ -306,7 +306,7 @@ TOML = b'name = "own"\ncommand = ["python3", "x.py"]\nruntime = "python"\n[build
     ids=["a file", "agent.toml"],
 )
 def test_agent_that_needs_lf_plays_with_lf(send: Send, data: bytes, filename: str, called: str) -> None:
-    policy = load_policy("gomocup-fastgame")
+    policy = load_policy("gomocup-fastgame", ["clock.start_ms=2500", "clock.turn_ms=1000"])
 
     outcome = send(data, filename, policy=policy, name="given")
 
@@ -330,12 +330,12 @@ def test_an_agent_that_hangs_is_refused_with_the_place(send: Send) -> None:
         source.encode(),
         "sleeper.py",
         policy=load_policy("gomocup-swap2"),
-        limits=IntakeLimits(check_s=12),
+        limits=IntakeLimits(check_s=8),
     )
 
     assert (Stage.CHECKED, False) == (outcome.steps[-1].stage, outcome.steps[-1].ok)
     assert (
-        "its check took more than 12 s and was stopped in the check of opening; the last command that it was sent was "
+        "its check took more than 8 s and was stopped in the check of opening; the last command that it was sent was "
         "'SWAP2BOARD'"
     ) == outcome.refusal
     assert outcome.agent

@@ -1,7 +1,7 @@
 """Mistakes of beginners: the report of each names the mistake and the repair."""
 
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -16,6 +16,7 @@ from judge.referee.policy import load_policy
 from judge.submissions.check import CheckReport, Finding, Grade, examine
 from judge.submissions.check.answer_forms import form_advice
 from judge.submissions.check.suite import TalkFolder
+from tests.examples import evidence, of_evidence
 from tests.submissions.check import flawed
 
 Examine = Callable[..., CheckReport]
@@ -36,10 +37,10 @@ def examined(tmp_path: Path) -> Iterator[Examine]:
     """The report on a program, without containers."""
     with owned_directory() as staging:
 
-        def run(source: str, manifest: str = "", keep: Path | None = None, start_ms: int = 10_000) -> CheckReport:
+        def run(source: str, manifest: str = "", keep: Path | None = None, clock: Sequence[str] = ()) -> CheckReport:
             agent = stage_agent(flawed.write(tmp_path, source, manifest), staging)
-            clock = ["turn_ms=2000", "tolerance_ms=1000", f"start_ms={start_ms}"]
-            policy = load_policy("gomocup-standard", [f"clock.{each}" for each in clock])
+            times = ["turn_ms=2000", "tolerance_ms=1000", *clock]
+            policy = load_policy("gomocup-standard", [f"clock.{each}" for each in times])
             if keep is None:
                 return examine(agent, policy, Slot(), "process", staging)
             return examine(agent, policy, Slot(), "process", staging, keep=TalkFolder(keep).keep)
@@ -56,17 +57,19 @@ def problems(report: CheckReport) -> list[Finding]:
     "form",
     [
         "answer = chr(97 + x) + str(y + 1)",
-        "answer = chr(65 + x) + str(y + 1)",
-        "answer = f'{x} {y}'",
-        "answer = f'({x},{y})'",
-        "answer = f'[{x}, {y}]'",
         "answer = f'move: {x},{y}'",
-        "answer = f'my move: {x},{y}'",
-        "answer = f'X={x} Y={y}'",
-        "answer = f'{x};{y}'",
-        "answer = f'{x}:{y}'",
-        'answer = f\'{{"x": {x}, "y": {y}}}\'',
-        "answer = f'> {x},{y}'",
+        *of_evidence(
+            "answer = chr(65 + x) + str(y + 1)",
+            "answer = f'{x} {y}'",
+            "answer = f'({x},{y})'",
+            "answer = f'[{x}, {y}]'",
+            "answer = f'my move: {x},{y}'",
+            "answer = f'X={x} Y={y}'",
+            "answer = f'{x};{y}'",
+            "answer = f'{x}:{y}'",
+            'answer = f\'{{"x": {x}, "y": {y}}}\'',
+            "answer = f'> {x},{y}'",
+        ),
     ],
 )
 def test_move_in_a_wrong_form_is_shown_in_the_right_one(examined: Examine, form: str) -> None:
@@ -111,7 +114,7 @@ def test_start_that_is_answered_in_other_words_shows_the_expected_word(examined:
 
 @pytest.mark.slow
 def test_program_that_reads_to_the_end_of_input_is_named(examined: Examine) -> None:
-    report = examined(flawed.reading("sys.stdin.read().splitlines()"), start_ms=3000)
+    report = examined(flawed.reading("sys.stdin.read().splitlines()"), clock=["start_ms=1500"])
 
     (start,) = problems(report)
     assert "when its input ended after the first line, it wrote 'OK'" in start.evidence
@@ -120,7 +123,7 @@ def test_program_that_reads_to_the_end_of_input_is_named(examined: Examine) -> N
 
 @pytest.mark.slow
 def test_program_that_sleeps_is_not_said_to_read_to_the_end(examined: Examine) -> None:
-    report = examined("import time\ntime.sleep(600)\n", start_ms=500)
+    report = examined("import time\ntime.sleep(600)\n", clock=["start_ms=500", "close_ms=200"])
 
     (start,) = problems(report)
     assert "it is waiting: for the end of input" in start.fix
@@ -262,11 +265,12 @@ STARTERS = {
     ("protocol", "answer", "check", "advice"),
     [
         ("agi", "say(self.decide(rest))", "time", "it probably means BESTMOVE 78"),
-        (
+        pytest.param(
             "agi",
             "p = self.decide(rest); say(f'BESTMOVE {p} score 1')",
             "begin",
             "it probably means BESTMOVE 78",
+            marks=evidence,
         ),
         ("agi", "y, x = self.decide(rest); say(f'BESTMOVE {y}{int(x, 16) - 1:X}')", "win", "its columns count from 0"),
         (
@@ -275,12 +279,22 @@ STARTERS = {
             "win",
             "row and column exchanged: the row (0 to E) comes first",
         ),
-        ("stratego", "say(answer(player).lower())", "game-first", "it probably means "),
-        ("stratego", "say('thinking', answer(player))", "game-first", "print other text on stderr"),
+        pytest.param("stratego", "say(answer(player).lower())", "game-first", "it probably means ", marks=evidence),
+        pytest.param(
+            "stratego", "say('thinking', answer(player))", "game-first", "print other text on stderr", marks=evidence
+        ),
         ("stratego", "x, y, *rest = answer(player).split(); say(' '.join([y, x, *rest]))", "game-first", "COLUMN ROW"),
         ("qchess", "print(*square, sep=',', flush=True)", "game-first", "it probably means 2 6"),
-        ("qchess", "print('abcdefgh'[square[0]] + str(8 - square[1]), flush=True)", "game-first", "means 2 6"),
-        ("qchess", "print(*reversed(square), flush=True)", "game-first", "column and row from 0"),
+        pytest.param(
+            "qchess",
+            "print('abcdefgh'[square[0]] + str(8 - square[1]), flush=True)",
+            "game-first",
+            "means 2 6",
+            marks=evidence,
+        ),
+        pytest.param(
+            "qchess", "print(*reversed(square), flush=True)", "game-first", "column and row from 0", marks=evidence
+        ),
     ],
 )
 def test_wrong_form_in_other_protocols_is_named_in_the_report(
@@ -307,7 +321,7 @@ def test_wrong_form_in_other_protocols_is_named_in_the_report(
 @pytest.mark.parametrize(
     ("change", "first"),
     [
-        (MOVE.format("print('Enter your move:')") + PRINT, "'Enter your move:'"),
+        pytest.param(MOVE.format("print('Enter your move:')") + PRINT, "'Enter your move:'", marks=evidence),
         (MOVE.format("print('thinking about', x, y)") + PRINT, "'thinking about 8 8'"),
     ],
 )

@@ -16,6 +16,7 @@ from judge.referee.play import Slot
 from judge.referee.policy import load_policy
 from judge.submissions.check import CheckReport, Grade, examine
 from judge.submissions.check.start_faults import fault_of_file, pointers_of, processor_level, why_not_started
+from tests.examples import of_evidence
 
 POINTER = b"version https://git-lfs.github.com/spec/v1\noid sha256:" + b"0" * 64 + b"\nsize 123\n"
 
@@ -145,7 +146,7 @@ def staging() -> Iterator[Path]:
 
 
 def examined(agent: Path, staging: Path) -> CheckReport:
-    quick = ("clock.turn_ms=1000", "clock.start_ms=3000", "clock.courtesy_ms=300", "clock.close_ms=2000")
+    quick = ("clock.turn_ms=1000", "clock.start_ms=3000", "clock.courtesy_ms=300", "clock.close_ms=500")
     return examine(stage_agent(str(agent), staging), load_policy("gomocup-standard", quick), Slot(), "docker", staging)
 
 
@@ -228,11 +229,13 @@ AGENTS: dict[str, tuple[dict[str, bytes | str], str, str]] = {
     ),
     "timers": ({"main.py": TIMER}, '["python3", "main.py"]', "a container has no timerfd"),
 }
+SIMILAR = ("memfd", "locale", "/var/tmp", "terminal", "zone")
+"""Agents whose last words alone give the hint, as those of other agents do."""
 
 
 @pytest.mark.docker
 @pytest.mark.usefixtures("ready")
-@pytest.mark.parametrize("case", AGENTS)
+@pytest.mark.parametrize("case", [*(case for case in AGENTS if case not in SIMILAR), *of_evidence(*SIMILAR)])
 def test_agent_failing_for_a_known_reason_gets_a_hint(case: str, staging: Path, tmp_path: Path) -> None:
     files, command, said = AGENTS[case]
     for name, text in files.items():

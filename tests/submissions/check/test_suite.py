@@ -20,6 +20,7 @@ from judge.sandbox.box import BoxKind
 from judge.submissions.check import CheckReport, Finding, Grade, examine
 from judge.submissions.check.report import worst_grade
 from judge.translations.language import CODES, language
+from tests.examples import of_evidence
 from tests.releases import require_for_release
 from tests.submissions.check import engine, flawed
 
@@ -145,6 +146,12 @@ FLAWS = {
             f"import time\nif {A_MOVE}:\n    time.sleep(0.5)\n    while len(agent.board.stones) > 9:\n        pass\n"
             "print(answer, flush=True)"
         ),
+        {"time": FAIL},
+        "did not answer within the turn",
+        "it thinks too long",
+    ),
+    "thinks without an end": (
+        flawed.answering(f"while {A_MOVE}:\n    pass\nprint(answer, flush=True)"),
         {"time": FAIL},
         "did not answer within the turn",
         "it thinks too long",
@@ -351,7 +358,7 @@ FLAWS = {
     "stays when it is over": (
         flawed.ending("import time\ntime.sleep(100)"),
         {"end": WARNING},
-        "it still ran 2000 ms after the end",
+        "it still ran 300 ms after the end",
         "exit at once",
     ),
     "takes more memory than there is": (
@@ -378,16 +385,51 @@ FLAWS = {
 }  # fmt: skip
 """By what is wrong: the agent, what is found, and what evidence and fix of the first finding say."""
 
+KEPT = (
+    "keeps what it says in a buffer",
+    "ends after its first answer",
+    "thinks without an end",
+    "hears DONE where it ends in LF alone, and says so late",
+    "echoes the CR that it cannot read",
+    "leaks where it begins again",
+    "is silent when a stone is taken back, which no contest does",
+    "is silent at RESTART",
+    "does not flush",
+    "wants a module that is not there",
+    "wants a module that no runtime has",
+    "wants a module with a name that no file can have",
+    "is written in Python 2",
+    "refuses to start without a library",
+    "says why on stdout and leaves",
+    "answers BEGIN with words",
+    "answers TURN by a square that is taken",
+    "does not know RESTART",
+    "takes all stones of a board for its opponent's",
+    "talks behind its moves",
+    "prints without an end",
+    "stays when it is over",
+    "takes more memory than there is",
+    "takes nearly all the memory",
+    "crashes in a long game",
+)
+"""Flaws of the full lane: at least one of each check and of each advice."""
+
+LATE_CHECKS = {"start", "restart", "time", "line-ending"}
+"""Checks in which the judge waits for an agent."""
+
 SEEN_BY_THE_BOX = {"start", "time", "memory", "quiet", "end"}
 """What a box has to see; the others are seen in what the agent says, in whatever box."""
 
 
 @pytest.mark.docker
-@pytest.mark.parametrize("flaw", FLAWS)
+@pytest.mark.parametrize("flaw", [*KEPT, *of_evidence(*(flaw for flaw in FLAWS if flaw not in KEPT))])
 def test_a_flaw_is_found_where_it_is_and_nowhere_else(examined: Examine, tmp_path: Path, flaw: str) -> None:
     source, expected, evidence, fix = FLAWS[flaw]
 
-    brief = ("clock.start_ms=2500",) if {"start", "restart"} & {*expected} else ()
+    # A longer start is waited for twice; an agent that stays is killed in any case.
+    brief = ["clock.start_ms=2500"] * (not LATE_CHECKS.isdisjoint(expected)) + ["clock.close_ms=300"] * (
+        "end" in expected
+    )
     box: BoxKind = "docker" if SEEN_BY_THE_BOX.intersection(expected) else "process"
     report = examined(flawed.write(tmp_path, source), "gomocup-standard", *QUICK, *brief, box=box)
 
@@ -456,7 +498,7 @@ def test_agent_may_declare_that_it_needs_lf(examined: Examine, tmp_path: Path) -
     source = flawed.reading("(l.strip() for l in open(0, newline='\\n') if not l.endswith('\\r\\n'))")
     agent = flawed.write(tmp_path, source, manifest='line_ending = "lf"')
 
-    report = examined(agent, "gomocup-standard", *QUICK)
+    report = examined(agent, "gomocup-standard", *QUICK, "clock.start_ms=2500", box="process")
 
     assert not_passed(report) == {}
     assert finding(report, "line-ending").evidence == "only lf, as in its agent.toml"

@@ -2,9 +2,10 @@
 
 import io
 import re
+import uuid
 import zipfile
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -24,9 +25,9 @@ from judge.submissions.starters import starter_zip, starters_of
 from judge.tournament.snapshot import SnapshotEntry
 from judge.web.authors.home import agents_of, alike
 from tests.patience import PATIENCE_S
-from tests.site.browser import Browser
+from tests.site.browser import VIEWS, Browser
 from tests.web.authors.desk import served
-from tests.web.intake.conftest import ended, make_contest, make_token, send
+from tests.web.intake.conftest import Service, ended, make_contest, make_token, send
 from tests.web.live.serving import serving_all
 
 CLOSES = datetime(2090, 3, 1, 17, 0, tzinfo=UTC)
@@ -63,41 +64,48 @@ class Home:
         assert 200 == answer.status_code, answer.text
         return answer.text
 
+    def enter(self, browser: Browser) -> None:
+        """Sign in, in place of the author of the last test."""
+        browser.visit(f"{self.url}/author/index.html")
+        browser.ask("fetch('sign-out', { method: 'POST' }).then(() => true)")
+        browser.leave()
+        browser.visit(f"{self.url}/author/index.html#{self.token}")
+
     def states(self) -> dict[str, str]:
         """The sentence of each agent by name."""
         found = re.findall(r'<article class="own">\s*<h3><bdi>(.*?)</bdi></h3>\s*<p>(.*?)</p>', self.page(), re.DOTALL)
         return {name: " ".join(re.sub(r"<[^>]*>", "", text).split()) for name, text in found}
 
 
-@pytest.fixture
-def directory(tmp_path: Path) -> IntakeDirectory:
-    return make_contest(tmp_path / "cup", WINDOWS)
-
-
-@contextmanager
-def home_of(directory: IntakeDirectory) -> Iterator[Home]:
-    """The page of an author before the contest begins."""
-    with serving_all(directory.folder) as service:
-        found = Home(service.url, make_token(directory, "ada"))
-        with found.client, found.api:
-            yield found
-
-
-@pytest.fixture
-def home(directory: IntakeDirectory) -> Iterator[Home]:
-    with home_of(directory) as found:
-        yield found
+@pytest.fixture(scope="module")
+def directory(tmp_path_factory: pytest.TempPathFactory) -> IntakeDirectory:
+    """A contest that has not begun."""
+    return make_contest(tmp_path_factory.mktemp("cup"), WINDOWS)
 
 
 @pytest.fixture(scope="module")
-def untouched(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Home]:
-    """Where no test submits anything."""
-    with home_of(make_contest(tmp_path_factory.mktemp("cup"), WINDOWS)) as found:
+def service(directory: IntakeDirectory) -> Iterator[Service]:
+    with serving_all(directory.folder) as running:
+        yield running
+
+
+@pytest.fixture
+def home(directory: IntakeDirectory, service: Service) -> Iterator[Home]:
+    """The page of a new author.
+
+    At the end its agents are withdrawn, so that other authors may use their names, and the contest's file is as before.
+    """
+    author, plan_text = f"ada-{uuid.uuid4().hex[:8]}", (directory.folder / "contest.toml").read_text()
+    found = Home(service.url, make_token(directory, author))
+    with found.client, found.api:
         yield found
+        for sent in found.api.get("/submissions").json()["submissions"]:
+            found.api.delete(f"/submissions/{sent['id']}")
+    (directory.folder / "contest.toml").write_text(plan_text)
 
 
-def test_page_names_game_limits_runtimes_and_deadline(untouched: Home) -> None:
-    page = untouched.page()
+def test_page_names_game_limits_runtimes_and_deadline(home: Home) -> None:
+    page = home.page()
     facts = dict(re.findall(r"<dt>([^<]*)</dt><dd>(.*?)</dd>", page))
 
     assert '<a href="https://plastovicka.github.io/protocl2en.htm">gomocup</a>' in page
@@ -183,8 +191,8 @@ def test_form_of_the_page_sets_the_display_name_of_the_first_version(home: Home,
     assert (422, True) == (refused.status_code, "at most 48 printable characters" in refused.json()["error"])
 
 
-def test_contest_shows_the_name_that_the_author_chose(directory: IntakeDirectory) -> None:
-    with closing(directory.register()) as register:
+def test_contest_shows_the_name_that_the_author_chose(tmp_path: Path) -> None:
+    with closing(make_contest(tmp_path).register()) as register:
         received(register, "five", "1" * 64)
         register.rename("five", "ada", "Žofinka")
         entry = SnapshotEntry(name="five", rank=1, seat=SEAT, calls_itself="x", title=register.entries()[0].title)
@@ -218,8 +226,8 @@ def test_equal_files_under_two_names_are_a_warning(home: Home) -> None:
     assert 1 == home.page().count("have the same files")
 
 
-def test_upload_form_checks_the_name_while_it_is_typed(untouched: Home) -> None:
-    (pattern,) = re.findall(r'<input name="name"[^>]* pattern="([^"]+)"', untouched.page())
+def test_upload_form_checks_the_name_while_it_is_typed(home: Home) -> None:
+    (pattern,) = re.findall(r'<input name="name"[^>]* pattern="([^"]+)"', home.page())
 
     assert all(re.fullmatch(pattern, name) for name in ("mine", "my-agent_2.1"))
     assert not any(re.fullmatch(pattern, name) for name in ("emil cpp", "žofinka", ".hidden", ""))
@@ -246,12 +254,12 @@ def test_changed_clocks_after_a_check_are_reported_to_author_and_organiser(
     assert "0.7 s" in page or "700 ms" in page
 
 
-def test_starters_of_the_protocol_are_zips_that_a_program_can_unpack(untouched: Home) -> None:
-    links = re.findall(r'href="../(author/starters/(starter-gomocup-\w+)\.zip)" download>([^<]+)<', untouched.page())
+def test_starters_of_the_protocol_are_zips_that_a_program_can_unpack(home: Home) -> None:
+    links = re.findall(r'href="../(author/starters/(starter-gomocup-\w+)\.zip)" download>([^<]+)<', home.page())
 
     assert ["C", "C++", "Java", "Python"] == [language for *_, language in links]
     for path, name, _ in links:
-        data = httpx.get(f"{untouched.url}/{path}", timeout=PATIENCE_S)
+        data = httpx.get(f"{home.url}/{path}", timeout=PATIENCE_S)
         assert "application/zip" == data.headers["content-type"]
         with zipfile.ZipFile(io.BytesIO(data.content)) as archive:
             files = {info.filename: archive.read(info) for info in archive.infolist()}
@@ -259,7 +267,7 @@ def test_starters_of_the_protocol_are_zips_that_a_program_can_unpack(untouched: 
         sources = [path for path in (IMAGES / name).iterdir() if path.is_file() and path.name not in built]
         assert files == {f"{name}/{path.name}": path.read_bytes() for path in sources}
     for path in ("starter-agi-c", "starter-none", "starter-../../house-five"):
-        answer = httpx.get(f"{untouched.url}/author/starters/{path}.zip", timeout=PATIENCE_S)
+        answer = httpx.get(f"{home.url}/author/starters/{path}.zip", timeout=PATIENCE_S)
         assert answer.status_code in (401, 404, 422)
 
 
@@ -271,28 +279,24 @@ def test_starter_zip_is_reproducible(directory: IntakeDirectory) -> None:
     assert first == starter_zip(name)
 
 
-@pytest.mark.parametrize("width", [1280, 390])
-def test_page_works_in_a_browser(browser: Browser, home: Home, width: int) -> None:
+def test_page_works_in_a_browser(browser: Browser, home: Home) -> None:
     for name in ("good five", "bad six"):
         home.submit(name)
     home.submit("good five", name="seven")
-    browser.leave()
-    browser.visit(f"{home.url}/author/index.html#{home.token}")
+    home.enter(browser)
     browser.wait_for("document.querySelector('article.own') !== null")
-    for folder in ("", "cs/", "zh/"):
+    for folder, width, dark in VIEWS:
         browser.visit(f"{home.url}/{folder}author/index.html")
         browser.wait_for("document.querySelector('.moments .left')?.textContent")
-        for dark in (False, True):
-            browser.look(width, dark)
-            assert browser.ask("document.documentElement.scrollWidth") <= width
-            assert [] == browser.violations()
+        browser.look(width, dark)
+        assert browser.ask("document.documentElement.scrollWidth") <= width
+        assert [] == browser.violations()
     assert [] == browser.errors
     browser.look(1280)
 
 
-def test_deadline_is_shown_in_local_time_and_without_scripts_in_utc(browser: Browser, untouched: Home) -> None:
-    browser.leave()
-    browser.visit(f"{untouched.url}/author/index.html#{untouched.token}")
+def test_deadline_is_shown_in_local_time_and_without_scripts_in_utc(browser: Browser, home: Home) -> None:
+    home.enter(browser)
     browser.wait_for("document.querySelector('.moments .left')?.textContent")
 
     shown = browser.ask("document.querySelector('.moments time').textContent")
@@ -304,7 +308,7 @@ def test_deadline_is_shown_in_local_time_and_without_scripts_in_utc(browser: Bro
     }
     browser.block_scripts(True)
     try:
-        browser.visit(f"{untouched.url}/author/index.html")
+        browser.visit(f"{home.url}/author/index.html")
         assert "2090-03-01, 17:00 UTC" in browser.ask("document.querySelector('main').innerText")
         assert "Sending a file from this page needs scripts." in browser.ask("document.querySelector('main').innerText")
     finally:
@@ -313,8 +317,7 @@ def test_deadline_is_shown_in_local_time_and_without_scripts_in_utc(browser: Bro
 
 def test_agent_is_withdrawn_by_the_keyboard_without_scripts(browser: Browser, home: Home) -> None:
     home.submit("good five")
-    browser.leave()
-    browser.visit(f"{home.url}/author/index.html#{home.token}")
+    home.enter(browser)
     browser.wait_for("document.querySelector('article.own') !== null")
     browser.block_scripts(True)
     try:
@@ -337,8 +340,8 @@ def received(register: Register, name: str, upload: str) -> Submission:
     return register.finish(taken.id, taken.attempt, ProcessingResult("", name, None, "{}", None, None))
 
 
-def test_agents_have_their_entry_and_their_newest_submission(directory: IntakeDirectory) -> None:
-    with closing(directory.register()) as register:
+def test_agents_have_their_entry_and_their_newest_submission(tmp_path: Path) -> None:
+    with closing(make_contest(tmp_path).register()) as register:
         first, second = received(register, "five", "1" * 64), received(register, "Five", "2" * 64)
         other = received(register, "six", "1" * 64)
         register.withdraw(second.id, "ada", "a test")

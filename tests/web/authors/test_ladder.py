@@ -26,7 +26,7 @@ from judge.store.practice_games import GONE, PracticeGames, PracticeResult
 from judge.submissions.service import IntakeDirectory
 from tests.contests import JOINING, LADDER, with_a_submission
 from tests.publish.cups import Cup
-from tests.site.browser import Browser
+from tests.site.browser import VIEWS, WIDTHS, Browser
 from tests.verify.test_ladder import joins
 from tests.web.intake.conftest import POLL_INTERVAL_S, ended, make_token, send
 from tests.web.live.serving import serving_all
@@ -222,7 +222,10 @@ def challenge(*words: str) -> Result:
     return CliRunner().invoke(app, ["challenge", *words], env={"COLUMNS": "200"})
 
 
-def test_command_requests_a_challenge_of_a_running_service_and_prints_its_result(tmp_path: Path) -> None:
+def test_command_requests_a_challenge_of_a_running_service_and_prints_its_result(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("judge.cli.challenge.POLL_INTERVAL_S", POLL_INTERVAL_S)
     with joins(tmp_path / "cup", INTAKE) as cup:
         cup.play(14)
         directory = intake_directory(load_plan(tmp_path / "cup"))
@@ -276,8 +279,10 @@ def finish_next(games: PracticeGames, opponent: str, result: PracticeResult) -> 
     games.finish(taken.id, taken.attempt, replace(result, opponent=opponent))
 
 
-@pytest.mark.parametrize("width", [1280, 390])
-def test_page_and_challenge_work_in_a_browser_without_script(browser: Browser, tmp_path: Path, width: int) -> None:
+@pytest.mark.parametrize("acting_width", WIDTHS)
+def test_page_and_challenge_work_in_a_browser_without_script(
+    browser: Browser, tmp_path: Path, acting_width: int
+) -> None:
     with joins(tmp_path / "cup", INTAKE) as cup:
         cup.play(14)
     directory = intake_directory(load_plan(tmp_path / "cup"))
@@ -285,12 +290,12 @@ def test_page_and_challenge_work_in_a_browser_without_script(browser: Browser, t
         browser.leave()
         browser.visit(f"{service.url}/author/index.html#{make_token(directory, 'eve')}")
         browser.wait_for("document.querySelector('#ladder') !== null")
-        for folder in ("", "cs/", "zh/"):
+        for folder, width, dark in VIEWS:
             browser.visit(f"{service.url}/{folder}author/index.html")
-            for dark in (False, True):
-                browser.look(width, dark)
-                assert browser.ask("document.documentElement.scrollWidth") <= width
-                assert [] == browser.violations()
+            browser.look(width, dark)
+            assert browser.ask("document.documentElement.scrollWidth") <= width
+            assert [] == browser.violations()
+        browser.look(acting_width)
         browser.block_scripts(True)
         try:
             browser.visit(f"{service.url}/author/index.html")

@@ -26,7 +26,7 @@ from judge.verify.export import verify_export
 from tests.broadcast.test_recorder import until
 from tests.contests import submit
 from tests.publish.cups import player
-from tests.site.browser import Browser
+from tests.site.browser import VIEWS, WIDTHS, Browser
 from tests.verify.second_opinion import second_opinion
 from tests.verify.test_ladder import joins
 from tests.web.authors.test_ladder import INTAKE, Desk, api
@@ -252,9 +252,9 @@ def test_command_notes_that_an_agent_of_a_withdrawn_submission_continues(desk: D
     assert f"{IN} 1; {REPLACED}" == sentence(desk)
 
 
-@pytest.mark.parametrize("width", [1280, 390])
+@pytest.mark.parametrize("acting_width", WIDTHS)
 def test_author_leaves_in_a_browser_by_a_double_click_without_script(
-    browser: Browser, tmp_path: Path, width: int
+    browser: Browser, tmp_path: Path, acting_width: int
 ) -> None:
     with joins(tmp_path / "cup", INTAKE) as cup:
         cup.play(10)
@@ -263,8 +263,8 @@ def test_author_leaves_in_a_browser_by_a_double_click_without_script(
             browser.leave()
             browser.visit(f"{service.url}/author/index.html#{make_token(directory, 'eve')}")
             browser.wait_for("document.querySelector('article.own') !== null")
-            browser.look(width, False)
             browser.ask("document.querySelectorAll('article.own details').forEach((each) => each.open = true)")
+            browser.look(acting_width)
             assert [] == browser.violations()
             browser.block_scripts(True)
             try:
@@ -274,8 +274,9 @@ def test_author_leaves_in_a_browser_by_a_double_click_without_script(
                 browser.wait_for("document.querySelector('article.own p')?.innerText.startsWith('You no longer')")
             finally:
                 browser.block_scripts(False)
-            for folder in ("", "cs/", "zh/"):
+            for folder, width, dark in VIEWS:
                 browser.visit(f"{service.url}/{folder}author/index.html")
+                browser.look(width, dark)
                 assert browser.ask("document.documentElement.scrollWidth") <= width
                 assert [] == browser.violations()
         (line,) = cup.store.last_lines(cup.contest.name, 9, WITHDRAWN)

@@ -83,6 +83,12 @@ def serving(desk: IntakeDirectory) -> Iterator[Service]:
         process.stdout.close()
 
 
+@pytest.fixture(autouse=True)
+def poll_often(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the commands of authors ask at once whether a submission is processed."""
+    monkeypatch.setattr("judge.cli.submit_remote.POLL_INTERVAL_S", POLL_INTERVAL_S)
+
+
 @pytest.fixture(scope="module")
 def desk(tmp_path_factory: pytest.TempPathFactory) -> IntakeDirectory:
     """A contest with patience for a test that asks often."""

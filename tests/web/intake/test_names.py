@@ -14,6 +14,7 @@ from judge.cli import app
 from judge.store.types import NameTakenError, State
 from judge.submissions.service import IntakeDirectory
 from judge.web.schemas import UploadQuery
+from tests.examples import of_evidence
 from tests.web.intake.conftest import Service, ended, make_contest, make_token, send, serving
 from tests.web.intake.test_intake import error_of
 
@@ -26,7 +27,7 @@ address_requests_per_minute = 100000
 
 LISTED = '[[agents]]\npath = "anna"\nname = "Anna"\n[[agents]]\npath = "zoe.py"\n'
 
-FORMATS = ("round-robin", "swiss\nrounds = 3", "knockout", "ladder\ntotal_games = 9")
+FORMATS = ["round-robin", *of_evidence("swiss\nrounds = 3", "knockout"), "ladder\ntotal_games = 9"]
 
 
 def write_contest(folder: Path, form: str, listed: str = LISTED) -> IntakeDirectory:

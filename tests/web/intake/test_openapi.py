@@ -17,10 +17,11 @@ from schemathesis.specs.openapi.checks import negative_data_rejection
 from schemathesis.specs.openapi.schemas import OpenApiSchema
 
 from judge.submissions.service import IntakeDirectory
+from tests.examples import sized
 from tests.patience import PATIENCE_S
 from tests.web.intake.conftest import Service, ended, make_token, send
 
-EXAMPLES = 20
+EXAMPLES = sized(5, 20)
 """For each path and each mode: cases that the description allows, and cases that it forbids."""
 
 PATHS = [

@@ -8,7 +8,7 @@ import httpx
 from judge.web.live.serve import publish_once
 from tests.broadcast.logs import PAIR, accept, play_next, recorder
 from tests.publish.cups import Cup
-from tests.site.browser import Browser
+from tests.site.browser import VIEWS, Browser
 from tests.web.live.serving import serving_all
 
 ATOM = "{http://www.w3.org/2005/Atom}"
@@ -46,15 +46,15 @@ def test_feed_has_each_result_of_the_agent_newest_first(browser: Browser, tmp_pa
             assert all(one[2] != other[2] for one, other in zip(found, czech, strict=True))
 
             browser.leave()
-            for language in ("", "cs/", "zh/"):
+            for language, width, dark in VIEWS:
+                browser.look(width, dark)
                 for page in ("agents/001.html", "live.html?agent=1"):
                     browser.visit(f"{service.url}/{language}{page}")
-                    for width in (390, 1280):
-                        browser.look(width)
-                        assert [] == browser.violations(), (language, page)
+                    assert [] == browser.violations(), (language, page)
                     browser.ask("[...document.links].find(a => a.href.endsWith('agents/001.xml')).focus()")
                     assert "A" == browser.ask("document.activeElement.tagName")
             browser.look(1000)
+            browser.leave()
         # A repeated game is a new entry.
         cup.store.annul(cup.store.games(cup.contest.name)[0].id, "the wrong board")
         accept(cup, *play_next(cup))

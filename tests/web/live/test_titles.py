@@ -13,7 +13,7 @@ from judge.cli.contest.watch import Followed
 from judge.terminal.contest_screen import game_screen, line_of, overview
 from tests.broadcast.logs import PAIR, accept, recorder
 from tests.publish.cups import Cup
-from tests.site.browser import Browser
+from tests.site.browser import VIEWS, Browser
 from tests.web.live.serving import serving_all
 from tests.web.live.watching import told_by
 
@@ -36,19 +36,19 @@ def test_pages_show_display_names(browser: Browser, tmp_path: Path, game_is_over
             log.finish()
         with serving_all(cup.folder) as service:
             browser.leave()
-            for language in ("", "cs/", "zh/"):
+            for language, width, dark in VIEWS:
+                browser.look(width, dark)
                 for page in ("live.html", "games/00001.html"):
                     browser.visit(f"{service.url}/{language}{page}")
-                    for width in (390, 1280):
-                        browser.look(width)
-                        assert browser.ask("document.documentElement.scrollWidth") <= width, page
-                        assert [] == browser.violations(), (language, page)
+                    assert browser.ask("document.documentElement.scrollWidth") <= width, page
+                    assert [] == browser.violations(), (language, page)
                     shown = browser.ask("document.querySelector('main').innerText")
                     assert all(title in shown for title in TITLES.values()), (language, page)
                     names = browser.ask("[...document.querySelectorAll('main bdi')].map(e => e.textContent)")
                     assert not {FIRST, SECOND} & set(names), (language, page)
             assert [] == browser.errors
             browser.look(1000)
+            browser.leave()
             feed = httpx.get(f"{service.url}/agents/001.xml", timeout=60).text
             assert all(title in feed for title in TITLES.values()) == game_is_over
 

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from contextlib import closing
 from datetime import UTC, datetime
+from itertools import product
 from pathlib import Path
 
 import httpx
@@ -17,7 +18,7 @@ from judge.submissions.service import IntakeDirectory
 from judge.transparency.keys import make_key
 from judge.transparency.log import KEY_FILE
 from tests.patience import PATIENCE_S
-from tests.site.browser import Browser
+from tests.site.browser import VIEWS, Browser
 from tests.web.intake.conftest import Service, ended, make_contest, make_token, send
 from tests.web.live.serving import serving_all
 from tests.web.live.watching import until
@@ -116,9 +117,8 @@ def test_menu_offers_no_page_without_contents(service: Service) -> None:
     assert ["index.html", "author/index.html"] == re.findall(r'href="([^"]*)"', menu[1])
 
 
-@pytest.mark.parametrize("folder", ["", "cs/", "zh/"])
 def test_menus_of_authors_and_organisers_offer_no_page_without_contents(
-    folder: str, own_service: Service, directory: IntakeDirectory
+    own_service: Service, directory: IntakeDirectory
 ) -> None:
     """Signed in or not."""
     author = make_token(directory, "ada")
@@ -132,27 +132,26 @@ def test_menus_of_authors_and_organisers_offer_no_page_without_contents(
         "author": ["author/index.html", "author/submissions/1.html"],
         "organiser": [f"organiser/{name}.html" for name in ("index", "submissions", "authors", "settings", "orders")],
     }
-    for who, path in [(who, path) for who, each in paths.items() for path in each]:
-        address = f"{own_service.url}/{folder}{path}"
-        answer = httpx.get(address, headers={"cookie": cookies[who]}, timeout=PATIENCE_S)
-        assert 200 == answer.status_code or not who, path
-        menu = re.search(r"<nav aria-label=[^>]*>(.*?)</nav>", answer.text, re.DOTALL)
-        assert menu is not None, path
-        links = [str(httpx.URL(address).join(href)) for href in re.findall(r'href="([^"]*)"', menu[1])]
-        names = {link.removeprefix(f"{own_service.url}/{folder}") for link in links}
-        assert {"index.html", "author/index.html"} == names, path
+    for folder, (who, pages) in product(("", "cs/", "zh/"), paths.items()):
+        for path in pages:
+            address = f"{own_service.url}/{folder}{path}"
+            answer = httpx.get(address, headers={"cookie": cookies[who]}, timeout=PATIENCE_S)
+            assert 200 == answer.status_code or not who, path
+            menu = re.search(r"<nav aria-label=[^>]*>(.*?)</nav>", answer.text, re.DOTALL)
+            assert menu is not None, path
+            links = [str(httpx.URL(address).join(href)) for href in re.findall(r'href="([^"]*)"', menu[1])]
+            names = {link.removeprefix(f"{own_service.url}/{folder}") for link in links}
+            assert {"index.html", "author/index.html"} == names, path
 
 
-@pytest.mark.parametrize("width", [1280, 390])
-def test_waiting_page_works_in_a_browser(browser: Browser, service: Service, width: int) -> None:
+def test_waiting_page_works_in_a_browser(browser: Browser, service: Service) -> None:
     browser.leave()
-    for folder in ("", "cs/", "zh/"):
+    for folder, width, dark in VIEWS:
         browser.visit(f"{service.url}/{folder}index.html")
         browser.wait_for("document.querySelector('.moments .left')?.textContent")
-        for dark in (False, True):
-            browser.look(width, dark)
-            assert browser.ask("document.documentElement.scrollWidth") <= width
-            assert [] == browser.violations()
+        browser.look(width, dark)
+        assert browser.ask("document.documentElement.scrollWidth") <= width
+        assert [] == browser.violations()
     # The page asks for events, which do not exist before the start.
     assert [] == [error for error in browser.errors if f"{service.url}/events" not in error]
     browser.look(1280)

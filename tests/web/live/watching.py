@@ -2,6 +2,7 @@
 
 import contextlib
 import socket
+import ssl
 import sys
 import threading
 from collections.abc import Iterator
@@ -19,6 +20,9 @@ from tests.broadcast.logs import accept, play_next, recorder
 from tests.broadcast.test_recorder import frames_of, until
 from tests.forked import ForkedProcess
 from tests.publish.cups import Cast, Cup
+
+TLS = ssl.create_default_context()
+"""Else httpx reads all certificates of the host for each request."""
 
 
 class Watched:
@@ -57,7 +61,7 @@ class Watched:
         self._stack.close()
 
     def get(self, path: str) -> httpx.Response:
-        return httpx.get(f"{self.url}/{path}", timeout=60)
+        return httpx.get(f"{self.url}/{path}", timeout=60, verify=TLS)
 
     def play(self, parts: int = 20) -> tuple[ScheduledGame, RecordFile, Iterator[None]]:
         """The next game, and what tells it piece by piece."""

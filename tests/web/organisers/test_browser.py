@@ -10,7 +10,7 @@ import pytest
 from judge.cli.submit import open_intake
 from judge.store.tokens import TokenRole, Tokens
 from tests.publish.cups import Cup
-from tests.site.browser import Browser
+from tests.site.browser import VIEWS, WIDTHS, Browser
 from tests.verify.test_ladder import joins
 from tests.web.live.serving import serving_all
 from tests.web.organisers.office import CAST, PATIENCE
@@ -53,13 +53,13 @@ def test_a_link_signs_in_and_an_order_is_shown_given_and_done(browser: Browser, 
         assert [] == browser.errors
         assert token not in service.log.read_text()
         for page in PAGES:
-            for language in ("", "cs/", "zh/"):
+            for language, width, dark in VIEWS:
                 browser.visit(f"{service.url}/{language}organiser/{page}")
-                for width, dark in ((390, False), (360, True), (1280, False)):
-                    browser.look(width, dark)
-                    assert browser.ask("document.documentElement.scrollWidth") <= width, page
-                    assert [] == browser.violations(), (language, page)
+                browser.look(width, dark)
+                assert browser.ask("document.documentElement.scrollWidth") <= width, page
+                assert [] == browser.violations(), (language, page)
         browser.look(1000)
+        browser.leave()
 
 
 def test_agent_is_withdrawn_by_keyboard_and_pages_show_it(browser: Browser, cup: Cup) -> None:
@@ -72,11 +72,10 @@ def test_agent_is_withdrawn_by_keyboard_and_pages_show_it(browser: Browser, cup:
         browser.press("Enter")
         browser.wait_for("document.querySelector('input[name=why]') !== null")
         assert "Played games of anna that no longer count" in browser.ask("document.querySelector('main').innerText")
-        for language in ("", "cs/", "zh/"):
+        for language, width, dark in VIEWS:
             browser.visit(f"{service.url}/{language}organiser/order.html?action=withdraw-agent&target=anna")
-            for width in (390, 1280):
-                browser.look(width)
-                assert [] == browser.violations(), language
+            browser.look(width, dark)
+            assert [] == browser.violations(), language
         browser.visit(f"{service.url}/organiser/order.html?action=withdraw-agent&target=anna")
         browser.ask("document.querySelector('input[name=why]').value = 'the author asked for it'")
         browser.ask("document.querySelector('input[name=why]').focus()")
@@ -84,17 +83,17 @@ def test_agent_is_withdrawn_by_keyboard_and_pages_show_it(browser: Browser, cup:
         browser.wait_for("document.querySelector('h1')?.textContent === 'Done'")
         assert "anna is withdrawn; its games do not count" in browser.ask("document.querySelector('main').innerText")
         for page in ("organiser/index.html", "index.html", "agents/001.html"):
-            for language in ("", "cs/", "zh/"):
+            for language, width, dark in VIEWS:
                 browser.visit(f"{service.url}/{language}{page}")
-                for width in (390, 1280):
-                    browser.look(width)
-                    assert browser.ask("document.documentElement.scrollWidth") <= width, page
-                    assert [] == browser.violations(), (language, page)
+                browser.look(width, dark)
+                assert browser.ask("document.documentElement.scrollWidth") <= width, page
+                assert [] == browser.violations(), (language, page)
                 assert "the author asked for it" in browser.ask("document.querySelector('main').innerText"), page
         words = r"Its \d+ games? (do|does) not count, because it has withdrawn\."
         assert re.search(words, _text(browser, f"{service.url}/agents/001.html"))
         assert [] == browser.errors
         browser.look(1000)
+        browser.leave()
 
 
 def _text(browser: Browser, address: str) -> str:
@@ -107,11 +106,10 @@ def test_link_of_a_mail_works_by_keyboard_without_script(browser: Browser, cup: 
         notices.set_email("ada", "ada@example.org")
         (mail,) = notices.of("ada", 9)
         browser.leave()
-        for language in ("", "cs/", "zh/"):
+        for language, width, dark in VIEWS:
             browser.visit(f"{service.url}/{language}author/unsubscribe.html?notice={mail.id}")
-            for width in (390, 1280):
-                browser.look(width)
-                assert [] == browser.violations(), language
+            browser.look(width, dark)
+            assert [] == browser.violations(), language
         browser.block_scripts(True)
         try:
             browser.visit(f"{service.url}/author/unsubscribe.html?notice={mail.id}")
@@ -122,22 +120,24 @@ def test_link_of_a_mail_works_by_keyboard_without_script(browser: Browser, cup: 
         finally:
             browser.block_scripts(False)
         assert "" == notices.targets("ada").email
+        browser.look(1000)
 
 
-@pytest.mark.parametrize("width", [1280, 390])
-def test_a_season_is_ended_by_keyboard_without_script(browser: Browser, tmp_path: Path, width: int) -> None:
+@pytest.mark.parametrize("acting_width", WIDTHS)
+def test_a_season_is_ended_by_keyboard_without_script(browser: Browser, tmp_path: Path, acting_width: int) -> None:
     with joins(tmp_path / "cup", PATIENCE.format(strangers=1000)) as cup:
         directory = open_intake(cup.folder)
         with closing(Tokens(directory.store_url, directory.contest)) as tokens, serving_all(cup.folder) as service:
             browser.leave()
-            browser.look(width)
             browser.visit(f"{service.url}/organiser/index.html#{tokens.make('Olga', 'test', TokenRole.ACT)}")
             browser.wait_for("document.getElementById('state')?.textContent === 'open'")
-            for language in ("", "cs/", "zh/"):
+            for language, width, dark in VIEWS:
+                browser.look(width, dark)
                 for page in ("index.html", "games.html", "order.html?action=end-season"):
                     browser.visit(f"{service.url}/{language}organiser/{page}")
                     assert browser.ask("document.documentElement.scrollWidth") <= width, page
                     assert [] == browser.violations(), (language, page)
+            browser.look(acting_width)
             browser.block_scripts(True)
             try:
                 browser.visit(f"{service.url}/organiser/index.html")
