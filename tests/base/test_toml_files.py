@@ -161,5 +161,6 @@ def parse_hostile() -> None:
     sys.stdout.write(str(refused))
 
 
+@pytest.mark.slow
 def test_the_time_for_a_file_grows_with_its_size() -> None:
     assert "9" == run_limited(parse_hostile, cpu_s=20)

@@ -98,6 +98,7 @@ def test_a_process_holds_no_file_of_its_parent(worker: Worker[Any], tmp_path: Pa
     assert 1 == sum("socket" in file for file in files), files
 
 
+@pytest.mark.slow
 def test_the_next_process_is_forked_while_ended_ones_are_not_reaped_yet() -> None:
     """Their pipes are closed while the next one starts, and it has the same numbers for its own."""
     for _ in range(5):

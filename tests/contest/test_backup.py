@@ -46,6 +46,7 @@ def results(folder: Path) -> list[str]:
         return [result.record for result in store.results("spring-cup")]
 
 
+@pytest.mark.slow
 def test_restored_contest_has_the_results_and_continues_to_a_valid_export(running: Cup, tmp_path: Path) -> None:
     report = back_up(running.planned, tmp_path / "backup")
     before = results(running.folder)

@@ -45,6 +45,7 @@ def test_a_season_has_its_number_of_games_and_ends() -> None:
         assert min(played.values()) >= 5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("every", [1, 7])
 def test_a_judge_that_is_killed_after_each_game_draws_the_same_pairs(every: int) -> None:
     with cup(SEASON, 8, **COMMITTED) as whole:
@@ -277,6 +278,7 @@ def test_a_season_cannot_begin_after_its_end(tmp_path: Path) -> None:
         resolved_format(load_plan(tmp_path), [])
 
 
+@pytest.mark.slow
 def test_each_rating_is_reported_once_when_it_is_certain_enough() -> None:
     """Also by a judge that continues; and the reports change no pair."""
     season = Ladder(total_games=200, anchors={"1": 0})

@@ -112,6 +112,7 @@ def test_terms_have_the_ratings_of_agents_that_may_join_later(last: Cup) -> None
     assert fewer.start_rating("newcomer", "0" * 64) is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_forged", [False, True])
 def test_an_agent_of_the_last_season_joins_later_at_its_last_rating(
     is_forged: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -120,6 +120,7 @@ def test_pipe_in_place_of_a_file_is_refused(tmp_path: Path, capsys: pytest.Captu
         assert "a special file" in said_by(command, capsys)
 
 
+@pytest.mark.slow
 def test_file_without_an_end_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "game.json"
     path.touch()

@@ -99,6 +99,7 @@ def sent_to(game: ScriptedGame, seat: int) -> bytes:
     return b"".join(entry.data for entry in entries if (entry.kind, entry.seat) == (EntryKind.WROTE, seat))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seat", [0, 1])
 @pytest.mark.parametrize("name", ["gomocup", "agi"])
 def test_what_an_agent_prints_changes_no_line_for_its_opponent(name: str, seat: int) -> None:
@@ -114,6 +115,7 @@ def test_quantum_chess_sends_printable_lines_only(seat: int) -> None:
         assert all(is_printable(line) for line in lines), odd
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", GAMES)
 def test_what_an_agent_prints_is_printable_in_every_format(name: str) -> None:
     for odd in PIECES:

@@ -99,6 +99,7 @@ def _random_control(chance: random.Random) -> TimeControl:
     return chance.choice(kinds)()
 
 
+@pytest.mark.slow
 def test_two_formulations_find_the_same_flag_in_10_000_games() -> None:
     chance = random.Random(42)
     flags = 0

@@ -179,6 +179,7 @@ def test_a_wheel_is_unpacked_for_the_python_of_the_image(tmp_path: Path) -> None
     assert {0} == {member.uid for member in members.values()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "why"),
     [("riddle", "does not match its hash in runtime.toml"), ("riddle-of-nobody", "put the wheels next to")],

@@ -219,6 +219,7 @@ def count_work(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
     return evaluated
 
 
+@pytest.mark.slow
 def test_hundred_agents_need_few_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     """The work of 100 agents. A slope takes 2 ms, an inverse of the information 1 ms."""
     evaluated = count_work(monkeypatch)
@@ -242,6 +243,7 @@ def simulated_league(random: np.random.Generator, strengths: Vector, each: int, 
     return scores
 
 
+@pytest.mark.slow
 def test_ranges_of_equal_agents_include_all_places_in_95_percent_of_leagues() -> None:
     """The hardest case: the ranges include the true places if they separate no agents."""
     random = np.random.default_rng(5)
@@ -254,6 +256,7 @@ def test_ranges_of_equal_agents_include_all_places_in_95_percent_of_leagues() ->
     assert covered / LEAGUES == pytest.approx(0.95, abs=allowed)
 
 
+@pytest.mark.slow
 def test_ranges_of_strength_cover_where_rings_are_added() -> None:
     """With inflation; without it, these leagues have a coverage of about 75 %."""
     random = np.random.default_rng(6)
@@ -340,6 +343,7 @@ ANY_RESULTS = st.dictionaries(
 )
 
 
+@pytest.mark.slow
 @given(scores=ANY_RESULTS, is_running=st.booleans())
 @example(
     scores={("d", "f"): (0, 0, 3), ("a", "f"): (1, 0, 1000), ("b", "d"): (0, 1000, 24), ("c", "d"): (1, 1, 24)},

@@ -66,6 +66,7 @@ def accepted(test: Sprt, truth: npt.NDArray[np.float64], seed: int) -> float:
     return wins / TESTS
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("model", "kinds"), [("normalized", 5), ("logistic", 5), ("bayesian", 3), ("normalized", 3), ("logistic", 3)]
 )

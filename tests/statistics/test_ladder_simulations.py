@@ -96,6 +96,7 @@ class Farm:
 FARMS = (Farm("honest"), Farm("boost"), Farm("sabotage"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("anchors", [ANCHORS, pytest.param((), marks=evidence)], ids=["anchors", "no-anchors"])
 def test_farm_of_clones_moves_no_rating_by_more_than_its_interval(anchors: Sequence[str]) -> None:
     """Without limits of authors, the sabotage does. The largest shift is compared with the interval before."""
@@ -123,6 +124,7 @@ def largest_shift(farm: Farm, rules: Matchmaking, anchors: Sequence[str]) -> flo
     return float((np.abs(shifts - (0 if anchors else shifts.mean())) / reaches).max())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("slots", [2, pytest.param(8, marks=evidence)])
 def test_slow_and_crashing_agents_cost_the_others_less_than_5_percent(slots: int) -> None:
     """The games of the slow agent last four times the usual time. No agent waits longer than three rounds of games."""

@@ -253,6 +253,7 @@ def test_interval_limited_only_by_the_prior_is_open(
         assert drawn == (rated.draw_elo.low is not None, rated.draw_elo.high is not None)
 
 
+@pytest.mark.slow
 def test_the_intervals_of_both_models_have_the_draws_of_equals() -> None:
     """Of 400 contests of equals who draw 30 games of 100, all but about one in twenty."""
     chance, inside = random.Random(1), {"rao-kupper": 0, "davidson": 0}

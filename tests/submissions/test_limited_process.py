@@ -50,11 +50,13 @@ def test_results_and_refusals_come_back(reader: LimitedProcess) -> None:
     assert [1, 2] == reader.run(sorted, [2, 1])
 
 
+@pytest.mark.slow
 def test_too_much_cpu_time_counts_against_the_upload(reader: LimitedProcess) -> None:
     with pytest.raises(RefusedError, match=r"took more than 1 s of CPU time"):
         reader.run(search_by_squares, 1_000_000)
 
 
+@pytest.mark.slow
 def test_same_search_continues_without_the_limit() -> None:
     """The control: more than the limit of the test above, and nothing ends it."""
     with limited_process(cpu_s=1000) as process:
@@ -86,6 +88,7 @@ HOSTILE = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", HOSTILE)
 def test_the_time_for_sources_grows_with_their_size(case: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """At these sizes a step that grows with the square needs hours."""

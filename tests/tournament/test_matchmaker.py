@@ -222,6 +222,7 @@ def test_each_agent_has_its_minimum_in_each_period(
     assert ladder.games.period > 1
 
 
+@pytest.mark.slow
 @given(st.lists(st.integers(0, 2), min_size=100, max_size=300), st.sampled_from([0.05, 0.2, 0.5]))
 @settings(max_examples=examples(sized(5, 20)), deadline=None)
 def test_share_of_anchors_is_exact(endings: list[int], portion: float) -> None:

@@ -248,6 +248,7 @@ def test_zstd_file_of_several_frames_is_read_whole(tmp_path: Path) -> None:
 ZEROS = bytes(200 << 20)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("compress", [gzip.compress, zstd.compress])
 @pytest.mark.parametrize(
     ("content", "said"),

@@ -82,6 +82,7 @@ def failing(monkeypatch: pytest.MonkeyPatch, target: Any, name: str) -> tuple[li
 # --- queues -----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("point", "upload"),
     [
@@ -251,6 +252,7 @@ def test_front_page_continues_after_errors_in(
     asyncio.run(run())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("target", "name"), [(Recorder, "_read_log"), (Recorder, "read_store"), (recorder_module._Loop, "_read")]
 )

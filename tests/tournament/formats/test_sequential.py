@@ -148,6 +148,7 @@ def simulate(stream: int, duration: Duration, slots: int = SLOTS) -> tuple[list[
         ended.append(played[at])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("duration", DURATIONS.values(), ids=DURATIONS)
 def test_the_duration_of_games_does_not_change_the_decision(duration: Duration) -> None:
     for stream in range(20):
@@ -159,6 +160,7 @@ def test_the_duration_of_games_does_not_change_the_decision(duration: Duration) 
         assert one_by_one == played[: len(one_by_one)]
 
 
+@pytest.mark.slow
 def test_the_duration_of_games_does_not_change_the_error_rates() -> None:
     """The order of ends is the control: short wins decide for the agent that they favour."""
     one_by_one, in_order, by_ends = 0, 0, 0

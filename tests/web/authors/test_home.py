@@ -355,6 +355,7 @@ def test_agents_have_their_entry_and_their_newest_submission(tmp_path: Path) -> 
         assert [] == register.entries("eve")
 
 
+@pytest.mark.slow
 def test_page_after_the_end_has_place_and_points(tmp_path: Path) -> None:
     words = {
         "": ("The contest is over. Version 1 has place 1. Points: 2.", "The contest is over: new"),

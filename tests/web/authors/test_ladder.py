@@ -222,6 +222,7 @@ def challenge(*words: str) -> Result:
     return CliRunner().invoke(app, ["challenge", *words], env={"COLUMNS": "200"})
 
 
+@pytest.mark.slow
 def test_command_requests_a_challenge_of_a_running_service_and_prints_its_result(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -257,6 +258,7 @@ def test_command_requests_a_challenge_of_a_running_service_and_prints_its_result
             assert "--token-file is missing" in str(challenge("zoe", "anna", "--url", service.url).exception)
 
 
+@pytest.mark.slow
 def test_name_of_a_listed_agent_is_refused_when_it_is_uploaded(tmp_path: Path) -> None:
     with joins(tmp_path / "cup", INTAKE) as cup:
         directory = intake_directory(load_plan(tmp_path / "cup"))
@@ -279,6 +281,7 @@ def finish_next(games: PracticeGames, opponent: str, result: PracticeResult) -> 
     games.finish(taken.id, taken.attempt, replace(result, opponent=opponent))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("acting_width", WIDTHS)
 def test_page_and_challenge_work_in_a_browser_without_script(
     browser: Browser, tmp_path: Path, acting_width: int

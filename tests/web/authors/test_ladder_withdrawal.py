@@ -109,6 +109,7 @@ def test_programs_withdraw_over_the_api_repeatedly(desk: Desk, method: str, path
     assert [("zoe: withdrawn by its author", "eve")] == withdrawals(desk)
 
 
+@pytest.mark.slow
 def test_agent_that_left_returns_as_a_new_version_with_its_rating_and_both_verifiers_follow(
     desk: Desk, tmp_path: Path
 ) -> None:
@@ -252,6 +253,7 @@ def test_command_notes_that_an_agent_of_a_withdrawn_submission_continues(desk: D
     assert f"{IN} 1; {REPLACED}" == sentence(desk)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("acting_width", WIDTHS)
 def test_author_leaves_in_a_browser_by_a_double_click_without_script(
     browser: Browser, tmp_path: Path, acting_width: int
