@@ -374,6 +374,7 @@ def recording(cup: Cup, folder: Path) -> Iterator[Recording]:
         found.kill()
 
 
+@pytest.mark.slow
 def test_killed_at_any_moment_a_recorder_leaves_no_gap_no_repeat_and_no_half_line(tmp_path: Path) -> None:
     """Games are played and told by their senders, which go on when the recorder is killed and started again."""
     kills, chance = 0, random.Random(7)

@@ -45,6 +45,7 @@ def is_valid(cup: Cup, folder: Path) -> None:
     assert [] == second_opinion(public.directory, public.public_key)
 
 
+@pytest.mark.slow
 def test_new_version_of_a_disqualified_agent_waits_for_an_organiser(tmp_path: Path) -> None:
     with begun(tmp_path / "cup") as cup:
         disqualify(cup.contest, order("disqualify", "zoe"))
@@ -85,6 +86,7 @@ def test_disqualified_agent_counts_for_the_limit_of_its_author(tmp_path: Path) -
         assert "the author has zoe" in refusals(cup)[0]
 
 
+@pytest.mark.slow
 def test_agent_that_failed_too_often_returns_with_other_files(tmp_path: Path) -> None:
     with begun(tmp_path / "cup", agents_per_author=1) as cup:
         cup.store.disqualify(cup.contest.name, "zoe", "failed in 30 % of its games; 10 % are allowed")

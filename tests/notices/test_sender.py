@@ -76,6 +76,7 @@ def test_a_notice_is_sent_again_with_its_id_until_it_is_taken(notices: Notices, 
     assert b'"type": "refused"' in receiver.requests[-1]
 
 
+@pytest.mark.slow
 def test_a_receiver_on_the_internet_is_called_by_tls_if_its_certificate_is_good(tmp_path: Path) -> None:
     """Nothing is permitted: its address is checked as in a contest, and its certificate by the host's authorities."""
     if os.geteuid() != 0 or not shutil.which("ip"):
@@ -105,6 +106,7 @@ def test_a_notice_is_given_up_in_sight_of_its_author(notices: Notices, tmp_path:
     assert 3 == len(receiver.requests)
 
 
+@pytest.mark.slow
 def test_hanging_receiver_delays_no_other(notices: Notices, tmp_path: Path) -> None:
     with (
         receiving(never) as hanging,

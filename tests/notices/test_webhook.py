@@ -55,6 +55,7 @@ def test_each_address_of_a_host_is_tried_until_one_answers(monkeypatch: pytest.M
     assert 1 == len(receiver.requests)
 
 
+@pytest.mark.slow
 def test_address_that_does_not_answer_leaves_time_for_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
     """A full backlog takes no connection."""
     has_addresses(monkeypatch, "127.0.0.3", "127.0.0.1")

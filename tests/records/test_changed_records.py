@@ -142,6 +142,7 @@ def is_measured(path: Path_, value: Any) -> bool:
     return 0 < value < 1 << 53 or (value == 0 and "attempt" not in path)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("game", GAMES)
 def test_change_of_any_value_is_refused_and_its_field_named(game: str, tmp_path: Path) -> None:
     text, file = GAMES[game]().to_json().decode(), tmp_path / "game.json"

@@ -279,6 +279,7 @@ def test_starter_zip_is_reproducible(directory: IntakeDirectory) -> None:
     assert first == starter_zip(name)
 
 
+@pytest.mark.slow
 def test_page_works_in_a_browser(browser: Browser, home: Home) -> None:
     for name in ("good five", "bad six"):
         home.submit(name)
