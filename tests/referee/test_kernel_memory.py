@@ -181,7 +181,8 @@ def test_use_above_the_limit_is_reported_once_while_the_judge_waits() -> None:
         happening = live.wait(soon())
 
         assert (1, EntryKind.KERNEL, b"101") == happening[1:]
-        assert EntryKind.EXPIRED is live.wait(time.monotonic_ns() + 50_000_000).kind
+        end = time.monotonic_ns() + 50_000_000
+        assert EntryKind.KERNEL not in iter(lambda: live.wait(end).kind, EntryKind.EXPIRED)
 
 
 def test_use_above_the_limit_is_seen_at_the_end_of_a_turn() -> None:
