@@ -243,7 +243,7 @@ def test_engine_gets_ponder_commands_and_plays_on(slot: Slot) -> None:
         SeatSpec(name=name, digest=digests[name], command=(name,), runtime="native", protocol=protocol)
         for name, protocol in (("house-agi", "agi"), ("house-renju", "gomocup"))
     )
-    policy = load_policy("renju-15", ["clock.ponder=true", "clock.turn_ms=300", "clock.match_ms=20000"])
+    policy = load_policy("renju-15", ["clock.ponder=true", "clock.turn_ms=1000", "clock.match_ms=60000"])
     chosen = GameSpec(seats=(first, second), policy=policy)
     file = play(chosen, {digests[name]: path for name, path in agents.items()}, venue=Venue(slot))
     written = b"".join(e.data for e in unseal(file.transcript) if (e.kind, e.seat) == (EntryKind.WROTE, 0))
