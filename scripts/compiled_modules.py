@@ -20,7 +20,6 @@ MODULES = (
     "records/views",
     "referee/clock",
     "referee/fault_finder",
-    "referee/former",
     "referee/live_wire",
     "referee/referee",
     "referee/replay",

@@ -7,7 +7,7 @@ import pytest
 
 import judge
 from judge.base.registry import GROUPS
-from judge.referee.spec import RECORD_FORMAT
+from judge.referee.spec import GameRecord
 from tests.compat.formats import (
     ROOT,
     changes,
@@ -141,7 +141,7 @@ def test_snapshot_is_never_replaced(tmp_path: Path) -> None:
 def test_major_versions_are_those_in_the_code() -> None:
     now = formats()
 
-    assert RECORD_FORMAT == numbers(now["record"]["version"])[0]
+    assert f"judge-record-{numbers(now['record']['version'])[0]}" == GameRecord.model_fields["format"].default
     assert max(int(path.name[:4]) for path in MIGRATIONS.glob("[0-9]*.py")) == numbers(now["store"]["version"])[0]
 
 

@@ -53,7 +53,7 @@ MAY_IMPORT = {
         "broadcast", "statistics", "submissions", "tournament", "contest",
     },
     "attacks": {
-        "base", "games", "sandbox", "host", "referee", "agents", "catalog", "broadcast", "store",
+        "base", "games", "sandbox", "host", "protocols", "referee", "agents", "catalog", "broadcast", "store",
         "submissions", "tournament", "contest", "cluster",
     },
     "site": {
@@ -345,7 +345,7 @@ def test_a_class_that_extends_a_compiled_class_is_compiled() -> None:
     assert [] == interpreted
 
 
-OUR_DATA = {"docs/live.png", "tests/compat/format-2", "tests/conformance/data", "tests/store/stores"}
+OUR_DATA = {"docs/live.png", "tests/conformance/data", "tests/store/stores"}
 """Binary files that this project made, or directories of such."""
 
 

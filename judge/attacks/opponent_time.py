@@ -14,7 +14,7 @@ from judge.attacks.fixtures import many_watches
 from judge.attacks.resources import ON_MEMORY
 from judge.attacks.streams import ON_STREAMS
 from judge.attacks.weak_box import allowing, both, with_ulimit
-from judge.attacks.weak_judge import UnchargedWire, former_referee
+from judge.attacks.weak_judge import UnchargedWire, hasty_referee
 from judge.games.types import Verdict
 from judge.referee.transcript import EntryKind
 from judge.referee.wire import StoppedCpu
@@ -205,7 +205,7 @@ BY_EXITS = (
         policy={"clock": {"close_ms": CLOSE_MS}}, opponent=Opponent("save", SAVE_MS), is_tight=True,
         expected=Expected(proof=_has_saved),
         control=Control(
-            off="closing one seat after the other", referee=former_referee, expected=Expected(proof=_has_not_saved)
+            off="closing one seat after the other", referee=hasty_referee, expected=Expected(proof=_has_not_saved)
         ),
     ),
     Attack(
@@ -225,7 +225,7 @@ BY_EXITS = (
         expected=Expected(proof=_pays_for_its_calls, may_fail=True),
         control=Control(
             off="the ban on dumps of a process, and closing one seat after the other", shares_files=True,
-            referee=former_referee, expected=Expected(proof=_has_not_saved),
+            referee=hasty_referee, expected=Expected(proof=_has_not_saved),
         ),
     ),
 )  # fmt: skip

@@ -7,7 +7,7 @@ from judge.attacks.cpu import FARMED, LATE, LONGER, PATIENT, SPAN, TURN
 from judge.attacks.fixtures import beside_the_judge, many_watches
 from judge.attacks.streams import WIDE
 from judge.attacks.weak_box import allowing
-from judge.attacks.weak_judge import SpinningWire, UnreadWire, UnwatchedWire, former_referee
+from judge.attacks.weak_judge import SpinningWire, UnreadWire, UnwatchedWire, hasty_referee
 from judge.games.types import Verdict
 from judge.referee.transcript import EntryKind
 
@@ -91,7 +91,7 @@ ON_THE_JUDGES_TIME = (
         policy={"clock": {"turn_ms": 1000, "tolerance_ms": 100}}, expected=LATE,
         control=Control(
             off="the limits of watches and of suggestions, and checking the clock after each read",
-            scene=many_watches, referee=former_referee, expected=Expected(did={"thinking": 1400}),
+            scene=many_watches, referee=hasty_referee, expected=Expected(did={"thinking": 1400}),
         ),
     ),
 )  # fmt: skip

@@ -1,12 +1,19 @@
 """Parts of the judge without one defence, for controls."""
 
 import select
-from collections.abc import Sequence
-from functools import partial
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 
+from judge.games.types import Game
+from judge.protocols.gomocup import Gomocup
+from judge.protocols.types import AgentProtocol
 from judge.referee.live_wire import LiveWire
-from judge.referee.setup import build_referee
-from judge.referee.wire import Happening
+from judge.referee.referee import Referee
+from judge.referee.setup import build_referee, chance_from_seed
+from judge.referee.side import Dialogue, Ply
+from judge.referee.spec import GameSpec
+from judge.referee.wire import Happening, Wire
 from judge.sandbox.box import EventSource
 
 
@@ -45,5 +52,51 @@ class UnwatchedWire(LiveWire):
         return False
 
 
-former_referee = partial(build_referee, record_format=2)
-"""It answers every suggestion, accepts answers read after their deadline, and closes both seats at once."""
+class HastyReferee(Referee):
+    """Counts an answer whenever it is read, and closes both seats at once."""
+
+    def _prepare_start(self, seat: int) -> None:
+        self._faults.await_still(1 - seat)
+
+    def _close_seats(self, living: Sequence[int]) -> None:
+        self._await_ends(living, max([0, *map(self._say_goodbye, living)]))
+
+    def _latest(self, talk: Dialogue) -> int:
+        return talk.over_at
+
+    def _judge_lateness(self, seat: int, talk: Dialogue, now: int) -> bool:  # noqa: ARG002
+        return False
+
+
+class EagerGomocup(Gomocup):
+    """Answers every suggestion."""
+
+    max_suggestions = sys.maxsize
+
+    @classmethod
+    def like(cls, protocol: AgentProtocol) -> AgentProtocol:
+        """`protocol` itself, if it is another one."""
+        return cls(protocol.options) if isinstance(protocol, Gomocup) else protocol
+
+
+def hasty_referee(
+    spec: GameSpec,
+    wire: Wire,
+    watch: Callable[[Ply], None] | None = None,
+    game: Game | None = None,
+    *,
+    folders: Mapping[int, str] = MappingProxyType({}),
+) -> Referee:
+    """As `build_referee`."""
+    made = build_referee(spec, wire, watch, game, folders=folders)
+    return HastyReferee(
+        made.game,
+        [EagerGomocup.like(side.protocol) for side in made.sides],
+        [side.opening for side in made.sides],
+        wire,
+        spec.policy.clock,
+        spec.policy.bytes,
+        chance_from_seed(spec.seed),
+        watch,
+        kernel_bytes=spec.policy.enforced().kernel_bytes,
+    )

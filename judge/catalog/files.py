@@ -21,7 +21,7 @@ from judge.records.steps import ReplayStep, Stepped
 from judge.records.text_files import GUESS, reencode
 from judge.referee.bounds import MAX_RECORD_BYTES
 from judge.referee.replay import ReplayWire, collect_messages, replaying
-from judge.referee.setup import build_replay
+from judge.referee.setup import build_referee
 from judge.referee.side import Ply
 from judge.referee.spec import GameRecord, RecordFile, read_record
 from judge.referee.transcript import unseal
@@ -172,7 +172,7 @@ class _Collector:
         self.steps: list[ReplayStep] = []
         self._wire = ReplayWire(unseal(file.transcript))
         self._entry = game_entry(file.record.spec.policy.game.name)
-        self._referee = build_replay(file.record, self._wire, self._watch)
+        self._referee = build_referee(file.record.spec, self._wire, self._watch)
         self._messages_of = collect_messages(self._referee)
         self._ply: Ply | None = None
         self._at_ns = 0

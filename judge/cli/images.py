@@ -78,7 +78,7 @@ def list_images() -> None:
 
 QUOTED = re.compile(r'"([^"\n]{1,300})"|\'([^\'\n]{1,300})\'')
 IN_JSON = re.compile(r'"runtimes?": ?(?:"([^"]{1,300})"|(\{[^}]{1,20000}\}))|(sha256:[0-9a-f]{64})')
-KINDS = ('"judge-record-2"', '"judge-record-3"', '"judge-contest-1"')
+KINDS = ('"judge-record-3"', '"judge-contest-1"')
 HEAD_CHARACTERS = 1 << 20
 
 

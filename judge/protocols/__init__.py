@@ -1,7 +1,5 @@
 """The installed protocols, by name."""
 
-from collections.abc import Callable, Mapping
-from types import MappingProxyType
 from typing import Any
 
 from judge.base.errors import InputError
@@ -13,9 +11,6 @@ from judge.protocols.types import AgentProtocol
 
 PERSON = "person"
 
-FormerBuilds = Mapping[Callable[..., AgentProtocol], Callable[..., AgentProtocol]]
-"""Maps `build` to the one for older records."""
-
 PROTOCOLS = Registry("judge.protocols", "protocol", ProtocolEntry)
 
 
@@ -24,26 +19,20 @@ def protocol_entry(name: str) -> ProtocolEntry:
     return PROTOCOLS.entry(name)
 
 
-def new_protocol(
-    name: str,
-    options: dict[str, Any],
-    game: GameRules | None = None,
-    former: FormerBuilds = MappingProxyType({}),
-) -> AgentProtocol:
+def new_protocol(name: str, options: dict[str, Any], game: GameRules | None = None) -> AgentProtocol:
     """A protocol for people requires `game`.
 
     Raises InputError for an invalid option, or a game that a person cannot play.
     """
     entry = protocol_entry(name)
     chosen = parse(entry.options, options, f"protocol {name}")
-    build = former.get(entry.build, entry.build)
     if not entry.is_for_people:
-        return build(chosen)
+        return entry.build(chosen)
     words = None if game is None else game.person()
     if words is None:
         which = "without a game" if game is None else f"{game.name}: its entry has no words for a person"
         raise InputError(f"a person cannot play {which}; choose agents for both seats")
-    return build(chosen, words)
+    return entry.build(chosen, words)
 
 
 def not_carried(name: str, game: GameRules) -> str:

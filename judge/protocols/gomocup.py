@@ -22,7 +22,7 @@ ignored with a note.
 - RESTART is refused if nothing follows within `refusal_ms`; so is SWAP2BOARD for a brain that answers INFO lines.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from enum import StrEnum
 from typing import ClassVar
 
@@ -109,8 +109,6 @@ class GomocupPhase(StrEnum):
     ENDING = "ending"
 
 
-MAX_SUGGESTIONS = 2
-
 # Faster than the lookup in the class.
 _IDLE, _THINKING = GomocupPhase.IDLE, GomocupPhase.THINKING
 _ERROR, _MESSAGE = GomocupWord.ERROR, GomocupWord.MESSAGE
@@ -126,9 +124,11 @@ class Gomocup:
         {PlaceStone, LayStones, AnswerSwap, StonePlaced, ColoursSettled}
     )
 
-    def __init__(self, options: GomocupOptions, suggestions: int = MAX_SUGGESTIONS) -> None:
-        self._options = options
-        self._suggestions = suggestions
+    max_suggestions: ClassVar[int] = 2
+    """To one request."""
+
+    def __init__(self, options: GomocupOptions) -> None:
+        self.options = options
         self._suggested_count = 0
         self._end = "\r\n" if options.line_ending == "crlf" else "\n"
         self._lines = LineReader(options.line_bytes, is_private)
@@ -172,7 +172,7 @@ class Gomocup:
 
     def _open(self, stimulus: Open) -> Sequence[Effect]:
         self._start_line = start_line(stimulus.game)
-        self._info_lines = info_lines(stimulus.game, stimulus.limits, self._options)
+        self._info_lines = info_lines(stimulus.game, stimulus.limits, self.options)
         return self._start()
 
     def _start(self) -> list[Effect]:
@@ -261,17 +261,13 @@ class Gomocup:
         self._excuses += 1
         return f"INFO time_left {min(self._clock.time_left_ms, INT32_MAX)}"
 
-    @property
-    def _steps(self) -> Mapping[GomocupPhase, Mapping[GomocupWord, Callable[..., Sequence[Effect]]]]:
-        return STEPS
-
     def _read(self, data: bytes) -> Sequence[Effect]:
         cut = self._lines.cut_lines
         lines = self._lines.feed(data.replace(b"\r", b"\n") if b"\r" in data else data)
         private = self._lines.take_private()
         effects: list[Effect] = [Note(decode(classify(line)[1]), private=True) for line in private] if private else []
         if self._lines.cut_lines > cut:
-            effects.append(Note(f"cut: a line of more than {self._options.line_bytes} bytes"))
+            effects.append(Note(f"cut: a line of more than {self.options.line_bytes} bytes"))
         for number, line in enumerate(lines):
             if self._phase in UNWAITED:
                 return effects + self._set_aside(lines[number:])
@@ -298,7 +294,7 @@ class Gomocup:
         self._said, self._rest = decode(line[:200]).strip(), rest
         if word is _ERROR:
             self._complaint = self._said
-        step = self._steps[self._phase].get(word)
+        step = STEPS[self._phase].get(word)
         if step is not None:
             return step(self, rest)
         if word is _MESSAGE:
@@ -383,8 +379,8 @@ class Gomocup:
         self._doubt = None
         if stone is None:
             return self._mangled(b"SUGGEST " + rest)
-        if self._suggested_count >= self._suggestions:
-            return [Note(f"ignored: {self._said[:80]!r}, more than {self._suggestions} suggestions to one request")]
+        if self._suggested_count >= self.max_suggestions:
+            return [Note(f"ignored: {self._said[:80]!r}, more than {self.max_suggestions} suggestions to one request")]
         self._suggested_count += 1
         return [self._say(f"PLAY {stone.x},{stone.y}"), Await(Wait.TURN)]
 
@@ -436,7 +432,7 @@ class Gomocup:
         if not excused:
             return ()
         self._doubt = self._said
-        return [*excused, WakeAfter(self._options.refusal_ms)]
+        return [*excused, WakeAfter(self.options.refusal_ms)]
 
     def _say(self, *lines: str) -> Write:
         return Write((self._end.join(lines) + self._end).encode())

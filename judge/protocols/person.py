@@ -62,9 +62,8 @@ class PersonPhase(StrEnum):
 class Person:
     """The judge's side."""
 
-    def __init__(self, options: PersonOptions, words: PersonWords, complaints: int = MAX_COMPLAINTS) -> None:
+    def __init__(self, options: PersonOptions, words: PersonWords) -> None:
         self._words = words
-        self._complaints = complaints
         self._complained = 0
         self._lines = LineReader(LINE_BYTES)
         self._phase = PersonPhase.IDLE
@@ -106,7 +105,7 @@ class Person:
                 reply = self._words.answer(self._request, text)
             except UnclearError as error:
                 self._complained += 1
-                if self._complained <= self._complaints:
+                if self._complained <= MAX_COMPLAINTS:
                     effects.append(_say(f"! {error}"))
                 continue
             self._phase = PersonPhase.IDLE

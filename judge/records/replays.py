@@ -7,7 +7,7 @@ from typing import NamedTuple, TypeVar
 from judge.base.errors import InputError
 from judge.games.types import Verdict
 from judge.referee.replay import ReplayWire, replaying
-from judge.referee.setup import build_replay
+from judge.referee.setup import build_referee
 from judge.referee.side import Ply
 from judge.referee.spec import RecordFile
 from judge.referee.transcript import unseal
@@ -39,7 +39,7 @@ def replay_record(
             if watch is not None and isinstance(referee.game, kind):
                 watch(referee.game)
 
-        referee = build_replay(file.record, ReplayWire(unseal(file.transcript)), take)
+        referee = build_referee(file.record.spec, ReplayWire(unseal(file.transcript)), take)
         game = referee.game
         if not isinstance(game, kind):
             raise InputError(f"a record of {file.record.spec.policy.game.name}, not of {name}")

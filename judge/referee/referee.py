@@ -8,7 +8,6 @@ If no answer is possible, the blame table decides.
 """
 
 from collections.abc import Callable, Sequence
-from typing import ClassVar
 
 from judge.base.errors import HostError
 from judge.games.types import NATURE, SEATS, End, Event, Game, Reply, Request, faults_of
@@ -48,14 +47,14 @@ from judge.sandbox.box import Limits
 _EXPIRED, _OVERSLEPT, _PAUSED, _READ = EntryKind.EXPIRED, EntryKind.OVERSLEPT, EntryKind.PAUSED, EntryKind.READ
 _KERNEL = EntryKind.KERNEL
 
+MAX_LOOKS = 1000
+
 LOOK_GRACE_NS = 5_000_000
 """Tolerance to wake up at the deadline and read."""
 
 
 class Referee:
     """Plays one game; `play` may be called once."""
-
-    max_looks: ClassVar[int] = 1000
 
     def __init__(
         self,
@@ -209,7 +208,7 @@ class Referee:
     def _look(self) -> None:
         if self._ponders:
             self._receive_unread()
-        for _ in range(self.max_looks):
+        for _ in range(MAX_LOOKS):
             seen = self._wire.look()
             if not seen:
                 return

@@ -15,7 +15,7 @@ from judge.protocols.types import AgentProtocol, Ask, Clock, Effect, Note, Searc
 from judge.referee.referee import Referee
 from judge.referee.setup import build_referee
 from judge.referee.side import Ply
-from judge.referee.spec import RECORD_FORMAT, GameSpec
+from judge.referee.spec import GameSpec
 from judge.referee.transcript import Entry, EntryKind, decode_kernel, decode_memory, decode_span
 from judge.referee.wire import Happening, Measured, MemoryUse, RanOn, StoppedCpu
 from judge.sandbox.box import ProcessReport
@@ -275,10 +275,9 @@ class Spectator:
         spec: GameSpec,
         wire: "RecordedWire",
         watch: Callable[[Ply], None] | None = None,
-        record_format: int = RECORD_FORMAT,
     ) -> None:
         self.seats = (SeatView(), SeatView())
-        self.referee: Referee = build_referee(spec, wire, self._on_ply, record_format=record_format)
+        self.referee: Referee = build_referee(spec, wire, self._on_ply)
         self._watch = watch
         for seat in SEATS:
             side = self.referee.sides[seat]

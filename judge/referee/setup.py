@@ -7,21 +7,15 @@ from judge.base.errors import InputError
 from judge.base.instruction_sets import processor_flags
 from judge.games import GAMES, new_game
 from judge.games.types import SEATS, Chance, Drawn, Game, Reply, Request, Verdict, decided
-from judge.protocols import FormerBuilds, new_protocol, not_carried, protocol_entry
+from judge.protocols import new_protocol, not_carried, protocol_entry
 from judge.protocols.types import AgentProtocol, Open, ToldLimits
-from judge.referee.former import FORMER_FORMAT, FORMER_PROTOCOLS, FormerReferee
 from judge.referee.policy import Policy
 from judge.referee.referee import Referee
 from judge.referee.seeds import Seed, numbers
 from judge.referee.side import Ply
-from judge.referee.spec import RECORD_FORMAT, Build, GameRecord, GameSpec, PlayedBuild, SeatSpec
+from judge.referee.spec import Build, GameRecord, GameSpec, PlayedBuild, SeatSpec
 from judge.referee.wire import Wire
 from judge.sandbox import persistent_path
-
-
-def build_replay(record: GameRecord, wire: Wire, watch: Callable[[Ply], None] | None = None) -> Referee:
-    """The rules are those of the record's format."""
-    return build_referee(record.spec, wire, watch, record_format=record.format_number)
 
 
 def build_referee(
@@ -30,7 +24,6 @@ def build_referee(
     watch: Callable[[Ply], None] | None = None,
     game: Game | None = None,
     *,
-    record_format: int = RECORD_FORMAT,
     folders: Mapping[int, str] = MappingProxyType({}),
 ) -> Referee:
     """Raises InputError if a protocol does not support the game.
@@ -38,11 +31,9 @@ def build_referee(
     `game` replaces the spec's. `folders` maps seats to paths of persistent folders.
     """
     game = game or new_game(spec.policy.game.name, spec.game_options())
-    is_former = record_format == FORMER_FORMAT
-    protocols = [_protocol(spec, seat, game, FORMER_PROTOCOLS if is_former else {}) for seat in SEATS]
-    return (FormerReferee if is_former else Referee)(
+    return Referee(
         game,
-        protocols,
+        [_protocol(spec, seat, game) for seat in SEATS],
         [_opening(spec, seat, game, folders.get(seat)) for seat in SEATS],
         wire,
         spec.policy.clock,
@@ -57,7 +48,7 @@ def check_playable(spec: GameSpec) -> None:
     """Raise InputError if the spec cannot be played."""
     game = new_game(spec.policy.game.name, spec.game_options())
     for seat in SEATS:
-        _protocol(spec, seat, game, {})
+        _protocol(spec, seat, game)
 
 
 def in_contest(seat: SeatSpec, policy: Policy) -> SeatSpec:
@@ -80,7 +71,7 @@ def chance_from_seed(seed: Seed) -> Callable[[Request], Reply]:
     return answer
 
 
-def _protocol(spec: GameSpec, seat: int, game: Game, former: FormerBuilds) -> AgentProtocol:
+def _protocol(spec: GameSpec, seat: int, game: Game) -> AgentProtocol:
     choice = spec.seats[seat]
     options = spec.policy.protocol.get(choice.protocol, {}) | choice.protocol_options
     rules = GAMES.entry(spec.policy.game.name)
@@ -89,7 +80,7 @@ def _protocol(spec: GameSpec, seat: int, game: Game, former: FormerBuilds) -> Ag
             f"{choice.name} speaks {choice.protocol}, which {why} (policy {spec.policy.name}); "
             "choose another policy or agent"
         )
-    protocol = new_protocol(choice.protocol, options, rules, former)
+    protocol = new_protocol(choice.protocol, options, rules)
     unspoken = (game.requests | game.events) - protocol.speaks - {Chance}
     if unspoken:
         names = ", ".join(sorted(kind.__name__ for kind in unspoken))

@@ -8,7 +8,7 @@ import json
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, field_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
 
 from judge.base.durable_files import read_bounded, write_durably
 from judge.base.instruction_sets import check_instruction_set
@@ -21,12 +21,6 @@ from judge.referee.seeds import Seed
 from judge.referee.transcript import SealedTranscript, withhold
 from judge.sandbox.box import BoxKind as BoxKind
 from judge.sandbox.box import FolderKind
-
-RECORD_FORMAT = 3
-
-WRITTEN_BY_FIRST_VERSION = (
-    "judge 0.1.0 (commit 08c8ff3) wrote this, and this version cannot read it; use judge 0.1.0 (commit 08c8ff3)"
-)
 
 _DIGEST = "^[0-9a-f]{64}$"
 
@@ -225,7 +219,7 @@ class Placement(_Value):
 class GameRecord(_Value):
     """A played game. `winner` is None for a draw or a void."""
 
-    format: Literal["judge-record-2", "judge-record-3"] = "judge-record-3"
+    format: Literal["judge-record-3"] = "judge-record-3"
     judge: str
     id: str
     attempt: int
@@ -247,17 +241,6 @@ class GameRecord(_Value):
     judge_late_ms: float = 0.0
     """Maximum time without a poll, or lateness at a deadline."""
     transcript_sha256: str
-
-    @field_validator("format", mode="before")
-    @classmethod
-    def _is_readable(cls, value: object) -> object:
-        if value == "judge-record-1":
-            raise ValueError(WRITTEN_BY_FIRST_VERSION)
-        return value
-
-    @property
-    def format_number(self) -> int:
-        return int(self.format.removeprefix("judge-record-"))
 
 
 class RecordFile(BaseModel):

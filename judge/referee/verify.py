@@ -9,7 +9,6 @@ from pydantic import BaseModel
 
 from judge.base.errors import InputError
 from judge.games.types import SEATS, Verdict
-from judge.referee.former import REWORDED
 from judge.referee.make_record import (
     clock_record_of,
     has_plies,
@@ -21,9 +20,9 @@ from judge.referee.make_record import (
 )
 from judge.referee.measurements import measurement_problems
 from judge.referee.replay import ReplayWire, replaying
-from judge.referee.setup import build_problems, build_replay
+from judge.referee.setup import build_problems, build_referee
 from judge.referee.side import Side
-from judge.referee.spec import RECORD_FORMAT, GameRecord, RecordFile
+from judge.referee.spec import GameRecord, RecordFile
 from judge.referee.transcript import EntryKind, unseal
 from judge.referee.void_problems import void_problems
 
@@ -44,8 +43,7 @@ def verify(file: RecordFile) -> Verified:
         problems.append(f"the id {record.id!r:.100} is not that of the spec ({record.spec.id})")
     if record.transcript_sha256 != file.transcript.sha256:
         problems.append("transcript_sha256 is not that of the transcript")
-    if record.format_number == RECORD_FORMAT:
-        problems += _differ("seconds", file.transcript.seconds, record.seconds)
+    problems += _differ("seconds", file.transcript.seconds, record.seconds)
     for seat, (begun, ended) in enumerate(zip(record.spec.seats, record.seats, strict=True)):
         if begun.name != ended.name:
             problems.append(f"seats.{seat}.name: the record has {ended.name!r:.100}, the spec {begun.name!r:.100}")
@@ -89,13 +87,13 @@ def _replay(file: RecordFile) -> list[str]:
     if record.verdict is Verdict.VOID:
         return list(void_problems(file))
     wire = ReplayWire(unseal(file.transcript))
-    referee = build_replay(record, wire)
+    referee = build_referee(record.spec, wire)
     with replaying(wire):
         end = referee.play()
     found = [
         *_differ("verdict", verdict_of(end), record.verdict),
         *_differ("winner", winner_of(end), record.winner),
-        *_differ("reason", _in_words_of_today(end.reason), _in_words_of_today(record.reason)),
+        *_differ("reason", end.reason, record.reason),
         *_differ("result", result_line_of(referee), record.result),
         *_differ("unclosed", referee.unclosed, record.unclosed),
     ]
@@ -115,15 +113,14 @@ def _seat_problems(file: RecordFile, seat: int, side: Side) -> Iterator[str]:
     yield from _differ(f"{where}.fault", fault, stated.fault)
     if fault == stated.fault:
         yield from _differ(f"{where}.evidence", _values(side.evidence), _values(stated.evidence))
-    why = "" if side.fault is None else _in_words_of_today(side.fault.reason)
-    yield from _differ(f"{where}.why", why, _in_words_of_today(stated.why))
+    why = "" if side.fault is None else side.fault.reason
+    yield from _differ(f"{where}.why", why, stated.why)
     yield from _differ(f"{where}.about", dict(side.about), stated.about)
     yield from _differ(f"{where}.charged_ms", round(side.clock.charged_ns / 1e6, 3), stated.charged_ms)
     yield from _differ(f"{where}.lingered_cpu_ms", round(side.lingered_cpu_ns / 1e6, 3), stated.lingered_cpu_ms)
     clock = None if record.spec.policy.clock.control is None else clock_record_of(side.clock)
     yield from _differ(f"{where}.clock", _values(clock), _values(stated.clock))
-    if record.format_number == RECORD_FORMAT:
-        yield from _note_problems(file, seat, side)
+    yield from _note_problems(file, seat, side)
 
 
 def _note_problems(file: RecordFile, seat: int, side: Side) -> Iterator[str]:
@@ -144,12 +141,6 @@ def _has_private(file: RecordFile, seat: int) -> bool:
         for block in file.transcript.blocks
         for _, own, kind, text in block.entries
     )
-
-
-def _in_words_of_today(reason: str) -> str:
-    for former, today in REWORDED:
-        reason = reason.replace(former, today)
-    return reason
 
 
 def _values(value: object) -> object:

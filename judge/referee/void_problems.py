@@ -6,7 +6,7 @@ from judge.base.errors import InputError
 from judge.referee.blame import Void
 from judge.referee.make_record import plies_of, verdict_of
 from judge.referee.replay import ReplayWire, replaying
-from judge.referee.setup import build_replay
+from judge.referee.setup import build_referee
 from judge.referee.spec import RecordFile
 from judge.referee.transcript import EntryKind, unseal
 
@@ -34,7 +34,7 @@ def void_problems(file: RecordFile) -> Iterator[str]:
         yield "a void game has no winner"
     try:
         wire = _VoidWire(unseal(file.transcript))
-        referee = build_replay(record, wire)
+        referee = build_referee(record.spec, wire)
     except (InputError, ValueError, LookupError, TypeError) as error:
         yield str(error)
         return

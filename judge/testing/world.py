@@ -15,7 +15,7 @@ from judge.referee.make_record import plies_of, verdict_of, winner_of
 from judge.referee.referee import Referee
 from judge.referee.replay import ReplayWire
 from judge.referee.setup import build_referee
-from judge.referee.spec import RECORD_FORMAT, GameSpec, SeatSpec
+from judge.referee.spec import GameSpec, SeatSpec
 from judge.referee.transcript import Entry, EntryKind, Transcript, seal, unseal
 from judge.referee.wire import Happening, Measured, MemoryUse, RanOn, StoppedCpu
 from judge.sandbox.box import ProcessReport, Readings
@@ -268,14 +268,13 @@ class World:
 class ScriptedGame:
     """A finished game; `referee` has its game, sides and clocks, `faults` a verdict or None by seat."""
 
-    def __init__(self, world: World, game_spec: GameSpec, *, record_format: int = RECORD_FORMAT) -> None:
-        """Referee the game to its end, as the judge that wrote records of this format.
+    def __init__(self, world: World, game_spec: GameSpec) -> None:
+        """Referee the game to its end.
 
         Raises AssertionError if its transcript replays to a different game.
         """
         self.world = world
-        self._format = record_format
-        self.referee: Referee = build_referee(game_spec, world, record_format=record_format)
+        self.referee: Referee = build_referee(game_spec, world)
         self.end: End | Void = self.referee.play()
         self.verdict: Verdict = verdict_of(self.end)
         self.winner = winner_of(self.end)
@@ -284,7 +283,7 @@ class ScriptedGame:
 
     def _replay(self, game_spec: GameSpec) -> None:
         wire = ReplayWire(unseal(seal(self.world.entries)))
-        again = build_referee(game_spec, wire, record_format=self._format)
+        again = build_referee(game_spec, wire)
         end = again.play()
         live, replayed = self.referee, again
         for what, expected, found in (

@@ -12,7 +12,7 @@ from judge.base.errors import InputError
 from judge.base.parsing import parse_json
 from judge.referee.policy import Policy
 from judge.referee.seeds import Key, Seed, numbers
-from judge.referee.spec import WRITTEN_BY_FIRST_VERSION, BoxKind, OpeningField, SeatSpec
+from judge.referee.spec import BoxKind, OpeningField, SeatSpec
 from judge.tournament.formats import AnyFormat
 from judge.tournament.formats.base import skip_of
 from judge.tournament.formats.groups import Groups, Leagues
@@ -194,8 +194,6 @@ def start_rating(form: AnyFormat, entry: SnapshotEntry) -> StartRating | None:
 def read_snapshot(document: str) -> Snapshot:
     """Parse a document. Raises InputError if it is invalid or of another version."""
     snapshot = parse_json(Snapshot, document, "not a contest of this judge")
-    if "freeze" not in snapshot.model_fields_set:
-        raise InputError(WRITTEN_BY_FIRST_VERSION)
     refuse_many_entries(snapshot.format, len(snapshot.entries), "contest.json")
     if isinstance(form := snapshot.format, Ladder):
         if form.ends is not None and form.ends.tzinfo is None:

@@ -5,11 +5,10 @@ from typing import Any
 import pytest
 
 from judge.games.gomoku.requests import Placed, PlaceStone
-from judge.protocols import FormerBuilds, new_protocol
+from judge.protocols import new_protocol
 from judge.protocols.gomocup import Gomocup
 from judge.protocols.gomocup_words import GomocupOptions, is_private, parse_about
 from judge.protocols.types import Answer, Ask, Bytes, Clock, Close, Note, Open, ToldLimits, Write
-from judge.referee.former import FORMER_PROTOCOLS
 from judge.testing import Conversation
 
 INFOS = """
@@ -238,12 +237,9 @@ def test_a_suggestion_that_is_no_square_is_unreadable() -> None:
     thinking().goes("< SUGGEST here\n= unreadable SUGGEST here")
 
 
-@pytest.mark.parametrize(("former", "answered"), [({}, 2), (FORMER_PROTOCOLS, 50)])
-def test_two_suggestions_of_a_request_are_answered_and_the_rest_is_set_aside(
-    former: FormerBuilds, answered: int
-) -> None:
-    """However many come, the judge does not write more often. Records of format 2 have an answer to each."""
-    protocol = new_protocol("gomocup", {}, None, former)
+def test_two_suggestions_of_a_request_are_answered_and_the_rest_is_set_aside() -> None:
+    """However many come, the judge does not write more often."""
+    protocol = new_protocol("gomocup", {})
     protocol.feed(Open(0, FREESTYLE_20, ("one", "two"), ToldLimits(5000, 120000, 367001600)))
     protocol.feed(Bytes(b"OK\r\nname=x\r\n", Clock(5000, 90000)))
     stones: tuple[Placed, ...]
@@ -251,8 +247,8 @@ def test_two_suggestions_of_a_request_are_answered_and_the_rest_is_set_aside(
         protocol.feed(Ask(PlaceStone(0, stones, 0, 20, 20, 0), Clock(5000, 90000)))
         effects = protocol.feed(Bytes(f"SUGGEST {square}\r\n".encode() * 50, Clock(5000, 90000)))
 
-        assert [f"PLAY {square}\r\n".encode()] * answered == [e.data for e in effects if isinstance(e, Write)]
-        assert 50 - answered == sum(isinstance(effect, Note) for effect in effects)
+        assert [f"PLAY {square}\r\n".encode()] * 2 == [e.data for e in effects if isinstance(e, Write)]
+        assert 48 == sum(isinstance(effect, Note) for effect in effects)
         (answer,) = protocol.feed(Bytes(b"7,7\r\n", Clock(5000, 90000)))
         assert isinstance(answer, Answer)
 

@@ -23,7 +23,7 @@ from judge.protocols import protocol_entry
 from judge.referee.make_record import plies_of
 from judge.referee.referee import Referee
 from judge.referee.replay import ReplayWire
-from judge.referee.setup import build_referee, build_replay
+from judge.referee.setup import build_referee
 from judge.referee.spec import FolderRecord, GameSpec, Placement, RecordFile, SeatSpec
 from judge.referee.transcript import EntryKind, mark_private, seal, unseal
 from judge.store.contests import Store
@@ -226,7 +226,7 @@ def voided(file: RecordFile) -> RecordFile:
     """The record of a game that the host ended in the middle of its turns."""
     entries = unseal(file.transcript)
     entries = entries[: len(entries) // 2]
-    referee = build_replay(file.record, ReplayWire(entries))
+    referee = build_referee(file.record.spec, ReplayWire(entries))
     with suppress(InputError):
         referee.play()
     seats = []

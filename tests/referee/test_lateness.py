@@ -158,18 +158,6 @@ def test_ok_to_restart_is_late_as_an_answer_is() -> None:
     assert (Verdict.START_TIME, 1) == (played.verdict, played.winner)
 
 
-def test_a_record_of_the_format_before_counts_an_answer_whenever_it_was_read() -> None:
-    game_spec = spec(clock=TIGHT)
-    world = Busy(brain(*BLACK_ROW[1:], BEGIN=[Say(b"0,0\n", 1590)]), brain(*WHITE_ROW))
-    played = ScriptedGame(world, game_spec, record_format=2)
-    file = a_file(played, game_spec)
-    former = file.model_copy(update={"record": file.record.model_copy(update={"format": "judge-record-2"})})
-
-    assert (Verdict.WIN, 0) == (played.verdict, played.winner)
-    assert [] == list(verify(former).problems)
-    assert verify(file).problems
-
-
 def test_quit_is_sent_to_one_seat_after_the_other_has_ended() -> None:
     """Each has all of its time, and neither runs in the other's."""
     played = play(brain(*BLACK_ROW, END=exits(0, ms=999)), brain(*WHITE_ROW, END=exits(0, ms=999)))
@@ -189,18 +177,6 @@ def test_seat_lost_on_time_stays_frozen_while_the_other_gets_its_end() -> None:
     goodbye = next(number for number, entry in enumerate(entries) if entry.data.startswith(b"END"))
     stops = [e.kind for e in entries[:goodbye] if e.seat == 1 and e.kind in (EntryKind.THAWED, EntryKind.FROZEN)]
     assert EntryKind.FROZEN is stops[-1]
-
-
-def test_record_of_the_previous_format_ends_both_seats_at_once() -> None:
-    game_spec = spec()
-    played = ScriptedGame(World(brain(*BLACK_ROW), brain(*WHITE_ROW)), game_spec, record_format=2)
-    file = a_file(played, game_spec)
-    former = file.model_copy(update={"record": file.record.model_copy(update={"format": "judge-record-2"})})
-
-    told = [n for n, entry in enumerate(played.world.entries) if entry.data.startswith(b"END")]
-    ended = [n for n, entry in enumerate(played.world.entries) if entry.data == b"exited 0"]
-    assert max(told) < min(ended)
-    assert [] == list(verify(former).problems)
 
 
 def test_a_span_that_is_no_number_is_refused() -> None:
