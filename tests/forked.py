@@ -51,7 +51,7 @@ _CLUSTER = ("judge.cluster.daemons", "judge.cluster.cluster", "judge.cluster.che
 """The judges of many machines, which only few processes import."""
 _OF_CLUSTERS = {"worker", "scheduler", "--cluster"}
 """Words of the commands that do."""
-_START_WORKERS = {"serve", "serve-intake", "submit", "worker", "--cluster"}
+_START_WORKERS = {"serve", "submit", "worker", "--cluster"}
 """Words of the commands that start workers by multiprocessing."""
 
 begun: list[int] = []

@@ -345,7 +345,7 @@ def test_a_class_that_extends_a_compiled_class_is_compiled() -> None:
     assert [] == interpreted
 
 
-OUR_DATA = {"docs/live.png", "tests/conformance/data", "tests/store/stores"}
+OUR_DATA = {"docs/live.png", "tests/conformance/data"}
 """Binary files that this project made, or directories of such."""
 
 

@@ -53,7 +53,7 @@ from judge.games import new_game
 from judge.host.house_agents import house_agent_names
 from judge.protocols import PERSON, protocol_entry
 from judge.referee.policy import Policy, runtime_of
-from judge.referee.spec import Builds, SeatSpec
+from judge.referee.spec import SeatSpec
 
 ME = "me"
 """A human player."""
@@ -84,12 +84,6 @@ MAX_OPTION_NAME = 100
 _NAME = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}")
 
 
-def _with_command_or_builds(schema: dict[str, Any]) -> None:
-    if "command" in schema.get("required", []):
-        schema["required"].remove("command")
-        schema["anyOf"] = [{"required": ["command"]}, {"required": ["builds"]}]
-
-
 def _option_name(name: str) -> str:
     if not name.strip() or len(name) > MAX_OPTION_NAME or not is_printable(name):
         raise ValueError(f"write a printable name of at most {MAX_OPTION_NAME} characters")
@@ -106,24 +100,10 @@ OptionName = Annotated[str, AfterValidator(_option_name)]
 OptionValue = Annotated[StrictBool | StrictInt | StrictStr, BeforeValidator(_option_value)]
 
 
-def _refuse_misplaced(data: Any) -> None:
-    if not isinstance(data, dict):
-        return
-    if isinstance(command := data.get("command"), str):
-        words = json.dumps(command.split(), ensure_ascii=False)
-        fix = sentence(f"command: write a list with a text for each word: command = {words}")
-        raise ValueError(fix)  # noqa: TRY004 pydantic wants it
-    options = data.get("options")
-    if isinstance(options, dict):
-        for key in ("name", "command"):
-            if key in options and key not in data:
-                raise ValueError(sentence(f"options.{key}: write {key} above the line [options]"))
-
-
 class AgentManifest(BaseModel):
     """The content of an agent.toml."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", json_schema_extra=_with_command_or_builds)
+    model_config = ConfigDict(frozen=True, extra="forbid")
 
     name: str
     command: tuple[str, ...] = Field(min_length=1)
@@ -140,25 +120,22 @@ class AgentManifest(BaseModel):
     language: str = ""
     description: str = ""
     build: BuildTable | None = None
-    builds: Builds = Field(default=(), exclude_if=lambda builds: not builds)
-    """Builds for different processors, preferred ones first, instead of `command`. The first one that a host can run
-    plays.
-    """
 
     @model_validator(mode="before")
     @classmethod
-    def _use_last_command(cls, data: Any) -> Any:
-        """Checks and pages use the command of the last build, which needs the least."""
-        _refuse_misplaced(data)
-        builds = data.get("builds") if isinstance(data, dict) else None
-        if not isinstance(builds, list | tuple) or not builds or not isinstance(builds[-1], dict):
+    def _refuse_misplaced(cls, data: Any) -> Any:
+        if not isinstance(data, dict):
             return data
-        command = builds[-1].get("command")
-        if "command" in data and data["command"] != command:
-            raise ValueError("command: remove it, because each table in [[builds]] has its own command")
-        if data.get("build") is not None:
-            raise ValueError("builds: remove [[builds]] or [build], which compiles one program")
-        return {**data, "command": command}
+        if isinstance(command := data.get("command"), str):
+            words = json.dumps(command.split(), ensure_ascii=False)
+            fix = sentence(f"command: write a list with a text for each word: command = {words}")
+            raise ValueError(fix)  # noqa: TRY004 pydantic wants it
+        options = data.get("options")
+        if isinstance(options, dict):
+            for key in ("name", "command"):
+                if key in options and key not in data:
+                    raise ValueError(sentence(f"options.{key}: write {key} above the line [options]"))
+        return data
 
 
 class SentManifest(AgentManifest):
@@ -206,7 +183,6 @@ class Agent:
             protocol=protocol,
             protocol_options=options,
             author=manifest.author,
-            builds=manifest.builds,
         )
 
     def _command(self, policy: Policy) -> tuple[str, ...]:
@@ -332,8 +308,7 @@ def manifest_text(path: Path) -> str:
 
 def _refuse_odd_words(manifest: AgentManifest, path: Path) -> None:
     """Such words make the start fail, which looks like a host failure."""
-    hidden = {"description", *(("command",) if manifest.builds else ())}
-    for field, word in words_in(manifest.model_dump(exclude=hidden)):
+    for field, word in words_in(manifest.model_dump(exclude={"description"})):
         odd = next((c for c in word if unicodedata.category(c) == "Cc"), "")
         if odd:
             fix = sentence("write it without")
@@ -345,17 +320,12 @@ def _refuse_odd_words(manifest: AgentManifest, path: Path) -> None:
             raise InputError(sentence(f"{path}: {field}: it is longer than {MAX_WORD_BYTES} bytes: put it in a file"))
     for field, words in (
         ("command", manifest.command),
-        *((f"builds.{number}.command", build.command) for number, build in enumerate(manifest.builds)),
         ("build.flags", manifest.build.flags if manifest.build else ()),
     ):
         if len(words) > MAX_WORDS:
             raise InputError(sentence(f"{path}: {field}: it has more than {MAX_WORDS} words"))
-    for field, words in (
-        ("command", manifest.command),
-        *((f"builds.{number}.command", build.command) for number, build in enumerate(manifest.builds)),
-    ):
-        if fault := _fault_of_first(words, path.parent):
-            raise InputError(f"{path}: {field}: {fault}")
+    if fault := _fault_of_first(manifest.command, path.parent):
+        raise InputError(f"{path}: command: {fault}")
     if "\0" in manifest.description:
         raise InputError(sentence(f"{path}: description: it has the control character U+0000"))
 
@@ -420,15 +390,7 @@ def _manifest_of_directory(source: Path) -> AgentManifest:
         return manifest.model_copy(update={"name": name})
     if not (source / MANIFEST).exists():
         raise InputError(nothing_plays(source))
-    manifest = read_manifest(source / MANIFEST)
-    if not manifest.builds:
-        return _launched(manifest, source)
-    launched = [_launched(manifest.model_copy(update={"command": build.command}), source) for build in manifest.builds]
-    builds = [
-        build.model_copy(update={"command": each.command})
-        for build, each in zip(manifest.builds, launched, strict=True)
-    ]
-    return manifest.model_copy(update={"command": builds[-1].command, "builds": tuple(builds)})
+    return _launched(read_manifest(source / MANIFEST), source)
 
 
 def _launched(manifest: AgentManifest, source: Path) -> AgentManifest:

@@ -70,7 +70,6 @@ _PANELS: Mapping[str, Places] = {
             "Let AGENT play an unrated game against OPPONENT of a ladder when a slot is free. Only you see it.",
         ),
         "submissions": ("judge.cli.submissions:app", "List and decide submissions, and manage authors' tokens."),
-        "serve-intake": ("judge.cli.serve:serve_intake", "Former name of judge serve --intake-only."),
     },
     "Hosts and cluster": {
         "doctor": (

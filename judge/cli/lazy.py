@@ -1,8 +1,7 @@
 """Import a command only when it is used."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from importlib import import_module
-from itertools import islice
 from typing import Annotated, Any
 
 import typer
@@ -13,10 +12,6 @@ from judge.base.text import nearest
 
 Places = Mapping[str, tuple[str, str]]
 """For each command `module:attribute` of an app or a function, and the first paragraph of its help."""
-
-
-_HAD_CONTEST_OPTION = ("serve-intake", "submissions", "submit")
-"""Commands that also accept the former option `--contest`."""
 
 
 class LazyGroup(TyperGroup):
@@ -35,8 +30,7 @@ class LazyGroup(TyperGroup):
             near = nearest(args[0], self.places, 3)
             hint = f"did you mean {' or '.join(near)}?" if near else f"run {ctx.command_path} --help"
             ctx.fail(f"There is no command {args[0]!r}: {hint}")
-        rest = args[1:]
-        return args[0], self.load(args[0]), _contest_last(rest) if args[0] in _HAD_CONTEST_OPTION else rest
+        return args[0], self.load(args[0]), args[1:]
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ARG002 what typer calls it with
         """The command's name and help, for a list; None for an unknown name."""
@@ -58,20 +52,6 @@ class LazyGroup(TyperGroup):
         examples = getattr(module, "EXAMPLES", {})
         alone.command(name, epilog=examples.get(name) if isinstance(examples, dict) else examples)(found)
         return typer.main.get_command(alone)
-
-
-def _contest_last(args: Sequence[str]) -> list[str]:
-    others: list[str] = []
-    contests: list[str] = []
-    rest = iter(args)
-    for arg in rest:
-        if arg == "--contest":
-            contests += [*islice(rest, 1)]
-        elif arg.startswith("--contest="):
-            contests.append(arg.removeprefix("--contest="))
-        else:
-            others.append(arg)
-    return others + contests
 
 
 def lazy_group(

@@ -13,7 +13,6 @@ from judge.cli.options import (
     CONTEST_HELP,
     HERE,
     BeyondLoopbackOption,
-    ContestArgument,
     ListenOption,
     ProxyOption,
     of_web_extra,
@@ -50,11 +49,6 @@ lists them, and feed.xml is its news feed.
 It can run before, during and after judge contest run, and can be restarted at any time. It listens on this machine
 only: put a reverse proxy with TLS in front of it. /openapi.json describes the feed of events and the submissions. The
 log is JSON on stderr, one event per line.
-""",
-    "serve-intake": """
-Example:
-
-judge serve cup --intake-only --listen 127.0.0.1:8080
 """,
 }
 
@@ -179,17 +173,6 @@ def _running_intake(contest: Path, stack: ExitStack) -> "AppState":
     from judge.web.intake.serve import running_intake
 
     return stack.enter_context(running_intake(*_intake(contest)))
-
-
-def serve_intake(
-    contest: ContestArgument = HERE,
-    listen: ListenOption = "127.0.0.1:8080",
-    beyond_loopback: BeyondLoopbackOption = False,
-    proxy: ProxyOption = "",
-) -> None:
-    """Former name of judge serve --intake-only."""
-    note("judge: serve-intake is now judge serve --intake-only")
-    serve([contest], listen, beyond_loopback, proxy, intake_only=True)
 
 
 def log_wait(text: str) -> None:

@@ -4,8 +4,6 @@ from judge.broadcast.log import LOG_FILE
 
 LOCK_FILE = "lock"
 
-PAGES_FILE = "export-pages.ndjson"
-
 EXPORTS = "exports"
 """With `public` and `private` per export."""
 
@@ -17,7 +15,6 @@ DERIVED = frozenset(
     {
         LOCK_FILE,
         LOG_FILE,
-        PAGES_FILE,
         EXPORTS,
         PUBLISHED,
         KEEPER_DIRECTORY,

@@ -188,7 +188,6 @@ def _write(
         pages = replace(
             options,
             address=options.address and f"{options.address}{league.name}/",
-            former=_former(options, league.name),
             above=planned.cup.name,
         )
         with closing(open_store(begun)) as store:
@@ -204,9 +203,3 @@ def _write(
         (target / path).parent.mkdir(parents=True, exist_ok=True)
         (target / path).write_bytes(page)
     return exported
-
-
-def _former(options: PageOptions, league: str) -> Path | None:
-    if options.former is None or not (options.former / league).is_dir():
-        return None
-    return options.former / league

@@ -9,7 +9,7 @@ import re
 import shutil
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
@@ -22,7 +22,6 @@ from judge.base.progress import Tracker, untracked
 from judge.base.worker_processes import in_parallel
 from judge.contest.contest import Contest
 from judge.contest_games import GameConditions
-from judge.export.former_pages import PagesFile, code_of, key_of, read_former
 from judge.publish.joined import JOINED
 from judge.publish.load import CHANCE, DOCUMENT, Revealed, load_store, with_joined
 from judge.publish.manifest import write_manifest
@@ -31,7 +30,6 @@ from judge.publish.tables import certificate_files, result_tables
 from judge.records.search_figures import EvaluatedGame
 from judge.site.game_files import (
     PublishedFiles,
-    StoredPages,
     publish_game,
     read_stored,
     write_private,
@@ -72,8 +70,6 @@ class PageOptions:
 
     address: str = ""
     languages: Sequence[str] = CODES
-    former: Path | None = None
-    """A former export; its unchanged game pages are copied."""
     archive: str = ""
     """Address of its tar archive."""
     above: str = ""
@@ -152,25 +148,16 @@ def _write(
     listed: dict[str, tuple[str, int]] = {}
     tables = ((f"data/{name}", data) for name, data in result_tables(published))
     of_results = _write_files(target, chain(tables, pages_of_results(published, spoken)))
-    home = contest.planned.folder
-    with (target / PGN).open("wb") as pgn, closing(PagesFile(home)) as pages:
+    with (target / PGN).open("wb") as pgn:
         contexts = _contexts(published, options)
-        code = code_of(published)
-        keys = [key_of(context, code) for context in contexts]
-        former = {} if options.former is None or not code else read_former(options.former, home, key.public_key())
-        given = zip(contexts, map(former.get, keys), strict=True)
-        former_pages = options.former or target
-        written = _write_games(published, contest.planned.files, target, private, former_pages, given, of_results)
+        written = _write_games(published, contest.planned.files, target, private, contexts, of_results)
         written = track(written, len(contexts), "writing games")
-        for name, game, context in zip(keys, written, contexts, strict=True):
-            pgn.write(game.pages.pgn.encode())
+        for game, context in zip(written, contexts, strict=True):
+            pgn.write(game.pgn.encode())
             about |= game.about
             conditions[context.game.number] = game.conditions
-            evaluated[context.game.number] = game.pages.evaluated
+            evaluated[context.game.number] = game.evaluated
             listed |= game.listed
-            if code:
-                pages.add(name, game.pages)
-        pages.finish()
     deque(of_results, maxlen=0)
     published = replace(
         published,
@@ -216,8 +203,7 @@ def _write_games(
     files: Path,
     target: Path,
     private: Path,
-    former: Path,
-    given: Iterable[tuple[GamePageContext, StoredPages | None]],
+    contexts: Iterable[GamePageContext],
     between: Iterable[object],
 ) -> Iterator[PublishedFiles]:
     for agent in contest.by_name:
@@ -231,7 +217,7 @@ def _write_games(
             write_public(file, target / game.attempt_path(attempt.number))
             folders = (private / game.first, private / game.second)
             write_private(file, folders, f"{game.stem}.attempt-{attempt.number}")
-    return in_parallel(functools.partial(publish_game, files, target, private, former), given, between)
+    return in_parallel(functools.partial(publish_game, files, target, private), contexts, between)
 
 
 def _contexts(contest: PublishedContest, options: PageOptions) -> Sequence[GamePageContext]:

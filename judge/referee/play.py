@@ -26,9 +26,9 @@ from judge.referee.make_record import NO_READINGS, Circumstances, RefereedGame, 
 from judge.referee.policy import Policy
 from judge.referee.pulse import Pulse, pulse
 from judge.referee.referee import Referee
-from judge.referee.setup import build_referee, choose_builds, command_of
+from judge.referee.setup import build_referee
 from judge.referee.side import Ply
-from judge.referee.spec import FolderRecord, GameSpec, Placement, PlayedBuild, RecordFile
+from judge.referee.spec import FolderRecord, GameSpec, Placement, RecordFile
 from judge.referee.transcript import Transcript, mark_private, seal
 from judge.sandbox import BoxKind, open_box, open_keeper
 from judge.sandbox.archive import Archive
@@ -188,19 +188,17 @@ def play(
     referee, readings, late_ns = None, NO_READINGS, 0
     lingered_s: list[float] = []
     names: tuple[str, ...] = ()
-    builds: tuple[PlayedBuild, ...] = ()
     kept: Mapping[FolderKey, FolderRecord] = {}
     cores = slot.judge_cores or slot.cores
     with closing(open_keeper(spec.box, folders, spec.id, cores, spec.policy.box)) as keeper:
 
         def new_box(seat: int, policy: BoxPolicy = boxes_policy.once) -> Box:
-            tenant = _tenant(spec, seat, programs, slot, keeper, builds)
+            tenant = _tenant(spec, seat, programs, slot, keeper)
             if seat_cores:
                 tenant = replace(tenant, cores=seat_cores[seat])
             return venue.build(spec.box, tenant, spec.policy.enforced(), policy)
 
         try:
-            builds = choose_builds(spec.seats)
             keeper.make()
             with ExitStack() as at_end:
                 boxes = [new_box(seat, boxes_policy) for seat in SEATS]
@@ -255,7 +253,6 @@ def play(
                 slot_cores=slot.cores,
                 seat_cores=seat_cores,
                 host=slot.host,
-                builds=builds,
             ),
             transcript=sealed,
         ),
@@ -373,13 +370,12 @@ def _tenant(
     programs: Mapping[str, Path],
     slot: Slot,
     keeper: Keeper,
-    builds: Sequence[PlayedBuild],
 ) -> Tenant:
     choice = spec.seats[seat]
     return Tenant(
         name=choice.name,
         program=programs[choice.digest],
-        command=command_of(choice, seat, builds),
+        command=choice.command,
         runtime=choice.runtime,
         seat=seat,
         game_id=spec.id,

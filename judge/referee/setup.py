@@ -1,19 +1,18 @@
-"""Builds a referee from a spec and a wire, and chooses the build of an agent that the host's processors can run."""
+"""Builds a referee from a spec and a wire."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
 from judge.base.errors import InputError
-from judge.base.instruction_sets import processor_flags
 from judge.games import GAMES, new_game
-from judge.games.types import SEATS, Chance, Drawn, Game, Reply, Request, Verdict, decided
+from judge.games.types import SEATS, Chance, Drawn, Game, Reply, Request, decided
 from judge.protocols import new_protocol, not_carried, protocol_entry
 from judge.protocols.types import AgentProtocol, Open, ToldLimits
 from judge.referee.policy import Policy
 from judge.referee.referee import Referee
 from judge.referee.seeds import Seed, numbers
 from judge.referee.side import Ply
-from judge.referee.spec import Build, GameRecord, GameSpec, PlayedBuild, SeatSpec
+from judge.referee.spec import GameSpec, SeatSpec
 from judge.referee.wire import Wire
 from judge.sandbox import persistent_path
 
@@ -112,39 +111,3 @@ def _opening(spec: GameSpec, seat: int, game: Game, path: str | None) -> Open:
         clock.ponder and protocol_entry(spec.seats[seat].protocol).has_ponder_commands,
     )
     return Open(seat, game.describe(), names, limits)
-
-
-def choose_builds(seats: Sequence[SeatSpec]) -> tuple[PlayedBuild, ...]:
-    """Return the build of each seat that has builds."""
-    flags = processor_flags() if any(seat.builds for seat in seats) else frozenset()
-    return tuple(_chosen(seat, number, flags) for number, seat in enumerate(seats) if seat.builds)
-
-
-def command_of(seat: SeatSpec, number: int, played: Sequence[PlayedBuild]) -> tuple[str, ...]:
-    """Return the command of seat `number`: that of its build, if it has builds."""
-    return next((seat.builds[each.number - 1].command for each in played if each.seat == number), seat.command)
-
-
-def build_problems(record: GameRecord) -> Iterator[str]:
-    """Yield contradictions between the builds that played and the instruction sets in the record."""
-    played = record.placement.builds
-    if not played and record.verdict is Verdict.VOID:
-        return  # the host failed before the boxes were made
-    seats = record.spec.seats
-    if [each.seat for each in played] != [number for number, seat in enumerate(seats) if seat.builds]:
-        yield "its builds are not those of its agents"
-        return
-    for each in played:
-        seat = seats[each.seat]
-        if each.number != _first(seat.builds, frozenset(each.instruction_sets)):
-            yield f"{seat.name} played with build {each.number}, which its instruction sets do not give"
-
-
-def _chosen(seat: SeatSpec, number: int, flags: frozenset[str]) -> PlayedBuild:
-    named = {name for build in seat.builds for name in build.needs}
-    first = _first(seat.builds, flags)
-    return PlayedBuild(seat=number, number=first, instruction_sets=tuple(sorted(named & flags)))
-
-
-def _first(builds: Sequence[Build], flags: frozenset[str]) -> int:
-    return next(number for number, build in enumerate(builds, 1) if flags.issuperset(build.needs))

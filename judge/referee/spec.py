@@ -8,10 +8,9 @@ import json
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from judge.base.durable_files import read_bounded, write_durably
-from judge.base.instruction_sets import check_instruction_set
 from judge.base.parsing import parse_foreign
 from judge.games.types import MAX_POSITION_CHARACTERS, Verdict, opening_options
 from judge.referee.blame import Evidence
@@ -44,27 +43,6 @@ class KeptFolders(_Value):
         return {kind: digest for kind, digest in states.items() if digest is not None}
 
 
-MAX_BUILDS = 16
-
-
-class Build(_Value):
-    """A build of an agent for processors with some instruction sets."""
-
-    needs: tuple[Annotated[str, AfterValidator(check_instruction_set)], ...] = Field(default=(), max_length=MAX_BUILDS)
-    """Names of /proc/cpuinfo."""
-    command: tuple[str, ...] = Field(min_length=1)
-
-
-def _start_anywhere(builds: tuple[Build, ...]) -> tuple[Build, ...]:
-    if builds and builds[-1].needs:
-        raise ValueError("the last build must need nothing, so that every host can start one: remove its needs")
-    return builds
-
-
-Builds = Annotated[tuple[Build, ...], AfterValidator(_start_anywhere), Field(max_length=MAX_BUILDS)]
-"""Builds for different processors, preferred ones first. An agent cannot void a game by what its builds need."""
-
-
 class SeatSpec(_Value):
     """An agent (by digest), its command and its protocol."""
 
@@ -78,8 +56,6 @@ class SeatSpec(_Value):
     author: str = ""
     folders: KeptFolders | None = None
     """None: no files are kept."""
-    builds: Builds = Field(default=(), exclude_if=lambda builds: not builds)
-    """The first one that the host can run replaces `command`."""
 
 
 OpeningField = (
@@ -190,14 +166,6 @@ class SeatRecord(_Value):
     folders: dict[FolderKind, FolderRecord] = Field(default_factory=dict)
 
 
-class PlayedBuild(_Value):
-    """The build of a seat, and the named instruction sets that the host has."""
-
-    seat: int = Field(ge=0, le=1)
-    number: int = Field(ge=1, le=MAX_BUILDS)
-    instruction_sets: tuple[str, ...] = Field(max_length=MAX_BUILDS * MAX_BUILDS)
-
-
 class Placement(_Value):
     """Where a game was played."""
 
@@ -212,8 +180,6 @@ class Placement(_Value):
     freezer: str = ""
     host: str = ""
     """Machine that played the game."""
-    builds: tuple[PlayedBuild, ...] = Field(default=(), max_length=2, exclude_if=lambda builds: not builds)
-    """Of seats with builds."""
 
 
 class GameRecord(_Value):

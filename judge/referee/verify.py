@@ -20,7 +20,7 @@ from judge.referee.make_record import (
 )
 from judge.referee.measurements import measurement_problems
 from judge.referee.replay import ReplayWire, replaying
-from judge.referee.setup import build_problems, build_referee
+from judge.referee.setup import build_referee
 from judge.referee.side import Side
 from judge.referee.spec import GameRecord, RecordFile
 from judge.referee.transcript import EntryKind, unseal
@@ -48,7 +48,6 @@ def verify(file: RecordFile) -> Verified:
         if begun.name != ended.name:
             problems.append(f"seats.{seat}.name: the record has {ended.name!r:.100}, the spec {begun.name!r:.100}")
     problems += _folder_problems(record)
-    problems += build_problems(record)
     problems += _core_problems(record)
     problems += measurement_problems(file)
     try:

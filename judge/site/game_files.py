@@ -5,10 +5,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel
 
-from judge.base.durable_files import read_bounded
-from judge.base.errors import InputError
 from judge.base.parsing import parse_json
 from judge.catalog import game_entry
 from judge.catalog.files import steps_of
@@ -27,38 +25,22 @@ from judge.site.pages import PagePlace
 from judge.store.files import Files
 from judge.translations.language import languages
 
-MAX_PICTURE_BYTES = 4 << 20
-"""Pages and pictures of a former export with more bytes are rendered again."""
-
-
-class StoredPages(BaseModel):
-    """A game's pages and picture as SHA-256 by path, and its part of games.pgn."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    files: Mapping[str, str]
-    pgn: str
-    evaluated: EvaluatedGame | None = None
-
 
 class PublishedFiles(NamedTuple):
-    """`about`: ABOUT fields by agent. `listed`: SHA-256 and size by path."""
+    """`pgn`: its part of games.pgn. `about`: ABOUT fields by agent. `listed`: SHA-256 and size by path."""
 
-    pages: StoredPages
+    pgn: str
+    evaluated: EvaluatedGame | None
     about: Mapping[str, Mapping[str, str]]
     conditions: GameConditions
     listed: Mapping[str, tuple[str, int]]
 
 
-def publish_game(
-    files: Path, target: Path, private: Path, former: Path, given: tuple[GamePageContext, StoredPages | None]
-) -> PublishedFiles:
+def publish_game(files: Path, target: Path, private: Path, context: GamePageContext) -> PublishedFiles:
     """Write the files of a game with a result; `private` has a folder for each agent.
 
-    `given` has pages in the export `former`, copied if unchanged. Raises InputError if the record is missing or was
-    changed.
+    Raises InputError if the record is missing or was changed.
     """
-    context, stored = given
     game = context.game
     if game.result is None:
         raise ValueError(f"game {game.number} has no result")
@@ -70,39 +52,21 @@ def publish_game(
     spoken = languages(context.languages)
     places = [PagePlace(f"games/{game.stem}.html", language, spoken) for language in spoken]
     names = [place.file for place in places] + ([game.picture_path] if context.address else [])
-    pages = None if stored is None or names != list(stored.files) else _copied(former, stored)
-    if stored is None or pages is None:
-        replay = steps_of(public)
-        rendered = [*game_pages(replay, public.record, context, places)]
-        if context.address:
-            rendered.append(game_picture(replay, public.record, context))
-        pages, pgn = dict(zip(names, rendered, strict=True)), _pgn(public, replay, context)
-        figures = [
-            (step.seat, search_figures(step.search, step.messages, step.ms).searched_evaluation)
-            for step in replay.steps
-        ]
-        evaluated = evaluate_game([(seat, value) for seat, value in figures if seat is not None], public.record.winner)
-        digests = {name: hashlib.sha256(data).hexdigest() for name, data in pages.items()}
-        stored = StoredPages(files=digests, pgn=pgn.decode(), evaluated=evaluated)
-    for name, data in pages.items():
+    replay = steps_of(public)
+    rendered = [*game_pages(replay, public.record, context, places)]
+    if context.address:
+        rendered.append(game_picture(replay, public.record, context))
+    figures = [
+        (step.seat, search_figures(step.search, step.messages, step.ms).searched_evaluation) for step in replay.steps
+    ]
+    evaluated = evaluate_game([(seat, value) for seat, value in figures if seat is not None], public.record.winner)
+    listed = {game.record_path: (hashlib.sha256(record).hexdigest(), len(record))}
+    for name, data in zip(names, rendered, strict=True):
         (target / name).write_bytes(data)
+        listed[name] = hashlib.sha256(data).hexdigest(), len(data)
     about = {seat.name: dict(seat.about) for seat in file.record.seats}
-    listed = {name: (stored.files[name], len(data)) for name, data in pages.items()}
-    listed[game.record_path] = hashlib.sha256(record).hexdigest(), len(record)
-    return PublishedFiles(stored, about, conditions_of(file.record), listed)
-
-
-def _copied(former: Path, stored: StoredPages) -> Mapping[str, bytes] | None:
-    pages = {}
-    for name, digest in stored.files.items():
-        try:
-            data = read_bounded(former / name, MAX_PICTURE_BYTES)
-        except InputError:
-            return None
-        if hashlib.sha256(data).hexdigest() != digest:
-            return None
-        pages[name] = data
-    return pages
+    pgn = _pgn(public, replay, context).decode()
+    return PublishedFiles(pgn, evaluated, about, conditions_of(file.record), listed)
 
 
 def read_stored(files: Path, digest: str) -> RecordFile:

@@ -379,8 +379,7 @@ def _migrate(engine: Engine) -> None:
         elif revision not in revisions:
             raise InputError(
                 f"store {engine.url.render_as_string()}: its schema is {revision}, and this judge opens "
-                f"{revisions[0]} to {revisions[-1]}: open an older store once with the judge of commit 3a6550ca, "
-                "a newer one with a newer judge"
+                f"{revisions[0]} to {revisions[-1]}: open it with the version that wrote it"
             )
         elif revision != revisions[-1]:
             _upgrade(connection)

@@ -7,12 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from judge.agents.agents import AgentManifest, derived_name, fit_name, is_name, read_manifest, stage_agent
+from judge.agents.agents import derived_name, fit_name, is_name, read_manifest, stage_agent
 from judge.agents.program_files import MAX_DEPTH, program_digest
 from judge.base.errors import InputError
 from judge.referee.policy import load_policy
 from judge.submissions.trees import recipe_of
-from tests.agents.test_pe_format import program
 
 
 @pytest.fixture
@@ -33,25 +32,6 @@ def directory(tmp_path: Path, manifest: str) -> Path:
 
 
 GOOD = 'name = "mine"\ncommand = ["./run", "--fast"]\nline_ending = "lf"\nauthor = "me"\n'
-BUILDS = 'name = "mine"\n[[builds]]\nneeds = ["avx2"]\ncommand = ["./fast"]\n[[builds]]\ncommand = ["./run"]\n'
-
-
-def test_builds_replace_the_command_and_keep_their_order(tmp_path: Path, staging: Path) -> None:
-    agent = stage_agent(str(directory(tmp_path, BUILDS)), staging)
-
-    seat = agent.seat(load_policy("gomocup-freestyle"))
-    assert [(("avx2",), ("./fast",)), ((), ("./run",))] == [(build.needs, build.command) for build in seat.builds]
-    assert ("./run",) == seat.command == agent.manifest.command
-    assert agent.manifest == AgentManifest.model_validate_json(agent.manifest.model_dump_json())
-
-
-def test_windows_builds_get_wine(tmp_path: Path, staging: Path) -> None:
-    source = directory(tmp_path, 'runtime = "wine"\n' + BUILDS.replace("./", ""))
-    for name in ("fast", "run"):
-        (source / name).write_bytes(program())
-
-    builds = stage_agent(str(source), staging).manifest.builds
-    assert [("wine", "fast"), ("wine", "run")] == [build.command for build in builds]
 
 
 def test_a_directory_is_copied_whole_and_the_original_is_left_alone(tmp_path: Path, staging: Path) -> None:
@@ -127,19 +107,6 @@ def test_the_digest_follows_names_contents_and_executable_bits(tmp_path: Path) -
         (GOOD + r'description = "a\u0000b"', "description: it has the control"),
         (GOOD + '[build]\nkind = "c"\nflags = ["-O2", "-D\\u0000"]', "build.flags, word 2: it has"),
         (f'name = "mine"\ncommand = ["./run", "{"x" * 4097}"]', "word 2: it is longer than 4096"),
-        (BUILDS.replace("avx2", "AVX2"), "builds.0.needs.0: unknown instruction set 'AVX2'; did you mean 'avx2'?"),
-        (BUILDS.replace("avx2", "lzcnt"), "unknown instruction set 'lzcnt'; did you mean 'abm'?"),
-        (BUILDS.replace("avx2", "avx2\\u001b"), "unknown instruction set 'avx2\\x1b'; did you mean 'avx2'?"),
-        (BUILDS + 'needs = ["avx"]\n', "builds: the last build must need nothing"),
-        (BUILDS.replace("needs", "need"), "unknown key 'builds.0.need'; did you mean 'needs'?"),
-        (BUILDS.replace('command = ["./run"]', ""), "builds.1.command"),
-        (BUILDS.replace('["./run"]', "[]"), "builds.1.command: "),
-        (BUILDS.replace('"./run"', '"./run\\u0007"'), "builds, table 2.command, word 1: it has the control"),
-        ('name = "mine"\nbuilds = []\n', "the key 'command' is missing"),
-        ('name = "mine"\nbuilds = "avx2"\n', "builds"),
-        ('command = ["./other"]\n' + BUILDS, "command: remove it, because each table in [[builds]] has its own"),
-        (BUILDS + '[build]\nkind = "c"\n', "builds: remove [[builds]] or [build]"),
-        (BUILDS + '[[builds]]\ncommand = ["./run"]\n' * 15, "builds"),
     ],
 )
 def test_a_wrong_manifest_is_refused_with_the_fix(tmp_path: Path, staging: Path, manifest: str, words: str) -> None:
@@ -482,13 +449,9 @@ def test_backslashes_between_directories_are_refused_with_the_word_to_write(tmp_
     ],
 )
 def test_command_for_a_shell_is_refused_with_the_fix(command: str, words: str, tmp_path: Path, staging: Path) -> None:
-    for section in ("", "[[builds]]\n"):
-        manifest = f'name = "mine"\n{section}command = {command}\n'
-        if section and not command.startswith("["):
-            continue
-        with pytest.raises(InputError) as caught:
-            stage_agent(str(directory(tmp_path / f"{len(section)}", manifest)), staging)
-        assert words in str(caught.value)
+    with pytest.raises(InputError) as caught:
+        stage_agent(str(directory(tmp_path, f'name = "mine"\ncommand = {command}\n')), staging)
+    assert words in str(caught.value)
 
 
 def test_program_with_a_blank_in_its_name_is_taken(tmp_path: Path, staging: Path) -> None:

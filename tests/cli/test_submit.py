@@ -209,20 +209,14 @@ def test_errors_are_reported(run: Run, upload: Callable[[str], str], tmp_path: P
         (["submissions", "retry", "1"], "only a failed or refused one"),
         (["submissions", "token", "a\x1bb"], "printable characters"),
         (["submissions", "token", "ada", "--url", "example.org"], "not an address"),
-        (["serve-intake", "--listen", "0.0.0.0:0"], "let a server with TLS forward"),
-        (["serve-intake", "--proxy", "*"], "use one IP address"),
-        (["serve-intake", "--listen", "nowhere"], "use an IP address and a port"),
-        (["serve-intake", "--listen", "192.0.2.1:0", "--beyond-loopback"], "Cannot assign"),
+        (["serve", "--intake-only", "--listen", "0.0.0.0:0"], "let a server with TLS forward"),
+        (["serve", "--intake-only", "--proxy", "*"], "use one IP address"),
+        (["serve", "--intake-only", "--listen", "nowhere"], "use an IP address and a port"),
+        (["serve", "--intake-only", "--listen", "192.0.2.1:0", "--beyond-loopback"], "Cannot assign"),
         (["serve", "--intake-only", "--read-only"], "leave out --read-only"),
     ):
         with pytest.raises(InputError, match=why):
             run(*words)
-
-
-def test_the_former_name_of_a_command_names_the_new_one(cup: Path) -> None:
-    result = CliRunner().invoke(app, ["serve-intake", "--listen", "nowhere", str(cup)])
-    assert "judge: serve-intake is now judge serve --intake-only\n" == result.stderr
-    assert isinstance(result.exception, InputError)
 
 
 def test_upload_size_is_limited(run: Run, upload: Callable[[str], str], cup: Path) -> None:
@@ -236,17 +230,6 @@ def test_help_teaches_by_an_example() -> None:
     for words in (["submit"], ["serve"], ["submissions", "approve"]):
         shown = CliRunner().invoke(app, [*words, "--help"], env={"COLUMNS": "120"}).stdout
         assert "judge " + words[0] in shown.partition("Example")[2]
-
-
-def test_the_option_for_the_contest_of_0_1_0_still_works(run: Run, upload: Callable[[str], str], cup: Path) -> None:
-    run("submit", upload("good five"))
-
-    def said(*words: str) -> str:
-        return CliRunner().invoke(app, ["submissions", *words], catch_exceptions=False).stdout
-
-    shown = said("show", "1", str(cup))
-    assert "five" in shown
-    assert [shown] * 2 == [said("show", "--contest", str(cup), "1"), said("show", "1", f"--contest={cup}")]
 
 
 @pytest.mark.parametrize(

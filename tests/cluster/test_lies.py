@@ -114,10 +114,6 @@ def cut_short(file: Any) -> None:
     file["transcript"]["blocks"][0]["entries"].pop()
 
 
-def other_build(file: Any) -> None:
-    file["record"]["placement"]["builds"] = [{"seat": 0, "number": 1, "instruction_sets": []}]
-
-
 def name_a_state(file: Any) -> None:
     folder = {"digest": "a" * 64, "used_bytes": 0, "used_inodes": 0, "notes": []}
     file["record"]["seats"][0]["folders"] = {"persistent": folder}
@@ -139,7 +135,6 @@ def name_a_state(file: Any) -> None:
         (slow_down, "does not replay"),
         (other_move, "does not replay"),
         (cut_short, "does not replay"),
-        (other_build, "does not replay: its builds are not those of its agents"),
         (name_a_state, "does not replay: seat 0: the record names other folders"),
         (clock_of_a_day_ago, r"8640\d s from now, and the worker had it for 2 s: set the clocks of both machines"),
         (clock_of_tomorrow, "from now, and the worker had it for 2 s"),

@@ -32,8 +32,6 @@ judge contest export public cup
 
 judge contest export public cup/contest.toml --key ~/organiser.key --private authors
 
-judge contest export public-2 cup --former public
-
 judge contest export results cup --as gomocup
 """,
 }
@@ -80,12 +78,6 @@ def export(
     address: AddressOption = "",
     archive: ArchiveOption = "",
     language: LanguageOption = None,
-    former: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="OLD", help="A former export of this contest: unchanged pages of games are copied, which is faster."
-        ),
-    ] = None,
     as_: Annotated[
         str,
         typer.Option(
@@ -101,10 +93,9 @@ def export(
     DEBUG lines and stderr are not published: they go to a separate directory for each agent, for its author.
     """
     if as_:
-        if key or private or address or archive or language or former:
+        if key or private or address or archive or language:
             raise InputError(
-                "--as writes no pages and signs nothing: leave out --key, --private, --address, --archive, "
-                "--language, --former"
+                "--as writes no pages and signs nothing: leave out --key, --private, --address, --archive, --language"
             )
         with opened(contest) as found:
             count = write_for_manager(found, contest_manager(as_), directory)
@@ -114,7 +105,7 @@ def export(
         print(f"{directory}: {count} files")
         return
     authors = private or directory.with_name(f"{directory.name}-private")
-    options = replace(page_options(address, language or CODES, former), archive=checked_archive(archive))
+    options = replace(page_options(address, language or CODES), archive=checked_archive(archive))
     exported = contest_of(contest).export(
         directory, key=key, private=authors, options=options, progress=progress_bar(), notify=print_notice
     )
@@ -127,7 +118,7 @@ def export(
     print("Announce both in a place where only you can write.")
 
 
-def page_options(address: str, languages: Sequence[str], former: Path | None) -> PageOptions:
+def page_options(address: str, languages: Sequence[str]) -> PageOptions:
     """The options of pages. Raises InputError."""
     for code in languages:
         if code not in CODES:
@@ -136,4 +127,4 @@ def page_options(address: str, languages: Sequence[str], former: Path | None) ->
         raise InputError(f"--address {printable(address, 60)}: not an address; write it as https://example.org/cup/")
     if address and find_spec("PIL") is None:
         raise InputError(f"--address: pictures of games for links need Pillow: pip install '{DISTRIBUTION}[pictures]'")
-    return PageOptions(f"{address.rstrip('/')}/" if address else "", tuple(dict.fromkeys(languages)), former)
+    return PageOptions(f"{address.rstrip('/')}/" if address else "", tuple(dict.fromkeys(languages)))

@@ -31,8 +31,6 @@ EXAMPLES = {
 Examples:
 
 judge cup export public gomocup-2026
-
-judge cup export public-2 gomocup-2026 --former public
 """,
     "verify": """
 Examples:
@@ -51,15 +49,11 @@ def export(
     private: PrivateOption = None,
     address: AddressOption = "",
     language: LanguageOption = None,
-    former: Annotated[
-        Path | None,
-        typer.Option(metavar="OLD", help="A former export of this cup: unchanged pages of games are copied."),
-    ] = None,
 ) -> None:
     """Write one site for all leagues that have begun, with the export of each, and sign it."""
     planned = load_cup(cup)
     signing = load_key(key or planned.folder / KEY_FILE)
-    options = page_options(address, language or CODES, former)
+    options = page_options(address, language or CODES)
     authors = private or directory.with_name(f"{directory.name}-private")
     exported = export_cup(planned, directory, authors, signing, options, progress_bar())
     if unfinished := sum(league.unfinished for league in exported.leagues.values()):

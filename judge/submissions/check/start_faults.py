@@ -10,7 +10,7 @@ from judge.agents.programs import MAX_LFS_POINTER_BYTES, first_line, is_lfs_poin
 from judge.agents.recipe import MAKEFILES, is_built
 from judge.base.bookkeeping import own_paths
 from judge.base.durable_files import is_file
-from judge.base.instruction_sets import processor_flags
+from judge.base.processor_flags import processor_flags
 from judge.base.text import nearest, printable, sentence
 
 _HEAD_BYTES = 512
