@@ -226,7 +226,7 @@ def test_path_outside_the_folder_is_refused(running: Cup, tmp_path: Path) -> Non
 
 AGENT_FILES = {
     "agent.toml": "x", "Cargo.lock": "x", "poetry.lock": "x", "lock": "x", ".lock": "x", "events.ndjson": "x",
-    "log.partial": "x", "export-pages.ndjson": "x", "test.pem": "-----BEGIN PRIVATE KEY-----", "contest.db-wal": "x",
+    "log.partial": "x", "test.pem": "-----BEGIN PRIVATE KEY-----", "contest.db-wal": "x",
     "cert/manifest.sig": "x", "cert/ca.pem": "x", "exports/a": "x", "files/ab/c": "x", "agents/d": "x",
     "submissions/schedule/lock": "x",
 }  # fmt: skip
@@ -253,7 +253,7 @@ def test_files_of_a_listed_agent_are_restored_with_the_same_digest(running: Cup,
 
 
 def test_files_that_the_judge_makes_again_are_left_out(running: Cup, tmp_path: Path) -> None:
-    derived = {"lock", "events.ndjson", "export-pages.ndjson", "exports/1/public/index.html", "published/index.html"}
+    derived = {"lock", "events.ndjson", "exports/1/public/index.html", "published/index.html"}
     own = {"openings.lock", "notes/lock", "notes/manifest.sig", "notes/events.ndjson"}
     for name in derived | own:
         (running.folder / name).parent.mkdir(parents=True, exist_ok=True)
