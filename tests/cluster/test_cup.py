@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from judge.host.build_images import build_images
+from judge.host.house_agents import build_house_agents
 from tests.cli.brains import write_brain
 from tests.cli.conftest import SMALL, Judge
 from tests.cli.contests import SLOW
@@ -68,6 +69,7 @@ def test_leagues_of_a_cup_are_played_by_the_workers_of_one_scheduler(
 ) -> None:
     """One of them is killed, and both verifiers accept the export."""
     build_images(["native", "python", "keeper"])
+    build_house_agents()
     machines.fix("killed")
     machines.wait_for_scheduler()
     folder = tmp_path / "cup"
