@@ -459,10 +459,11 @@ def test_invalid_move_loses(square: tuple[int, int]) -> None:
         ('say "it"', 'say "it"'),
         ("\x1b[2Jcaf\xe9\x85", "\\x1b[2Jcaf\\xe9\\x85"),
         ("a\rSELECTION?", "a\\x0dSELECTION?"),
+        ("debug \t7,7", "debug  7,7"),
     ],
 )
 def test_gibberish_is_quoted_and_cannot_be_more_than_that(said: str, quoted: str) -> None:
-    """Blanks around it are left out, as the manager does; what is not printable ASCII is escaped."""
+    """Blanks around it are left out, as the manager does; what is not printable ASCII is escaped, a tab a blank."""
     game = classical()
     game.apply(Reply(ReplyKind.UNREADABLE, said))
 

@@ -316,7 +316,7 @@ class QuantumChess:
         self._turn = 1 - self._turn
 
     def _no_square(self, reply: Reply) -> Sequence[Event]:
-        said = repeated(reply.said.strip(" \t\r\n"))
+        said = repeated(reply.said.strip(" \t\r\n")).replace("\t", " ")
         match reply.kind:
             case ReplyKind.UNREADABLE:
                 return self._refuse(Verdict.UNREADABLE, f'GIBBERISH "{said}"')
