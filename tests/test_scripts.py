@@ -1,6 +1,7 @@
 """What the scripts start runs where the judge expects it."""
 
 import os
+import re
 import subprocess
 from pathlib import Path
 
@@ -107,3 +108,13 @@ def test_the_guests_script_names_each_attack_that_has_not_passed() -> None:
 
     assert (done.returncode, done.stderr) == (3, "")
     assert "   to be done: doctor attack:A1 control:A1 attack:B10 control:B10\n" == done.stdout
+
+
+def test_each_test_with_more_for_the_evidence_belongs_to_a_part_of_it() -> None:
+    parts = re.findall(r'^ +\w+\) echo "\$0 (.+)" ;;$', (SCRIPTS / "test").read_text(), re.MULTILINE)
+    places = [SCRIPTS.parent / word for part in parts for word in part.split() if word.startswith("tests/")]
+    has_more = re.compile(r"^from tests\.examples import .*\b(evidence|EVIDENCE|of_evidence|sized)\b", re.MULTILINE)
+    paths = [path for path in Path(__file__).parent.rglob("*.py") if has_more.search(path.read_text())]
+
+    assert len(paths) > 50
+    assert [] == [path for path in paths if not any(path.is_relative_to(place) for place in places)]

@@ -2,16 +2,16 @@
 
 import select
 import sys
-from collections.abc import Callable, Mapping, Sequence
-from types import MappingProxyType
+from collections.abc import Sequence
+from typing import Any
 
-from judge.games.types import Game
+from judge.games.gomoku.requests import StonesRequest
 from judge.protocols.gomocup import Gomocup
-from judge.protocols.types import AgentProtocol
+from judge.protocols.types import AgentProtocol, Effect
 from judge.referee.live_wire import LiveWire
 from judge.referee.referee import Referee
-from judge.referee.setup import build_referee, chance_from_seed
-from judge.referee.side import Dialogue, Ply
+from judge.referee.setup import build_referee
+from judge.referee.side import Dialogue
 from judge.referee.spec import GameSpec
 from judge.referee.wire import Happening, Wire
 from judge.sandbox.box import EventSource
@@ -71,24 +71,20 @@ class HastyReferee(Referee):
 class EagerGomocup(Gomocup):
     """Answers every suggestion."""
 
-    max_suggestions = sys.maxsize
+    def _ask(self, request: StonesRequest) -> Sequence[Effect]:
+        effects = super()._ask(request)
+        self._suggested_count = -sys.maxsize
+        return effects
 
     @classmethod
     def like(cls, protocol: AgentProtocol) -> AgentProtocol:
         """`protocol` itself, if it is another one."""
-        return cls(protocol.options) if isinstance(protocol, Gomocup) else protocol
+        return cls(protocol._options) if isinstance(protocol, Gomocup) else protocol
 
 
-def hasty_referee(
-    spec: GameSpec,
-    wire: Wire,
-    watch: Callable[[Ply], None] | None = None,
-    game: Game | None = None,
-    *,
-    folders: Mapping[int, str] = MappingProxyType({}),
-) -> Referee:
+def hasty_referee(spec: GameSpec, wire: Wire, *more: Any, **options: Any) -> Referee:
     """As `build_referee`."""
-    made = build_referee(spec, wire, watch, game, folders=folders)
+    made = build_referee(spec, wire, *more, **options)
     return HastyReferee(
         made.game,
         [EagerGomocup.like(side.protocol) for side in made.sides],
@@ -96,7 +92,7 @@ def hasty_referee(
         wire,
         spec.policy.clock,
         spec.policy.bytes,
-        chance_from_seed(spec.seed),
-        watch,
+        made._chance,
+        made._watch,
         kernel_bytes=spec.policy.enforced().kernel_bytes,
     )

@@ -153,7 +153,7 @@ def _write(
         written = _write_games(published, contest.planned.files, target, private, contexts, of_results)
         written = track(written, len(contexts), "writing games")
         for game, context in zip(written, contexts, strict=True):
-            pgn.write(game.pgn.encode())
+            pgn.write(game.pgn)
             about |= game.about
             conditions[context.game.number] = game.conditions
             evaluated[context.game.number] = game.evaluated

@@ -109,6 +109,9 @@ class GomocupPhase(StrEnum):
     ENDING = "ending"
 
 
+MAX_SUGGESTIONS = 2
+"""To one request."""
+
 # Faster than the lookup in the class.
 _IDLE, _THINKING = GomocupPhase.IDLE, GomocupPhase.THINKING
 _ERROR, _MESSAGE = GomocupWord.ERROR, GomocupWord.MESSAGE
@@ -124,11 +127,8 @@ class Gomocup:
         {PlaceStone, LayStones, AnswerSwap, StonePlaced, ColoursSettled}
     )
 
-    max_suggestions: ClassVar[int] = 2
-    """To one request."""
-
     def __init__(self, options: GomocupOptions) -> None:
-        self.options = options
+        self._options = options
         self._suggested_count = 0
         self._end = "\r\n" if options.line_ending == "crlf" else "\n"
         self._lines = LineReader(options.line_bytes, is_private)
@@ -172,7 +172,7 @@ class Gomocup:
 
     def _open(self, stimulus: Open) -> Sequence[Effect]:
         self._start_line = start_line(stimulus.game)
-        self._info_lines = info_lines(stimulus.game, stimulus.limits, self.options)
+        self._info_lines = info_lines(stimulus.game, stimulus.limits, self._options)
         return self._start()
 
     def _start(self) -> list[Effect]:
@@ -267,7 +267,7 @@ class Gomocup:
         private = self._lines.take_private()
         effects: list[Effect] = [Note(decode(classify(line)[1]), private=True) for line in private] if private else []
         if self._lines.cut_lines > cut:
-            effects.append(Note(f"cut: a line of more than {self.options.line_bytes} bytes"))
+            effects.append(Note(f"cut: a line of more than {self._options.line_bytes} bytes"))
         for number, line in enumerate(lines):
             if self._phase in UNWAITED:
                 return effects + self._set_aside(lines[number:])
@@ -379,8 +379,8 @@ class Gomocup:
         self._doubt = None
         if stone is None:
             return self._mangled(b"SUGGEST " + rest)
-        if self._suggested_count >= self.max_suggestions:
-            return [Note(f"ignored: {self._said[:80]!r}, more than {self.max_suggestions} suggestions to one request")]
+        if self._suggested_count >= MAX_SUGGESTIONS:
+            return [Note(f"ignored: {self._said[:80]!r}, more than {MAX_SUGGESTIONS} suggestions to one request")]
         self._suggested_count += 1
         return [self._say(f"PLAY {stone.x},{stone.y}"), Await(Wait.TURN)]
 
@@ -432,7 +432,7 @@ class Gomocup:
         if not excused:
             return ()
         self._doubt = self._said
-        return [*excused, WakeAfter(self.options.refusal_ms)]
+        return [*excused, WakeAfter(self._options.refusal_ms)]
 
     def _say(self, *lines: str) -> Write:
         return Write((self._end.join(lines) + self._end).encode())

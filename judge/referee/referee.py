@@ -48,6 +48,7 @@ _EXPIRED, _OVERSLEPT, _PAUSED, _READ = EntryKind.EXPIRED, EntryKind.OVERSLEPT, E
 _KERNEL = EntryKind.KERNEL
 
 MAX_LOOKS = 1000
+"""Reads before a request. More is left for later: an agent that prints without an end delays nobody."""
 
 LOOK_GRACE_NS = 5_000_000
 """Tolerance to wake up at the deadline and read."""

@@ -29,7 +29,7 @@ from judge.translations.language import languages
 class PublishedFiles(NamedTuple):
     """`pgn`: its part of games.pgn. `about`: ABOUT fields by agent. `listed`: SHA-256 and size by path."""
 
-    pgn: str
+    pgn: bytes
     evaluated: EvaluatedGame | None
     about: Mapping[str, Mapping[str, str]]
     conditions: GameConditions
@@ -65,7 +65,7 @@ def publish_game(files: Path, target: Path, private: Path, context: GamePageCont
         (target / name).write_bytes(data)
         listed[name] = hashlib.sha256(data).hexdigest(), len(data)
     about = {seat.name: dict(seat.about) for seat in file.record.seats}
-    pgn = _pgn(public, replay, context).decode()
+    pgn = _pgn(public, replay, context)
     return PublishedFiles(pgn, evaluated, about, conditions_of(file.record), listed)
 
 

@@ -1,19 +1,35 @@
 """The suite of attacks, as `judge selftest` has it, in the test's own process."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from typing import TypeVar
 
 import pytest
 
+from judge.attacks.attack import Attack
 from judge.attacks.runner import Suite
+from judge.attacks.services import ServiceAttack
 from judge.contest.host_setup import pair_alone
 from judge.host.build_images import build_images
 from judge.referee.play import Slot
 from judge.referee.policy import load_policy
 from judge.sandbox.machine.cores import available
+from tests.examples import EVIDENCE
+
+A = TypeVar("A", Attack, ServiceAttack)
 
 again_where_busy = pytest.mark.flaky(reruns=10, reruns_delay=15, only_rerun="BusyHostError")
 """Where others use the slot's core nothing is proved: the proof is tried again later, and must come in the end."""
+
+
+def of_this_lane(attacks: Sequence[A], is_preferred: Callable[[A], bool] = lambda _: True) -> Sequence[A]:
+    """All in the evidence; else the first attack with each danger, if possible one that `is_preferred`."""
+    chosen: dict[str, A] = {}
+    for attack in attacks:
+        first = chosen.setdefault(attack.danger, attack)
+        if is_preferred(attack) and not is_preferred(first):
+            chosen[attack.danger] = attack
+    return attacks if EVIDENCE else list(chosen.values())
 
 
 @pytest.fixture

@@ -11,8 +11,7 @@ from judge.attacks.attack import Attack, Control
 from judge.attacks.fixtures import killed_judge
 from judge.attacks.runner import Suite, kernel_release
 from judge.attacks.table import ATTACKS
-from tests.attacks.conftest import again_where_busy
-from tests.examples import EVIDENCE
+from tests.attacks.conftest import again_where_busy, of_this_lane
 
 NEED_CALM = {"R7", "R10", "O4.populate", "I8"}
 """Attacks that end differently on a busy host: a box is not clean in time, memory is not mapped in time, or the judge
@@ -40,17 +39,7 @@ def can_succeed(attack: Attack) -> bool:
     return isinstance(attack.control, Control) and kernel_release() >= attack.control.since_linux
 
 
-def one_of_each_danger() -> list[Attack]:
-    """The first attack with each danger, if possible one that has a control."""
-    chosen: dict[str, Attack] = {}
-    for attack in ATTACKS:
-        first = chosen.setdefault(attack.danger, attack)
-        if can_succeed(attack) and not can_succeed(first):
-            chosen[attack.danger] = attack
-    return list(chosen.values())
-
-
-PLAYED = ATTACKS if EVIDENCE else one_of_each_danger()
+PLAYED = of_this_lane(ATTACKS, can_succeed)
 
 DEFENCES = [parameter(attack, needs_calm(attack) or attack.earns_void) for attack in PLAYED]
 """An attack that is after a void proves nothing if others use its core; its control only plays on."""

@@ -23,7 +23,7 @@ from judge.referee.verify import verify
 from judge.sandbox import BoxPolicy, Limits, Tenant, open_box
 from judge.sandbox.machine.cgroup import UNIFIED, find_cgroups, parse_mounts
 from judge.sandbox.static_builds import compile_static
-from tests.examples import EVIDENCE, evidence
+from tests.examples import EVIDENCE, evidence, of_evidence
 from tests.patience import PATIENCE_S
 from tests.sandbox.guest import Guest
 
@@ -230,13 +230,11 @@ def repeated(make: Callable[[], T], is_good: Callable[[T], bool]) -> list[T]:
 
 
 OF_FULL_LANE = ("connections", "mappings", "page-tables", "files")
-"""A kind of each: of sockets, of memory, of tables, of files."""
+"""One kind each for sockets, memory, tables and files."""
 
 
 @NEEDS_SLABS
-@pytest.mark.parametrize(
-    "kind", [kind if kind in OF_FULL_LANE else pytest.param(kind, marks=evidence) for kind in KINDS]
-)
+@pytest.mark.parametrize("kind", [*OF_FULL_LANE, *of_evidence(*(kind for kind in KINDS if kind not in OF_FULL_LANE))])
 def test_objects_of_the_kernel_have_their_known_charge(program: Path, kind: str) -> None:
     def is_charged() -> bool:
         filled = fill(program, kind, KINDS[kind].most)

@@ -13,14 +13,12 @@ from judge.attacks import scheduler, web
 from judge.attacks.services import SERVICE_ATTACKS, ServiceAttack, try_service
 from judge.attacks.serving import serving
 from judge.host.build_images import build_images
-from tests.examples import EVIDENCE
+from tests.attacks.conftest import of_this_lane
 from tests.forked import ForkedProcess
-
-PLAYED = SERVICE_ATTACKS if EVIDENCE else {attack.danger: attack for attack in SERVICE_ATTACKS}.values()
 
 ROWS: list[Any] = [
     pytest.param(attack, id=attack.id, marks=[pytest.mark.docker] if attack.image else [pytest.mark.slow])
-    for attack in PLAYED
+    for attack in of_this_lane(SERVICE_ATTACKS)
 ]
 
 

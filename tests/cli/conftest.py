@@ -36,7 +36,7 @@ SMALL = ("game.options.width=10", "game.options.height=10")
 """For house agents that play until the board is full."""
 
 TINY = ("game.options.width=6", "game.options.height=6")
-"""For those whose game may be over in a moment."""
+"""For games whose length does not matter."""
 
 SHORT_CLOCK = ("clock.turn_ms=4000", "clock.tolerance_ms=200", "clock.courtesy_ms=300")
 

@@ -463,7 +463,7 @@ def test_invalid_move_loses(square: tuple[int, int]) -> None:
     ],
 )
 def test_gibberish_is_quoted_and_cannot_be_more_than_that(said: str, quoted: str) -> None:
-    """Blanks around it are left out, as the manager does; what is not printable ASCII is escaped, a tab a blank."""
+    """Blanks around it are left out, as the manager does. A tab becomes a blank, what is not printable an escape."""
     game = classical()
     game.apply(Reply(ReplyKind.UNREADABLE, said))
 

@@ -69,7 +69,7 @@ def places(value: Any, path: Path_ = ()) -> Iterator[Path_]:
 
 
 def chosen(game: str, key: str, document: Any) -> Iterator[Path_]:
-    """Places of a record that are to be changed: in the full lane the first game, and what the second has besides."""
+    """The places to change. In the full lane the second game has only those that the first one lacks."""
     first = set() if EVIDENCE or game == "crash" else {*places(json.loads(GAMES["crash"]().to_json())[key], (key,))}
     return (path for path in places(document[key], (key,)) if path not in first)
 

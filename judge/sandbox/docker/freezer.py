@@ -67,7 +67,7 @@ class FileFreezer(Freezer):
 
 
 PROOFS = 5
-"""On a busy host runc gives up with "unable to freeze" while a process waits for the disk."""
+"""Attempts to pause before a game. runc refuses ("unable to freeze") while a process waits for the disk."""
 
 
 class EnginePause(Freezer):
@@ -82,7 +82,10 @@ class EnginePause(Freezer):
         self._frozen = False
 
     def prove(self) -> "EnginePause":
-        """Pause once before an agent runs: later failures are caused by the agent. Raises HostError."""
+        """Pause before an agent runs, so that later failures are caused by the agent.
+
+        Raises HostError if each of `PROOFS` attempts fails.
+        """
         for left in reversed(range(PROOFS)):
             try:
                 self._engine.pause(self._container)

@@ -340,7 +340,7 @@ FLAWS = {
         "wins in one: it answered",
         "may be for another position",
     ),
-    "talks behind its moves": (
+    "talks after its moves": (
         flawed.answering(
             f"import time\nprint(answer, flush=True)\nif {A_MOVE} and len(agent.board.stones) < 8:\n"
             "    time.sleep(0.1)\n    print('MESSAGE easy')"
@@ -405,7 +405,7 @@ KEPT = (
     "answers TURN by a square that is taken",
     "does not know RESTART",
     "takes all stones of a board for its opponent's",
-    "talks behind its moves",
+    "talks after its moves",
     "prints without an end",
     "stays when it is over",
     "takes more memory than there is",
