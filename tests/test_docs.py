@@ -142,7 +142,7 @@ def test_page_on_new_games_shows_the_actual_package() -> None:
 def test_authors_page_states_the_enforced_limits() -> None:
     text = (ROOT / "docs/authors.md").read_text()
     policy = load_policy("gomocup-standard")
-    limits, folders = policy.limits, policy.folders
+    limits, folders = policy.enforced(), policy.folders
 
     assert f"usually up to {IntakePolicy().limits.upload_bytes >> 20} MiB" in text
     assert f"{limits.memory_bytes >> 20} MiB, sent as `INFO max_memory`" in text

@@ -198,7 +198,7 @@ def _options_field(manifest: AgentManifest, protocol: str, policy: Policy) -> st
     place = f"{manifest.name}: {MANIFEST}: options"
     if not entry.agent_options:
         raise InputError(sentence(f"{place}: the protocol {protocol} has no engine options; remove the section"))
-    memory_bytes = policy.limits.memory_bytes or policy.limits.ceiling_bytes
+    memory_bytes = policy.limits.cap_bytes
     known: set[str] = set()
     for name, value in manifest.options.items():
         kind = name.lower()

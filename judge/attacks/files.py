@@ -7,7 +7,14 @@ from dataclasses import replace
 
 from judge.attacks.attack import BY_ITSELF, NOT_PERMITTED, Attack, Control, Expected, Observed, Opponent
 from judge.attacks.fixtures import CANARY_TEXT, canary, killed_judge
-from judge.attacks.weak_box import allowing, unfiltered, with_shared_scratch, with_the_scene
+from judge.attacks.weak_box import (
+    allowing,
+    unfiltered,
+    with_more_shared_memory,
+    with_shared_scratch,
+    with_the_scene,
+    with_ulimit,
+)
 
 FULL = frozenset({"ENOSPC"})
 ABSENT = NOT_PERMITTED | {"ENOENT", "EROFS", "ENXIO", "ENOTDIR"}
@@ -15,7 +22,6 @@ FOLDER_MIB = 20
 OVER = "30"
 
 CAPPED = {
-    "limits": {"file_bytes": 64 << 20},
     "folders": {"temporary_bytes": FOLDER_MIB << 20, "temporary_inodes": 2048},
 }
 LARGER = {"folders": {"temporary_bytes": 64 << 20}}
@@ -57,7 +63,7 @@ ON_FILES = (
         danger="a copy of the folder would have 10 GiB", policy=CAPPED,
         expected=Expected(denied=("sparse",), by=frozenset({"EFBIG"})),
         control=Control(
-            off="the largest file: it is 16 GiB", policy={"limits": {"file_bytes": 16 << 30}},
+            off="the largest file: it is 16 GiB", weaken=with_ulimit("fsize", 16 << 30),
             expected=Expected(got=("sparse",)),
         ),
     ),
@@ -167,7 +173,7 @@ ON_FILES = (
         words=("shared-memory", "8", "2000"), danger=FILLED,
         expected=Expected(denied=("shared-memory", "shared-files"), by=FULL),
         control=Control(
-            off="the quota: it is 64 MiB", policy={"limits": {"shm_bytes": 64 << 20}},
+            off="the quota: it is 64 MiB", weaken=with_more_shared_memory,
             expected=Expected(got=("shared-memory", "shared-files")),
         ),
     ),

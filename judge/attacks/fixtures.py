@@ -102,7 +102,7 @@ def bystanders(_directory: Path) -> Iterator[Mapping[str, str]]:
 def hoarder(_directory: Path) -> Iterator[Mapping[str, str]]:
     """Agent `{hoarder}` of another game in the same seat, which uses up its user's limits."""
     policy = BoxPolicy()
-    with closing(claim_user(policy)) as user:
+    with closing(claim_user()) as user:
         tenant = Tenant("attack", build_attacks(), HOARD, "native", 0, "hoarder", uid=user.uid)
         with closing(open_box("docker", tenant, Limits(), policy)) as box:
             box.prepare()

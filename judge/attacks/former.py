@@ -20,7 +20,7 @@ from judge.attacks.weak_box import (
 from judge.sandbox.docker.renewal import Renewal, UncleanError, helper
 
 KEPT: Mapping[str, Mapping[str, Any]] = {
-    "box": {"reuse": "agent", "seccomp": "native", "transport": "auto"},
+    "box": {"reuse": "agent", "seccomp_of": {}, "transport": "auto"},
     "clock": {"close_ms": 10000},
 }
 """With a long close limit: a killed agent's box would not be reused."""

@@ -16,6 +16,7 @@ from judge.attacks.streams import ON_STREAMS
 from judge.attacks.weak_box import allowing, both, with_ulimit
 from judge.attacks.weak_judge import UnchargedWire, hasty_referee
 from judge.games.types import Verdict
+from judge.referee.fault_finder import STILL_MS
 from judge.referee.transcript import EntryKind
 from judge.referee.wire import StoppedCpu
 
@@ -178,8 +179,7 @@ def _pays_for_its_calls(seen: Observed) -> str:
     if wrong := _has_saved(seen):
         return wrong
     is_denied = any("denied page-table" in note for note in seen.attacker.notes)
-    still_ms = seen.record.spec.policy.clock.still_ms
-    if is_denied or (seen.attacker.fault and seen.attacker.lingered_cpu_ms > still_ms):
+    if is_denied or (seen.attacker.fault and seen.attacker.lingered_cpu_ms > STILL_MS):
         return ""
     return f"it used {seen.attacker.lingered_cpu_ms:.0f} ms after its kill, and has no failure"
 

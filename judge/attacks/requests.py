@@ -77,7 +77,7 @@ ON_THE_JUDGES_TIME = (
     Attack(
         id="O10", title="prints thousands of lines after its answer", program="requests", words=("burst", "8000"),
         danger="the judge would read them in its opponent's time", opponent=Opponent("think", 200),
-        policy={"bytes": {"turn_bytes": 8 << 20, "game_bytes": 64 << 20}},
+        policy={"bytes": {"game_bytes": 16 << 20}},
         expected=Expected(did={"lines": 8000}, proof=_was_read_before),
         control=Control(
             off="reading all output before the next request", wire=UnreadWire,

@@ -16,12 +16,14 @@ from judge.attacks.weak_box import (
     as_the_hoarder,
     both,
     unfiltered,
+    with_all_addresses,
     with_core_dumps,
     with_new_privileges,
     with_writable_proc,
 )
-from judge.attacks.weak_judge import UnchargedWire, UnwatchedWire
+from judge.attacks.weak_judge import UnchargedWire, UnwatchedWire, with_constants
 from judge.games.types import Verdict
+from judge.referee import fault_finder
 from judge.referee.transcript import EntryKind
 from judge.referee.wire import RanOn
 
@@ -205,13 +207,15 @@ LONGEST = ("page-table", "511")
 ROBBED = "an honest agent would lose by the time that its opponent took"
 LONG_MS = 50
 """Shorter than such a call, even on a fast host."""
-STRICT = {"clock": {"still_ms": LONG_MS}}
+STRICT = with_constants(fault_finder, STILL_MS=LONG_MS)
+PATIENT = with_constants(fault_finder, STILL_MS=60000)
 
 RAN_ON = Expected(verdict=Verdict.TURN_TIME, because="did not stop when its turn was over")
 CLOSED = Expected(denied=("page-table",))
 DUMPS = "the ban on dumps of a process, which closes its page table"
 THINKS_MS = 200
-NOBODY_WAITS = {"clock": {"still_ms": 1, "ran_on_ms": 10**6, "turn_ms": THINKS_MS}}
+NOBODY_WAITS = with_constants(fault_finder, STILL_MS=1, RAN_ON_MS=10**6)
+IN_TURN = {"clock": {"turn_ms": THINKS_MS}}
 """The opponent uses two thirds of its time on the core of the call."""
 
 
@@ -235,10 +239,10 @@ def _box_outlived_the_game(seen: Observed) -> str:
 ON_THE_OPPONENT = (
     Attack(
         id="O1", title="makes a long system call after its answer", program="calls", words=("in-the-turn", *LONGEST),
-        danger=ROBBED, policy=STRICT, opponent=Opponent("work", THINKS_MS), expected=CLOSED,
+        danger=ROBBED, opponent=Opponent("work", THINKS_MS), expected=CLOSED,
         control=Control(
             off=f"{DUMPS}, waiting until it has stopped, and charging CPU time of stopped boxes",
-            shares_files=True, policy=NOBODY_WAITS, wire=UnchargedWire,
+            shares_files=True, policy=IN_TURN, scene=NOBODY_WAITS, wire=UnchargedWire,
             expected=Expected(
                 verdict=Verdict.TURN_TIME, against_opponent=True, because="did not answer", got=CLOSED.denied
             ),
@@ -246,21 +250,23 @@ ON_THE_OPPONENT = (
     ),
     Attack(
         id="O1.charged", title="makes a long system call after its answer, shorter than the judge waits",
-        program="calls", words=("in-the-turn", *LONGEST), danger=ROBBED, policy={"clock": {"still_ms": 60000}},
-        expected=CLOSED,
-        control=Control(off=DUMPS, shares_files=True, expected=Expected(got=CLOSED.denied, proof=_is_charged)),
+        program="calls", words=("in-the-turn", *LONGEST), danger=ROBBED, expected=CLOSED,
+        control=Control(
+            off=DUMPS, shares_files=True, scene=PATIENT, expected=Expected(got=CLOSED.denied, proof=_is_charged)
+        ),
     ),
     Attack(
         id="O2", title="makes a long system call in its opponent's start-up", program="calls",
-        words=("in-the-start", *LONGEST), danger=ROBBED, policy=STRICT, expected=CLOSED,
-        control=Control(off=DUMPS, shares_files=True, expected=RAN_ON),
+        words=("in-the-start", *LONGEST), danger=ROBBED, expected=CLOSED,
+        control=Control(off=DUMPS, shares_files=True, scene=STRICT, expected=RAN_ON),
     ),
     Attack(
         id="O3", title="makes a long system call after the game, so that it cannot be killed", program="calls",
         words=("at-the-end", *LONGEST), danger="an agent could turn a lost game into a void, and stop a contest",
-        policy={"clock": {"close_ms": 1, "still_ms": 60000}}, expected=CLOSED,
+        policy={"clock": {"close_ms": 1}}, expected=CLOSED,
         control=Control(
-            off=DUMPS, shares_files=True, expected=Expected(got=CLOSED.denied, proof=_box_outlived_the_game)
+            off=DUMPS, shares_files=True, scene=PATIENT,
+            expected=Expected(got=CLOSED.denied, proof=_box_outlived_the_game)
         ),
     ),
     Attack(
@@ -268,8 +274,8 @@ ON_THE_OPPONENT = (
         words=("in-the-turn", "mincore", "20"), danger=ROBBED, engine_allows=("mincore",),
         expected=Expected(denied=("mincore",)),
         control=Control(
-            off="the filter of system calls, and the limit of address space", weaken=unfiltered,
-            policy={"limits": {"address_bytes": 0}}, expected=replace(RAN_ON, got=("mincore",)),
+            off="the filter of system calls, and the limit of address space",
+            weaken=both(unfiltered, with_all_addresses), expected=replace(RAN_ON, got=("mincore",)),
         ),
     ),
     Attack(
@@ -278,8 +284,8 @@ ON_THE_OPPONENT = (
         policy={"box": {"freeze": "engine"}}, engine_allows=("mincore",), is_quick=False,
         expected=Expected(denied=("mincore",)),
         control=Control(
-            off="the filter of system calls, and the limit of address space", weaken=unfiltered,
-            policy={"limits": {"address_bytes": 0}}, expected=replace(RAN_ON, got=("mincore",)),
+            off="the filter of system calls, and the limit of address space",
+            weaken=both(unfiltered, with_all_addresses), expected=replace(RAN_ON, got=("mincore",)),
         ),
     ),
     Attack(
@@ -287,8 +293,9 @@ ON_THE_OPPONENT = (
         words=("in-the-turn", "populate", "20"), danger=ROBBED, engine_allows=("populate",),
         expected=Expected(denied=("populate",), by=NOT_PERMITTED | {"EINVAL"}),
         control=Control(
-            off="the filter of system calls, and the limit of address space", weaken=unfiltered,
-            policy={"clock": {"still_ms": 200}, "limits": {"address_bytes": 0}},
+            off="the filter of system calls, and the limit of address space",
+            weaken=both(unfiltered, with_all_addresses),
+            scene=with_constants(fault_finder, STILL_MS=200),
             expected=replace(RAN_ON, got=("populate",)),
         ),
     ),

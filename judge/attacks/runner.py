@@ -34,13 +34,11 @@ from judge.sandbox.docker.renewal import Renewal
 from judge.sandbox.host_activity.core_use import CoreUse
 
 OPPONENT = "house-instant"
-CLOCK = ClockPolicy(
-    turn_ms=20000, match_ms=0, tolerance_ms=100, start_ms=20000, courtesy_ms=1000, close_ms=500, starved_share=1
-)
+CLOCK = ClockPolicy(turn_ms=20000, match_ms=0, tolerance_ms=100, start_ms=20000, close_ms=500, starved_share=1)
 """Long, so that only attacks on the clock can lose by it."""
 
 MILLISECONDS = re.compile("([0-9]+)ms")
-SCALED = ("turn_ms", "tolerance_ms", "start_ms", "courtesy_ms", "close_ms")
+SCALED = ("turn_ms", "tolerance_ms", "start_ms", "close_ms")
 """Longer on a slow host; the time to stop is measured."""
 
 LARGE_BOARD = {"width": 40, "height": 40, "rule": "freestyle"}
@@ -115,7 +113,7 @@ class Suite:
         self._slower = slower
         self._policy = self._changed(suite_policy(policy), {"clock": {name: getattr(CLOCK, name) for name in SCALED}})
         self._starved_share = policy.clock.starved_share
-        self._has_engine_profile = policy.box.seccomp == seccomp.ENGINE
+        self._has_engine_profile = policy.box.seccomp_of.get("native") == seccomp.ENGINE
         self._slot, self._pair = slot, pair
         self._programs = build_attacks()
         self._opponent = build_house_agents()[OPPONENT]

@@ -6,21 +6,20 @@ from pathlib import Path
 from judge.attacks.attack import BY_ITSELF, Attack, Control, Expected, Observed, Opponent
 from judge.attacks.cpu import FARMED, LATE, LONGER, PATIENT, SPAN, TURN, patient
 from judge.attacks.weak_box import allowing
-from judge.attacks.weak_judge import RestlessWire
+from judge.attacks.weak_judge import RestlessWire, with_constants
 from judge.catalog.files import write_exports
 from judge.games.types import Verdict
+from judge.referee import play, side
+from judge.referee.bounds import STDERR_BYTES
 from judge.referee.transcript import EntryKind
 
 GIBIBYTE = str(1 << 20)
 """KiB."""
 SOME = "2048"
 FEW = "512"
-BOUNDS = {"bytes": {"turn_bytes": 1 << 20, "game_bytes": 16 << 20, "stderr_bytes": 1 << 20}}
-NARROW = {"bytes": {"turn_bytes": 1 << 18, "game_bytes": 8 << 20}}
-WIDE = Control(
-    off="the bound of a turn: it is 8 MiB",
-    policy={"bytes": {"turn_bytes": 8 << 20, "game_bytes": 16 << 20, "least_bytes": 1}},
-)
+BOUNDS = {"bytes": {"game_bytes": 2 << 20}}
+NARROW = {"bytes": {"game_bytes": 1 << 19}}
+WIDE = Control(off="the bound of a turn: it is 512 MiB", policy={"bytes": {"game_bytes": 1 << 30}})
 SIPS = "6000"
 """Writes of 128 bytes: three times a turn's limit under `NARROW`."""
 MORE_SIPS = "30000"
@@ -46,8 +45,7 @@ def _stays_flat(seen: Observed) -> str:
 
 def _keeps_a_bound_of_stderr(seen: Observed) -> str:
     kept = len(seen.bytes_of(EntryKind.STDERR))
-    bound = seen.record.spec.policy.bytes.stderr_bytes
-    return _stays_flat(seen) if kept == bound else f"{kept} bytes of stderr were kept, not {bound}"
+    return _stays_flat(seen) if kept == STDERR_BYTES else f"{kept} bytes of stderr were kept, not {STDERR_BYTES}"
 
 
 def _is_slowed(seen: Observed) -> str:
@@ -122,7 +120,7 @@ BY_PRINTING = (
         id="E2", title="floods stderr", program="streams", words=("stderr", "8192"), danger=TOO_MUCH, policy=BOUNDS,
         expected=Expected(proof=_keeps_a_bound_of_stderr),
         control=Control(
-            off="the bound of stderr: it is 16 MiB", policy={"bytes": {"stderr_bytes": 16 << 20}},
+            off="the bound of stderr: it is 16 MiB", scene=with_constants(play, STDERR_BYTES=16 << 20),
             expected=Expected(proof=_keeps_all_of_stderr),
         ),
     ),
@@ -168,7 +166,8 @@ BY_PRINTING = (
         danger=TOO_MUCH, policy=NARROW,
         expected=Expected(verdict=Verdict.OUTPUT, because="the bound of a turn", proof=_stays_short),
         control=Control(
-            off="the minimum count of a line: it is 1 byte", policy=WIDE.policy, words=("sip-lines", MORE_SIPS),
+            off="the minimum count of a line: it is 1 byte", words=("sip-lines", MORE_SIPS),
+            scene=with_constants(side, MIN_COUNT_BYTES=1),
             expected=Expected(proof=_grows_long),
         ),
     ),
@@ -271,7 +270,7 @@ ON_STREAMS = (
         words=("out-of-turn", GIBIBYTE), danger=TOO_MUCH, policy={**BOUNDS, "box": {"freeze": "none"}},
         opponent=Opponent("think", 400), expected=Expected(verdict=Verdict.OUTPUT, proof=_keeps_a_bound_of_stdout),
         control=Control(
-            off="the bound of a turn: it is 8 MiB", words=("out-of-turn", SOME), policy=WIDE.policy,
+            off=WIDE.off, words=("out-of-turn", SOME), policy=WIDE.policy,
             expected=Expected(),
         ),
     ),

@@ -12,7 +12,7 @@ from judge.attacks.attack import Weakening
 from judge.sandbox import BoxKind, open_box
 from judge.sandbox.box import Box, BoxPolicy, Limits, Tenant
 from judge.sandbox.docker.docker_box import DockerBox
-from judge.sandbox.docker.hardening import INIT_USER
+from judge.sandbox.docker.hardening import INIT_USER, SHARED_MEMORY
 from judge.sandbox.docker.images import RuntimeImage
 from judge.sandbox.docker.kept import Reuse
 from judge.sandbox.docker.renewal import Renewal
@@ -126,6 +126,18 @@ def with_ulimit(name: str, value: int) -> Weakening:
         config["HostConfig"]["Ulimits"] = [*limits, {"Name": name, "Soft": value, "Hard": value}]
 
     return weaken
+
+
+def with_more_shared_memory(config: Config, _names: Names) -> None:
+    """Make /dev/shm 64 MiB large."""
+    tmpfs = config["HostConfig"]["Tmpfs"]
+    options = re.sub(r"\bsize=\d+", f"size={64 << 20}", tmpfs[SHARED_MEMORY])
+    tmpfs[SHARED_MEMORY] = re.sub(r"\bnr_inodes=\d+", "nr_inodes=16384", options)
+
+
+def with_all_addresses(config: Config, _names: Names) -> None:
+    """Do not limit the address space."""
+    config["Entrypoint"][1] = "0"
 
 
 def both(*weakenings: Weakening) -> Weakening:

@@ -2,9 +2,13 @@
 
 import select
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from types import ModuleType
 from typing import Any
 
+from judge.attacks.attack import Scene
 from judge.games.gomoku.requests import StonesRequest
 from judge.protocols.gomocup import Gomocup
 from judge.protocols.types import AgentProtocol, Effect
@@ -15,6 +19,21 @@ from judge.referee.side import Dialogue
 from judge.referee.spec import GameSpec
 from judge.referee.wire import Happening, Wire
 from judge.sandbox.box import EventSource
+
+
+def with_constants(module: ModuleType, **values: int) -> Scene:
+    """Give constants of a module other values."""
+
+    @contextmanager
+    def scene(_directory: Path) -> Iterator[Mapping[str, str]]:
+        before = {name: getattr(module, name) for name in values}
+        vars(module).update(values)
+        try:
+            yield {}
+        finally:
+            vars(module).update(before)
+
+    return scene
 
 
 class SpinningWire(LiveWire):

@@ -32,6 +32,8 @@ from judge.contest.attempts import EndedAttempt, Job
 from judge.contest.estimate import longest_game_s
 from judge.contest.host_setup import KEEPER
 from judge.contest_games import ScheduledGame
+from judge.referee.clock import COURTESY_MS, SYNC_MS
+from judge.referee.fault_finder import STILL_MS
 from judge.referee.policy import Policy
 from judge.referee.spec import GameSpec
 from judge.sandbox.archive import Capacity
@@ -455,8 +457,8 @@ def answer_s(policy: Policy) -> float:
     plies = policy.bounds().plies
     turn_ms = clock.answer_ms + clock.tolerance_ms
     played_s = longest_game_s(policy) or plies * turn_ms / 1000
-    around_ms = 2 * (clock.start_ms + clock.sync_ms + 4 * clock.courtesy_ms + clock.close_ms)
-    pauses_s = min(played_s, clock.still_ms * plies / 1000)
+    around_ms = 2 * (clock.start_ms + SYNC_MS + 4 * COURTESY_MS + clock.close_ms)
+    pauses_s = min(played_s, STILL_MS * plies / 1000)
     return SETUP_S + 2 * (played_s + around_ms / 1000) + pauses_s
 
 

@@ -25,7 +25,7 @@ from judge.sandbox.docker.hardening import container_config
 from judge.sandbox.docker.images import ImageState, listing, runtime_image
 from judge.sandbox.docker.requirements import maps_users
 from judge.sandbox.docker.run_in_box import Command, run_in_box
-from judge.sandbox.docker.seccomp import load_profile
+from judge.sandbox.docker.seccomp import NATIVE, load_profile
 from judge.sandbox.host_activity.core_use import counts_interrupts
 from judge.sandbox.machine import cores
 from judge.sandbox.machine.users import claim_user
@@ -85,7 +85,7 @@ class BoxTrial:
 
 def try_boxes() -> BoxTrial:
     """Test a box and a volume. Raises HostError."""
-    policy = BoxPolicy(start_timeout_s=PATIENCE_S)
+    policy = BoxPolicy()
     with owned_directory() as program:
         program.chmod(0o755)
         tenant = Tenant("probe", program, ("probe",), "native", 0, "probe")
@@ -123,7 +123,7 @@ def _found_inside(tenant: Tenant, policy: BoxPolicy) -> int:
     options = {"type": "tmpfs", "device": "tmpfs", "o": f"size={FOLDER_BYTES},nr_inodes=16,mode=0777"}
     driver = {"Name": "local", "Options": options}
     volume = {"Type": "volume", "Target": "/probe", "VolumeOptions": {"DriverConfig": driver}}
-    with closing(claim_user(policy)) as user, closing(Engine(PATIENCE_S)) as engine:
+    with closing(claim_user()) as user, closing(Engine(PATIENCE_S)) as engine:
         config = container_config(
             image=runtime_image("native"),
             command=["-c", SCRIPT],
@@ -154,7 +154,7 @@ def _surface(program: Path, policy: BoxPolicy) -> KernelSurface:
     result = run_in_box(command, policy, output)
     if not result.is_success:
         raise HostError(f"a box could not count what it can reach of the kernel: {result.report}, {result.stderr}")
-    return KernelSurface(len(load_profile(policy.seccomp).calls), *map(int, output.getvalue().split()))
+    return KernelSurface(len(load_profile(NATIVE).calls), *map(int, output.getvalue().split()))
 
 
 ENGINE_TIMEOUT_S = 10.0
@@ -193,7 +193,6 @@ class Host:
     files: Mapping[str, str] = field(default_factory=dict)
     settings: Mapping[str, str] = field(default_factory=dict)
     """Values by name: `kernel.core_pattern`."""
-    users: Mapping[int, str] = field(default_factory=dict)
     samples: tuple[str, str] = ("", "")
     """/proc/stat twice, at most a second apart, while the judge was idle."""
     free_bytes: Mapping[str, int] = field(default_factory=dict)
@@ -221,8 +220,6 @@ def read_host(settings: Sequence[str], pause_s: float = 1.0) -> Host:
         paths += Path("/sys").glob(pattern)
     files = {str(path): text for path in paths if (text := _text(path)) is not None}
     values = {name: _text(SETTINGS / name.replace(".", "/")) for name in settings}
-    import pwd  # missing on Windows, where records can be read
-
     before = _text(Path("/proc/stat")) or ""
     time.sleep(pause_s)
     samples = (before, _text(Path("/proc/stat")) or "")
@@ -233,7 +230,6 @@ def read_host(settings: Sequence[str], pause_s: float = 1.0) -> Host:
         cores=tuple(sorted(cores.available())),
         files=files,
         settings={name: text.strip() for name, text in values.items() if text is not None},
-        users={user.pw_uid: user.pw_name for user in pwd.getpwall()},
         samples=samples,
         free_bytes=_free(engine or {}),
         engine_at=os.environ.get("DOCKER_HOST", ""),

@@ -9,6 +9,8 @@ from typing import Any
 from judge.base.text import decode, mib, printable
 from judge.games.types import SEATS, Verdict
 from judge.referee.blame import TABLE, BlameRow, Evidence
+from judge.referee.clock import SYNC_MS
+from judge.referee.fault_finder import RAN_ON_MS, STILL_MS
 from judge.referee.spec import ClockRecord, GameRecord, RecordFile
 from judge.referee.transcript import Entry, EntryKind, decode_span, unseal
 from judge.referee.verdict_help import RULED
@@ -131,13 +133,13 @@ def _last(entries: Sequence[Entry], holds: Callable[[Entry], bool]) -> int:
 def _clock(record: GameRecord, seat: int, evidence: Evidence | None) -> tuple[float | None, int | None]:
     clock = record.spec.policy.clock
     if evidence is not None and evidence.lingered_cpu_ms is not None:
-        return evidence.lingered_cpu_ms, clock.still_ms
+        return evidence.lingered_cpu_ms, STILL_MS
     if evidence is not None and evidence.stopped_cpu_ms is not None:
-        return evidence.stopped_cpu_ms, clock.ran_on_ms
+        return evidence.stopped_cpu_ms, RAN_ON_MS
     if evidence is not None and evidence.ran_on_cpu_ms is not None:
-        return evidence.ran_on_cpu_ms, clock.ran_on_ms
+        return evidence.ran_on_cpu_ms, RAN_ON_MS
     if evidence is not None and evidence.ran_on_ms is not None:
-        return evidence.ran_on_ms, clock.still_ms
+        return evidence.ran_on_ms, STILL_MS
     if evidence is not None:
         return evidence.charged_ms, evidence.allowed_ms
     plies = [ply for ply in record.plies if ply.seat == seat]
@@ -163,11 +165,9 @@ _KEYS: Mapping[Verdict, tuple[str, ...]] = {
         "limits.memory_bytes",
         "folders.temporary_bytes",
         "folders.persistent_bytes",
-        "limits.scratch_bytes",
-        "limits.shm_bytes",
     ),
-    Verdict.OUTPUT: ("bytes.turn_bytes", "bytes.game_bytes"),
-    Verdict.VOID: ("clock.starved_share", "clock.waited_share", "attempts"),
+    Verdict.OUTPUT: ("bytes.game_bytes",),
+    Verdict.VOID: ("clock.starved_share", "attempts"),
     Verdict.ILLEGAL: ("game.name", "game.options"),
     Verdict.FOUL: ("game.name", "game.options"),
     Verdict.UNREADABLE: ("game.protocol", "protocol"),
@@ -179,17 +179,15 @@ _KEYS: Mapping[Verdict, tuple[str, ...]] = {
 def _rules(record: GameRecord, seat: int, verdict: Verdict, evidence: Evidence | None) -> Iterator[PolicyKey]:
     policy = record.spec.policy.model_dump(mode="json")
     clock = record.spec.policy.clock
+    turn_ms = (clock.controls[seat].turn_ms or 0) + clock.tolerance_ms
+    is_late_to_sync = (
+        verdict is Verdict.TURN_TIME and evidence is not None and evidence.allowed_ms == SYNC_MS != turn_ms
+    )
+    if is_late_to_sync or (evidence is not None and evidence.has_run_on):
+        return  # the same under every policy
     keys = _KEYS.get(verdict, ())
-    if evidence is not None and evidence.has_run_on:
-        keys = ("clock.still_ms", "clock.ran_on_ms")
-    elif clock.control is not None and verdict in (Verdict.TURN_TIME, Verdict.MATCH_TIME):
+    if clock.control is not None and verdict in (Verdict.TURN_TIME, Verdict.MATCH_TIME):
         keys = ("clock.control", "clock.tolerance_ms")
-    elif verdict is Verdict.TURN_TIME and not clock.turn_ms:
-        keys = ("clock.asap_ms", "clock.tolerance_ms")
-    if verdict is Verdict.TURN_TIME and (evidence is None or not evidence.has_run_on):
-        turn = (clock.controls[seat].turn_ms or 0) + clock.tolerance_ms
-        if evidence is not None and evidence.allowed_ms == clock.sync_ms != turn:
-            keys = ("clock.sync_ms",)
     for key in keys:
         value: Any = policy
         for word in key.split("."):

@@ -87,7 +87,7 @@ class Evidence(BaseModel):
     lingered_ms: float | None = None
     lingered_cpu_ms: float | None = None
     bytes_read: int = 0
-    """Output since the last answer or in the game. A line counts at least `bytes.least_bytes`."""
+    """Output since the last answer or in the game. A line counts at least `bounds.MIN_COUNT_BYTES`."""
     detail: str = ""
     """The host's error, or the place of the judge's."""
 
@@ -108,20 +108,15 @@ class BlameRow:
     """`verdict` applies if the cause is in `causes` and `holds` is true."""
 
     causes: frozenset[Cause]
-    holds: Callable[[Evidence, "Thresholds"], bool]
+    holds: Callable[[Evidence, float], bool]
     verdict: Verdict
     because: Callable[[Evidence], str]
     when: str
     example: Evidence
 
 
-@dataclass(frozen=True, slots=True)
-class Thresholds:
-    """The policy's numbers that the table uses."""
-
-    starved_share: float
-    waited_share: float
-
+WAITED_SHARE = 0.5
+"""An overrun is void only if the agent waited for a core, or slept, for this share of the time that was taken."""
 
 LATE = frozenset({Cause.START_TIME, Cause.TURN_TIME, Cause.MATCH_TIME})
 
@@ -133,26 +128,24 @@ NO_SEAT = frozenset({Cause.HOST, Cause.JUDGE})
 _ANY_FAULT = frozenset(Cause) - NO_SEAT
 
 
-def _always(_evidence: Evidence, _thresholds: Thresholds) -> bool:
+def _always(_evidence: Evidence, _starved_share: float) -> bool:
     return True
 
 
-def _starved(evidence: Evidence, thresholds: Thresholds) -> bool:
+def _starved(evidence: Evidence, starved_share: float) -> bool:
     taken, waited = evidence.others_share, evidence.waited_share
-    if taken is None or taken <= thresholds.starved_share:
+    if taken is None or taken <= starved_share:
         return False
-    return waited is None or waited >= thresholds.waited_share * taken
+    return waited is None or waited >= WAITED_SHARE * taken
 
 
-def _judge_paused(evidence: Evidence, _thresholds: Thresholds) -> bool:
+def _judge_paused(evidence: Evidence, _starved_share: float) -> bool:
     return bool(evidence.judge_paused_ms) and evidence.charged_ms < evidence.allowed_ms
 
 
-def _stalled(evidence: Evidence, thresholds: Thresholds) -> bool:
+def _stalled(evidence: Evidence, starved_share: float) -> bool:
     return any(
-        stalled is not None
-        and stalled > thresholds.starved_share
-        and (slept is None or slept >= thresholds.waited_share * stalled)
+        stalled is not None and stalled > starved_share and (slept is None or slept >= WAITED_SHARE * stalled)
         for stalled, slept in _stalls_of(evidence)
     )
 
@@ -164,8 +157,8 @@ def _stalls_of(evidence: Evidence) -> list[tuple[float | None, float | None]]:
     ]
 
 
-def _reported(*kinds: str) -> Callable[[Evidence, Thresholds], bool]:
-    def holds(evidence: Evidence, _thresholds: Thresholds) -> bool:
+def _reported(*kinds: str) -> Callable[[Evidence, float], bool]:
+    def holds(evidence: Evidence, _starved_share: float) -> bool:
         report = evidence.report
         return (None if report is None else ProcessReport.decode(report.encode()).kind) in kinds
 
@@ -176,11 +169,11 @@ def _number_of(evidence: Evidence) -> int:
     return 0 if evidence.report is None else ProcessReport.decode(evidence.report.encode()).number
 
 
-def _killed_below_cap(evidence: Evidence, _thresholds: Thresholds) -> bool:
+def _killed_below_cap(evidence: Evidence, _starved_share: float) -> bool:
     return bool(evidence.oom_kills) and evidence.reached_cap is False
 
 
-def _beyond_kernel_limit(evidence: Evidence, _thresholds: Thresholds) -> bool:
+def _beyond_kernel_limit(evidence: Evidence, _starved_share: float) -> bool:
     peak, limit = evidence.kernel_peak_bytes, evidence.kernel_limit_bytes
     return peak is not None and limit is not None and peak > limit
 
@@ -378,7 +371,7 @@ TABLE: tuple[BlameRow, ...] = (
         Verdict.VOID,
         _starved_words,
         "it was late, other processes took more of its cores than the policy's `clock.starved_share`, and it waited "
-        "for a core for at least `clock.waited_share` of what they took",
+        "for a core for at least half of what they took",
         _OVERRUN.model_copy(update={"others_share": 0.43, "waited_share": 0.41}),
     ),
     BlameRow(
@@ -387,7 +380,7 @@ TABLE: tuple[BlameRow, ...] = (
         Verdict.VOID,
         _stalled_words,
         "it was late, the kernel stalled the judge's probe process, which no agent can reach, for more of the time "
-        "than the policy's `clock.starved_share`, and the agent slept for at least `clock.waited_share` of the stall. "
+        "than the policy's `clock.starved_share`, and the agent slept for at least half of the stall. "
         "For `match-time`, this turn or all its turns together count",
         _OVERRUN.model_copy(update={"stalled_share": 0.62, "slept_share": 0.7}),
     ),
@@ -408,11 +401,11 @@ TABLE: tuple[BlameRow, ...] = (
         _always,
         Verdict.TURN_TIME,
         _ran_on_words,
-        "it kept running after its turn, and used more processor time than `clock.ran_on_ms` in this time: either for "
-        "the policy's `clock.still_ms` before its opponent could begin, or while it was stopped, for example because "
-        "a timer ended one of its processes. In all turns of its opponent together, it may use as much, or a quarter "
-        "of it a turn if that is more. After the kill of a box, `clock.still_ms` of processor time is the bound; then "
-        "the game's result is unchanged, and this counts as a failure",
+        "it kept running after its turn, and used more than 20 ms of processor time in this time: either for 1 s "
+        "before its opponent could begin, or while it was stopped, for example because a timer ended one of its "
+        "processes. In all turns of its opponent together, it may use as much, or 5 ms a turn if that is more. After "
+        "the kill of a box, 1 s of processor time is the bound; then the game's result is unchanged, and this counts "
+        "as a failure",
         Evidence(ran_on_ms=1000.2, ran_on_cpu_ms=998.7),
     ),
     BlameRow(
@@ -463,10 +456,10 @@ TABLE: tuple[BlameRow, ...] = (
 """Every cause has a row that always matches."""
 
 
-def judge(cause: Cause, evidence: Evidence, thresholds: Thresholds, seat: int) -> AgentFault | Void:
+def judge(cause: Cause, evidence: Evidence, starved_share: float, seat: int) -> AgentFault | Void:
     """The verdict on `seat`."""
     for row in TABLE:
-        if cause in row.causes and row.holds(evidence, thresholds):
+        if cause in row.causes and row.holds(evidence, starved_share):
             reason = row.because(evidence)
             if row.verdict is Verdict.VOID:
                 return Void(reason)
@@ -476,7 +469,7 @@ def judge(cause: Cause, evidence: Evidence, thresholds: Thresholds, seat: int) -
 
 def judge_failure(cause: Cause, detail: str) -> Void:
     """The verdict for a cause in `NO_SEAT`."""
-    verdict = judge(cause, Evidence(detail=detail), Thresholds(1, 1), NATURE)
+    verdict = judge(cause, Evidence(detail=detail), 1, NATURE)
     if not isinstance(verdict, Void):
         raise TypeError(f"{cause} is the failure of a seat")
     return verdict

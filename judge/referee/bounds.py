@@ -1,7 +1,7 @@
 r"""Upper bounds of a record's size and of the judge's memory under a policy.
 
 The rules and the agents' output limit bound a game's length: an answer is at least a line, and each
-line and transcript entry counts at least `least_bytes`. Stored per byte of output, at most:
+line and transcript entry counts at least `MIN_COUNT_BYTES`. Stored per byte of output, at most:
 
     in the transcript   6 characters of JSON (`\u00ff`)
     in the answer       6, limited to `SAID_BYTES` per answer (the answer and the search report)
@@ -12,6 +12,10 @@ from dataclasses import dataclass
 
 MAX_RECORD_BYTES = 448 << 20
 
+STDERR_BYTES = 1 << 18
+"""Stored bytes of an agent's stderr; the rest is discarded."""
+MIN_COUNT_BYTES = 128
+"""Minimum count of a line or a piece of stderr, because each has this cost for the judge."""
 SAID_BYTES = 5120
 """Per answer; protocols cut longer lines."""
 READ_BYTES = 1 << 17
@@ -40,17 +44,17 @@ class RecordBounds:
     memory_bytes: int
 
 
-def bounds(longest: int | None, game_bytes: int, stderr_bytes: int, least_bytes: int) -> RecordBounds:
+def bounds(longest: int | None, game_bytes: int) -> RecordBounds:
     """Bounds of a game with at most `longest` answers (None: unlimited). Bytes are per seat."""
     game_bytes += READ_BYTES
-    spoken = 2 * game_bytes // least_bytes
+    spoken = 2 * game_bytes // MIN_COUNT_BYTES
     plies = spoken if longest is None else min(longest, spoken)
     # One entry per read, plus one per line if private lines are cut out.
-    entries = 4 * game_bytes // least_bytes + 2 * stderr_bytes // least_bytes + PLY_ENTRIES * (plies + 2)
+    entries = (4 * game_bytes + 2 * STDERR_BYTES) // MIN_COUNT_BYTES + PLY_ENTRIES * (plies + 2)
     said = min(2 * game_bytes, plies * SAID_BYTES)
-    text = 2 * (game_bytes + stderr_bytes) + plies * PLY_BYTES
+    text = 2 * (game_bytes + STDERR_BYTES) + plies * PLY_BYTES
     record = (
-        2 * JSON_FACTOR * (game_bytes + stderr_bytes)
+        2 * JSON_FACTOR * (game_bytes + STDERR_BYTES)
         + (JSON_FACTOR + ECHO_FACTOR) * said
         + ENTRY_BYTES * entries
         + PLY_BYTES * plies

@@ -16,6 +16,13 @@ MS = 1_000_000
 _START, _SYNC = Wait.START, Wait.SYNC
 _MOST_MS = UNLIMITED_MS - 1
 
+SYNC_MS = 10_000
+"""Limit of the answer to a ready check before a request (AGI: ISREADY); charged to the turn and to the game."""
+COURTESY_MS = 1000
+"""Limit of an optional answer (ABOUT); not charged."""
+PERSON_MS = 86_400_000
+"""Limit of a human player's answer without a clock: one day."""
+
 PAID = (Wait.TURN, Wait.START, Wait.SYNC, Wait.ROW)
 
 
@@ -60,11 +67,11 @@ class SeatClock:
         turn = Limit(turn_ms * MS, policy.tolerance_ms * MS, Verdict.TURN_TIME)
         self._limits = {
             Wait.START: Limit(policy.start_ms * MS, 0, Verdict.START_TIME),
-            Wait.SYNC: Limit(policy.sync_ms * MS, 0, Verdict.TURN_TIME),
+            Wait.SYNC: Limit(SYNC_MS * MS, 0, Verdict.TURN_TIME),
             Wait.TURN: turn,
             Wait.ROW: turn,
-            Wait.PERSON: Limit(policy.person_ms * MS, 0, Verdict.TURN_TIME),
-            Wait.COURTESY: Limit(policy.courtesy_ms * MS, 0, None),
+            Wait.PERSON: Limit(PERSON_MS * MS, 0, Verdict.TURN_TIME),
+            Wait.COURTESY: Limit(COURTESY_MS * MS, 0, None),
             Wait.CLOSE: Limit(policy.close_ms * MS, 0, None),
         }
         self.charged_ns = 0

@@ -5,7 +5,7 @@ from collections.abc import MutableSequence, Sequence
 from judge.base.text import mib, sentence
 from judge.games.types import FAILURES, NATURE, SEATS, AgentFault, Verdict
 from judge.protocols.types import Note, Wait
-from judge.referee.blame import LATE_OR_DEAD, Cause, Evidence, Thresholds, judge
+from judge.referee.blame import LATE_OR_DEAD, Cause, Evidence, judge
 from judge.referee.clock import MS, Deadline
 from judge.referee.policy import BytesPolicy, ClockPolicy
 from judge.referee.side import Dialogue, FaultError, Ply, Side
@@ -14,8 +14,16 @@ from judge.referee.wire import Happening, Measured, RanOn, Wire
 REPORT_GRACE_NS = 2_000_000_000
 """Between PID 1's report and the end of file, in either order."""
 
+STILL_MS = 1000
+"""Time to stop after a turn, before the opponent's clock starts. Processor time in it is charged to the game. An agent
+that needs longer loses. A killed box that uses more is a failure.
+"""
+RAN_ON_MS = 20
+"""Processor time that an agent may use while it should be stopped; charged to the game. Above it the agent loses;
+below it `STILL_MS` does not apply.
+"""
 RAN_ON_MEAN_PART = 4
-"""Part of `clock.ran_on_ms` for the mean of all turns, if their sum is above it: 5 ms by default."""
+"""Part of `RAN_ON_MS` for the mean of all turns, if their sum is above it: 5 ms."""
 
 _FAULT_OF_WAIT = {
     Verdict.START_TIME: Cause.START_TIME,
@@ -44,8 +52,8 @@ class FaultFinder:
         self._wire = wire
         self._bounds = bounds
         self._kernel_bytes = kernel_bytes
-        self._thresholds = Thresholds(clock.starved_share, clock.waited_share)
-        self._still_ns, self._ran_on_ns = clock.still_ms * MS, clock.ran_on_ms * MS
+        self._starved_share = clock.starved_share
+        self._still_ns, self._ran_on_ns = STILL_MS * MS, RAN_ON_MS * MS
 
     def await_still(self, seat: int) -> None:
         """Wait until a seat is stopped, before the other seat's clock starts.
@@ -87,7 +95,7 @@ class FaultFinder:
             has_failed = side.fault is not None and side.fault.verdict in FAILURES
             if side.lingered_cpu_ns > self._still_ns and not has_failed:
                 evidence = Evidence(lingered_ms=side.lingered_ns / MS, lingered_cpu_ms=side.lingered_cpu_ns / MS)
-                fault = judge(Cause.RAN_ON, evidence, self._thresholds, seat)
+                fault = judge(Cause.RAN_ON, evidence, self._starved_share, seat)
                 if isinstance(fault, AgentFault):
                     side.fault, side.evidence = fault, evidence
 
@@ -272,4 +280,4 @@ class FaultFinder:
     def _found(self, seat: int, cause: Cause, evidence: Evidence) -> FaultError:
         side = self._sides[seat]
         side.is_out, side.evidence = True, evidence
-        return FaultError(judge(cause, evidence, self._thresholds, seat))
+        return FaultError(judge(cause, evidence, self._starved_share, seat))

@@ -21,6 +21,7 @@ from judge.base.scheduling import woken_at_once
 from judge.games.types import SEATS, End, Game, Verdict
 from judge.protocols import protocol_entry
 from judge.referee.blame import Cause, Void, judge_failure
+from judge.referee.bounds import MIN_COUNT_BYTES, STDERR_BYTES
 from judge.referee.live_wire import LiveWire
 from judge.referee.make_record import NO_READINGS, Circumstances, RefereedGame, record_of
 from judge.referee.policy import Policy
@@ -190,7 +191,7 @@ def play(
     names: tuple[str, ...] = ()
     kept: Mapping[FolderKey, FolderRecord] = {}
     cores = slot.judge_cores or slot.cores
-    with closing(open_keeper(spec.box, folders, spec.id, cores, spec.policy.box)) as keeper:
+    with closing(open_keeper(spec.box, folders, spec.id, cores)) as keeper:
 
         def new_box(seat: int, policy: BoxPolicy = boxes_policy.once) -> Box:
             tenant = _tenant(spec, seat, programs, slot, keeper)
@@ -347,9 +348,9 @@ def _wire(
         new_box,
         CoreUse(slot.cores) if counts_cores else None,
         len(slot.cores),
-        spec.policy.bytes.stderr_bytes,
+        STDERR_BYTES,
         SPIN_NS if slot.is_apart and is_alone else 0,
-        spec.policy.bytes.least_bytes,
+        MIN_COUNT_BYTES,
         stalls,
         beats,
         kernel_bytes=spec.policy.enforced().kernel_bytes,

@@ -1,4 +1,4 @@
-"""A policy is a TOML file with every limit that the judge enforces in a contest format.
+"""A policy is a TOML file with the game, the clocks and the limits of a contest format.
 
 `policy:NAME` selects a `[variants.NAME]` table, which overrides the rest; `--set section.key=value` overrides single
 keys.
@@ -26,6 +26,11 @@ from judge.protocols.types import UNLIMITED_MS
 from judge.referee.bounds import MAX_RECORD_BYTES, RecordBounds, bounds
 from judge.sandbox.box import NO_FREEZER, BoxPolicy, FolderKind, Limits
 
+ASAP_MS = 1000
+"""Limit of a turn if `clock.turn_ms` is 0."""
+CEILING_BYTES = 1 << 30
+"""Memory of an agent if `limits.memory_bytes` is 0."""
+
 
 class _Section(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -52,41 +57,24 @@ class ClockPolicy(_Section):
     """Times in milliseconds."""
 
     turn_ms: int = Field(default=5000, ge=0, le=UNLIMITED_MS)
-    """Limit of a turn. 0: play as fast as possible, within `asap_ms`."""
+    """Limit of a turn. 0: play as fast as possible, within 1 s."""
     match_ms: int = Field(default=120000, ge=0, le=UNLIMITED_MS)
     """Limit of start-up and turns together. 0: no limit."""
     control: str | None = Field(default=None, exclude_if=lambda control: control is None)
     """Time control in place of `turn_ms` and `match_ms`, such as `60+0.6` or `600|3x30` (organise/time-controls.md)."""
     tolerance_ms: int = Field(default=1000, ge=0, le=UNLIMITED_MS)
     """Maximum overrun of a turn; it is charged to the game."""
-    asap_ms: int = Field(default=1000, ge=1, le=UNLIMITED_MS)
-    """Limit of a turn if `turn_ms` is 0."""
     start_ms: int = Field(default=10000, ge=1, le=UNLIMITED_MS)
     """From the first instruction until ready; charged to the game, not to a turn."""
-    sync_ms: int = Field(default=10000, ge=1, le=UNLIMITED_MS)
-    """Limit of the answer to a ready check before a request (AGI: ISREADY); charged to the turn and to the game."""
-    courtesy_ms: int = Field(default=1000, ge=1, le=UNLIMITED_MS)
-    """Limit of an optional answer (ABOUT); not charged."""
-    person_ms: int = Field(default=86_400_000, ge=1, le=2_000_000_000)
-    """Limit of a human player's answer without a clock; default: one day."""
     close_ms: int = Field(default=1000, ge=0, le=UNLIMITED_MS)
     """Time from the goodbye to the kill."""
-    still_ms: int = Field(default=1000, ge=1, le=UNLIMITED_MS)
-    """Time to stop after a turn, before the opponent's clock starts. Processor time in it is charged to the
-    game. An agent that needs longer loses. A killed box that uses more is a failure.
-    """
-    ran_on_ms: int = Field(default=20, ge=0, le=UNLIMITED_MS)
-    """Processor time that an agent may use while it should be stopped; charged to the game. Above it the agent
-    loses; below it `still_ms` does not apply. All turns together have the same limit, or a quarter of it each.
-    """
     ponder: bool = Field(default=False, exclude_if=lambda ponder: not ponder)
     """Agents also run in the opponent's time. Each seat has half of the slot's cores."""
     starved_share: float = Field(default=0.1, gt=0, le=1)
     """A turn lost on time is void if other processes took more than this share of the slot's cores, or the
-    kernel stalled the judge's probe process for more than this share of the turn ...
+    kernel stalled the judge's probe process for more than this share of the turn, and the agent waited for a
+    core, or slept, for at least half of that.
     """
-    waited_share: float = Field(default=0.5, ge=0, le=1)
-    """... and the agent waited for a core, or slept, for at least this share of that. 0: always."""
 
     @field_validator("control")
     @classmethod
@@ -112,7 +100,7 @@ class ClockPolicy(_Section):
     def controls(self) -> tuple[TimeControl, TimeControl]:
         if self.control is not None:
             return parse_controls(self.control)
-        control = TimeControl(main_ms=self.match_ms or None, turn_ms=self.turn_ms or self.asap_ms)
+        control = TimeControl(main_ms=self.match_ms or None, turn_ms=self.turn_ms or ASAP_MS)
         return control, control
 
     @property
@@ -147,7 +135,7 @@ class ClockPolicy(_Section):
     def answer_ms(self) -> int:
         """Maximum of a first answer."""
         if self.control is None:
-            return self.turn_ms or self.asap_ms
+            return self.turn_ms or ASAP_MS
         return max(each.answer_ms or 0 for each in self.controls)
 
     def turn_limit_ms(self, seat: int) -> int | None:
@@ -179,16 +167,15 @@ class ClockPolicy(_Section):
 
 
 class BytesPolicy(_Section):
-    """Output limits in bytes."""
+    """Output limit in bytes."""
 
-    turn_bytes: int = Field(default=1 << 19, ge=1024)
-    """Between two answers; exceeding it loses the game."""
-    game_bytes: int = Field(default=1 << 20, ge=1024)
-    """In the whole game; exceeding it loses the game."""
-    stderr_bytes: int = Field(default=1 << 18, ge=0)
-    """Stored bytes of stderr; the rest is discarded."""
-    least_bytes: int = Field(default=128, ge=1)
-    """Minimum count of a line or a piece of stderr, because each has this cost for the judge."""
+    game_bytes: int = Field(default=1 << 20, ge=2048)
+    """In the whole game, and half of it between two answers; exceeding either loses the game."""
+
+    @property
+    def turn_bytes(self) -> int:
+        """Between two answers."""
+        return self.game_bytes // 2
 
 
 class LimitsPolicy(_Section):
@@ -196,20 +183,13 @@ class LimitsPolicy(_Section):
 
     memory_bytes: int = Field(default=367001600, ge=0)
     """Memory limit sent to the agent; its cap without writable directories. 0: 0 is sent, which
-    means no limit, and the cap is `ceiling_bytes`."""
-    ceiling_bytes: int = Field(default=1 << 30, ge=16 << 20)
-    """The cap if `memory_bytes` is 0."""
+    means no limit, and the cap is 1 GiB."""
     threads: int = Field(default=1, ge=1, le=1024, exclude_if=lambda threads: threads == 1)
     """Maximum number of threads in an agent's `[options]`; at most the cores of a seat."""
-    scratch_bytes: int = Limits.model_fields["scratch_bytes"].default
-    scratch_inodes: int = Limits.model_fields["scratch_inodes"].default
-    shm_bytes: int = Limits.model_fields["shm_bytes"].default
-    """Size of /dev/shm. 0: no /dev/shm."""
     processes: int = Limits.model_fields["processes"].default
+    """Processes and threads of an agent."""
     open_files: int = Limits.model_fields["open_files"].default
-    file_bytes: int = Limits.model_fields["file_bytes"].default
-    stack_bytes: int = Limits.model_fields["stack_bytes"].default
-    address_bytes: int = Limits.model_fields["address_bytes"].default
+    """Of each process; twice as many with Wine."""
 
     @model_validator(mode="after")
     def _can_be_enforced(self) -> Self:
@@ -221,8 +201,12 @@ class LimitsPolicy(_Section):
 
     def enforced(self, **folders: int) -> Limits:
         """`folders` are sizes by the fields of `Limits`."""
-        own = self.model_dump(exclude={"memory_bytes", "ceiling_bytes", "threads"})
-        return Limits(memory_bytes=self.memory_bytes or self.ceiling_bytes, **own, **folders)
+        return Limits(memory_bytes=self.cap_bytes, processes=self.processes, open_files=self.open_files, **folders)
+
+    @property
+    def cap_bytes(self) -> int:
+        """Memory of the agent without its writable directories."""
+        return self.memory_bytes or CEILING_BYTES
 
 
 class FoldersPolicy(_Section):
@@ -302,8 +286,7 @@ class Policy(_Section):
     def bounds(self) -> RecordBounds:
         """Raises InputError if the game is unknown."""
         longest = new_game(self.game.name, self.game.options).longest
-        limits = self.bytes
-        return bounds(longest, limits.game_bytes, limits.stderr_bytes, limits.least_bytes)
+        return bounds(longest, self.bytes.game_bytes)
 
     def enforced(self) -> Limits:
         """The limits of a box, including its folders."""
@@ -381,8 +364,7 @@ def _check_bounds(policy: Policy, path: Path) -> None:
     if largest > MAX_RECORD_BYTES:
         raise InputError(
             f"{path}: a record of this game could have {largest >> 20} MiB, more than the maximum of "
-            f"{MAX_RECORD_BYTES >> 20}: lower bytes.game_bytes ({policy.bytes.game_bytes}) or bytes.stderr_bytes, "
-            "raise bytes.least_bytes, or give the game a limit"
+            f"{MAX_RECORD_BYTES >> 20}: lower bytes.game_bytes ({policy.bytes.game_bytes}), or give the game a limit"
         )
 
 

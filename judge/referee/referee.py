@@ -73,7 +73,7 @@ class Referee:
         """`kernel_bytes`: maximum of the kernel's memory for an agent."""
         self.game = game
         self.sides = [
-            Side(protocol, SeatClock(clock, seat), opening, bounds.least_bytes)
+            Side(protocol, SeatClock(clock, seat), opening)
             for seat, (protocol, opening) in enumerate(zip(protocols, openings, strict=True))
         ]
         self.plies: list[Ply] = []

@@ -7,6 +7,7 @@ from typing import NamedTuple
 from judge.games.types import AgentFault, Reply
 from judge.protocols.types import AgentProtocol, Clock, Note, Open, Wait
 from judge.referee.blame import Evidence, Void
+from judge.referee.bounds import MIN_COUNT_BYTES
 from judge.referee.clock import Deadline, SeatClock
 from judge.referee.transcript import EntryKind, decode_kernel
 from judge.referee.wire import Happening
@@ -52,7 +53,6 @@ class Side:
     protocol: AgentProtocol
     clock: SeatClock
     opening: Open
-    least_bytes: int = 1
     about: Mapping[str, str] = field(default_factory=dict)
     notes: list[Note] = field(default_factory=list)
     fault: AgentFault | None = None
@@ -92,7 +92,7 @@ class Side:
 
     def see(self, kind: EntryKind, data: bytes) -> None:
         if kind is _READ:
-            count = counted(data, self.least_bytes)
+            count = counted(data, MIN_COUNT_BYTES)
             self.turn_bytes += count
             self.game_bytes += count
             self.stdout_ended = self.stdout_ended or not data

@@ -35,7 +35,7 @@ FAULTS: Mapping[Verdict, str] = {
     Verdict.TURN_TIME: sentence(
         "Leave a margin, check the clock more often, and flush your output after every line, because the judge cannot "
         "see an answer in a buffer. See `clock.turn_ms` and `clock.tolerance_ms`. You are frozen after your answer: "
-        "start no long system call that cannot be interrupted (`clock.still_ms`)."
+        "start no long system call that cannot be interrupted."
     ),
     Verdict.MATCH_TIME: sentence("Divide your time: INFO time_left gives the remaining time before each move."),
     Verdict.MEMORY: sentence(

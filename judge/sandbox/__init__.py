@@ -19,9 +19,7 @@ def persistent_path(kind: BoxKind, runtime: str) -> str:
     return path_for(runtime, path)
 
 
-def open_keeper(
-    kind: BoxKind, folders: Sequence[Folder], game_id: str, cores: Sequence[int], policy: BoxPolicy
-) -> Keeper:
+def open_keeper(kind: BoxKind, folders: Sequence[Folder], game_id: str, cores: Sequence[int]) -> Keeper:
     """Not yet created; it may run on `cores`."""
     if not folders:
         return Keeper()
@@ -32,7 +30,7 @@ def open_keeper(
         VolumeKeeper,  # slow to import
     )
 
-    return VolumeKeeper(folders, game_id, cores, policy)
+    return VolumeKeeper(folders, game_id, cores)
 
 
 def open_box(kind: BoxKind, tenant: Tenant, limits: Limits, policy: BoxPolicy) -> Box:

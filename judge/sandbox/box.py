@@ -163,20 +163,11 @@ class BoxPolicy(BaseModel):
     """
     transport: Literal["auto", "pipes", "attach"] = "auto"
     """`auto`: named pipes if judge and agent share a kernel, else the Engine's stream, which is slower."""
-    uid: int = Field(default=20001, ge=1000)
-    """First user and group id of agents. No two boxes of a host use the same id at the same time."""
-    uids: int = Field(default=4096, ge=2, le=40000)
-    """Number of user ids from `uid` on, which is also the maximum number of simultaneous boxes on a host."""
-    seccomp: str = "native"
-    """Allowed system calls: a profile of policies/seccomp, a profile file, or `engine` for the Engine's own profile."""
     seccomp_of: dict[str, str] = Field(default_factory=dict)
-    """Profiles of single runtimes, by runtime name or image: `"local/wine:1" = "wine32"`. The default of `wine` is
-    `wine32`.
+    """Allowed system calls of single runtimes, by runtime name or image: `"local/wine:1" = "wine32"`. A profile of
+    policies/seccomp, a profile file, or `engine` for the Engine's own profile. The default is `native`, and `wine32`
+    for `wine`.
     """
-    apparmor: str = "auto"
-    """`auto`: the Engine's profile if the host has AppArmor; else the name of a profile that the host must have."""
-    user_namespace: Literal["auto", "required"] = "auto"
-    """`required`: only accept an Engine that remaps the users of containers (`userns-remap`)."""
     runtime: str = ""
     """Runtime of the Engine (such as `runsc`), which must be installed; empty: the Engine's default."""
     reuse: Literal["never", "agent", "auto"] = "never"
@@ -188,8 +179,6 @@ class BoxPolicy(BaseModel):
     """Maximum number of simultaneous games on the same cores. Above one, clocks include an unknown amount of the other
     games' work, and no overrun is void because of it. For agents that mostly wait.
     """
-    start_timeout_s: float = Field(default=60.0, gt=0)
-    """Timeout of an Engine request; after it the host is at fault."""
 
     @property
     def may_use_pipes(self) -> bool:

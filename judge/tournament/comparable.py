@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from judge.games import new_game
 from judge.referee.policy import Policy
 
-CLOCK = ("turn_ms", "match_ms", "asap_ms")
+CLOCK = ("turn_ms", "match_ms")
 
 
 def policy_difference(one: Policy, other: Policy) -> str:
@@ -25,9 +25,6 @@ def _differences(one: Policy, other: Policy) -> Iterator[str]:
     if has_control and one.clock.notation != other.clock.notation:
         yield f"clock.control is {one.clock.notation} and {other.clock.notation}"
     for key in () if has_control else CLOCK:
-        # `asap_ms` applies only without a turn limit.
-        if key == "asap_ms" and one.clock.turn_ms and other.clock.turn_ms:
-            continue
         first, second = (getattr(policy.clock, key) for policy in (one, other))
         if first != second:
             yield f"clock.{key} is {first} and {second}"

@@ -26,8 +26,8 @@ from judge.referee.transcript import unseal
 from scripts.benchmarks.measuring import Bench, Figure, clock_errors_ms, everywhere, share_of
 
 POLICY = "gomocup-oversubscribed"
-SMALL = ("game.options.width=12", "game.options.height=12", "box.start_timeout_s=600")
-"""144 moves; and an Engine that is to start so many containers at once may take its time."""
+SMALL = ("game.options.width=12", "game.options.height=12")
+"""144 moves."""
 
 GAMES = 128
 

@@ -25,7 +25,7 @@ from judge.attacks.resources import BY_STALLS, NEARLY
 from judge.attacks.weak_box import Config, WeakBox
 from judge.games.types import Verdict
 from judge.host.build_images import build_images
-from judge.referee.blame import Cause, Evidence, Thresholds, Void, judge
+from judge.referee.blame import Cause, Evidence, Void, judge
 from judge.referee.live_wire import LiveWire
 from judge.referee.play import Slot, Venue, play
 from judge.referee.policy import load_policy
@@ -42,7 +42,7 @@ from judge.sandbox.static_builds import compile_static
 from tests.examples import sized
 
 LATE_TURNS = sized(10, 50)
-THRESHOLDS = Thresholds(starved_share=0.1, waited_share=0.5)
+STARVED_SHARE = 0.1
 TURN_NS = 300_000_000
 SOON_NS = 60_000_000_000
 """Far away: what is awaited comes, or the test fails."""
@@ -135,7 +135,7 @@ class LateTurns:
         names = set(Measured._fields) & set(Evidence.model_fields) - {"game_stalled_share", "game_slept_share"}
         # Whether its core was taken by others is not asked here: on a busy host that is the case anyhow.
         evidence = Evidence(**{name: getattr(measured, name) for name in names - {"others_share"}})
-        found = judge(Cause.TURN_TIME, evidence, THRESHOLDS, 0)
+        found = judge(Cause.TURN_TIME, evidence, STARVED_SHARE, 0)
         return ("void: " + found.reason.partition(":")[0] if isinstance(found, Void) else found.verdict.value), evidence
 
     def play(
@@ -409,4 +409,4 @@ def test_an_agent_that_makes_its_own_stalls_earns_no_void(slot: Slot, attack: At
 
     assert {Verdict.TURN_TIME.value: LATE_TURNS} == found
     if mode == "thrash":
-        assert agent.shares("pressure_share")[-1] > THRESHOLDS.starved_share, "it makes no stall"
+        assert agent.shares("pressure_share")[-1] > STARVED_SHARE, "it makes no stall"

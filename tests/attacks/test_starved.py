@@ -13,6 +13,7 @@ from judge.attacks.attack import Attack, Expected, Scene
 from judge.attacks.runner import Suite
 from judge.attacks.table import ATTACKS
 from judge.games.types import Verdict
+from judge.referee import blame
 from judge.referee.play import Slot
 from judge.referee.policy import load_policy
 from tests.attacks.conftest import again_where_busy
@@ -64,11 +65,13 @@ def test_seat_that_sleeps_over_its_turn_loses_even_on_a_busy_core(once: Suite, s
     assert (Verdict.TURN_TIME, ()) == (trial.verdict, trial.problems)
 
 
-def test_late_game_without_a_core_wait_measurement_is_void(once: Suite, slot: Slot) -> None:
-    policy = {"clock": {**SLEEPS.policy["clock"], "waited_share": 0.0}}
+def test_late_game_without_a_core_wait_measurement_is_void(
+    once: Suite, slot: Slot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(blame, "WAITED_SHARE", 0.0)
     starved = Expected(verdict=Verdict.VOID, because="the agent was starved")
 
-    trial = once.attack(replace(SLEEPS, policy=policy, scene=burners(slot), expected=starved))
+    trial = once.attack(replace(SLEEPS, scene=burners(slot), expected=starved))
 
     assert () == trial.problems
 

@@ -8,6 +8,7 @@ import pytest
 from judge.agents.program_files import program_digest
 from judge.games.types import Verdict
 from judge.host.build_images import build_images
+from judge.referee import fault_finder
 from judge.referee.play import Slot, Venue, play
 from judge.referee.policy import load_policy
 from judge.referee.spec import GameSpec, RecordFile, SeatSpec
@@ -26,7 +27,6 @@ HELPERS = ("killed_helpers", "alarm", "8", "1", "50")
 CHANGES = (
     "game.options.width=5", "game.options.height=5", "clock.turn_ms=60000", "clock.match_ms=0", "clock.starved_share=1",
 )  # fmt: skip
-CHARGED_ONLY = "clock.ran_on_ms=1000000"
 
 Play = Callable[..., RecordFile]
 
@@ -47,13 +47,13 @@ def played(slot: Slot, program: Path) -> Play:
     """Plays a command of the program against the honest one."""
     digest = program_digest(program)
 
-    def play_one(command: tuple[str, ...], seat: int = 0, *changes: str) -> RecordFile:
+    def play_one(command: tuple[str, ...], seat: int = 0) -> RecordFile:
         both = [
             SeatSpec(name=name, digest=digest, command=words, runtime="native", protocol="gomocup")
             for name, words in (("tried", command), ("honest", HONEST))
         ]
         seats = (both[0], both[1]) if seat == 0 else (both[1], both[0])
-        policy = load_policy("gomocup-freestyle", [*CHANGES, *changes])
+        policy = load_policy("gomocup-freestyle", CHANGES)
         return play(GameSpec(seats=seats, policy=policy), {digest: program}, 1, Venue(slot))
 
     return play_one
@@ -75,9 +75,12 @@ def test_seat_whose_helpers_exit_in_the_opponents_time_loses(played: Play, seat:
     assert not verify(file).problems
 
 
-def test_without_the_bound_its_opponent_loses_the_time_and_the_seat_is_charged_for_it(played: Play) -> None:
+def test_without_the_bound_its_opponent_loses_the_time_and_the_seat_is_charged_for_it(
+    played: Play, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The control: each answer takes CPU time of the opponent's turn."""
-    file = played(HELPERS, 0, CHARGED_ONLY)
+    monkeypatch.setattr(fault_finder, "RAN_ON_MS", 1_000_000)
+    file = played(HELPERS)
     stopped = stopped_ms(file, 0)
 
     assert (Verdict.CRASH, 1) == (file.record.verdict, file.record.winner)

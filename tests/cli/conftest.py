@@ -38,7 +38,7 @@ SMALL = ("game.options.width=10", "game.options.height=10")
 TINY = ("game.options.width=6", "game.options.height=6")
 """For games whose length does not matter."""
 
-SHORT_CLOCK = ("clock.turn_ms=4000", "clock.tolerance_ms=200", "clock.courtesy_ms=300")
+SHORT_CLOCK = ("clock.turn_ms=4000", "clock.tolerance_ms=200")
 
 SHORT = [word for change in SHORT_CLOCK for word in ("--set", change)]
 

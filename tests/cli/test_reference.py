@@ -20,7 +20,7 @@ from judge.cli.options import complete_agent, complete_policy
 from judge.cli.reference import reference
 from judge.games.types import Verdict
 from judge.host.house_agents import house_agent_names
-from judge.referee.blame import TABLE, BlameRow, Thresholds
+from judge.referee.blame import TABLE, BlameRow
 from judge.referee.policy import policy_names
 from judge.referee.verdict_help import FAULTS, RULED
 from tests.cli.conftest import Judge
@@ -48,7 +48,7 @@ def test_every_verdict_is_explained_once() -> None:
 @pytest.mark.parametrize("row", TABLE, ids=lambda row: row.when)
 def test_a_row_holds_for_its_own_example(row: BlameRow) -> None:
     """What stands in the documentation is a case that the row decides."""
-    assert row.holds(row.example, Thresholds(starved_share=0.1, waited_share=0.5))
+    assert row.holds(row.example, 0.1)
     assert row.because(row.example)
 
 

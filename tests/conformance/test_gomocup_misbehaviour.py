@@ -15,7 +15,7 @@ from judge.testing import Act, Agent, Do, Say, ScriptedGame, dies, exits
 from tests.referee.games import BLACK_ROW, WHITE_ROW, brain, play, spec
 
 CLOCK = {"turn_ms": 1000, "tolerance_ms": 0, "match_ms": 60000, "start_ms": 5000}
-BYTES = {"turn_bytes": 100_000, "game_bytes": 1_000_000}
+BYTES = {"game_bytes": 200_000}
 
 Row = tuple[str, dict[str, Sequence[Act]], Verdict | None, str]
 

@@ -318,13 +318,6 @@ def test_a_limit_that_boxes_could_use_up_is_red(name: str, least: int) -> None:
         assert light is worst_light(found)
 
 
-def test_a_user_of_the_host_that_an_agent_may_be_is_named() -> None:
-    clashing = replace(SERVER, users={0: "root", 20001: "alice", 30000: "bob"})
-    finding = one("users", clashing)
-    assert finding.light is Light.YELLOW
-    assert finding.says == "agents have the ids 20001 to 24096, also used by alice of this host"
-
-
 def test_host_with_hypervisor_sockets_reports_what_denies_them() -> None:
     virtual = replace(SERVER, files={**SERVER.files, "/proc/net/protocols": "AF_VSOCK 1320 0"})
     assert "the judge's profiles deny" in one("vsock", virtual).says

@@ -11,14 +11,13 @@ from judge.referee.blame import (
     TABLE,
     Cause,
     Evidence,
-    Thresholds,
     Void,
     judge,
     judge_failure,
 )
 from tests.examples import examples
 
-THRESHOLDS = Thresholds(starved_share=0.1, waited_share=0.5)
+STARVED_SHARE = 0.1
 
 KILLED_BELOW = {"oom_kills": 1, "reached_cap": False}
 ABOVE = Evidence(kernel_peak_bytes=40 << 20, kernel_limit_bytes=27 << 20)
@@ -128,10 +127,10 @@ ROWS = [
 @pytest.mark.parametrize(("row", "cause", "evidence", "verdict", "words"), ROWS)
 def test_row(row: int, cause: Cause, evidence: Evidence, verdict: Verdict, words: str) -> None:
     """The row that decides is the first that fits, and says why."""
-    fits = [n for n, r in enumerate(TABLE) if cause in r.causes and r.holds(evidence, THRESHOLDS)]
+    fits = [n for n, r in enumerate(TABLE) if cause in r.causes and r.holds(evidence, STARVED_SHARE)]
     assert row == fits[0]
 
-    blame = judge(cause, evidence, THRESHOLDS, seat=1)
+    blame = judge(cause, evidence, STARVED_SHARE, seat=1)
 
     assert words in blame.reason
     if verdict is Verdict.VOID:
@@ -165,18 +164,18 @@ def test_only_delays_of_the_judges_process_count_as_host_stalls(cause: Cause, ev
     """Whatever an agent can raise (its sleep, its waiting, pressure, its host's too) makes no void without that."""
     of_others = [evidence.stalled_share or 0, evidence.game_stalled_share or 0]
 
-    verdict = judge(cause, evidence, THRESHOLDS, seat=0)
+    verdict = judge(cause, evidence, STARVED_SHARE, seat=0)
 
-    if max(of_others) <= THRESHOLDS.starved_share:
+    if max(of_others) <= STARVED_SHARE:
         assert isinstance(verdict, AgentFault)
     least = {"slept_share": 1, "game_slept_share": 1}
-    asleep = judge(cause, evidence.model_copy(update=least), THRESHOLDS, seat=0)
-    assert isinstance(asleep, Void) == (max(of_others) > THRESHOLDS.starved_share)
+    asleep = judge(cause, evidence.model_copy(update=least), STARVED_SHARE, seat=0)
+    assert isinstance(asleep, Void) == (max(of_others) > STARVED_SHARE)
 
 
 @pytest.mark.parametrize("cause", list(Cause))
 def test_without_evidence_only_a_cause_of_the_host_is_void(cause: Cause) -> None:
-    verdict = judge(cause, Evidence(), THRESHOLDS, seat=0)
+    verdict = judge(cause, Evidence(), STARVED_SHARE, seat=0)
 
     assert isinstance(verdict, Void) == (cause in (Cause.HOST, Cause.JUDGE))
 
@@ -204,7 +203,7 @@ OF_ITS_OWN = [
 @pytest.mark.parametrize("evidence", OF_ITS_OWN)
 def test_nothing_an_agent_can_do_is_a_void(cause: Cause, evidence: Evidence) -> None:
     """A void needs others' CPU or hold, a stall of others, or a container that ended without PID 1's word."""
-    assert isinstance(judge(cause, evidence, THRESHOLDS, seat=0), AgentFault)
+    assert isinstance(judge(cause, evidence, STARVED_SHARE, seat=0), AgentFault)
 
 
 def test_game_without_a_seat_fault_is_void_for_the_given_reason() -> None:

@@ -8,7 +8,7 @@ import pytest
 from judge.base.errors import InputError
 from judge.games.types import Verdict
 from judge.protocols import protocol_entry
-from judge.referee.bounds import MAX_RECORD_BYTES
+from judge.referee.bounds import MAX_RECORD_BYTES, STDERR_BYTES
 from judge.referee.policy import load_policy, policy_names, variants_of
 from judge.referee.side import counted
 from judge.referee.spec import GameSpec, RecordFile
@@ -30,10 +30,9 @@ def test_every_policy_has_bounds_that_are_kept(name: str) -> None:
     assert bounds.memory_bytes <= GIBIBYTE
 
 
-@pytest.mark.parametrize("override", ["bytes.game_bytes=67108864", "bytes.stderr_bytes=67108864"])
-def test_policy_with_unreadable_records_is_refused(override: str) -> None:
+def test_policy_with_unreadable_records_is_refused() -> None:
     with pytest.raises(InputError, match=r"more than the maximum of 448: lower bytes\.game_bytes"):
-        load_policy("gomocup-freestyle", [override])
+        load_policy("gomocup-freestyle", ["bytes.game_bytes=67108864"])
 
 
 def test_without_a_limit_of_turns_the_bytes_of_a_game_are_the_limit() -> None:
@@ -60,7 +59,7 @@ def test_line_counts_at_least_its_minimum_of_bytes(data: bytes, count: int) -> N
     assert count == counted(data, 128)
 
 
-SMALL = {"turn_bytes": 1 << 16, "game_bytes": 1 << 18, "stderr_bytes": 1 << 14}
+SMALL = {"game_bytes": 1 << 17}
 HOSTILE: dict[str, Sequence[Act]] = {
     "letters": [Say(b"x", 0)] * 20_000,
     "empty lines": [Say(b"\n" * 4096, 0)] * 20,
@@ -69,7 +68,7 @@ HOSTILE: dict[str, Sequence[Act]] = {
     "private lines among others": [Say(b"DEBUG\nx\n" * 64, 0)] * 100,
     "messages": [Say(b"MESSAGE \xff\x00\\" + b"\xff" * 200 + b"\n", 0)] * 5000,
     "suggestions": [Say(b"SUGGEST 7,7\n" * 8, 0)] * 1000,
-    "stderr": [Do(EntryKind.STDERR, b"\xff" * 128, 0)] * 128,
+    "stderr": [Do(EntryKind.STDERR, b"\xff" * 128, 0)] * (STDERR_BYTES // 128),
 }
 
 
@@ -91,7 +90,7 @@ def test_no_record_is_larger_than_its_bounds(acts: Sequence[Act]) -> None:
 @pytest.mark.slow
 def test_the_judge_needs_no_more_memory_than_its_bounds_say() -> None:
     """To seal and to write a record at its worst: many entries, each of one letter."""
-    chosen = spec(bytes={"turn_bytes": 1 << 22, "game_bytes": 1 << 22, "stderr_bytes": 0})
+    chosen = spec(bytes={"game_bytes": 1 << 23})
     world = World(brain(BEGIN=[Say(b"x", 0)] * 40_000), brain())
     played = ScriptedGame(world, chosen)
     assert played.verdict is Verdict.OUTPUT

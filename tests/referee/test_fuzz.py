@@ -34,11 +34,8 @@ NARROW = (
     f"clock.turn_ms={TURN_MS}",
     "clock.tolerance_ms=0",
     f"clock.start_ms={TURN_MS}",
-    f"clock.sync_ms={TURN_MS}",
     "clock.match_ms=30000",
-    "bytes.turn_bytes=20000",
-    "bytes.game_bytes=60000",
-    "bytes.stderr_bytes=5000",
+    "bytes.game_bytes=40000",
 )
 
 

@@ -31,15 +31,15 @@ def test_an_id_is_the_same_after_a_spec_was_written_and_read() -> None:
 
 
 def test_a_spec_of_an_older_judge_keeps_its_id_and_has_the_new_limit() -> None:
-    old = written_before("address_bytes")
+    old = written_before("open_files")
     read = GameSpec.model_validate_json(json.dumps(old))
 
     assert read.is_called(digest(old))
-    assert read.policy.limits.address_bytes == 16 << 30
+    assert read.policy.limits.open_files == 128
 
 
 def test_a_spec_of_an_older_judge_that_was_changed_has_not_its_id() -> None:
-    old = written_before("address_bytes")
+    old = written_before("open_files")
     changed = GameSpec.model_validate_json(json.dumps(old | {"seed": 99}))
 
     assert not changed.is_called(digest(old))

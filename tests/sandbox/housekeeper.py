@@ -6,7 +6,7 @@ python -m tests.sandbox.housekeeper MATCH
 import signal
 import sys
 
-from judge.sandbox import BoxPolicy, open_keeper
+from judge.sandbox import open_keeper
 from judge.sandbox.archive import pack_folder
 from judge.sandbox.box import FolderKind
 from judge.sandbox.folders import Folder
@@ -16,7 +16,7 @@ def hold(game: str) -> None:
     """Fill two folders and keep them until this process is killed."""
     start = pack_folder({b"file": b"x"})
     folders = [Folder(0, kind, ".", 1 << 20, 64, start) for kind in FolderKind]
-    keeper = open_keeper("docker", folders, game, (), BoxPolicy())
+    keeper = open_keeper("docker", folders, game, ())
     keeper.make()
     keeper.load()
     sys.stdout.write("ready\n")

@@ -18,6 +18,7 @@ from judge.sandbox.docker import docker_box
 from judge.sandbox.machine import cgroup
 from judge.sandbox.machine.cores import parse_processors
 from judge.sandbox.machine.pipes import CHUNK_BYTES, NamedPipes
+from judge.sandbox.machine.users import AGENT_IDS, FIRST_AGENT_ID
 from tests.examples import evidence, of_evidence
 from tests.patience import PATIENCE_S
 from tests.sandbox.conftest import ATTACH, GROUP, PIPES, PROCESS, REMOTE, Lodge, Variant, of
@@ -38,7 +39,7 @@ without_root = of(GROUP)
 STILL_NS = 1_000_000
 """The most that a box may use while it stands still: the last steps of its way there."""
 
-MANY_CALLS = BoxPolicy(seccomp="engine")
+MANY_CALLS = BoxPolicy(seccomp_of={"native": "engine"})
 """Where an agent may make memory that is no process's own."""
 
 SMALL = Limits(memory_bytes=32 << 20, temporary_bytes=4 << 20, scratch_bytes=1 << 20)
@@ -406,8 +407,8 @@ def test_an_agent_has_its_own_end_of_each_pipe_only(guest: Guest) -> None:
 @with_and_without_root
 def test_an_agent_has_no_rights_and_no_network(guest: Guest) -> None:
     assert guest.ask("list /sys/class/net") == "lo "
-    user, policy = guest.ask("status Uid"), BoxPolicy()
-    assert int(user) in range(policy.uid, policy.uid + policy.uids)
+    user = guest.ask("status Uid")
+    assert int(user) in range(FIRST_AGENT_ID, FIRST_AGENT_ID + AGENT_IDS)
     assert guest.ask("status Gid") == user
     assert guest.ask("status Groups").strip() in ("", user)
     assert guest.ask("status CapEff") == guest.ask("status CapBnd") == "0" * 16

@@ -66,7 +66,7 @@ def keep(variant: Variant, game: str) -> Iterator[Keep]:
     keepers: list[Keeper] = []
 
     def make(*folders: Folder) -> Keeper:
-        keepers.append(open_keeper(variant.kind, folders, game, (), BoxPolicy()))
+        keepers.append(open_keeper(variant.kind, folders, game, ()))
         keepers[-1].make()
         keepers[-1].load()
         return keepers[-1]
@@ -101,7 +101,7 @@ def live(keep: Keep, lodge: Lodge) -> Live:
 def moved_in(keeper: Keeper, lodge: Lodge, runtime: str = "native") -> Guest:
     places = {kind: place for (_, kind), place in keeper.places.items()}
     # The filter of system calls denies FIFOs and attributes: what folders are to withstand is tried without its help.
-    policy = BoxPolicy(seccomp="engine")
+    policy = BoxPolicy(seccomp_of={runtime: "engine"})
     guest = lodge(
         "/bin/bash",
         limits=LIMITS,
@@ -421,4 +421,4 @@ def test_a_keeper_that_cannot_be_made_leaves_nothing(
     with suppress(HostError):
         keep(folder(PERSISTENT, pack_folder({b"x": b""})))
         pytest.fail("a container that ends at once cannot fill a folder")
-    open_keeper("docker", (folder(PERSISTENT),), game, (), BoxPolicy()).close()
+    open_keeper("docker", (folder(PERSISTENT),), game, ()).close()

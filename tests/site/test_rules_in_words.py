@@ -56,9 +56,9 @@ def test_every_policy_has_a_goal_and_limits(name: str) -> None:
 
 
 def test_fastest_play_has_the_time_that_is_allowed() -> None:
-    policy = load_policy("gomocup-standard", ["clock.turn_ms=0", "clock.match_ms=0", "clock.asap_ms=300"])
+    policy = load_policy("gomocup-standard", ["clock.turn_ms=0", "clock.match_ms=0"])
 
-    assert "Time of each agent: 300 ms a move. " in rules_in_words(policy, ENGLISH).limits
+    assert "Time of each agent: 1 s a move. " in rules_in_words(policy, ENGLISH).limits
 
 
 def test_game_without_a_goal_shows_the_limits(monkeypatch: pytest.MonkeyPatch) -> None:

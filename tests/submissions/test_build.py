@@ -7,6 +7,7 @@ import pytest
 
 from judge.agents.program_files import program_digest
 from judge.agents.recipe import BuildRecipe, BuildTable, Sources, recipe_for
+from judge.sandbox.machine.users import AGENT_IDS, FIRST_AGENT_ID
 from judge.submissions.intake import BuildLimits, IntakeLimits, TreeLimits
 from judge.submissions.trees import Built, TaskHost, build_tree
 
@@ -293,7 +294,7 @@ def test_a_build_reaches_nothing(task_host: TaskHost) -> None:  # H6, H10
     assert "No such file or directory" in come.log
     assert "/dev/tcp" in come.log
     user = int(come.log.splitlines()[-4])
-    assert user in range(task_host.policy.uid, task_host.policy.uid + task_host.policy.uids)
+    assert user in range(FIRST_AGENT_ID, FIRST_AGENT_ID + AGENT_IDS)
 
 
 def test_built_program_is_not_run_where_it_is_built(task_host: TaskHost) -> None:  # H7

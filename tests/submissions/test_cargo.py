@@ -7,6 +7,7 @@ import pytest
 from judge.agents.program_files import program_digest
 from judge.agents.recipe import Sources, recipe_for
 from judge.sandbox.docker.images import missing_images
+from judge.sandbox.machine.users import AGENT_IDS, FIRST_AGENT_ID
 from judge.sandbox.runtimes import recipes
 from judge.submissions.intake import BuildLimits, IntakeLimits
 from judge.submissions.trees import Built, TaskHost, build_tree
@@ -89,7 +90,7 @@ def test_a_build_script_reaches_nothing(task_host: TaskHost) -> None:
         if line.startswith("warning: player@")
     )
     user = int(said.pop("user"))
-    assert user in range(task_host.policy.uid, task_host.policy.uid + task_host.policy.uids)
+    assert user in range(FIRST_AGENT_ID, FIRST_AGENT_ID + AGENT_IDS)
     assert {"network", "shadow", "engine", "input", "system", "tree"} == set(said)
     assert all(answer.startswith("Err(") for answer in said.values()), said
     assert "PermissionDenied" in said["tree"]

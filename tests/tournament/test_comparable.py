@@ -27,7 +27,7 @@ def test_differences_are_named(change: str, said: str) -> None:
     assert said in policy_difference(one, other)
 
 
-@pytest.mark.parametrize("change", [[], ["attempts=5"], ["clock.close_ms=50"], ["bytes.turn_bytes=5000"]])
+@pytest.mark.parametrize("change", [[], ["attempts=5"], ["clock.close_ms=50"], ["bytes.game_bytes=50000"]])
 def test_settings_without_influence_on_strength_may_differ(change: list[str]) -> None:
     assert "" == policy_difference(load_policy("gomocup-freestyle"), load_policy("gomocup-freestyle", change))
 

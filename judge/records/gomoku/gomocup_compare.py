@@ -167,7 +167,7 @@ def first_overrun(record: FiveRecord, opening: int, clock: ClockPolicy) -> Clock
     times: Sequence[int] = [ms for _, _, ms in record.moves]
     for number in range(opening, len(times)):
         colour, ms = number % 2, times[number]
-        turn = clock.turn_ms or clock.asap_ms
+        turn = clock.answer_ms
         left = clock.match_ms - used[colour] if clock.match_ms else turn
         start = clock.start_ms if number < opening + 2 else 0
         limit, words = (turn + start, "turn_ms") if turn + start <= left else (left, "match_ms")

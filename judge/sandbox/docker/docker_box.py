@@ -95,7 +95,7 @@ class DockerBox(Box):
         self._pipes = self._new_pipes(container.directory)
 
     def _make(self, image: RuntimeImage, profile: str) -> None:
-        engine = Engine(self._policy.start_timeout_s)
+        engine = Engine()
         container = self._container = Container(self._tenant, engine)
         info = engine.info()
         refuse_unmet(self._policy, info)
@@ -176,7 +176,7 @@ class DockerBox(Box):
     def _uid(self) -> int:
         container = self._container
         if container.uid is None:
-            container.user = claim_user(self._policy)
+            container.user = claim_user()
             return container.user.uid
         return container.uid
 

@@ -44,10 +44,14 @@ class EngineRefusalError(HostError):
 HISTORY_EVENTS = 256
 
 
+REQUEST_TIMEOUT_S = 60.0
+"""Of a box's requests; after it the host is at fault."""
+
+
 class Engine:
     """Not thread-safe: each box has its own."""
 
-    def __init__(self, timeout_s: float) -> None:
+    def __init__(self, timeout_s: float = REQUEST_TIMEOUT_S) -> None:
         with doing("answer"):
             self._client = connect(timeout_s).api
         self._hijacked: list[Closable] = []

@@ -13,9 +13,8 @@ from typing import Any
 from judge.base.errors import HostError
 from judge.base.logs import get_logger
 from judge.base.owner import Owner
-from judge.sandbox.box import BoxPolicy
 from judge.sandbox.docker.attach import STDOUT, Frames
-from judge.sandbox.docker.engine import Engine
+from judge.sandbox.docker.engine import REQUEST_TIMEOUT_S, Engine
 from judge.sandbox.docker.images import keeper_image
 from judge.sandbox.folders import (
     PACKING,
@@ -75,23 +74,22 @@ with `mark`, which no file can contain, because it was drawn after the agents' e
 class VolumeKeeper(Keeper):
     """A keeper with volumes of the Engine."""
 
-    def __init__(self, folders: Sequence[Folder], game_id: str, cores: Sequence[int], policy: BoxPolicy) -> None:
+    def __init__(self, folders: Sequence[Folder], game_id: str, cores: Sequence[int]) -> None:
         super().__init__()
         self._folders = folders
         self._game_id = game_id
         self._cores = cores
         self._client: Engine | None = None
-        self._policy = policy
         self._users: list[User] = []
         self._container = ""
         self._socket: socket.socket | None = None
 
     def make(self) -> None:
         for seat in {folder.seat for folder in self._folders}:
-            user = claim_user(self._policy)
+            user = claim_user()
             self._users.append(user)
             self.uids[seat] = user.uid
-        self._client = Engine(self._policy.start_timeout_s)
+        self._client = Engine()
         token = secrets.token_hex(4)
         for folder in self._folders:
             name = f"judge-{self._game_id}-{token}-{folder.seat}-{folder.kind}"
@@ -103,7 +101,7 @@ class VolumeKeeper(Keeper):
     def load(self) -> None:
         self._container = self._engine.create(self._config(keeper_image()))
         self._socket = self._engine.attach(self._container)
-        self._socket.settimeout(self._policy.start_timeout_s)
+        self._socket.settimeout(REQUEST_TIMEOUT_S)
         self._engine.start(self._container)
         for folder in self._folders:
             if folder.start.inodes:

@@ -174,7 +174,7 @@ def container_config(
         "NetworkDisabled": True,
         "StopTimeout": 1,
         "HostConfig": {
-            **_isolation(policy, seccomp),
+            **_isolation(policy.runtime, seccomp),
             "MaskedPaths": [*MASKED, *_devices(), *_kernel_files(policy, is_masked=accounts is None)],
             "Sysctls": {} if maps_users else dict(SETTINGS),
             **_quotas(limits),
@@ -185,12 +185,10 @@ def container_config(
     }
 
 
-def _isolation(policy: BoxPolicy, seccomp: str | None) -> dict[str, Any]:
+def _isolation(runtime: str, seccomp: str | None) -> dict[str, Any]:
     security = ["no-new-privileges"]
     if seccomp is not None:
         security.append(f"seccomp={seccomp}")
-    if policy.apparmor != "auto":
-        security.append(f"apparmor={policy.apparmor}")
     return {
         "CapDrop": ["ALL"],
         "CapAdd": list(INIT_RIGHTS),
@@ -204,7 +202,7 @@ def _isolation(policy: BoxPolicy, seccomp: str | None) -> dict[str, Any]:
         "RestartPolicy": {"Name": "no"},
         "AutoRemove": False,  # its state is read later
         "LogConfig": {"Type": "none"},  # could fill the host's disk
-        "Runtime": policy.runtime,
+        "Runtime": runtime,
     }
 
 

@@ -19,7 +19,7 @@ from judge.base.toml_files import read_text
 from judge.sandbox.box import BoxPolicy
 
 PROFILES = POLICIES / "seccomp"
-ENGINE, WINE = "engine", "wine32"
+NATIVE, WINE, ENGINE = "native", "wine32", "engine"
 
 ENOSYS = 38
 
@@ -115,8 +115,8 @@ class Profile(_Part):
 
 
 def profile_for(policy: BoxPolicy, runtime: str, needed: str) -> str:
-    """The policy's for this runtime, else `needed`, else the policy's default."""
-    return policy.seccomp_of.get(runtime) or needed or policy.seccomp
+    """The policy's for this runtime, else `needed`, else `NATIVE`."""
+    return policy.seccomp_of.get(runtime) or needed or NATIVE
 
 
 def profile_names() -> list[str]:

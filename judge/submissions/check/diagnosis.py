@@ -249,7 +249,7 @@ def _first_word(talk: RecordedTalk) -> str:
 
 def _signal_cause(why: str, talk: RecordedTalk) -> str:
     found = _SIGNAL.search(why)
-    limits = talk.record.spec.policy.limits
+    limits = talk.record.spec.policy.enforced()
     match int(found[1]) if found else 0:
         case signal.SIGILL:
             return processor_advice()
@@ -263,7 +263,7 @@ def _signal_cause(why: str, talk: RecordedTalk) -> str:
                 f"has {limits.shm_bytes} bytes, /tmp {limits.scratch_bytes}), or was cut"
             )
         case signal.SIGXFSZ:
-            return sentence(f"it wrote a file of more than {limits.file_bytes} bytes (limits.file_bytes)")
+            return sentence(f"it wrote a file of more than {limits.file_bytes} bytes")
     return ""
 
 

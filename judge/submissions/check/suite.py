@@ -239,7 +239,7 @@ def _options(examinee: Examinee) -> Iterator[Finding]:
     if given:
         chosen = ", ".join(f"{name} = {toml_value(value)}" for name, value in given.items())
         limits = examinee.policy.limits
-        memory = mib(limits.memory_bytes or limits.ceiling_bytes)
+        memory = mib(limits.cap_bytes)
         yield passed("options", sentence(f"{chosen}; limits.threads = {limits.threads}, memory limit {memory}"))
 
 

@@ -72,7 +72,7 @@ def spec(control: str = "5", *, ponder: bool = False, **options: Any) -> GameSpe
         "name": "test",
         "game": {"name": "chess", "options": {"max_moves": 40, **options}},
         "clock": {"control": control, "tolerance_ms": 0, "start_ms": 3000, "ponder": ponder},
-        "bytes": {"turn_bytes": 65536, "game_bytes": 1 << 20},
+        "bytes": {"game_bytes": 1 << 17},
     }
     return GameSpec(seats=scripted_seats("uci"), policy=Policy.model_validate(policy))
 

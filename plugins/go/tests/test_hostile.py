@@ -63,7 +63,7 @@ def spec(control: str, **options: Any) -> GameSpec:
         "name": "test",
         "game": {"name": "go", "options": {"size": 9, "max_moves": 20, **options}},
         "clock": {"control": control, "tolerance_ms": 0, "start_ms": 3000},
-        "bytes": {"turn_bytes": 65536, "game_bytes": 1 << 20},
+        "bytes": {"game_bytes": 1 << 17},
     }
     return GameSpec(seats=scripted_seats("gtp"), policy=Policy.model_validate(policy))
 

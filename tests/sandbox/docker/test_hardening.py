@@ -120,10 +120,6 @@ def test_container_has_exactly_these_options() -> None:
     ("options", "expected"),
     [
         ({"seccomp": "{}"}, {"SecurityOpt": ["no-new-privileges", "seccomp={}"]}),
-        (
-            {"policy": BoxPolicy(apparmor="docker-default")},
-            {"SecurityOpt": ["no-new-privileges", "apparmor=docker-default"]},
-        ),
         ({"maps_users": True}, {"Sysctls": {}}),
         ({"pipes": Path("/x/io")}, {"Mounts": [PROGRAM, bind("/x/io", "/io")]}),
         ({"tenant": replace(TENANT, parking_cores=(0,))}, {"CpusetCpus": "0"}),

@@ -157,7 +157,7 @@ def test_a_box_with_kept_folders_or_another_profile_serves_one_game(lodge: Lodge
         engine.create_volume("judge-test-reuse", "size=1048576,mode=1777", {"judge.owner": Owner.me().encode()})
         try:
             finish(begin(lodge, folders={FolderKind.PERSISTENT: "judge-test-reuse"}))
-            finish(begin(lodge, policy=REUSE.model_copy(update={"seccomp": "engine"})))
+            finish(begin(lodge, policy=REUSE.model_copy(update={"seccomp_of": {"native": "engine"}})))
 
             assert [] == own_containers()
         finally:

@@ -100,7 +100,7 @@ def answers(guest: Guest, table: str) -> dict[str, str]:
 
 
 def caller(lodge: Lodge, profile: str) -> Guest:
-    return lodge("caller", policy=BoxPolicy(seccomp=profile)).move_in()
+    return lodge("caller", policy=BoxPolicy(seccomp_of={"native": profile})).move_in()
 
 
 def all_are(answer: int | str, said: dict[str, str]) -> bool:
@@ -206,7 +206,7 @@ def test_an_agent_of_the_same_user_could_change_pid_1(lodge: Lodge, tmp_path: Pa
 
 
 def first_of(lodge: Lodge, profile: str, uid: int | None = None) -> dict[str, str]:
-    return answers(lodge("caller", policy=BoxPolicy(seccomp=profile), uid=uid).move_in(), "first")
+    return answers(lodge("caller", policy=BoxPolicy(seccomp_of={"native": profile}), uid=uid).move_in(), "first")
 
 
 @pytest.mark.docker

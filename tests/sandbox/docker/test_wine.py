@@ -78,7 +78,7 @@ def test_the_persistent_folder_has_a_name_for_windows() -> None:
 def test_wine_has_the_profile_that_it_needs_and_a_policy_may_give_another() -> None:
     needed = {name: recipe.seccomp for name, recipe in recipes().items()}
     assert seccomp.profile_for(BoxPolicy(), "wine", needed["wine"]) == "wine32"
-    assert seccomp.profile_for(BoxPolicy(seccomp="engine"), "wine", needed["wine"]) == "wine32"
+    assert seccomp.profile_for(BoxPolicy(seccomp_of={"native": "engine"}), "wine", needed["wine"]) == "wine32"
     assert seccomp.profile_for(BoxPolicy(seccomp_of={"wine": "ours.toml"}), "wine", needed["wine"]) == "ours.toml"
     assert seccomp.profile_for(BoxPolicy(), "java", needed["java"]) == "native"
 

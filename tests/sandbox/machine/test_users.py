@@ -11,41 +11,54 @@ import pytest
 
 from judge.base.errors import HostError
 from judge.host.build_images import build_images
-from judge.sandbox import BoxPolicy
 from judge.sandbox.box import Channel
+from judge.sandbox.machine import users
 from judge.sandbox.machine.users import User, claim_user
 from tests.sandbox.conftest import ATTACH, PIPES, Lodge, of
 
 FIRST = 30000 + os.getpid() % 10000 * 3
-FEW = BoxPolicy(uid=FIRST, uids=3)
-"""Users that nothing else on this host takes, not even another run of these tests."""
+"""Ids from here on are not used by anything else on this host, not even by another run of these tests."""
 THREE = {FIRST, FIRST + 1, FIRST + 2}
 
 ANOTHER_JUDGE = """
 import sys
-from judge.sandbox.box import BoxPolicy
-from judge.sandbox.machine.users import claim_user
-user = claim_user(BoxPolicy(uid=int(sys.argv[1]), uids=3))
+from judge.sandbox.machine import users
+users.FIRST_AGENT_ID, users.AGENT_IDS = int(sys.argv[1]), 3
+user = users.claim_user()
 print(user.uid, flush=True)
 sys.stdin.read()
 """
+
+
+@pytest.fixture(autouse=True)
+def few(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(users, "FIRST_AGENT_ID", FIRST)
+    monkeypatch.setattr(users, "AGENT_IDS", 3)
 
 
 @pytest.fixture
 def claimed() -> Iterator[Callable[[], User]]:
     """Claim users of the few; all are let go at the end."""
     with ExitStack() as held:
-        yield lambda: held.enter_context(closing(claim_user(FEW)))
+        yield lambda: held.enter_context(closing(claim_user()))
 
 
 def test_each_claim_gets_another_user_until_they_run_out(claimed: Callable[[], User]) -> None:
-    users = [claimed() for _ in range(FEW.uids)]
+    mine = [claimed() for _ in range(3)]
 
-    assert THREE == {user.uid for user in users}
-    with pytest.raises(HostError, match=rf"All 3 users from {FIRST} on .* raise box\.uids"):
-        claim_user(FEW)
-    users[1].close()
-    assert users[1].uid == claimed().uid
+    assert THREE == {user.uid for user in mine}
+    with pytest.raises(HostError, match=rf"All 3 users from {FIRST} on "):
+        claim_user()
+    mine[1].close()
+    assert mine[1].uid == claimed().uid
+
+
+def test_ids_of_users_of_the_host_are_skipped(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(users, "FIRST_AGENT_ID", os.getuid())
+    monkeypatch.setattr(users, "AGENT_IDS", 1)
+
+    with pytest.raises(HostError, match="are those of boxes or users on this host"):
+        claim_user()
 
 
 def test_user_of_another_judge_stays_reserved_until_that_judge_dies(claimed: Callable[[], User]) -> None:
@@ -57,7 +70,7 @@ def test_user_of_another_judge_stays_reserved_until_that_judge_dies(claimed: Cal
         uid = int(judge.stdout.readline()) if judge.stdout else 0
         others = {claimed().uid, claimed().uid}
         with pytest.raises(HostError):
-            claim_user(FEW)
+            claim_user()
         judge.kill()
 
     assert THREE == {uid, *others}
@@ -65,14 +78,14 @@ def test_user_of_another_judge_stays_reserved_until_that_judge_dies(claimed: Cal
 
 
 @of(PIPES, ATTACH)
-def test_two_boxes_of_one_seat_are_two_users_and_let_go_of_them(lodge: Lodge) -> None:
-    policy = BoxPolicy(uid=FIRST, uids=2)
-    first, second = (lodge(policy=policy, seat=0).move_in() for _ in range(2))
+def test_two_boxes_of_one_seat_are_two_users_and_let_go_of_them(lodge: Lodge, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(users, "AGENT_IDS", 2)
+    first, second = (lodge(seat=0).move_in() for _ in range(2))
     uids = {guest.ask("status Uid").split()[0] for guest in (first, second)}
     assert uids == {str(FIRST), str(FIRST + 1)}
 
     first.close()
-    third = lodge(policy=policy, seat=1).move_in()
+    third = lodge(seat=1).move_in()
     assert third.ask("write /home/agent/own") == "open 0"
     assert third.ask("status Uid").split()[0] in uids
 

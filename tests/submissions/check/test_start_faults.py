@@ -146,7 +146,7 @@ def staging() -> Iterator[Path]:
 
 
 def examined(agent: Path, staging: Path) -> CheckReport:
-    quick = ("clock.turn_ms=1000", "clock.start_ms=3000", "clock.courtesy_ms=300", "clock.close_ms=500")
+    quick = ("clock.turn_ms=1000", "clock.start_ms=3000", "clock.close_ms=500")
     return examine(stage_agent(str(agent), staging), load_policy("gomocup-standard", quick), Slot(), "docker", staging)
 
 

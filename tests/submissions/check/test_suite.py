@@ -29,7 +29,6 @@ QUICK = (
     "clock.turn_ms=1000",
     "clock.tolerance_ms=1000",
     "clock.close_ms=2000",  # not too short beside other tests
-    "clock.courtesy_ms=300",
     f"limits.memory_bytes={64 << 20}",
 )
 A_MOVE = "',' in answer and answer[0].isdigit()"
