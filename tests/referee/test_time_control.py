@@ -198,7 +198,7 @@ def test_limits_of_a_turn_and_a_game_are_as_before(turn_ms: int, match_ms: int) 
         assert (turn_ms, 50, 50) == (clock.shown().turn_ms, clock.shown().time_left_ms, clock.shown().main_ms)
     else:
         assert Clock(turn_ms, UNLIMITED_MS) == clock.shown()
-    assert 950 * MS == clock.charged_ns
+    assert 4950 * MS == clock.charged_ns
 
 
 # --- whole games -----------------------------------------------------------------------------------------------------
