@@ -108,6 +108,8 @@ def _stale_move_is_not_played(seen: Observed) -> str:
 
 
 OUTPUT = Expected(verdict=Verdict.OUTPUT, because="the bound of a turn", proof=_stays_flat)
+MANY_LINES = Expected(verdict=Verdict.OUTPUT, because="the bound of a", proof=_stays_flat)
+"""One read of short lines can exceed both bounds."""
 CRASH = Expected(verdict=Verdict.CRASH)
 GONE = Expected(verdict=Verdict.CRASH, because="exited with code 0")
 
@@ -151,7 +153,7 @@ BY_PRINTING = (
     ),
     Attack(
         id="E5.empty", title="prints millions of empty lines", program="streams", words=("empty-lines", GIBIBYTE),
-        danger=TOO_MUCH, policy=NARROW, expected=OUTPUT, control=_wide("empty-lines", FEW),
+        danger=TOO_MUCH, policy=NARROW, expected=MANY_LINES, control=_wide("empty-lines", FEW),
     ),
     Attack(
         id="E5.debug", title="prints millions of DEBUG lines", program="streams", words=("lines", GIBIBYTE),
@@ -159,7 +161,7 @@ BY_PRINTING = (
     ),
     Attack(
         id="E5.words", title="prints millions of words", program="streams", words=("words", GIBIBYTE),
-        danger=TOO_MUCH, policy=NARROW, expected=OUTPUT, control=_wide("words", FEW),
+        danger=TOO_MUCH, policy=NARROW, expected=MANY_LINES, control=_wide("words", FEW),
     ),
     Attack(
         id="E18", title="prints empty lines, each in a separate write", program="streams", words=("sip-lines", SIPS),
