@@ -443,7 +443,7 @@ def spec(protocol: str = "cecp", control: str = "5", **changes: Any) -> GameSpec
             "name": "test",
             "game": {"name": "chess", "options": {"max_moves": 40, **changes.pop("options", {})}},
             "clock": {"control": control, "tolerance_ms": 0, "start_ms": 3000},
-            "bytes": {"game_bytes": 1 << 17},
+            "bytes": {"game_bytes": 1 << 20},
         }
     )
     return GameSpec(seats=scripted_seats(protocol), policy=policy, **changes)

@@ -400,7 +400,7 @@ def spec(**changes: Any) -> GameSpec:
             "name": "test",
             "game": {"name": "chess", "options": {"max_moves": 40}},
             "clock": {"turn_ms": 5000, "match_ms": 5000, "tolerance_ms": 0, "start_ms": 3000},
-            "bytes": {"game_bytes": 1 << 17},
+            "bytes": {"game_bytes": 960_000},
         }
     )
     return GameSpec(seats=scripted_seats("uci"), policy=policy, **changes)
