@@ -213,10 +213,7 @@ class PlannedCup:
         for league in self.cup.leagues:
             text = self._opening_text(league.name)
             if text == "":
-                raise InputError(
-                    f"{self.file_of(league.name)}: announced by an earlier version of judge, without its cup; finish "
-                    "the cup with that version"
-                )
+                raise InputError(f"{self.file_of(league.name)}: announced without its cup; use a new folder and name")
             if text is not None and text != self.reference.words:
                 raise InputError(f"{self.path}: the leagues differ from those that were announced: {self._changes()}")
 

@@ -49,7 +49,7 @@ class ExportedLeague(_Value):
     about: str = ""
     after: str = ""
     promoted: int = Field(default=0, ge=0, exclude_if=lambda count: not count)
-    """Number of agents advancing from `after`; 0 in former versions' documents."""
+    """Number of agents advancing from `after`."""
     promotes_new: bool = Field(default=False, exclude_if=lambda promotes: not promotes)
     medals: bool = True
     contest: str = ""

@@ -43,7 +43,7 @@ class ContestStart(Reader):
             frozen = select(journal).where(journal.c.contest == name, journal.c.event == FROZEN)
             row = connection.execute(frozen.limit(1)).first()
             if row is None:
-                return (self._tell(connection, name, FROZEN, "", digest=digest) or 0) + 1
+                return self._tell(connection, name, FROZEN, "", digest=digest) + 1
             if row.digest != digest:
                 raise InputError(
                     f"other entries of {name!r} are locked in ({row.at}); "

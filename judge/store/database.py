@@ -178,14 +178,16 @@ class Database:
         digest: str | None = None,
         who: str | None = None,
         at: datetime | None = None,
-    ) -> int | None:
-        """`announced_row` must lock the row. A line is not earlier than the one before it, also after the clock was set
-        back. Raises ValueError for an unknown event.
+    ) -> int:
+        """Append a line; returns its number. `announced_row` must lock the row.
+
+        A line is not earlier than the one before it, also after the clock was set back. Raises ValueError for an
+        unknown event.
         """
         if event not in EVENTS:
             raise ValueError(f"{event!r} is no event of the journal")
         last = connection.execute(_LAST_LINE, {"of_contest": contest}).first()
-        number = 0 if last is None else None if last.number is None else last.number + 1
+        number: int = 0 if last is None else last.number + 1
         time = max(self._stamp() if at is None else stamp(at), "" if last is None else last.at)
         place = {"contest": contest, "game": game, "attempt": attempt, "number": number}
         values = {"event": event, "text": text, "digest": digest, "who": who, "at": time}

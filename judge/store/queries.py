@@ -244,10 +244,7 @@ class Reader(Database):
         return [(row.id, value_of(JournalLine, row)) for row in self._rows(query)]
 
     def journal_since(self, contest: str, number: int) -> list[tuple[int, JournalLine]]:
-        """Lines with their numbers, which grow with gaps.
-
-        On PostgreSQL an older judge's line may become visible after a larger number.
-        """
+        """Lines with their numbers, which grow with gaps."""
         query = _lines(contest, journal.c.id > number).order_by(journal.c.id)
         return [(row.id, value_of(JournalLine, row)) for row in self._rows(query)]
 

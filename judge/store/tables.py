@@ -179,8 +179,8 @@ journal = Table(
     Column("game", String(32)),
     Column("attempt", Integer),
     Column("text", Text, nullable=False),
-    # From 0; empty without a log.
-    Column("number", Integer),
+    # From 0: the index of its leaf.
+    Column("number", Integer, nullable=False),
     # Of a published record, a document, an upload.
     Column("digest", String(64)),
     # Private, not part of the leaf.

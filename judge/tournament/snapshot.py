@@ -195,11 +195,9 @@ def read_snapshot(document: str) -> Snapshot:
     """Parse a document. Raises InputError if it is invalid or of another version."""
     snapshot = parse_json(Snapshot, document, "not a contest of this judge")
     refuse_many_entries(snapshot.format, len(snapshot.entries), "contest.json")
-    if isinstance(form := snapshot.format, Ladder):
-        if form.ends is not None and form.ends.tzinfo is None:
-            raise InputError("contest.json: format.ends has no offset")
-        form = form.model_copy(update={"matchmaking": form.matchmaking.without_new_limits()})
-        snapshot = snapshot.model_copy(update={"format": form})
+    form = snapshot.format
+    if isinstance(form, Ladder) and form.ends is not None and form.ends.tzinfo is None:
+        raise InputError("contest.json: format.ends has no offset")
     return snapshot
 
 

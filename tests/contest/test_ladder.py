@@ -1,6 +1,5 @@
 """A ladder: one pair at a time, chosen from the results so far, also by a judge that continues after a kill."""
 
-import json
 import random
 import re
 from collections import Counter
@@ -23,7 +22,6 @@ from judge.store.orders import OrganiserOrder
 from judge.store.types import RATED
 from judge.tournament.formats.ladder import Ladder, Matchmaking
 from judge.tournament.formats.round_robin import RoundRobin
-from judge.tournament.snapshot import read_snapshot
 from tests.contest.cups import COMMITTED, by_chance, cup, enter, play, reopen, scheduled, snapshot, won_by
 
 SEASON = Ladder(total_games=60)
@@ -151,19 +149,6 @@ def test_a_line_that_another_process_writes_meanwhile_is_taken_before_the_draw(m
 def test_a_wrong_key_is_named(key: str, value: object) -> None:
     with pytest.raises(ValidationError, match=key):
         Ladder.model_validate({"name": "ladder", key: value})
-
-
-def test_terms_without_limits_of_authors_have_none() -> None:
-    terms = snapshot(SEASON, 4, **COMMITTED)
-    document = json.loads(terms.model_dump_json())
-    assert read_snapshot(json.dumps(document)) == terms
-    for key in ("author_weight", "opponent_share", "long_game"):
-        del document["format"]["matchmaking"][key]
-
-    form = read_snapshot(json.dumps(document)).format
-
-    assert isinstance(form, Ladder)
-    assert form.matchmaking == Matchmaking(author_weight=1000, opponent_share=1, long_game=1000)
 
 
 ENDS = datetime(2026, 12, 24, 18, tzinfo=UTC)

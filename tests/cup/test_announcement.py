@@ -88,7 +88,6 @@ def test_next_contest_of_a_league_is_no_league(tmp_path: Path, monkeypatch: pyte
 
 
 def test_league_without_an_announcement_of_the_cup_is_refused(tmp_path: Path) -> None:
-    """As an earlier version began it."""
     cup = plan(tmp_path, LEAGUES)
     path = cup.write("one").path
     lines = [line for line in path.read_text().splitlines() if not line.startswith("cup =")]
@@ -96,5 +95,5 @@ def test_league_without_an_announcement_of_the_cup_is_refused(tmp_path: Path) ->
     with closing(open_store(league := load_plan(path))) as store:
         announce_contest(store, league)
 
-    with pytest.raises(InputError, match=r"one/contest.toml: announced by an earlier version of judge"):
+    with pytest.raises(InputError, match=r"one/contest.toml: announced without its cup"):
         cup.announce()

@@ -13,13 +13,12 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from sqlalchemy import event, text
+from sqlalchemy import event
 
 from judge.api.matches import CancelledError
 from judge.base.errors import HostError, InputError
 from judge.contest_games import AttemptState, GameState, Outcome, Pairing, ScheduledGame, SeatOutcome, schedule_digest
 from judge.store.contests import Store
-from judge.store.database import connect
 from judge.store.types import EntryRow
 from tests.examples import examples
 
@@ -375,17 +374,6 @@ def test_a_contest_is_announced_frozen_and_created_once(store: Store) -> None:
     assert [("announced", "c" * 64), ("frozen", "e" * 64)] == [
         (line.event, line.digest) for line in store.journal("cup")[:2]
     ]
-
-
-def test_a_contest_that_was_begun_without_a_log_gets_none(store: Store, url: str) -> None:
-    begin(store)
-    engine = connect(url)
-    with engine.begin() as connection:
-        connection.execute(text("UPDATE journal SET number = NULL, digest = NULL"))
-    engine.dispose()
-    issued(store)
-
-    assert [None] * 3 == [line.number for line in store.journal("cup")]
 
 
 def test_a_moment_of_a_store_does_not_change_while_others_write(store: Store) -> None:

@@ -7,7 +7,6 @@ from typing import Annotated
 
 import typer
 
-from judge.base.errors import InputError
 from judge.base.text import duration, printable, titled
 from judge.cli.contest.options import opened
 from judge.cli.options import HERE, ContestArgument, WhyOption, checked_address, operator, required_reason
@@ -103,10 +102,6 @@ def announce(
     with closing(open_store(planned)) as store:
         announce_contest(store, planned)
         log = ContestLog(planned.name, partial(store.leaves, planned.name))
-        if not log.size:
-            raise InputError(
-                f"the contest {planned.name!r} was started by an older version of judge, which kept no log"
-            )
         first = log.line(0)
     commitment = first.digest if first.event == ANNOUNCED else None
     for line in announcement_lines(planned, url):

@@ -51,9 +51,6 @@ from judge.store.types import JournalLine
 TABLE_S, TABLE_SHARE = 0.5, 0.05
 """Minimum interval between updates of the standings, and their maximum share of time."""
 
-OVERLAP_EVENTS = 100
-"""Lines read again: one may become visible after its successor."""
-
 MAX_REASON_CHARACTERS = 300
 
 REST_S = 0.01
@@ -82,7 +79,6 @@ class Recorder:
         """Open or create the log. Raises HostError and InputError."""
         self._contest = contest
         self._log = EventLog(path)
-        self._lines: set[int] = set()
         self._last_line = 0
         self._scheduled = 0
         self._table: tuple[StandingLine, ...] | None = None
@@ -108,7 +104,6 @@ class Recorder:
         running: dict[Key, list[AnyEvent]] = {}
         for head, event in self._log.lines():
             if head.journal:
-                self._lines.add(head.journal)
                 self._last_line = max(self._last_line, head.journal)
             key = (head.game, head.attempt)
             match head.type:
@@ -148,11 +143,8 @@ class Recorder:
     def read_store(self) -> None:
         """Log new journal lines. Raises HostError."""
         store, name = self._contest.store, self._contest.name
-        for number, line in store.journal_since(name, max(0, self._last_line - OVERLAP_EVENTS)):
-            if number in self._lines:
-                continue
-            self._lines.add(number)
-            self._last_line = max(self._last_line, number)
+        for number, line in store.journal_since(name, self._last_line):
+            self._last_line = number
             self._log.append(list(self._events_of(number, line)), is_durable=True)
         if self._is_table_due and time.monotonic() >= self._table_at:
             self._log_table()

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from math import hypot
-from typing import Annotated, ClassVar, Literal, Self
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -44,12 +44,6 @@ class Matchmaking(BaseModel):
     """An agent with games longer than this number of mean games plays proportionally fewer."""
     neighbours: int = Field(default=16, ge=1, le=10_000)
     """Number of stronger opponents, and of weaker ones, that are compared per agent."""
-
-    def without_new_limits(self) -> Self:
-        """Without limits of authors and long games if none is given, as in earlier versions."""
-        if {"author_weight", "opponent_share", "long_game"} & self.model_fields_set:
-            return self
-        return self.model_copy(update={"author_weight": 1000, "opponent_share": 1.0, "long_game": 1000.0})
 
 
 class StartRating(BaseModel):
