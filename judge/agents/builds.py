@@ -1,11 +1,11 @@
-"""Selects how sources are built: by `[build]` of agent.toml, or by the names of the files at the top.
+"""Selects how sources are built: by `[build]` of agent.toml, or by the names of the files.
 
 The scripts in images/toolchain/build build them, in a box with the image that has the kind in `builds`.
 """
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -76,7 +76,7 @@ class BuildTable(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     kind: Kind | None = None
-    """None: selected by the names of the files at the top."""
+    """None: selected by the names of the files."""
     main: str = ""
     """The main program: a class (java, maven), a package (go), one of several programs (cargo, cmake), or a file.
     Empty: the only one, or the file with the language's usual name.
@@ -170,18 +170,14 @@ def _is_missing(sources: Sources) -> bool:
 
 
 def _kind_of(tree: Path) -> Kind | None:
-    """By a build file at the top, else by the language of the sources at the top, else by that of all sources."""
-    top = sorted(path.name for path in tree.iterdir() if is_file(path))
-    found = _build_files(top) or _languages(top) or _languages(_names_below(tree))
+    """By the build file at the top, else by the only language of the sources."""
+    found = _build_files(sorted(path.name for path in tree.iterdir() if is_file(path)))
+    found = found or _languages(path.relative_to(tree).as_posix() for path in own_paths(tree) if is_file(path))
     if len(found) > 1:
         lines = " or ".join(f"[build] kind = {json.dumps(kind)}" for kind in found)
         names = " and ".join(quote(name, 80) for name in found.values())
         raise InputError(sentence(f"{names} select different builds: choose one in agent.toml: {lines}"))
     return next(iter(found), None)
-
-
-def _names_below(tree: Path) -> Iterator[str]:
-    return (path.relative_to(tree).as_posix() for path in own_paths(tree) if is_file(path))
 
 
 def _build_files(names: Iterable[str]) -> dict[Kind, str]:

@@ -27,12 +27,12 @@ def build(tmp_path: Path, names: tuple[str, ...], *command: str, **table: object
 @pytest.mark.parametrize(
     ("names", "kind"),
     [
-        (("a.c", "lib/b.rs", "b.h"), "c"),
+        (("a.c", "lib/b.c", "b.h"), "c"),
         (("a.cpp", "b.c"), "c++"),
         (("a.CC",), "c++"),
         (("src/main.rs", "src/board.rs"), "rust"),
         (("p/Main.java", "lib/x.jar"), "java"),
-        (("bot.py", "tools/fast.c"), "python"),
+        (("bot.py", "tools/convert.py"), "python"),
         (("Makefile", "a.c", "B.java"), "make"),
         (("GNUmakefile",), "make"),
         (("makefile", "Makefile"), "make"),
@@ -61,6 +61,7 @@ def test_names_determine_the_build(tmp_path: Path, names: tuple[str, ...], kind:
         (("Makefile", "Cargo.toml", "src/main.rs"), ("make", "cargo")),
         (("a.c", "b.rs"), ("c", "rust")),
         (("a.cpp", "train.py"), ("c++", "python")),
+        (("train.py", "src/a.go"), ("python", "go")),
         (("src/a.go", "web/page.js"), ("go", "javascript")),
     ],
 )
