@@ -464,6 +464,8 @@ make_venv() {
     note "$("$python" --version) at $python"
     rm -f "$stamp"
     if [[ ${had% *} != "$base" ]]; then
+        [[ ! -L $ROOT/.venv ]] || die ".venv is a link, and a new environment would empty the directory that it names." \
+            "Remove the link: rm $ROOT/.venv"
         "$python" -m venv --clear "$ROOT/.venv" || die "python -m venv failed; the lines above say why."
     fi
     retry "pip install" install_pins || die "The Python packages could not be installed." \

@@ -5,7 +5,6 @@ import os
 import re
 import shlex
 import sys
-import tomllib
 from collections.abc import Iterator
 from contextlib import closing, suppress
 from functools import cache
@@ -15,6 +14,7 @@ import docker
 import pytest
 
 from judge.agents.agents import read_manifest
+from judge.agents.builds import KINDS, LANGUAGES_NOT_BUILT, SCRIPTS
 from judge.games.types import Verdict
 from judge.host.house_agents import build_house_agents
 from judge.referee.policy import load_policy
@@ -193,13 +193,13 @@ def test_index_and_site_list_each_page() -> None:
 
 def test_a_language_page_has_each_build_command() -> None:
     text = " ".join(path.read_text() for path in (ROOT / "docs/languages").glob("*.md"))
-    recipes = tomllib.loads((ROOT / "judge/agents/languages.toml").read_text())
 
-    for name, recipe in recipes["built"].items():
-        program = [recipe["commands"][0][0]] if "commands" in recipe else []
-        for word in [*program, *recipe.get("endings", []), *recipe.get("marks", [])[-1:]]:
-            assert word in text, f"{name}: {word}"
-    for name in recipes["not_built"]:
+    for kind, names in KINDS.items():
+        script = (SCRIPTS / kind).read_text()
+        program = re.findall(r"\b(?:try|run|mvn=\()\s*([a-z]+\d?)", script)
+        for word in [*program[:1], *names]:
+            assert word in text, f"{kind}: {word}"
+    for name in LANGUAGES_NOT_BUILT:
         assert name in text
 
 

@@ -24,23 +24,22 @@ from pydantic import (
     model_validator,
 )
 
+from judge.agents.builds import NOT_BUILT, BuildTable, language_of
 from judge.agents.program_files import copy_directory, copy_file, new_directory, program_digest, similar_path
 from judge.agents.programs import (
     PREFIX,
     ProgramKind,
     brain_name,
     choose_executable,
-    first_line,
     is_dotnet,
     is_lfs_pointer,
     is_windows_program,
     kind_of,
     own_name,
     playable,
-    python_words,
     width_of,
 )
-from judge.agents.recipe import NOT_BUILT, BuildTable, language_of
+from judge.agents.python_version import first_line, python_words
 from judge.base.bookkeeping import own_paths
 from judge.base.durable_files import is_directory, is_file
 from judge.base.errors import InputError

@@ -1,6 +1,6 @@
 """Recognises programs by their first bytes, reads their headers, and selects the program of a Gomocup archive.
 
-ELF (System V ABI): the header has the machine; PT_INTERP in the program headers is the loader.
+ELF (System V ABI): the header has the machine; the loader's path follows the program headers.
 
 PE (Microsoft, "PE Format"): byte 60 has the offset of the PE header with machine and kind; the optional header has the
 subsystem and the table of directories.
@@ -22,8 +22,9 @@ from dataclasses import dataclass
 from enum import IntEnum
 from pathlib import Path
 
+from judge.agents.python_version import first_line
 from judge.base.errors import InputError
-from judge.base.text import printable, sentence
+from judge.base.text import sentence
 
 _ELF = b"\x7fELF"
 ELF_MACHINES = {
@@ -41,8 +42,7 @@ ELF_MACHINES = {
 """Names by e_machine."""
 _THIS = {"x86_64": 0x3E, "aarch64": 0xB7, "riscv64": 0xF3, "s390x": 0x16, "ppc64le": 0x15, "loongarch64": 0x102}
 _RELOCATABLE, _CORE = 1, 4
-_PT_INTERP = 3
-_MAX_HEADERS = 64
+_LOADER = re.compile(rb"/[!-~]{1,100}/ld[-.!-~]{1,60}(?=\0)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,43 +56,19 @@ class ElfProgram:
 
 
 def read_elf(path: Path) -> ElfProgram | None:
-    """None for another or a damaged file."""
-    try:
-        with path.open("rb") as stream:
-            head = stream.read(64)
-            if head[:4] != _ELF:
-                return None
-            order = "<" if head[5] == 1 else ">"
-            kind, machine = struct.unpack_from(f"{order}HH", head, 16)
-            is_64 = head[4] == 2
-            if is_64:
-                (at,), (size, count) = (
-                    struct.unpack_from(f"{order}Q", head, 32),
-                    struct.unpack_from(f"{order}HH", head, 54),
-                )
-            else:
-                (at,), (size, count) = (
-                    struct.unpack_from(f"{order}I", head, 28),
-                    struct.unpack_from(f"{order}HH", head, 42),
-                )
-            loader = ""
-            for number in range(min(count, _MAX_HEADERS)):
-                stream.seek(at + number * size)
-                entry = stream.read(56 if is_64 else 32)
-                (entry_kind,) = struct.unpack_from(f"{order}I", entry)
-                if entry_kind == _PT_INTERP:
-                    offset, length = (
-                        struct.unpack_from(f"{order}Q16xQ", entry, 8)
-                        if is_64
-                        else struct.unpack_from(f"{order}I8xI", entry, 4)
-                    )
-                    stream.seek(offset)
-                    loader = stream.read(min(length, 256)).rstrip(b"\0").decode("utf-8", "replace")
-    except (OSError, struct.error, IndexError, ValueError, OverflowError):
+    """None for another file."""
+    with path.open("rb") as stream:
+        head = stream.read(4096)
+    if head[:4] != _ELF or len(head) < 20:
         return None
-    name = ELF_MACHINES.get(machine, f"the machine {machine}")
-    is_object = kind in (_RELOCATABLE, _CORE)
-    return ElfProgram(name, machine == _THIS.get(platform.machine()), is_object, printable(loader, 100))
+    kind, machine = struct.unpack_from("<HH" if head[5] == 1 else ">HH", head, 16)
+    loader = _LOADER.search(head)
+    return ElfProgram(
+        ELF_MACHINES.get(machine, f"the machine {machine}"),
+        machine == _THIS.get(platform.machine()),
+        kind in (_RELOCATABLE, _CORE),
+        loader[0].decode() if loader else "",
+    )
 
 
 PE_WIDTHS = {0x014C: 32, 0x8664: 64}
@@ -101,8 +77,14 @@ _OTHERS = {0x01C4: "32-bit ARM", 0xAA64: "ARM64", 0x0200: "Itanium"}
 _PE = b"PE\0\0"
 _IS_DLL = 0x2000
 _GUI, _CONSOLE = 2, 3
-_RUNTIME_DIRECTORY = 14
-"""Only .NET programs have it."""
+
+
+@dataclass(frozen=True, slots=True)
+class _WindowsProgram:
+    machine: int = 0
+    is_dll: bool = False
+    is_dotnet: bool = False
+    subsystem: int = 0
 
 
 def is_windows_program(path: Path) -> bool:
@@ -113,78 +95,53 @@ def is_windows_program(path: Path) -> bool:
 
 def is_dll(path: Path) -> bool:
     """A library; False if damaged."""
-    try:
-        _, _, kind = _fields(_header(path))
-    except (struct.error, OSError):
-        return False
-    return bool(kind & _IS_DLL)
+    return _read_pe(path).is_dll
 
 
 def has_window(path: Path) -> bool:
     """It is graphical, and may be unable to print."""
-    try:
-        header = _header(path)
-        return header[:4] == _PE and struct.unpack_from("<H", header, 24 + 68)[0] == _GUI
-    except (struct.error, OSError):
-        return False
+    return _read_pe(path).subsystem == _GUI
 
 
 def is_dotnet(path: Path) -> bool:
     """It needs .NET (Mono); False if damaged."""
+    return _read_pe(path).is_dotnet
+
+
+def _read_pe(path: Path) -> _WindowsProgram:
+    """Without a machine: damaged, or of 16 bits."""
     try:
-        header = _header(path)
-        return header[:4] == _PE and _has_runtime(header[24:])
+        with path.open("rb") as stream:
+            stream.seek(struct.unpack_from("<I", stream.read(64), 60)[0])
+            header = stream.read(512)
+        signature, machine, kind, magic = struct.unpack_from("<4sH16xHH", header)
+        (subsystem,) = struct.unpack_from("<H", header, 24 + 68)
+        # The fifteenth directory is that of .NET; the optional header of 64 bits is 16 bytes longer.
+        count, dotnet = struct.unpack_from("<I112xI", header, 24 + (108 if magic == 0x20B else 92))
     except (struct.error, OSError):
-        return False
+        return _WindowsProgram()
+    if signature != _PE:
+        return _WindowsProgram()
+    return _WindowsProgram(machine, bool(kind & _IS_DLL), count > 14 and dotnet != 0, subsystem)
 
 
 def width_of(path: Path) -> int:
     """Bits of a Windows program. Raises InputError with the fix."""
-    try:
-        return _width(path)
-    except (struct.error, OSError):
-        raise InputError(sentence(f"{path} is cut off or damaged: its header is not whole")) from None
-
-
-def _header(path: Path) -> bytes:
-    """Raises struct.error for a short file."""
-    with path.open("rb") as stream:
-        head = stream.read(64)
-        stream.seek(struct.unpack_from("<I", head, 60)[0])
-        return stream.read(4096)
-
-
-def _fields(header: bytes) -> tuple[int, int, int]:
-    """Machine, size of the optional header, and characteristics."""
-    machine, size, kind = struct.unpack_from("<H14xHH", header, 4)
-    return machine, size, kind
-
-
-def _width(path: Path) -> int:
-    header = _header(path)
-    if header[:4] != _PE:
-        raise InputError(sentence(f"{path} is a program for DOS or for 16-bit Windows: compile it for 32 or 64 bits"))
-    machine, size, kind = _fields(header)
-    if machine not in PE_WIDTHS:
-        name = _OTHERS.get(machine, f"the machine 0x{machine:04x}")
+    program = _read_pe(path)
+    if not program.machine:
+        raise InputError(
+            sentence(f"{path} is cut off or damaged, or for DOS or for 16-bit Windows: compile it for 32 or 64 bits")
+        )
+    if program.machine not in PE_WIDTHS:
+        name = _OTHERS.get(program.machine, f"the machine 0x{program.machine:04x}")
         raise InputError(sentence(f"{path} is a Windows program for {name}: compile it for x86 or x86-64"))
-    if kind & _IS_DLL:
+    if program.is_dll:
         raise InputError(sentence(f"{path} is a DLL: name the program that uses it"))
-    optional = header[24 : 24 + size]  # 16 bytes longer in 64-bit programs (magic 0x20b)
-    if _has_runtime(optional):
+    if program.is_dotnet:
         raise InputError(sentence(f'{path} is a .NET program, and the wine runtime has no .NET: set runtime = "mono"'))
-    subsystem = struct.unpack_from("<H", optional, 68)[0]
-    if subsystem not in (_GUI, _CONSOLE):
-        raise InputError(sentence(f"{path} is not a console program: its Windows subsystem is {subsystem}"))
-    return PE_WIDTHS[machine]
-
-
-def _has_runtime(optional: bytes) -> bool:
-    magic = struct.unpack_from("<H", optional)[0]
-    count_at = 108 if magic == 0x20B else 92
-    count = struct.unpack_from("<I", optional, count_at)[0]
-    entry = count_at + 4 + 8 * _RUNTIME_DIRECTORY
-    return count > _RUNTIME_DIRECTORY and bool(struct.unpack_from("<I", optional, entry)[0])
+    if program.subsystem not in (_GUI, _CONSOLE):
+        raise InputError(sentence(f"{path} is not a console program: its Windows subsystem is {program.subsystem}"))
+    return PE_WIDTHS[program.machine]
 
 
 _NOT_RUN = (b"\x01\x00", b"\x00\x01", b"\x04\x00", b"\x00\x04")
@@ -192,14 +149,6 @@ _NOT_RUN = (b"\x01\x00", b"\x00\x01", b"\x04\x00", b"\x00\x04")
 
 LFS_POINTER = b"version https://git-lfs.github.com/spec/"
 MAX_LFS_POINTER_BYTES = 1024
-
-_MAX_READ_BYTES = 1 << 20
-_MAX_FIRST_LINE_BYTES = 4096
-"""The kernel takes 255 bytes."""
-_VERSION = re.compile(r"python([23])")
-_OPTION = re.compile(r"-[A-RT-Za-z]+")  # -S is an option of env
-_ONLY_2 = re.compile(rb"(?m)^[ \t]*(?:print[ \t]+(?:[\"']|>>|[\w.]+\()|except[ \t]+[\w.]+[ \t]*,[ \t]*\w+[ \t]*:)")
-"""`print "x"`, `print str(x)`, `except Error, error:`: statements of Python 2 only."""
 
 
 class ProgramKind(IntEnum):
@@ -245,22 +194,6 @@ def is_lfs_pointer(path: Path) -> bool:
             return stream.read(len(LFS_POINTER)) == LFS_POINTER
     except OSError:
         return False
-
-
-def first_line(head: bytes) -> bytes:
-    """The interpreter line (`#!…`), or b""."""
-    return head.split(b"\n")[0] if head[:2] == b"#!" else b""
-
-
-def python_words(path: Path) -> tuple[str, ...]:
-    """`python2` or `python3` and the first line's options. Without a version, statements of Python 2 only decide."""
-    with path.open("rb") as stream:
-        text = stream.read(_MAX_READ_BYTES)
-    words = first_line(text)[:_MAX_FIRST_LINE_BYTES].decode("utf-8", "replace").split()
-    named = _VERSION.search(" ".join(words))
-    is_2 = named[1] == "2" if named else _ONLY_2.search(text) is not None
-    options = [word for word in words[1:] if _OPTION.fullmatch(word)]
-    return ("python2" if is_2 else "python3", *options)
 
 
 def playable(paths: Sequence[Path]) -> list[Path]:

@@ -1,16 +1,16 @@
 """Builds untrusted sources in a box. Writes the resulting tree to stdout as a plain tar file.
 
     python3 -I DIRECTORY JOB.json      DIRECTORY has this file as __main__.py
-                                       JOB.json: {"attempts": [[[word, ...], ...], ...], "input": path, "at": path,
-                                                  "bounds": {...}}
+                                       JOB.json: {"command": [word, ...], "input": path, "at": path, "name": name,
+                                                  "missing": [key, ...], "bounds": {...}}
 
-Each attempt is a list of commands; the first whose commands all succeed makes the tree. stderr is the log. Exit code 3:
-a command failed; 4: the result is refused. A build can forge only its own agent's output.
+The command builds in the copy `at`. It writes the agent's runtime and command, ended by NULs, to the file $PLAYS; these
+and the name are added to agent.toml where they are missing. stderr is the log. Exit code 3: the command failed; 4: the
+result is refused. A build can forge only its own agent's output.
 """
 
 import json
 import os
-import shlex
 import shutil
 import signal
 import subprocess
@@ -26,6 +26,9 @@ FAILED = 3
 UNFIT = 4
 
 AGAIN = "--- again, with fewer of the sources:"
+"""Written by images/toolchain/build/common."""
+MANIFEST = "agent.toml"
+PLAYS = "/tmp/plays"  # noqa: S108 - in the box
 
 AGE_S = int(os.environ.get("SOURCE_DATE_EPOCH", "0"))
 
@@ -43,19 +46,25 @@ def copy_sources(source: Path, at: Path) -> None:
         os.utime(path, (AGE_S, AGE_S))
 
 
-def run_command(command: list[str], at: Path) -> bool:
+def run_command(command: list[str], at: Path, plays: str) -> bool:
     """Whether a command succeeded in the tree."""
-    log_line(f"$ {shlex.join(command)}")
-    try:
-        done = subprocess.run(command, cwd=at, stdin=subprocess.DEVNULL, stdout=sys.stderr, check=False)
-    except OSError as error:
-        log_line(f"{command[0]}: {error.strerror}")
-        return False
+    environment = {**os.environ, "PLAYS": plays}
+    done = subprocess.run(command, cwd=at, env=environment, stdin=subprocess.DEVNULL, stdout=sys.stderr, check=False)
     if done.returncode < 0:
-        log_line(f"{command[0]} was ended by {signal.Signals(-done.returncode).name}")
-    elif done.returncode:
-        log_line(f"{command[0]} ended with code {done.returncode}")
+        log_line(f"the build was ended by {signal.Signals(-done.returncode).name}")
     return done.returncode == 0
+
+
+def add_manifest(job: dict[str, Any], at: Path) -> None:
+    """Write the missing keys into the agent.toml of the tree."""
+    if not os.path.isfile(PLAYS):  # noqa: PTH113
+        return
+    runtime, *command = Path(PLAYS).read_bytes().decode("utf-8", "replace").split("\0")[:-1]
+    values = {"name": job["name"], "command": command, "runtime": runtime}
+    lines = [f"{key} = {json.dumps(values[key], ensure_ascii=False)}\n" for key in job["missing"]]
+    sent = Path(job["input"], MANIFEST)
+    rest = sent.read_text(encoding="utf-8-sig") if sent.exists() else ""
+    (at / MANIFEST).write_text("".join(lines) + rest, encoding="utf-8")
 
 
 def file_behind(link: Path, at: Path) -> Path:
@@ -98,16 +107,12 @@ def main() -> int:
     except (OSError, shutil.Error) as error:
         log_line(sentence(f"the sources do not fit into the directory that is built in: {quote(str(error), 200)}"))
         return FAILED
-    for number, commands in enumerate(job["attempts"]):
-        if number:
-            log_line(f"\n{AGAIN}")
-        if all(run_command(command, at) for command in commands):
-            break
-    else:
+    if not run_command(job["command"], at, PLAYS if job["missing"] else ""):
         return FAILED
     try:
+        add_manifest(job, at)
         pack_tree(at, Bounds(**job["bounds"]))
-    except (RefusedError, OSError) as error:
+    except (RefusedError, OSError, ValueError) as error:
         log_line(f"the build result is refused: {error}")
         return UNFIT
     return 0

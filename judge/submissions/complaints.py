@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
-from judge.agents.recipe import AT
+from judge.agents.builds import AT
 from judge.base.bookkeeping import own_paths
 from judge.base.text import printable, sentence
 from judge.submissions.path_checks import shown
@@ -118,7 +118,7 @@ _KNOWN = (
     (r"unmappable character", '[build] flags = ["-encoding", "ISO-8859-1"]'),
     (PYTHON_2_ERROR, PYTHON_2),
     (
-        r"no matching package named",
+        r"no matching package named|but --offline was specified",
         sentence("crates that were not sent are needed: run `cargo vendor`, and send vendor/ too"),
     ),
     (
@@ -138,8 +138,14 @@ _KNOWN = (
         ),
     ),
     (
-        r"(?:cannot find module providing|no required module provides) package \S+\.\S+/|\S+\.\S+/\S+ is not in GOROOT",
+        r"module provid(?:ing|es) package \S+\.\S+/|\S+\.\S+/\S+ is not in GOROOT|module lookup disabled",
         sentence("there is no network: run `go mod vendor`, and send go.mod and vendor/ too"),
+    ),
+    (
+        r"multiple definition of `main'",
+        sentence(
+            'several files have a main: name the program\'s in agent.toml, [build] main = "FILE", or send a Makefile'
+        ),
     ),
     (
         r"error CS0017:",

@@ -96,7 +96,7 @@ class IntakeLimits(_Section):
     check_s: float = Field(default=1800, gt=0)
     """Maximum awake time of the agent in its check."""
     read_s: float = Field(default=20, gt=0)
-    """CPU time for reading its agent.toml and sources on the host."""
+    """CPU time for reading its agent.toml and programs on the host."""
     tree: TreeLimits = TreeLimits()
     unpack: UnpackLimits = UnpackLimits()
     build: BuildLimits = BuildLimits()
@@ -149,7 +149,7 @@ class IntakePolicy(BaseModel):
     check_s: float = Field(default=IntakeLimits.model_fields["check_s"].default, gt=0)
     """Maximum awake time of an agent in its check, at most half of `process_s`. Then it is refused."""
     read_s: float = Field(default=IntakeLimits.model_fields["read_s"].default, gt=0)
-    """CPU time for reading an upload's agent.toml and sources on the host. Then it is refused."""
+    """CPU time for reading an upload's agent.toml and programs on the host. Then it is refused."""
     tries: int = Field(default=3, ge=1)
     """Consecutive host failures after which the organiser has to decide on a submission."""
     again_s: float = Field(default=60, ge=0)

@@ -50,7 +50,7 @@ class LimitedProcess:
         if not answer:
             code = self._process.wait()
             if code == -signal.SIGXCPU:
-                what = sentence("reading its agent.toml and its sources")
+                what = sentence("reading its agent.toml and its programs")
                 raise RefusedError(sentence(f"{what} took more than {self._cpu_s:g} s of CPU time: make them smaller"))
             raise HostError(f"the process that reads an upload ended with {code}")
         result, error = pickle.loads(answer)  # noqa: S301 - pickled by this program

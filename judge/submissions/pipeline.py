@@ -11,7 +11,6 @@ Equal files are one agent.
 
 import hashlib
 import json
-import shlex
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -34,8 +33,8 @@ from judge.agents.agents import (
     nothing_plays,
     stage_agent,
 )
+from judge.agents.builds import is_built
 from judge.agents.programs import PREFIX, brain_name, kind_of
-from judge.agents.recipe import is_built
 from judge.agents.store import AgentStore
 from judge.base.errors import HostError, InputError, NotReadyError
 from judge.base.owner import owned_directory
@@ -227,29 +226,30 @@ class _UploadPipeline:
 
     def _build(self, tree: Path) -> Path:
         with self._step(Stage.BUILT, tree) as words:
-            recipe = self.reader.run(trees.recipe_of, tree, self._upload_name)
-            if recipe is None:
+            build = self.reader.run(trees.build_of, tree, self._upload_name)
+            if build is None:
                 words.append(sentence("there is nothing to build"))
                 return tree
-            image = image_that_builds(recipe.kind)
+            image = image_that_builds(build.kind)
             self.need(image)
-            self._note_origin(toolchain=images.image_content(image), recipe=str(recipe))
+            self._note_origin(toolchain=images.image_content(image), recipe=str(build))
             target = self.room / "built" / tree.name
             target.parent.mkdir()
             with self.workplace.slot() as slot:
-                built = trees.build_tree(tree, recipe, target, self.limits, self._task_host(slot.cores))
+                built = trees.build_tree(tree, build, target, self.limits, self._task_host(slot.cores))
             self.outcome = replace(self.outcome, log=built.log)
             if built.failure:
                 raise RefusedError(built.failure)
             if not any((target / name).exists() for name in (MANIFEST, INFO)) and not brains_of(target):
                 missing = self.reader.run(nothing_plays, target)
-                raise RefusedError(sentence(f"{recipe.kind} was done: {missing}").replace(f"{target}/", ""))
-            if recipe.kind == "python" and recipe.commands:
+                raise RefusedError(sentence(f"{build.kind} was done: {missing}").replace(f"{target}/", ""))
+            command = built.log.partition("\n")[0].removeprefix("$ ")
+            if build.kind == "python":
                 words.append(sentence("the syntax of Python was checked"))
-            elif recipe.commands:
-                words.append(sentence(f"built as {recipe.kind}: {printable(shlex.join(recipe.commands[0]), 120)}"))
+            elif command:
+                words.append(sentence(f"built as {build.kind}: {printable(command, 120)}"))
             else:
-                words.append(sentence(f"built as {recipe.kind}: there was nothing to do"))
+                words.append(sentence(f"built as {build.kind}: there was nothing to do"))
             return target
 
     def _stage(self, tree: Path) -> Agent:

@@ -1,8 +1,9 @@
 """Checks the syntax of a Python program and of the modules that it always imports.
 
-    python3 -I python_syntax.py MAIN       MAIN is relative to the current directory
+    python3 python_syntax.py MAIN       MAIN is relative to the current directory
 
-Exit code 1: `SyntaxError: FILE, line N: ...` on stderr. It runs in a box under the agents' Python.
+It prints the words that start the program, one a line. A program in Python 2 is not checked. Exit code 1:
+`SyntaxError: FILE, line N: ...` on stderr. It runs in a box under the agents' Python.
 """
 
 import ast
@@ -10,6 +11,8 @@ import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+
+from judge.agents.python_version import python_words
 
 
 def imported(tree: ast.Module, file: Path, top: Path) -> Iterator[Path]:
@@ -61,7 +64,8 @@ def complaint(file: Path) -> tuple[ast.Module | None, str]:
 def main() -> int:
     """Stop at the first error."""
     first = Path(sys.argv[1])
-    left, seen = [first], {first}
+    words = python_words(first)
+    left, seen = [first] if words[0] == "python3" else [], {first}
     while left:
         file = left.pop()
         tree, wrong = complaint(file)
@@ -72,6 +76,7 @@ def main() -> int:
         found = [path for path in imported(tree, file, first.parent) if path not in seen and os.path.isfile(path)]  # noqa: PTH113
         seen.update(found)
         left += found
+    sys.stdout.write("".join(f"{word}\n" for word in words))
     return 0
 
 

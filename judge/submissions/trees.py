@@ -18,11 +18,10 @@ from judge.agents.agents import (
     MANIFEST,
     brains_of,
     info_words,
-    manifest_text,
     read_sent_manifest,
     refuse_misnamed_manifest,
 )
-from judge.agents.recipe import AT, BuildRecipe, Sources, recipe_for
+from judge.agents.builds import AT, SCRIPTS, Build, Sources, build_for
 from judge.base.bookkeeping import is_bookkeeping
 from judge.base.errors import HostError
 from judge.base.text import SENTENCE_CHARACTERS, decode, printable, sentence
@@ -40,6 +39,7 @@ from judge.submissions.unpack_in_box import REFUSED
 IN_BOX = ("/usr/bin/python3", "-I", PROGRAM, f"{PROGRAM}/job.json")
 HERE = Path(__file__).parent
 SHARED = (
+    "agents/python_version.py",
     "base/bookkeeping.py",
     "base/text.py",
     "base/tree_tar.py",
@@ -70,6 +70,7 @@ def task_directory(program: str, job: Mapping[str, Any], source: Path, host: Tas
                 shared.write_bytes((HERE.parent / shared_name).read_bytes())
             (directory / "__main__.py").write_bytes((HERE / program).read_bytes())
             (directory / "job.json").write_text(json.dumps({**job, "input": f"{PROGRAM}/{INPUT}"}), encoding="utf-8")
+            shutil.copytree(SCRIPTS, directory / SCRIPTS.name)
             if source.is_dir():
                 shutil.copytree(source, directory / INPUT)
             else:
@@ -218,25 +219,32 @@ class Built:
     failure: str = ""
 
 
-def recipe_of(tree: Path, upload_name: str) -> BuildRecipe | None:
+def build_of(tree: Path, upload_name: str) -> Build | None:
     """How to build a tree; None if it is playable. `upload_name` is the default name. Raises InputError."""
     refuse_misnamed_manifest(tree)
     if (tree / MANIFEST).exists():
         sent = read_sent_manifest(tree / MANIFEST)
         name = sent.name or upload_name
-        return recipe_for(Sources(tree, name, sent.command, sent.build, frozenset(sent.model_fields_set)))
+        return build_for(Sources(tree, name, sent.command, sent.build, frozenset(sent.model_fields_set)))
     if (tree / INFO).is_file():
         first, *words = info_words(tree / INFO)
-        return recipe_for(Sources(tree, upload_name, (f"./{first.removeprefix('./')}", *words)))
+        return build_for(Sources(tree, upload_name, (f"./{first.removeprefix('./')}", *words)))
     if brains_of(tree):
         return None
-    return recipe_for(Sources(tree, upload_name))
+    return build_for(Sources(tree, upload_name))
 
 
-def build_tree(tree: Path, recipe: BuildRecipe, target: Path, limits: IntakeLimits, host: TaskHost) -> Built:
+def build_tree(tree: Path, build: Build, target: Path, limits: IntakeLimits, host: TaskHost) -> Built:
     """Build `tree` into the new directory `target`. Raises HostError."""
-    image = image_that_builds(recipe.kind)
-    job = {"attempts": [recipe.commands, *recipe.fallbacks], "at": AT, "bounds": limits.tree.model_dump()}
+    image = image_that_builds(build.kind)
+    script = f"{PROGRAM}/{SCRIPTS.name}/{build.kind}"
+    job = {
+        "command": ["/bin/bash", script, build.program, build.main, *build.flags],
+        "at": AT,
+        "name": build.name,
+        "missing": build.missing,
+        "bounds": limits.tree.model_dump(),
+    }
     with task_directory("build_in_box.py", job, tree, host) as directory:
         command = Command(
             name="build",
@@ -258,10 +266,6 @@ def build_tree(tree: Path, recipe: BuildRecipe, target: Path, limits: IntakeLimi
         return Built(log, _build_failure(result, log, limits.build, tree))
     if refusal:
         return Built(log, sentence(f"the build result is refused: {refusal}"))
-    if recipe.manifest:
-        sent = tree / MANIFEST
-        rest = manifest_text(sent) if sent.exists() else ""
-        (target / MANIFEST).write_text(recipe.manifest + rest, encoding="utf-8")
     return Built(log)
 
 

@@ -11,7 +11,7 @@ from judge.agents.agents import derived_name, fit_name, is_name, read_manifest, 
 from judge.agents.program_files import MAX_DEPTH, program_digest
 from judge.base.errors import InputError
 from judge.referee.policy import load_policy
-from judge.submissions.trees import recipe_of
+from judge.submissions.trees import build_of
 
 
 @pytest.fixture
@@ -395,7 +395,7 @@ def test_a_manifest_under_nearly_its_name_is_named(name: str, tmp_path: Path, st
     (tmp_path / name).write_text('name = "mine"\ncommand = ["python3", "main.py"]\n')
     (tmp_path / "main.py").write_text("print()\n")
 
-    for read in (lambda: stage_agent(str(tmp_path), staging), lambda: recipe_of(tmp_path, "mine")):
+    for read in (lambda: stage_agent(str(tmp_path), staging), lambda: build_of(tmp_path, "mine")):
         with pytest.raises(InputError, match=f"there is {name}: call it agent.toml"):
             read()
 

@@ -3,7 +3,6 @@
 import shutil
 import tempfile
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -11,12 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judge.agents.agents import MANIFEST, read_info, read_manifest, read_sent_manifest, stage_agent
-from judge.agents.recipe import Sources, recipe_for
-from judge.base.errors import InputError
 from judge.sandbox.runtimes import load_runtime
 from judge.submissions.check.start_faults import fault_of_file
 from tests.examples import examples, sized
-from tests.hostile import assert_bounded, byte_changes, one_change_each, read_or_refuse, refused, toml_files
+from tests.hostile import byte_changes, one_change_each, read_or_refuse, refused, toml_files
 
 AGENT = """name = "mine"
 command = ["./mine", "--level", "9"]
@@ -123,46 +120,3 @@ def test_any_program_is_an_agent_or_refused(folder: Path, name: str, data: st.Da
             stage_agent(str(path), Path(staging))
 
     read_or_refuse(use, folder / name, data.draw(byte_changes(PROGRAMS[name])))
-
-
-# --- trees of sources ------------------------------------------------------------------------------------------------
-
-FILES = {
-    "Cargo.toml": '[package]\nname = "mine"\nedition = "2021"\nbuild = ""\n[[bin]]\nname = "a"\n'
-    '[dependencies]\na = {path = "a"}\n[target.x.dependencies]\nb = 1\n',
-    "CMakeLists.txt": "project(mine)\nadd_executable(${PROJECT_NAME} main.cpp)\n",
-    "go.mod": "module mine\nrequire a v1\n",
-    "pom.xml": "<project><dependency></dependency></project>\n",
-    "Makefile": "CARGO = cargo\nall:\n\tcargo build\n",
-    "main.cpp": "int main() {}\n",
-    "other.c": "int main(void) {}\n",
-    "main.py": "#!/usr/bin/python3 -u\nprint 'a'\n",
-    "src/main/java/Main.java": "package a.b;\nclass Main { static void main(String[] a) {} }\n",
-    "mine.pas": "program mine;\n",
-    "main.rs": "fn main() {}\n",
-    "main.js": "",
-    "main.go": "package main\n",
-    "main.cs": "",
-}
-
-
-@given(st.data())
-@settings(max_examples=examples(sized(40, 80)))
-def test_any_tree_of_sources_has_a_recipe_or_a_refusal(
-    tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
-) -> None:
-    tree = tmp_path_factory.mktemp("tree")
-    size = 0
-    for name in data.draw(st.lists(st.sampled_from(sorted(FILES)), min_size=1, max_size=4, unique=True)):
-        valid = FILES[name]
-        content = data.draw(toml_files(valid or "\n") if name.endswith(".toml") else byte_changes(valid.encode()))
-        (tree / name).parent.mkdir(parents=True, exist_ok=True)
-        (tree / name).write_bytes(content)
-        size += len(content)
-    words = data.draw(st.sampled_from([(), ("./mine",), ("java", "Main"), ("mono", "a.exe"), ("./" + "n" * 300,)]))
-
-    def attempt() -> None:
-        with suppress(InputError):
-            recipe_for(Sources(tree, "mine", words))
-
-    assert_bounded(attempt, size)

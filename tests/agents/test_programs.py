@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from judge.agents.agents import brains_of, stage_agent
-from judge.agents.programs import ProgramKind, kind_of, python_words
+from judge.agents.programs import ProgramKind, kind_of
+from judge.agents.python_version import python_words
 from judge.base.errors import InputError
 from judge.referee.policy import load_policy
 from tests.agents.test_pe_format import program

@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 import pytest
 
 from judge.agents.agents import read_manifest
-from judge.agents.recipe import Kind
+from judge.agents.builds import Kind
 from judge.base.owner import owned_directory
 from judge.host.build_images import build_images
 from judge.sandbox import BoxPolicy
@@ -17,7 +17,7 @@ from judge.sandbox.docker.images import missing_images
 from judge.sandbox.runtimes import image_that_builds
 from judge.sandbox.static_builds import compile_java
 from judge.submissions.intake import IntakeLimits
-from judge.submissions.trees import TaskHost, build_tree, recipe_of
+from judge.submissions.trees import TaskHost, build_of, build_tree
 from tests.cli.conftest import Judge
 from tests.cli.test_windows_programs import launcher
 from tests.examples import evidence
@@ -98,13 +98,13 @@ def test_sources_are_built_and_the_result_plays(judge: Judge, tmp_path: Path, fo
     tree = tmp_path / folder
     copytree(HERE / folder, tree)
     complete(tree, folder)
-    recipe = recipe_of(tree, folder)
-    assert recipe
-    assert SOURCES[folder] == recipe.kind
-    built(image_that_builds(recipe.kind))
+    build = build_of(tree, folder)
+    assert build
+    assert SOURCES[folder] == build.kind
+    built(image_that_builds(build.kind))
 
     with owned_directory() as room:
-        done = build_tree(tree, recipe, room / "built", IntakeLimits(), TaskHost(BoxPolicy(freeze="none"), (), room))
+        done = build_tree(tree, build, room / "built", IntakeLimits(), TaskHost(BoxPolicy(freeze="none"), (), room))
         assert "" == done.failure, done.log
         agent = read_manifest(room / "built" / "agent.toml")
         match(judge, room / "built", agent.runtime)
@@ -116,12 +116,12 @@ def test_dotnet_program_with_a_windows_library_gets_a_hint(judge: Judge, tmp_pat
     copytree(HERE / "mono", tree)
     source = tree / "Player.cs"
     source.write_text(source.read_text().replace('"OK"', '"ERROR file rules.dll not found."'))
-    recipe = recipe_of(tree, "mono")
-    assert recipe
+    build = build_of(tree, "mono")
+    assert build
     built("toolchain-mono", "mono")
 
     with owned_directory() as room:
-        done = build_tree(tree, recipe, room / "built", IntakeLimits(), TaskHost(BoxPolicy(freeze="none"), (), room))
+        done = build_tree(tree, build, room / "built", IntakeLimits(), TaskHost(BoxPolicy(freeze="none"), (), room))
         assert "" == done.failure, done.log
         _write_library(room / "built" / "rules.dll")
         checked = judge("check", str(room / "built"), "--policy", "gomocup-freestyle")

@@ -15,7 +15,7 @@ from typing import get_args
 import docker
 import pytest
 
-from judge.agents.recipe import Kind
+from judge.agents.builds import Kind
 from judge.base.errors import HostError, InputError
 from judge.host.build_images import build_images, build_recipes, install_wheels
 from judge.sandbox.docker.images import RUNTIME, find_runtime, image_content, listing, runtime_image

@@ -7,7 +7,7 @@ import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from judge.agents.recipe import BuildTable, Sources, recipe_for
+from judge.agents.builds import BuildTable, Sources, build_for
 from judge.base.owner import owned_directory
 from judge.sandbox import BoxPolicy
 from judge.sandbox.runtimes import image_that_builds
@@ -16,6 +16,7 @@ from judge.submissions.trees import Built, TaskHost, build_tree
 
 FOLDER = Path(__file__).with_name("build_logs")
 MAIN_C = "int main(void) { return 0; }\n"
+USES_GO_MODULE = 'package main\n\nimport "example.org/y"\n\nfunc main() { y.F() }\n'
 MAIN_GO = "package main\n\nfunc main() {}\n"
 CARGO = '[package]\nname = "mine"\nversion = "0.1.0"\nedition = "2021"\n'
 CMAKE = "cmake_minimum_required(VERSION 3.13)\nproject(mine)\nadd_executable(mine a.cpp)\n"
@@ -63,6 +64,9 @@ FAILURES: dict[str, Failure] = {
     "c-twice": Failure(
         {"a.c": "int f(void) { return 1; }\n" + MAIN_C, "b.c": "int f(void) { return 2; }\n"},
         "multiple definition of `f'",
+    ),
+    "c-two-mains": Failure(
+        {"a.c": MAIN_C, "b.c": MAIN_C}, "multiple definition of `main'", "several files have a main: name the program's"
     ),
     "cpp-template": Failure(
         {
@@ -180,6 +184,16 @@ FAILURES: dict[str, Failure] = {
     "go-packages": Failure(
         {"board.go": "package board\n", "main.go": MAIN_GO}, "found packages board (board.go) and main (main.go) in"
     ),
+    "go-programs": Failure(
+        {"go.mod": "module mine\n", "cmd/engine/main.go": MAIN_GO, "cmd/server/main.go": MAIN_GO},
+        '(./cmd/engine ./cmd/server): name one in agent.toml, [build] main = "./cmd/engine"',
+    ),
+    "go-no-program": Failure({"go.mod": "module mine\n", "board.go": "package board\n"}, "the main program is missing"),
+    "go-vendor": Failure(
+        {"go.mod": "module mine\n\ngo 1.19\n\nrequire example.org/y v1.0.0\n", "main.go": USES_GO_MODULE},
+        "main.go:3:8: missing go.sum entry for module providing package example.org/y",
+        "run `go mod vendor`",
+    ),
     # C#
     "cs-member": Failure({"p.cs": "class P { static void Main() { System.Console.Wirte(1); } }\n"}, "error CS0117:"),
     "cs-type": Failure({"p.cs": "class P { static Board b; static void Main() {} }\n"}, "error CS0246:"),
@@ -218,6 +232,15 @@ FAILURES: dict[str, Failure] = {
         "com.google.guava:guava:jar:31.0",
         "there is no network",
     ),
+    "java-no-main": Failure({"A.java": "class A {}\n"}, "the main program is missing: name it in agent.toml"),
+    "java-mains": Failure(
+        {"A.java": MAIN_JAVA.replace("Main", "A"), "p/B.java": MAIN_JAVA.replace("Main", "B")},
+        'name one in agent.toml, [build] main = "./A.java"',
+    ),
+    "maven-modules": Failure(
+        {"pom.xml": "<project><modules><module>core</module></modules></project>\n"},
+        'pom.xml has modules, and a project of one module is built: set in agent.toml [build] kind = "java"',
+    ),
     "maven-broken": Failure(
         {"pom.xml": POM.format(rest="<dependencies>"), "src/main/java/Main.java": MAIN_JAVA}, "Non-parseable POM"
     ),
@@ -232,11 +255,27 @@ FAILURES: dict[str, Failure] = {
         "error: no matching package named `rand` found",
         "run `cargo vendor`",
     ),
+    "cargo-vendor": Failure(
+        {"Cargo.toml": CARGO + '[dependencies]\nrand = "0.8"\n', "src/main.rs": "fn main() {}\n"},
+        "error: no matching package named `rand` found",
+        "run `cargo vendor`",
+    ),
+    "cargo-programs": Failure(
+        {"Cargo.toml": CARGO, "src/main.rs": "fn main() {}\n", "src/bin/other.rs": "fn main() {}\n"},
+        '2 could be the main program (mine other): name one in agent.toml, [build] main = "mine"',
+    ),
+    "cargo-no-program": Failure({"Cargo.toml": CARGO, "src/lib.rs": ""}, "no package has a src/main.rs"),
+    "rust-files": Failure({"a.rs": "fn main() {}\n", "b.rs": ""}, "(./a.rs ./b.rs): name one"),
     "rust-link": Failure(
         {"main.rs": 'extern "C" {\n    fn nowhere();\n}\nfn main() { unsafe { nowhere() } }\n'},
         "undefined reference to `nowhere'",
     ),
     "cargo-edition": Failure({"Cargo.toml": CARGO.replace("2021", "2030"), "src/main.rs": "fn main() {}\n"}, "`2030`"),
+    # all
+    "c-none": Failure({"a.h": ""}, "there are no such sources", table={"kind": "c"}),
+    "rust-main": Failure({"a.rs": ""}, '[build] main = "src/b.rs" is not there', table={"main": "src/b.rs"}),
+    "python-none": Failure({"a.py": "", "b.py": ""}, "2 could be the main program (./a.py ./b.py): name one"),
+    "pas-none": Failure({"a.pas": "unit a;\n"}, "the main program is missing"),
     # Python
     "python-syntax": Failure({"main.py": "def f(:\n    pass\n"}, "SyntaxError: main.py, line 1: invalid syntax"),
     "python-2": Failure(
@@ -254,10 +293,10 @@ def build(name: str, room: Path) -> tuple[Built, str]:
     for path, text in failure.files.items():
         (tree / path).parent.mkdir(parents=True, exist_ok=True)
         (tree / path).write_text(text)
-    recipe = recipe_for(Sources(tree, "mine", table=failure.table_of_build))
-    assert recipe
+    build = build_for(Sources(tree, "mine", table=failure.table_of_build))
+    assert build
     host = TaskHost(BoxPolicy(freeze="none"), (), room)
-    return build_tree(tree, recipe, room / f"{name}-built", IntakeLimits(), host), image_that_builds(recipe.kind)
+    return build_tree(tree, build, room / f"{name}-built", IntakeLimits(), host), image_that_builds(build.kind)
 
 
 def record(names: list[str]) -> None:

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from judge.agents.builds import BuildTable, Sources, build_for
 from judge.agents.program_files import program_digest
-from judge.agents.recipe import BuildRecipe, BuildTable, Sources, recipe_for
 from judge.sandbox.machine.users import AGENT_IDS, FIRST_AGENT_ID
 from judge.submissions.intake import BuildLimits, IntakeLimits, TreeLimits
-from judge.submissions.trees import Built, TaskHost, build_tree
+from judge.submissions.trees import Built, TaskHost, build_of, build_tree
 
 pytestmark = pytest.mark.docker
 
@@ -52,9 +52,9 @@ def laid(task_host: TaskHost, files: dict[str, str], name: str = "sent") -> Path
 
 def built(task_host: TaskHost, files: dict[str, str], limits: IntakeLimits = LIMITS, **table: object) -> Built:
     tree = laid(task_host, files)
-    recipe = recipe_for(Sources(tree, "bot", table=BuildTable.model_validate(table) if table else None))
-    assert recipe
-    return build_tree(tree, recipe, task_host.room / "built", limits, task_host)
+    build = build_for(Sources(tree, "bot", table=BuildTable.model_validate(table) if table else None))
+    assert build
+    return build_tree(tree, build, task_host.room / "built", limits, task_host)
 
 
 def made(task_host: TaskHost, makefile: str, limits: IntakeLimits = LIMITS) -> Built:
@@ -72,10 +72,10 @@ def test_the_same_sources_make_the_same_agent(kind: str, task_host: TaskHost) ->
     digests = []
     for turn in ("first", "second"):
         tree = laid(task_host, files, turn)
-        recipe = recipe_for(Sources(tree, "bot"))
-        assert recipe
-        assert kind == recipe.kind
-        come = build_tree(tree, recipe, task_host.room / f"{turn}-built", LIMITS, task_host)
+        build = build_for(Sources(tree, "bot"))
+        assert build
+        assert kind == build.kind
+        come = build_tree(tree, build, task_host.room / f"{turn}-built", LIMITS, task_host)
         assert "" == come.failure, come.log
         assert (task_host.room / f"{turn}-built" / program).is_file()
         digests.append(program_digest(task_host.room / f"{turn}-built"))
@@ -156,10 +156,10 @@ def test_first_error_and_its_fix_are_reported(task_host: TaskHost, case: str) ->
     for name, content in files.items():
         (tree / name).parent.mkdir(parents=True, exist_ok=True)
         (tree / name).write_bytes(content)
-    recipe = recipe_for(Sources(tree, "bot"))
-    assert recipe
+    build = build_for(Sources(tree, "bot"))
+    assert build
 
-    come = build_tree(tree, recipe, task_host.room / "built", LIMITS, task_host)
+    come = build_tree(tree, build, task_host.room / "built", LIMITS, task_host)
 
     assert come.failure.startswith("the build failed: ")
     assert words in come.failure
@@ -168,6 +168,14 @@ def test_first_error_and_its_fix_are_reported(task_host: TaskHost, case: str) ->
 ASIDE: dict[str, tuple[dict[str, bytes], str]] = {
     "a tool with a main of its own": (
         {"main.c": b"int main(void) {}\n", "gen.c": b"int main(void) {}\n"},
+        "bot",
+    ),
+    "a tool with a main, named": (
+        {
+            "a.c": b"int main(void) {}\n",
+            "b.c": b"int main(void) {}\n",
+            "agent.toml": b'[build]\nmain = "b.c"\n',
+        },
         "bot",
     ),
     "a tool that does not compile": (
@@ -195,10 +203,10 @@ def test_sources_that_play_no_part_decide_nothing(task_host: TaskHost, case: str
     for name, content in files.items():
         (tree / name).parent.mkdir(parents=True, exist_ok=True)
         (tree / name).write_bytes(content)
-    recipe = recipe_for(Sources(tree, "bot"))
-    assert recipe
+    build = build_of(tree, "bot")
+    assert build
 
-    come = build_tree(tree, recipe, task_host.room / "built", LIMITS, task_host)
+    come = build_tree(tree, build, task_host.room / "built", LIMITS, task_host)
 
     assert "" == come.failure
     assert (task_host.room / "built" / program).is_file()
@@ -346,9 +354,3 @@ def test_a_link_that_a_build_makes_is_replaced_by_its_file(task_host: TaskHost) 
     link = task_host.room / "built" / "board.py"
     assert "SIZE = 20\n" == link.read_text()
     assert not link.is_symlink()
-
-
-def test_recipe_contains_every_input_of_the_build(task_host: TaskHost) -> None:
-    recipe = BuildRecipe("c", (("gcc", "a b.c"),), 'name = "x"')
-
-    assert '{"kind": "c", "commands": [["gcc", "a b.c"]], "manifest": "name = \\"x\\""}' == str(recipe)

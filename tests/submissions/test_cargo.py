@@ -4,8 +4,8 @@ import dataclasses
 
 import pytest
 
+from judge.agents.builds import Sources, build_for
 from judge.agents.program_files import program_digest
-from judge.agents.recipe import Sources, recipe_for
 from judge.sandbox.docker.images import missing_images
 from judge.sandbox.machine.users import AGENT_IDS, FIRST_AGENT_ID
 from judge.sandbox.runtimes import recipes
@@ -34,9 +34,9 @@ def built(task_host: TaskHost, script: str, limits: IntakeLimits | None = None, 
     (tree / "Cargo.toml").write_text(PACKAGE)
     (tree / "src" / "main.rs").write_text(MAIN)
     (tree / "build.rs").write_text(f"fn main() {{\n{script}\n{MADE}\n}}\n")
-    recipe = recipe_for(Sources(tree, "bot"))
-    assert recipe
-    return build_tree(tree, recipe, task_host.room / to, limits or IntakeLimits(), task_host)
+    build = build_for(Sources(tree, "bot"))
+    assert build
+    return build_tree(tree, build, task_host.room / to, limits or IntakeLimits(), task_host)
 
 
 def limited(**build: object) -> IntakeLimits:
@@ -139,9 +139,9 @@ def test_crates_that_were_not_sent_are_asked_for(task_host: TaskHost) -> None:
     (tree / "src" / "main.rs").write_text("fn main() {}")
     (tree / "Cargo.toml").write_text(f'{PACKAGE}[dependencies]\nnear = {{ path = "near" }}\n')
     (tree / "near" / "Cargo.toml").write_text(f'{PACKAGE.replace("player", "near")}[dependencies]\nrand = "0.8"\n')
-    recipe = recipe_for(Sources(tree, "bot"))
-    assert recipe
+    build = build_for(Sources(tree, "bot"))
+    assert build
 
-    come = build_tree(tree, recipe, task_host.room / "built", IntakeLimits(), task_host)
+    come = build_tree(tree, build, task_host.room / "built", IntakeLimits(), task_host)
 
     assert "run `cargo vendor`, and send vendor/ too" in come.failure, come.log

@@ -4,16 +4,12 @@ import os
 import re
 import signal
 from collections.abc import Iterator
-from contextlib import suppress
-from pathlib import Path
 
 import pytest
 
-from judge.agents.recipe import Sources, recipe_for
 from judge.base.errors import HostError, InputError
 from judge.submissions.limited_process import LimitedProcess, limited_process
 from judge.submissions.path_checks import RefusedError
-from tests.cpu_limit import run_limited
 
 
 @pytest.fixture
@@ -71,36 +67,3 @@ def test_too_much_memory_counts_against_the_upload(reader: LimitedProcess) -> No
 def test_a_process_that_is_killed_is_the_hosts_failure(reader: LimitedProcess) -> None:
     with pytest.raises(HostError, match="ended with -9"):
         reader.run(die)
-
-
-# --- what it reads ---------------------------------------------------------------------------------------------------
-
-HOSTILE = {
-    "pascal": {f"{n}.pas": "\n" * 1_000_000 for n in range(6)},
-    "pascal words": {"a.pas": "program" + " " * 900_000, "b.pas": "program\n" * 100_000, "c.pas": "program x;"},
-    "go": {"go.mod": "\n" * 1_000_000, "main.go": ""},
-    "cmake": {"CMakeLists.txt": "add_executable" + " " * 500_000 + "\n" * 400_000 + "project(" * 10_000},
-    "make": {"Cargo.toml": '[package]\nname = "a"', "Makefile": "\t" * 500_000 + "a = " * 100_000 + "cargo" * 10_000},
-    "java": {f"{n}.java": "static final " * 70_000 + " " * 50_000 + "package a." * 5_000 for n in range(10)},
-    "c": {f"{n}.c": "a " * 200_000 + "a* " * 100_000 + "\n" * 100_000 for n in range(10)},
-    "python": {"main.py": "print " * 100_000 + "except " * 100_000 + "\n" * 100_000 + "#! " + "-a " * 10_000},
-    "first line": {"main.py": "#!" + " -a" * 300_000},
-}
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("case", HOSTILE)
-def test_the_time_for_sources_grows_with_their_size(case: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """At these sizes a step that grows with the square needs hours."""
-    for name, text in HOSTILE[case].items():
-        (tmp_path / name).write_text(text)
-    monkeypatch.setenv("JUDGE_TEST_TREE", str(tmp_path))
-
-    assert "read" == run_limited(read_tree, cpu_s=20)
-
-
-def read_tree() -> None:
-    """Find the recipe of a tree, or the reason why there is none."""
-    with suppress(InputError):
-        recipe_for(Sources(Path(os.environ["JUDGE_TEST_TREE"]), "bot"))
-    os.write(1, b"read")

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from judge.agents.builds import Sources, build_for
 from judge.agents.program_files import program_digest
-from judge.agents.recipe import Sources, recipe_for
 from judge.sandbox.docker.images import missing_images
 from judge.submissions.intake import IntakeLimits
 from judge.submissions.trees import Built, TaskHost, build_tree
@@ -43,9 +43,9 @@ def built(task_host: TaskHost, pom: str = "", statement: str = "", to: str = "bu
     source.parent.mkdir(parents=True)
     source.write_text(MAIN.format(statement))
     (tree / "pom.xml").write_text(POM.format(pom))
-    recipe = recipe_for(Sources(tree, "bot"))
-    assert recipe
-    return build_tree(tree, recipe, task_host.room / to, IntakeLimits(), task_host)
+    build = build_for(Sources(tree, "bot"))
+    assert build
+    return build_tree(tree, build, task_host.room / to, IntakeLimits(), task_host)
 
 
 def test_the_same_sources_make_the_same_agent(task_host: TaskHost) -> None:

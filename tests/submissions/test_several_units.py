@@ -1,11 +1,11 @@
-"""Trees of several packages, projects or modules are built, or refused with the line that names the program."""
+"""Trees of several packages, projects or modules are built."""
 
 from pathlib import Path
 
 import pytest
 
-from judge.agents.recipe import BuildTable, Sources, recipe_for
-from judge.base.errors import InputError, NotReadyError
+from judge.agents.builds import BuildTable, Sources, build_for
+from judge.base.errors import NotReadyError
 from judge.submissions.intake import IntakeLimits
 from judge.submissions.trees import TaskHost, build_tree
 
@@ -60,21 +60,6 @@ BUILT: dict[str, tuple[dict[str, str], dict[str, str]]] = {
         {},
     ),
 }
-REFUSED: dict[str, tuple[dict[str, str], str]] = {
-    "two Go programs": (
-        {"go.mod": "module mine\n", "cmd/engine/main.go": MAIN_GO, "cmd/server/main.go": MAIN_GO},
-        './cmd/engine, ./cmd/server: name the program in agent.toml, [build] main = "./cmd/engine"',
-    ),
-    "two Rust programs": (
-        WORKSPACE | {"board/src/main.rs": "fn main() {}\n"},
-        "the workspace has the programs 'board', 'engine': name one in agent.toml, [build] main = \"board\"",
-    ),
-    "a workspace of libraries": (
-        {"Cargo.toml": "[workspace]\n", "a/Cargo.toml": MEMBER, "a/src/lib.rs": ""},
-        "no package of the workspace has a src/main.rs",
-    ),
-    "Maven modules": (MODULES, "pom.xml has the modules 'core', 'app', and a project of one module is built: set"),
-}
 
 
 def laid(folder: Path, files: dict[str, str]) -> Path:
@@ -84,30 +69,20 @@ def laid(folder: Path, files: dict[str, str]) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("case", REFUSED)
-def test_tree_of_several_programs_is_refused_with_the_line_to_add(case: str, tmp_path: Path) -> None:
-    files, words = REFUSED[case]
-
-    with pytest.raises(InputError) as error:
-        recipe_for(Sources(laid(tmp_path, files), "mine"))
-
-    assert words in str(error.value)
-
-
 @pytest.mark.docker
 @pytest.mark.parametrize("name", ["mine", "engine"])
 @pytest.mark.parametrize("case", BUILT)
 def test_tree_of_several_units_is_built(case: str, name: str, task_host: TaskHost) -> None:
     files, table = BUILT[case]
     tree = laid(task_host.room / "sent", files)
-    recipe = recipe_for(Sources(tree, name, table=BuildTable.model_validate(table) if table else None))
-    assert recipe
+    build = build_for(Sources(tree, name, table=BuildTable.model_validate(table) if table else None))
+    assert build
     target = task_host.room / "built"
     try:
-        built = build_tree(tree, recipe, target, IntakeLimits(), task_host)
+        built = build_tree(tree, build, target, IntakeLimits(), task_host)
     except NotReadyError as error:
         pytest.skip(str(error))
 
     assert "" == built.failure, built.log
-    program = {"java": "Main.class", "c#": f"{name}.exe"}.get(recipe.kind, name)
+    program = {"java": "Main.class", "c#": f"{name}.exe"}.get(build.kind, name)
     assert any(path.is_file() and path.name in (program, f"{name}.bin") for path in target.rglob("*"))

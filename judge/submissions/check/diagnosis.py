@@ -15,7 +15,8 @@ from shlex import quote as quoted
 
 from judge.agents.agents import MANIFEST, MONO
 from judge.agents.program_files import folded, similar_path
-from judge.agents.programs import first_line, is_dll, is_dotnet
+from judge.agents.programs import is_dll, is_dotnet
+from judge.agents.python_version import first_line
 from judge.base.bookkeeping import own_paths
 from judge.base.durable_files import is_directory, is_file
 from judge.base.text import decode, printable, sentence

@@ -5,9 +5,10 @@ import platform
 import re
 from pathlib import Path, PurePosixPath
 
+from judge.agents.builds import MAKEFILES, is_built
 from judge.agents.program_files import similar_path
-from judge.agents.programs import MAX_LFS_POINTER_BYTES, first_line, is_lfs_pointer, read_elf
-from judge.agents.recipe import MAKEFILES, is_built
+from judge.agents.programs import MAX_LFS_POINTER_BYTES, is_lfs_pointer, read_elf
+from judge.agents.python_version import first_line
 from judge.base.bookkeeping import own_paths
 from judge.base.durable_files import is_file
 from judge.base.processor_flags import processor_flags

@@ -89,10 +89,8 @@ def test_damaged_header_is_invalid(tmp_path: Path) -> None:
     path = tmp_path / "mine"
     for size in range(len(whole)):
         path.write_bytes(whole[:size])
-        read_elf(path)
+        assert (size < 20) is (read_elf(path) is None)
         fault_of_file(path)
-    path.write_bytes(whole[:32] + b"\xff" * 32)
-    assert read_elf(path) is None
 
 
 def test_a_static_program_of_this_host_has_no_fault(tmp_path: Path) -> None:
