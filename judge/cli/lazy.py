@@ -31,7 +31,7 @@ class LazyGroup(TyperGroup):
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Import the command that was typed; suggest similar names for an unknown one."""
         if args[0] not in self.places and (self.added is None or args[0] not in self.added):
-            near = nearest(args[0], self.places, 3)
+            near = nearest(args[0], [*self.list_commands(ctx), *(self.added.plugins if self.added else ())], 3)
             hint = f"did you mean {' or '.join(near)}?" if near else f"run {ctx.command_path} --help"
             ctx.fail(f"There is no command {args[0]!r}: {hint}")
         return args[0], self.load(args[0]), args[1:]

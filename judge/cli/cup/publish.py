@@ -52,9 +52,9 @@ def export(
     page: PageOption = None,
 ) -> None:
     """Write one site for all leagues that have begun, with the export of each, and sign it."""
+    options = page_options(address, language or CODES, page or ())
     planned = load_cup(cup)
     signing = load_key(key or planned.folder / KEY_FILE)
-    options = page_options(address, language or CODES, page or ())
     authors = private or directory.with_name(f"{directory.name}-private")
     exported = export_cup(planned, directory, authors, signing, options, progress_bar())
     if unfinished := sum(league.unfinished for league in exported.leagues.values()):
