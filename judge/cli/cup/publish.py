@@ -30,7 +30,7 @@ EXAMPLES = {
     "export": """
 Examples:
 
-judge cup export public gomocup-2026
+judge cup export public cup-2026
 """,
     "verify": """
 Examples:
