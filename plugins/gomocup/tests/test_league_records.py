@@ -189,7 +189,7 @@ def test_page_fits_and_axe_finds_nothing_wrong(browser: Browser, page: Path, wid
 def test_published_lists_are_equal_in_every_cell(name: str, versions: int, ranked: int) -> None:
     """Gomocup's lists of June 2026; of a list without a table only the numbers of versions and ranks."""
     columns = {"score": "score_percent", "draws": "draws_percent"}
-    found = document(data(), "--list", name)
+    found = document(data(), name)
 
     assert (versions, ranked) == (len(found["rows"]), sum(row["rank"] is not None for row in found["rows"]))
     if not (data() / "tables" / f"{name}.csv").exists():
