@@ -91,7 +91,7 @@ CRITERION_NOTES: Mapping[str, str] = {
     "direct": "Applies only if all the tied agents have met each other.",
     "elo": "Almost the same as `rating`, but agents share a place only if they are exactly equal. Prefer `rating`.",
     "buchholz": "A bye counts as the agent's own points.",
-    "rating": "See [ratings](organise/publish.md#ratings-as-gomocup-computes-them). Less than 0.01 apart is equal.",
+    "rating": "See [ratings](organise/publish.md#ratings-by-bayeselo). Less than 0.01 apart is equal.",
     "ratio": "With wins and without losses an agent ranks above all that lost; with neither its ratio is 1.",
     "time": "The average of all answers; less time is better. Applies only if all the tied agents have answered.",
 }

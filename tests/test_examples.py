@@ -19,8 +19,12 @@ EXAMPLES = ROOT / "examples"
 REPLACED = {
     # Into a folder of the test, without a network.
     "pip install ./game": "pip install --no-deps --no-build-isolation --no-index --target site ./game",
+    "pip install ./plug-in": "pip install --no-deps --no-build-isolation --no-index --target site ./plug-in",
     # tests/publish exports all languages.
     "judge contest export public contest/contest.toml": "judge contest export public contest --language en",
+    "judge contest export public-2 contest/contest.toml --page shortest": (
+        "judge contest export public-2 contest --language en --page shortest"
+    ),
 }
 
 

@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from judge.api.evaluations import NoVerdictError, SignedEvaluation, evaluate
     from judge.api.files import VerifiedFile, show, verify
     from judge.api.matches import CancelledError, check, match
-    from judge.api.rating_lists import VersionRatings, ratings
     from judge.base.errors import HostError, InputError, JudgeError
     from judge.contest.matches import MatchGame, MatchObserver
 
@@ -29,12 +28,10 @@ _PLACES = {
     "SignedEvaluation": "judge.api.evaluations",
     "StopRequest": "judge.api.contests",
     "VerifiedFile": "judge.api.files",
-    "VersionRatings": "judge.api.rating_lists",
     "check": "judge.api.matches",
     "contest": "judge.api.contests",
     "evaluate": "judge.api.evaluations",
     "match": "judge.api.matches",
-    "ratings": "judge.api.rating_lists",
     "show": "judge.api.files",
     "verify": "judge.api.files",
 }
@@ -52,12 +49,10 @@ __all__ = [
     "SignedEvaluation",
     "StopRequest",
     "VerifiedFile",
-    "VersionRatings",
     "check",
     "contest",
     "evaluate",
     "match",
-    "ratings",
     "show",
     "verify",
 ]

@@ -1,10 +1,10 @@
-"""Games and protocols that packages register as entry points, loaded on demand.
+"""What packages register as entry points: games, protocols, contest managers, commands and pages. Loaded on demand.
 
 Listing names imports nothing, and a broken package does not affect others.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from typing import Generic, TypeVar
@@ -13,22 +13,39 @@ import judge
 from judge.base.errors import HostError, InputError
 from judge.base.text import quote, suggest
 
-GROUPS = ("judge.games", "judge.protocols")
+OWN_GROUPS = ("judge.games", "judge.protocols")
+"""Groups in which the judge registers entries."""
+
+GROUPS = (*OWN_GROUPS, "judge.formats", "judge.commands", "judge.pages")
 
 Entry = TypeVar("Entry")
 
 
 @dataclass(frozen=True)
 class Registry(Generic[Entry]):
-    """An entry point group of type `kind`; messages call entries `noun`."""
+    """An entry point group of type `kind`; messages call entries `noun`.
+
+    `plugins` has the names that distributions in plugins/ register.
+    """
 
     group: str
     noun: str
     kind: type[Entry]
+    plugins: Mapping[str, str] = field(default_factory=dict)
+
+    def __contains__(self, name: str) -> bool:
+        """Whether `entry` finds it, or names the distribution that registers it."""
+        return name in _registered(self.group) or name in self.plugins
 
     def names(self) -> list[str]:
         """Sorted, including broken entries. Raises HostError like `entry`."""
         return sorted(_registered(self.group))
+
+    @property
+    def listed(self) -> str:
+        """Names for help: those of installed packages, and of distributions in plugins/ with the distribution."""
+        others = {name: f"{name} ({plugin})" for name, plugin in self.plugins.items()}
+        return ", ".join(dict.fromkeys(others.get(name, name) for name in sorted({*self.names(), *others})))
 
     def entry(self, name: str) -> Entry:
         """Raises InputError, with package and fix, if the entry is unknown, broken or registered twice.
@@ -37,7 +54,10 @@ class Registry(Generic[Entry]):
         """
         registered = _registered(self.group)
         if name not in registered:
-            raise InputError(f"no {self.noun} is called {quote(name, 80)}; {suggest(name, registered)}")
+            if name in self.plugins:
+                raise InputError(f"the {self.noun} {name!r} is missing: {install_hint(self.plugins[name])}")
+            known = {*registered, *self.plugins}
+            raise InputError(f"no {self.noun} is called {quote(name, 80)}; {suggest(name, known)}")
         points = registered[name]
         if len(points) > 1:
             first, second = (_package(point) for point in points[:2])
@@ -76,10 +96,16 @@ class Registry(Generic[Entry]):
         )
 
 
+def install_hint(plugin: str) -> str:
+    """Name the distribution and the command that installs it."""
+    folder = plugin.removeprefix("judge-")
+    return f"install {plugin}, in a clone of the judge's repository: pip install ./plugins/{folder}"
+
+
 def _registered(group: str) -> Mapping[str, tuple[EntryPoint, ...]]:
     """Entry points by name; the judge's own come first among duplicates."""
     points, has_own = _scan()[group]
-    if not has_own:
+    if group in OWN_GROUPS and not has_own:
         raise HostError(
             f"the judge's own entries of {group} are not registered: it was installed before they were added; "
             "run scripts/test, or install it again: pip install -e . --no-deps --no-build-isolation"

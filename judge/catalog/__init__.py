@@ -1,9 +1,12 @@
-"""The installed games, with everything outside their rules."""
+"""The installed games, with everything outside their rules, and contest managers with which judge exchanges files."""
 
 from judge.base.registry import Registry
 from judge.catalog.entry import GameEntry
+from judge.records.managers import ContestManager
 
 GAMES = Registry("judge.games", "game", GameEntry)  # type: ignore[type-abstract]
+
+MANAGERS = Registry("judge.formats", "contest manager", ContestManager, {"gomocup": "judge-gomocup"})
 
 
 def game_entry(name: str) -> GameEntry:

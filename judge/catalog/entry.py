@@ -13,7 +13,6 @@ from judge.base.errors import InputError
 from judge.games import GameRules
 from judge.games.types import Decision, Game, Opening, Reply, Request
 from judge.records.formats import FileFormats
-from judge.records.managers import ContestManager
 from judge.records.steps import Stepped
 from judge.records.views import BoardView
 from judge.referee.spec import RecordFile
@@ -128,10 +127,6 @@ class GameEntry(GameRules):
     def formats(self) -> FileFormats[Any] | None:
         """The game's file formats; None: only records."""
         return None
-
-    def managers(self) -> Mapping[str, ContestManager]:
-        """Contest managers for import, export and comparison, by name."""
-        return {}
 
     def write_pgn(
         self,

@@ -1,21 +1,19 @@
-"""Files of finished games: records, game formats, exports next to records, contest managers; and a game's steps.
+"""Files of finished games: records, game formats, exports next to records; and a game's steps.
 
 If a replay fails, the steps end there and `problem` has the reason.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from judge.base.durable_files import read_bounded, write_durably
 from judge.base.errors import InputError
-from judge.base.text import suggest
 from judge.catalog import GAMES, game_entry
 from judge.catalog.entry import GameEntry
 from judge.games.types import Verdict
 from judge.records.formats import FileFormats
-from judge.records.managers import ContestManager
 from judge.records.outcome import outcome_sentence
 from judge.records.steps import ReplayStep, Stepped
 from judge.records.text_files import GUESS, reencode
@@ -104,23 +102,6 @@ def write_exports(file: RecordFile, path: Path) -> None:
 def _with_formats() -> list[tuple[GameEntry, FileFormats[Any]]]:
     found = [(entry, entry.formats()) for entry in GAMES.working()]
     return [(entry, formats) for entry, formats in found if formats is not None]
-
-
-def contest_managers() -> Mapping[str, ContestManager]:
-    """Managers of all loadable games, by name."""
-    found: dict[str, ContestManager] = {}
-    for entry in GAMES.working():
-        for name, manager in entry.managers().items():
-            found.setdefault(name, manager)
-    return found
-
-
-def contest_manager(name: str) -> ContestManager:
-    """Raises InputError if it is unknown."""
-    known = contest_managers()
-    if name not in known:
-        raise InputError(f"unknown contest manager {name!r}; {suggest(name, known)}")
-    return known[name]
 
 
 def read_steps(path: Path) -> Stepped:

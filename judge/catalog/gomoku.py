@@ -34,7 +34,6 @@ from judge.games.gomoku.requests import (
 from judge.games.person import PersonWords, UnclearError
 from judge.games.types import Decision, Event, Game, Reply, Request, decided
 from judge.records.formats import FileFormats
-from judge.records.managers import ContestManager
 from judge.records.steps import Stepped
 from judge.records.views import BoardView
 from judge.referee.spec import RecordFile
@@ -283,22 +282,6 @@ class GomokuEntry(GameEntry):
         from judge.records.gomoku.formats import GOMOKU_FORMATS
 
         return GOMOKU_FORMATS
-
-    def managers(self) -> Mapping[str, ContestManager]:
-        """GomocupJudge manages current Gomocup tournaments."""
-        from judge.records.gomoku.gomocup_compare import compare_played
-        from judge.records.gomoku.gomocup_result_files import RATING, write_result_files
-        from judge.records.gomoku.gomocup_tournament import read_tournament
-
-        return {
-            "gomocup": ContestManager(
-                about="GomocupJudge: a tournament file of its server, next to its directories opening and engine",
-                read=read_tournament,
-                write=write_result_files,
-                rating=RATING,
-                compare=compare_played,
-            )
-        }
 
     def write_pgn(self, file: RecordFile, event: str, round_name: str, replay: Stepped | None = None) -> bytes:
         from judge.records.gomoku.pgn import write_pgn

@@ -7,6 +7,7 @@ import platform
 from collections.abc import Mapping
 
 from judge import __version__
+from judge.cli.entry import COMMANDS
 from judge.cli.guard import guarded
 from judge.cli.lazy import Places, lazy_group
 
@@ -103,6 +104,7 @@ app = lazy_group(
     {name: place for panel in _PANELS.values() for name, place in panel.items()},
     about=about,
     panels={name: panel for panel, places in _PANELS.items() for name in places},
+    added=COMMANDS,
     name="judge",
     help="Judge games between untrusted programs, each in its own container with limited resources.",
     pretty_exceptions_enable=False,

@@ -7,8 +7,11 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from judge.base.errors import InputError
 from judge.base.garbage import importing
+from judge.base.registry import Registry
 from judge.base.text import nearest
+from judge.cli.entry import CommandEntry
 
 Places = Mapping[str, tuple[str, str]]
 """For each command `module:attribute` of an app or a function, and the first paragraph of its help."""
@@ -19,15 +22,16 @@ class LazyGroup(TyperGroup):
 
     places: Mapping[str, tuple[str, str]] = {}
     panels: Mapping[str, str] = {}
+    added: Registry[CommandEntry] | None = None
 
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002 what typer calls it with
-        """The names in the order of the table."""
-        return list(self.places)
+        """The names in the order of the table, then those of other packages."""
+        return [*self.places, *(name for name in (self.added.names() if self.added else ()) if name not in self.places)]
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Import the command that was typed; suggest similar names for an unknown one."""
-        if args[0] not in self.places:
-            near = nearest(args[0], self.places, 3)
+        if args[0] not in self.places and (self.added is None or args[0] not in self.added):
+            near = nearest(args[0], [*self.list_commands(ctx), *(self.added.plugins if self.added else ())], 3)
             hint = f"did you mean {' or '.join(near)}?" if near else f"run {ctx.command_path} --help"
             ctx.fail(f"There is no command {args[0]!r}: {hint}")
         return args[0], self.load(args[0]), args[1:]
@@ -35,12 +39,19 @@ class LazyGroup(TyperGroup):
     def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ARG002 what typer calls it with
         """The command's name and help, for a list; None for an unknown name."""
         if cmd_name not in self.places:
-            return None
+            if self.added is None or cmd_name not in self.added.names():
+                return None
+            try:
+                about = self.added.entry(cmd_name).about
+            except InputError as error:
+                about = str(error)
+            return TyperCommand(cmd_name, help=about, rich_help_panel="Other packages")
         return TyperCommand(cmd_name, help=self.places[cmd_name][1], rich_help_panel=self.panels.get(cmd_name))
 
     def load(self, name: str) -> Any:
-        """Import the command."""
-        module_name, _, attribute = self.places[name][0].partition(":")
+        """Import the command. Raises InputError for a missing or broken package."""
+        place = self.added.entry(name).place if self.added and name not in self.places else self.places[name][0]
+        module_name, _, attribute = place.partition(":")
         with importing():
             module = import_module(module_name)
         found = getattr(module, attribute)
@@ -55,13 +66,17 @@ class LazyGroup(TyperGroup):
 
 
 def lazy_group(
-    places: Places, about: Callable[[], str] | None = None, panels: Mapping[str, str] | None = None, **options: Any
+    places: Places,
+    about: Callable[[], str] | None = None,
+    panels: Mapping[str, str] | None = None,
+    added: Registry[CommandEntry] | None = None,
+    **options: Any,
 ) -> typer.Typer:
     """An app of such commands. If `about` is given, `--version` prints its text.
 
-    `panels` has the heading under which help lists each command.
+    `panels` has the heading under which help lists each command. `added` has commands of other packages.
     """
-    cls = type("Commands", (LazyGroup,), {"places": places, "panels": panels or {}})
+    cls = type("Commands", (LazyGroup,), {"places": places, "panels": panels or {}, "added": added})
     app = typer.Typer(cls=cls, no_args_is_help=True, **options)
 
     def show(asked: bool) -> None:

@@ -1,106 +1,32 @@
 """`judge stats`: strength of agents over several contests or exports."""
 
 import dataclasses
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
 from rich.text import Text
 
-from judge.api.rating_lists import ratings
-from judge.base.errors import HostError, InputError
+from judge.base.errors import InputError
+from judge.base.registry import install_hint
 from judge.base.text import printable
+from judge.catalog import MANAGERS
 from judge.cli.certainty import certainty_document, print_certainty
 from judge.cli.ladder import ladder_document, print_ladder
-from judge.cli.options import ForceOption, JsonOption, StoreOption, number
-from judge.publish.league_records import read_record
+from judge.cli.options import JsonOption, StoreOption, number
 from judge.publish.load import contradiction, load_any
-from judge.publish.tables import write_csv
-from judge.site.rating_list_page import rating_list_page
+from judge.statistics.bayeselo import PairResult
 from judge.statistics.certainty import assess_places
 from judge.statistics.copies import copies_sentences
 from judge.statistics.cycles import RatingsCheck, check_ratings
 from judge.statistics.match_estimate import Candidate, Interval, compare_candidates
-from judge.statistics.rating_lists import ListRow
 from judge.statistics.rating_model import RatingModel
 from judge.statistics.ratings import Estimate, JoinedRatings, Rating, Version, join_contests
 from judge.terminal.output import interval, make_table, note, print_json, print_table
 from judge.tournament.certain_places import StageCertainty
 from judge.tournament.comparable import policy_difference
 from judge.tournament.formats.ladder import MAX_RATING
-
-_COLUMNS = (
-    "version", "shown", "rank", "elo", "plus", "minus", "games", "score", "opponents", "draws", "active", "first_year",
-    "last_year",
-)  # fmt: skip
-
-
-def print_rating_list(
-    directory: Path,
-    name: str,
-    added: Iterable[str],
-    csv_file: Path | None,
-    page: Path | None,
-    *,
-    force: bool,
-    as_json: bool,
-) -> None:
-    """Print the list `name`, and write it to `csv_file` and `page`. `added` are contests, LEAGUE=CONTEST."""
-    for target in (csv_file, page):
-        if target is not None and target.exists() and not force:
-            raise InputError(f"{target}: exists; --force overwrites it")
-    pairs = []
-    for word in added:
-        league, equals, contest = word.partition("=")
-        if not equals:
-            raise InputError(f"--add {printable(word, 60)}: write YEAR_LEAGUE=CONTEST, such as 2027_c=cup")
-        pairs.append((league, Path(contest)))
-    found = ratings(directory, name, added=pairs)
-    for warning in found.warnings:
-        note(f"judge: WARNING: {printable(warning, 500)}")
-    documents = [_list_document(row) for row in found.rows]
-    if csv_file is not None:
-        table = write_csv(_COLUMNS, ({**row, "active": int(row["active"])} for row in documents))
-        _write(csv_file, table, force=force)
-    if page is not None:
-        _write(page, rating_list_page(name, found.rows), force=force)
-    if as_json:
-        print_json({"list": name, "warnings": found.warnings, "rows": documents})
-    else:
-        _show(found.rows)
-
-
-def _write(path: Path, data: bytes, *, force: bool) -> None:
-    try:
-        with path.open("wb" if force else "xb") as file:
-            file.write(data)
-    except OSError as error:
-        raise HostError(f"{path}: not written: {error.strerror}") from None
-
-
-def _list_document(row: ListRow) -> dict[str, Any]:
-    values = (
-        row.version, row.shown, row.rank, row.elo, row.plus, row.minus, row.games, row.score, row.opponents, row.draws,
-        row.is_active, row.first_year, row.last_year,
-    )  # fmt: skip
-    return dict(zip(_COLUMNS, values, strict=True))
-
-
-def _show(rows: Sequence[ListRow]) -> None:
-    columns = ("rank", "version", "Elo", "+", "-", "games", "score", "opponents", "draws")
-    table = make_table(columns, numbers=(0, *range(2, len(columns))))
-    for row in rows:
-        table.add_row(
-            "" if row.rank is None else str(row.rank),
-            Text(printable(row.shown, 32), style="dim" if row.rank is None else ""),
-            *map(str, (row.elo, row.plus, row.minus, row.games)),
-            f"{row.score} %",
-            str(row.opponents),
-            f"{row.draws} %",
-        )
-    print_table(table)
-
 
 EXAMPLES = """
 Examples:
@@ -112,8 +38,6 @@ judge stats cup-2025 public-2026 --anchor house-renju=1600
 judge stats cup --against parent
 
 judge stats --certainty cup
-
-judge stats --records gomocup-results --list standard --csv standard.csv
 """
 
 
@@ -122,7 +46,7 @@ def stats(
         list[Path] | None,
         typer.Argument(
             metavar="CONTEST",
-            help="A contest.toml, its folder, or an export. Repeatable. With --certainty also a record of a league.",
+            help="A contest.toml, its folder, or an export. Repeatable. With --certainty also a manager's results.",
         ),
     ] = None,
     certainty: Annotated[
@@ -136,35 +60,17 @@ def stats(
         str | None, typer.Option(metavar="NAME", help="Compare this agent with all its opponents.")
     ] = None,
     draws: Annotated[Literal["rao-kupper", "davidson"], typer.Option(help="Draw model of the ratings.")] = "rao-kupper",
-    records: Annotated[
-        Path | None,
-        typer.Option(metavar="DIR", help="Rate the results in DIR/records with the tables in DIR/names instead."),
-    ] = None,
-    list_name: Annotated[
-        str | None, typer.Option("--list", metavar="NAME", help="The list of DIR/names/rules.csv to print.")
-    ] = None,
-    add: Annotated[
-        list[str] | None,
-        typer.Option(metavar="YEAR_LEAGUE=CONTEST", help="Add a contest or an export to the records. Repeatable."),
-    ] = None,
-    csv_file: Annotated[
-        Path | None, typer.Option("--csv", metavar="FILE", help="Also write the list to FILE as CSV.")
-    ] = None,
-    page: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Also write the list to FILE as an HTML page.")
-    ] = None,
-    force: ForceOption = False,
     store: StoreOption = "",
     as_json: JsonOption = False,
 ) -> None:
     """Print the strength of agents over contests: ratings on one scale, histories, rings, candidates.
 
     Agents with the same files count as one agent in all contests, which joins their ratings. The tables of an export
-    are not verified: run judge contest verify first. With --records the rating list is that of Gomocup.
+    are not verified: run judge contest verify first. Rating lists of many years: judge rating-list (judge-gomocup).
     """
     if certainty:
-        if contests is None or len(contests) != 1 or anchor or against is not None or records is not None:
-            raise InputError("--certainty is for one CONTEST: leave out --anchor, --against and --records")
+        if contests is None or len(contests) != 1 or anchor or against is not None:
+            raise InputError("--certainty is for one CONTEST: leave out --anchor and --against")
         stages, copies = _stages(contests[0], store)
         if as_json:
             print_json(certainty_document(stages))
@@ -173,17 +79,8 @@ def stats(
             for words in copies:
                 print(words)
         return
-    if records is not None:
-        if contests or anchor or against is not None:
-            raise InputError("--records rates a directory of results: leave out CONTEST, --anchor and --against")
-        if list_name is None:
-            raise InputError(f"--list: missing; name a list of {records / 'names/rules.csv'}")
-        print_rating_list(records, list_name, add or [], csv_file, page, force=force, as_json=as_json)
-        return
-    if list_name is not None or csv_file is not None or page is not None or add or force:
-        raise InputError("--list, --add, --csv, --page and --force are for --records DIR: add it")
     if not contests:
-        raise InputError("CONTEST: missing; name contests or exports, or a directory of results with --records")
+        raise InputError("CONTEST: missing; name contests or exports")
     loaded = [load_any(path, store=store) for path in contests]
     games = {contest.snapshot.policy.game.name for contest in loaded}
     if len(games) > 1:
@@ -225,7 +122,7 @@ def stats(
 
 def _stages(path: Path, store: str) -> tuple[Sequence[StageCertainty], Sequence[str]]:
     if path.is_file() and path.suffix != ".toml":
-        results, warnings = read_record(path)
+        results, warnings = _pairs(path)
         for warning in warnings:
             note(f"judge: WARNING: {printable(warning, 500)}")
         found = assess_places(results)
@@ -236,6 +133,22 @@ def _stages(path: Path, store: str) -> tuple[Sequence[StageCertainty], Sequence[
     if not contest.certainty:
         raise InputError(f"{path}: it has no results yet")
     return contest.certainty, list(copies_sentences(len(contest.copies), len(contest.counted)))
+
+
+def _pairs(path: Path) -> tuple[Sequence[PairResult], Sequence[str]]:
+    readers = [manager.pairs for manager in MANAGERS.working() if manager.pairs is not None]
+    if not readers:
+        hints = " or ".join(map(install_hint, sorted(set(MANAGERS.plugins.values()))))
+        raise InputError(f"{path}: not a contest file; for results of another contest manager {hints}")
+    errors = []
+    for read in readers:
+        try:
+            results, warnings = read(path)
+        except InputError as error:
+            errors.append(str(error))
+        else:
+            return [PairResult(*each) for each in results], warnings
+    raise InputError("; ".join(errors))
 
 
 def _anchors(words: list[str]) -> dict[str, float]:

@@ -28,7 +28,7 @@ from judge.contest_games import GameResult, GameState, ScheduledGame
 from judge.referee.spec import KeptFolders, RecordFile
 from judge.sandbox.archive import EMPTY
 from judge.sandbox.box import FolderKind
-from judge.statistics.rating_model import GOMOCUP_MODEL
+from judge.statistics.rating_model import BAYESELO_MODEL
 from judge.statistics.ratings import lower_ends
 from judge.store.contests import Store
 from judge.store.damage import damaged
@@ -131,7 +131,7 @@ class Contest:
         """Each agent's rating minus its deviation; empty without results."""
         out = self.out()
         results = [result for result in self.store.results(self.name) if out.keys().isdisjoint(result.agents)]
-        return lower_ends(results, GOMOCUP_MODEL) if results else {}
+        return lower_ends(results, BAYESELO_MODEL) if results else {}
 
     @cached_property
     def alone(self) -> frozenset[str]:

@@ -15,7 +15,7 @@ from judge.base.parsing import parse_foreign
 from judge.contest.plan import PLAN_FILE, Planned, load_plan
 from judge.contest_games import GameResult, GameState, Pairing, without_copies
 from judge.games.types import Verdict
-from judge.statistics.rating_model import GOMOCUP_MODEL
+from judge.statistics.rating_model import BAYESELO_MODEL
 from judge.statistics.ratings import rate
 from judge.store.types import SEASON_ENDED
 from judge.tournament.formats.groups import Leagues
@@ -206,7 +206,7 @@ def _table(path: Path, source: str, results: Sequence[GameResult]) -> PreviousTa
     from judge.statistics.certainty import pair_results
 
     evidence = without_copies(results)
-    ratings = rate(evidence, GOMOCUP_MODEL).ratings
+    ratings = rate(evidence, BAYESELO_MODEL).ratings
     if any(rating.pool for rating in ratings):
         raise InputError(
             f"{path}: some agents of {source} are not connected by games, so their ratings cannot be compared; write "

@@ -191,7 +191,7 @@ class Plan(_Table):
     format: AnyFormat
     """How agents are paired and ranked; `name` chooses one of the formats."""
     duel: Duel | None = None
-    """If given, a pairing's games score together, as in Gomocup until 2016."""
+    """If given, a pairing's games score together."""
     openings: OpeningsPlan = OpeningsPlan()
     folders: FoldersPlan = FoldersPlan()
     failures: FailuresPlan = FailuresPlan()

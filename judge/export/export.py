@@ -26,6 +26,7 @@ from judge.publish.joined import JOINED
 from judge.publish.load import CHANCE, DOCUMENT, Revealed, load_store, with_joined
 from judge.publish.manifest import write_manifest
 from judge.publish.model import PublishedContest
+from judge.publish.pages import PageEntry
 from judge.publish.tables import certificate_files, result_tables
 from judge.records.search_figures import EvaluatedGame
 from judge.site.game_files import (
@@ -74,6 +75,8 @@ class PageOptions:
     """Address of its tar archive."""
     above: str = ""
     """Name of the cup with its pages in the folder above, to which pages link."""
+    added: Sequence[PageEntry] = ()
+    """Pages of other packages."""
 
 
 @rarely_collected()
@@ -134,7 +137,8 @@ def _write(
             (target / PagePlace(f"{folder}/x", language, spoken).file).parent.mkdir(parents=True)
     private.mkdir(mode=0o700, parents=True)
     published, warnings = with_joined(load_store(contest), contest.planned)
-    published = replace(published, above=options.above)
+    added = [(page.path, page.title) for page in options.added]
+    published = replace(published, above=options.above, added_pages=added)
     snapshot, document = published.snapshot, f"{published.document}\n".encode()
     (target / DOCUMENT).write_bytes(document)
     if published.secret is not None and snapshot.commitment is not None:
@@ -181,7 +185,8 @@ def _write(
     }
     key_pem, digest_pairs = public_pem(public_key).decode(), list(digests.items())
     proof = Proof(key_pem, fingerprint(public_key), digest_pairs, log.size > 0, signers, options.archive)
-    deque(_write_files(target, pages_of_records(published, about, proof, spoken)), maxlen=0)
+    added_pages = ((page.path, page.render(published)) for page in options.added)
+    deque(_write_files(target, chain(pages_of_records(published, about, proof, spoken), added_pages)), maxlen=0)
     digest = write_manifest(target, published.name, key, known=listed)
     return ExportSummary(
         digest=digest,
@@ -194,6 +199,7 @@ def _write(
 
 def _write_files(target: Path, files: Iterable[tuple[str, bytes]]) -> Iterator[str]:
     for path, data in files:
+        (target / path).parent.mkdir(exist_ok=True)
         (target / path).write_bytes(data)
         yield path
 

@@ -46,7 +46,7 @@ FAILURES = frozenset(
         Verdict.REFUSED,
     }
 )
-"""Failures. Fouls and resignations do not count, as at Gomocup."""
+"""Failures. Fouls and resignations do not count."""
 
 Opening = tuple[tuple[int, int], ...] | str
 """Squares, or a position in the game's notation; empty: the initial position."""

@@ -135,6 +135,8 @@ class PublishedContest:
     evaluated: Mapping[int, EvaluatedGame | None] = field(default_factory=dict)
     """By game number, if known."""
     ladder_ratings: LadderRatings = field(default_factory=LadderRatings, compare=False)
+    added_pages: Sequence[tuple[str, str]] = ()
+    """Path and title of pages of other packages."""
 
     @property
     def name(self) -> str:

@@ -1,4 +1,4 @@
-"""Reads, writes and compares contests of other managers, such as GomocupJudge."""
+"""The type of entries of `judge.formats`: reads, writes and compares contests of another contest manager."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -102,10 +102,15 @@ class ContestComparison:
     differences: tuple[Difference, ...]
 
 
+PairScore = tuple[str, str, int, int, int]
+"""Two agents, and wins, draws and losses of the first."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContestManager:
-    """None: unsupported."""
+    """`about` is a phrase for messages. Functions that are None are not supported."""
 
+    name: str
     about: str
     read: Callable[[Path], ImportedContest] | None = None
     write: Callable[[FinishedContest], Iterator[tuple[str, bytes]]] | None = None
@@ -113,3 +118,5 @@ class ContestManager:
     rating: Mapping[str, float] = field(default_factory=dict)
     """`judge.statistics.ratings.RatingModel` fields other than the default."""
     compare: Callable[[Path, FinishedContest], ContestComparison] | None = None
+    pairs: Callable[[Path], tuple[Sequence[PairScore], Sequence[str]]] | None = None
+    """A file's results and warnings, for `judge stats --certainty`. Raises InputError for other files."""

@@ -16,7 +16,7 @@ from judge.contest_games import GameResult
 from judge.statistics.bayeselo import PairResult, strengths_of, summed
 from judge.statistics.bradley_terry import Fit, Matrix, PairCounts, Vector
 from judge.statistics.draw_models import Davidson
-from judge.statistics.rating_model import GOMOCUP_MODEL, RatingModel
+from judge.statistics.rating_model import BAYESELO_MODEL, RatingModel
 from judge.statistics.scales import CONFIDENCE_95, ELO
 from judge.statistics.significance import SIGNIFICANCE, holm, normal_tail
 from judge.statistics.simulated_fits import MAX_STEP, LeagueFits
@@ -171,7 +171,7 @@ def assess_places(
 ) -> Certainty | None:
     """None for fewer than two agents with games.
 
-    `places` default to Gomocup's ratings. Disqualified agents must not be in `results`. With `is_running` all ranges
+    `places` default to BayesElo's ratings. Disqualified agents must not be in `results`. With `is_running` all ranges
     are valid together, at any number of looks.
     """
     listed = list(results)
@@ -224,7 +224,7 @@ class _League:
         self.random = np.random.default_rng(_SEED)
 
     def certainty(self, places: Mapping[str, int]) -> Certainty:
-        official = Fit(self.tally, GOMOCUP_MODEL, self.fits.pools).ratings
+        official = Fit(self.tally, BAYESELO_MODEL, self.fits.pools).ratings
         order = [self.tally.place[name] for name in sorted(places, key=places.__getitem__) if name in self.tally.place]
         deviance, simulated = self._deviances()
         phi = max(1.0, deviance / float(simulated.mean()))
@@ -350,7 +350,7 @@ class _League:
     def _reverse(self, first: int, rival: int, ratings: Vector, most: float) -> tuple[list[Reversal], int] | None:
         """Reverse the most effective game until `first` is not first; None if that needs `most` games.
 
-        Gomocup's ratings count a draw as a win and a loss. With c the covariance of the ratings with the lead of
+        BayesElo's ratings count a draw as a win and a loss. With c the covariance of the ratings with the lead of
         `first` over `rival`, a win that i loses to j instead lowers this lead by c_i - c_j.
         """
         tally, at = self.tally, ratings[None].copy()

@@ -28,5 +28,5 @@ class RatingModel(BaseModel):
         return self
 
 
-GOMOCUP_MODEL = RatingModel(advantage=0, draw_elo=0.01, mean=1600)
-"""Gomocup's ratings since 2017 (`judge.statistics.bayeselo`)."""
+BAYESELO_MODEL = RatingModel(advantage=0, draw_elo=0.01, mean=1600)
+"""The model of `judge.statistics.bayeselo`."""

@@ -115,7 +115,7 @@ def _words_of(policy: Policy) -> ResultWords | None:
 
 
 class Duel(BaseModel):
-    """Points of all games together; the defaults are Gomocup's until 2016."""
+    """Points of all games together."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 

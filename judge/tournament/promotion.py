@@ -1,4 +1,4 @@
-"""Promotion and seats of leagues that are played every year, as at Gomocup."""
+"""Promotion and seats of leagues that are played every year."""
 
 from collections.abc import Collection, Mapping, Sequence
 from typing import Self

@@ -1,4 +1,4 @@
-"""Pairs that a contest leaves out because their ratings differ too much, as the Gomocup cup does."""
+"""Pairs that a contest leaves out because their ratings differ too much."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass

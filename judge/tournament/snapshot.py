@@ -28,7 +28,7 @@ class _Value(BaseModel):
 
 
 class FailuresPlan(_Value):
-    """When agents are disqualified for failures (Gomocup: 10 %)."""
+    """When agents are disqualified for failures."""
 
     limit: float = Field(default=0.1, ge=0, le=1)
     """Maximum share of games with a failure; 1: never disqualify."""

@@ -11,7 +11,7 @@ from typing import Annotated, NamedTuple
 
 from pydantic import AfterValidator
 
-from judge.statistics.rating_model import GOMOCUP_MODEL
+from judge.statistics.rating_model import BAYESELO_MODEL
 from judge.statistics.ratings import rate
 from judge.tournament.points import DECIMALS
 from judge.tournament.results import PlayedPairing, SideScore
@@ -60,9 +60,9 @@ class Records(dict[str, Record]):
 
     @cached_property
     def elo(self) -> Mapping[str, float]:
-        """Gomocup's since 2017; agents outside the largest pool are below it."""
+        """At the maximum of BayesElo's model; agents outside the largest pool are below it."""
         games = {id(game): game for record in self.values() for each in record.played for game in each.games}
-        ratings = {rating.agent: rating for rating in rate(games.values(), GOMOCUP_MODEL).ratings}
+        ratings = {rating.agent: rating for rating in rate(games.values(), BAYESELO_MODEL).ratings}
         return {
             agent: round(ratings[agent].elo, _ELO_DECIMALS) - _POOLS_APART * ratings[agent].pool
             if agent in ratings
@@ -207,8 +207,8 @@ CRITERIA: Mapping[str, Criterion] = {
     "buchholz": Criterion(_buchholz, "Buchholz", "the points of all opponents"),
     "koya": Criterion(_koya, "Koya", "points against opponents with at least half of the points"),
     "time": Criterion(_time, "Time", "milliseconds per answer, as a negative number"),
-    "elo": Criterion(_elo, "Elo", "Gomocup's rating"),
-    "rating": Criterion(_rating, "Rating", "the rating that Gomocup's BayesElo computes from all games"),
+    "elo": Criterion(_elo, "Elo", "the rating at the maximum of BayesElo's model"),
+    "rating": Criterion(_rating, "Rating", "the rating that BayesElo computes from all games"),
 }
 """Points and wins are shown as criteria only if there are stages."""
 

@@ -1,7 +1,8 @@
 """`judge contest verify`: checks that an export is the correct result of its contest.
 
 It checks the signature of all files, replays every record, recomputes schedule and tables, and compares all with the
-log, which must continue an old checkpoint. Only the signature covers pages, PGN and the columns' description.
+log, which must continue an old checkpoint. Pages of other packages are rendered again. Only the signature covers other
+pages, PGN and the columns' description.
 """
 
 import csv
@@ -31,6 +32,7 @@ from judge.publish.ladder import OPEN
 from judge.publish.load import CHANCE, MAX_TABLE_BYTES, claimed_results, load_export
 from judge.publish.manifest import FileCheck, ManifestCheck, file_names
 from judge.publish.model import PublishedContest, chance_words
+from judge.publish.pages import FOLDER, page_problems
 from judge.publish.tables import CERTIFICATE, HISTORIES, README, tables, write_csv, write_rows
 from judge.statistics.fairness import FairnessTest
 from judge.store.types import cancellation
@@ -441,7 +443,11 @@ def _stray_problems(
     known |= {game.attempt_path(attempt.number) for game in contest.games for attempt in game.uncounted}
     if log is not None:
         known |= {f"{LOG}{CHECKPOINT}", *(f"{LOG}{path}" for path in log.files)}
-    for name in sorted(file_names(directory, [])):
+    names = sorted(file_names(directory, []))
+    added = [name for name in names if name.startswith(FOLDER)]
+    yield from page_problems(directory, contest, added)
+    known.update(added)
+    for name in names:
         is_fixed = any(kind.fullmatch(name) for kind in (_TOP, _WITNESSED))
         if name not in known and not is_fixed and not _is_page(contest, name):
             yield f"{name}: unexpected file"

@@ -13,7 +13,6 @@ from tests.publish.cups import STRONG_TO_WEAK, Cup
 COMMANDS: Sequence[Sequence[str]] = (
     ("stats", "pipe"),
     ("stats", "--certainty", "pipe"),
-    ("stats", "--records", "pipe", "--list", "standard"),
     ("show", "pipe"),
     ("verify", "pipe"),
     ("convert", "pipe", "x.psq"),

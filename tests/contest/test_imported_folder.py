@@ -6,20 +6,16 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
 from judge.base.errors import InputError
 from judge.base.resources import POLICIES
-from judge.cli import app
 from judge.contest.folders.imported import needs_boxes, write_imported
 from judge.contest.league_seats import resolved_format
 from judge.contest.plan import load_plan
-from judge.records.gomoku.gomocup_tournament import read_tournament
 from judge.records.managers import ImportedAgent, ImportedContest
 from judge.sandbox.box import BoxPolicy
 from judge.submissions.trees import TaskHost
 from judge.tournament.formats.base import skip_of
-from tests.records.gomoku.tournaments import write_tournament
 
 BRAIN = "#!/usr/bin/python3\nprint('OK')\n"
 
@@ -36,10 +32,23 @@ class Heard:
 
 def tournament(folder: Path, **programs: str | bytes) -> ImportedContest:
     """Of single programs, which no box is needed for."""
-    path = write_tournament(folder, engines=" ".join(programs), remote="host")
-    for name, text in programs.items():
-        (folder / "engine" / name).write_bytes(text.encode() if isinstance(text, str) else text)
-    return read_tournament(path)
+    agents = []
+    for file, text in programs.items():
+        path = folder / file
+        path.write_bytes(text.encode() if isinstance(text, str) else text)
+        agents.append(ImportedAgent(name=path.stem, path=path, named_in="cup.txt, line 5: engines"))
+    return ImportedContest(
+        name="cup",
+        policy="gomocup-freestyle",
+        changes=(),
+        format="round-robin",
+        games=6,
+        openings=("0,0, 1,1, 2,-1", "-3,-4, -2,-2", "1,1, 1,2"),
+        failure_limit=0.1,
+        failures_after=12,
+        agents=tuple(agents),
+        remarks=("line 13: remote: not imported",),
+    )
 
 
 def host(folder: Path) -> TaskHost:
@@ -119,21 +128,6 @@ def test_a_remark_cannot_leave_its_comment(tmp_path: Path) -> None:
     write_imported(hostile, tmp_path / "cup", host(tmp_path), Heard())
 
     assert load_plan(tmp_path / "cup").plan.seed is None
-
-
-def test_command_names_next_steps_and_untranslatable_parts(tmp_path: Path) -> None:
-    tournament(tmp_path, **{"pbrain-five.py": BRAIN, "pbrain-six.py": BRAIN})
-    file, folder = tmp_path / "tournament/cup.txt", tmp_path / "mine"
-    done = CliRunner().invoke(app, ["contest", "import", "gomocup", str(file), str(folder)])
-
-    assert 0 == done.exit_code, done.output
-    assert f"{folder}/contest.toml: 2 agents, 3 openings; look at it, then" in done.stdout
-    assert "line 13: remote: not imported" in done.stderr
-    assert 2 == len(load_plan(folder).plan.agents)
-
-    done = CliRunner().invoke(app, ["contest", "import", "gomokup", str(file)])
-    assert isinstance(done.exception, InputError)
-    assert "unknown contest manager 'gomokup'" in str(done.exception)
 
 
 @pytest.mark.docker

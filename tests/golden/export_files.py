@@ -9,9 +9,7 @@ from html import unescape
 from pathlib import Path
 from typing import Any
 
-from judge.catalog.files import contest_manager, contest_managers
 from judge.export.export import PageOptions, publish
-from judge.export.manager_files import write_for_manager
 from judge.translations.language import CODES
 from judge.transparency.keys import make_key
 from tests.publish.cups import STRONG_TO_WEAK, Cup
@@ -19,10 +17,7 @@ from tests.publish.cups import STRONG_TO_WEAK, Cup
 CAST = {name: STRONG_TO_WEAK[name] for name in ("anna", "crash.test")}
 """One of the two agents loses by a fault."""
 
-MANAGERS = tuple(contest_managers())
-"""What `judge contest export --as` can name."""
-
-PARTS = ("public", "private", *MANAGERS)
+PARTS = ("public", "private")
 
 _REPLACED = (
     (rf"^({'|'.join(CODES[1:])})/", "{language}/"),
@@ -58,8 +53,6 @@ def export(folder: Path) -> Path:
         cup.play(void=[1])
         key = make_key(folder / "organiser.key")
         publish(cup.contest, folder / "public", folder / "private", key, PageOptions("https://example.org/cup/"))
-        for manager in MANAGERS:
-            write_for_manager(cup.contest, contest_manager(manager), folder / manager)
     return folder
 
 

@@ -9,6 +9,8 @@ import pytest
 ROOT = Path(__file__).parents[2]
 PLUGINS = sorted(path.parent for path in (ROOT / "plugins").glob("*/pyproject.toml"))
 MAX_LINES = 1500
+MAX_LINES_OF = {"gomocup": 1900}
+"""A distribution of file formats and tables, without a game or a protocol."""
 
 NAMES = re.compile(
     r"\b(uci|cecp|xboard|gtp|fen|epd|chess960|stockfish|gnu ?go|judge.(chess|cecp|go)|python-chess|tromp)\b",
@@ -32,7 +34,9 @@ def test_plugin_is_short_and_has_licence_readme_and_tests(plugin: Path) -> None:
     code = (plugin / f"judge_{plugin.name}").glob("*.py")  # without the starter, which is an agent
 
     assert f"judge-{plugin.name}" == project["name"]
-    assert MAX_LINES >= sum(len(path.read_text(encoding="utf-8").splitlines()) for path in code)
+    assert MAX_LINES_OF.get(plugin.name, MAX_LINES) >= sum(
+        len(path.read_text(encoding="utf-8").splitlines()) for path in code
+    )
     assert (plugin / "README.md").is_file()
     assert (plugin / "LICENSE").is_file()
     assert list((plugin / "tests").glob("test_*.py"))

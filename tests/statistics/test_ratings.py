@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from judge.contest_games import GameResult
 from judge.games.types import Verdict
-from judge.statistics.rating_model import GOMOCUP_MODEL, RatingModel
+from judge.statistics.rating_model import BAYESELO_MODEL, RatingModel
 from judge.statistics.ratings import Estimate, RatingList, rate
 from judge.statistics.scales import ELO
 from tests.contest.rounds import game, games
@@ -107,7 +107,7 @@ d>a*1 d=a*1 d<a*8   d>b*2 d<b*8         d>c*4 d=c*1 d<c*5
 
 def test_gomocup_s_ratings_are_those_of_its_bayeselo() -> None:
     """What Gomocup's BayesElo prints for this table after `offset 1600`, `mm`, `covariance`, `ratings`."""
-    rated = rate(games(CROSSTABLE), GOMOCUP_MODEL)
+    rated = rate(games(CROSSTABLE), BAYESELO_MODEL)
 
     assert {"a": 1716, "b": 1664, "c": 1568, "d": 1452} == {agent: round(elo) for agent, elo in elos(rated).items()}
     reach = {r.agent: round(r.high - r.elo) for r in rated.ratings if r.high is not None}
@@ -269,7 +269,7 @@ def test_the_intervals_of_both_models_have_the_draws_of_equals() -> None:
 
 def test_pools_without_common_games_are_separated() -> None:
     """Each has its own mean, the larger one comes first, and nobody is compared across."""
-    rated = rate(games("x>y*3 a>b*2 b>c a>c"), GOMOCUP_MODEL)
+    rated = rate(games("x>y*3 a>b*2 b>c a>c"), BAYESELO_MODEL)
 
     assert {"a": 0, "b": 0, "c": 0, "x": 1, "y": 1} == {r.agent: r.pool for r in rated.ratings}
     assert ["a", "b", "c", "x", "y"] == [rating.agent for rating in rated.ratings]

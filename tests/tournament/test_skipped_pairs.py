@@ -11,7 +11,7 @@ import pytest
 from judge.base.errors import InputError
 from judge.contest_games import GameResult
 from judge.games.types import Verdict
-from judge.statistics.rating_model import GOMOCUP_MODEL
+from judge.statistics.rating_model import BAYESELO_MODEL
 from judge.statistics.ratings import rate
 from judge.tournament.skipped_pairs import PreviousTable, SourcedRating, is_left_out, league_ratings, round_elo
 
@@ -161,7 +161,7 @@ def rated(root: Path, league: str, disqualified: Set[tuple[str, str]]) -> Mappin
             played += [GameResult(first, second, first, Verdict.WIN)] * won
             played += [GameResult(first, second, second, Verdict.WIN)] * lost
             played += [GameResult(first, second, None, Verdict.DRAW)] * (games - won - lost)
-    return {rating.agent: rating.elo for rating in rate(played, GOMOCUP_MODEL).ratings}
+    return {rating.agent: rating.elo for rating in rate(played, BAYESELO_MODEL).ratings}
 
 
 def elo_of(rows: Sequence[Row], column: str) -> Mapping[str, float]:

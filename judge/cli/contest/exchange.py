@@ -11,8 +11,8 @@ import typer
 from judge.base.errors import InputError
 from judge.base.owner import owned_directory
 from judge.base.text import printable
-from judge.catalog.files import contest_manager
-from judge.cli.contest.options import manager_names, opened_if_begun
+from judge.catalog import MANAGERS
+from judge.cli.contest.options import opened_if_begun
 from judge.cli.options import HERE, ContestArgument, JsonOption
 from judge.cli.submit import UploadHost
 from judge.contest.folders.imported import needs_boxes, write_imported
@@ -47,7 +47,11 @@ SHOWN_DIFFERENCES = 50
 
 ManagerArgument = Annotated[
     str,
-    typer.Argument(metavar="MANAGER", help="The manager that wrote the files: gomocup.", autocompletion=manager_names),
+    typer.Argument(
+        metavar="MANAGER",
+        help=f"The manager that wrote the files: {MANAGERS.listed}.",
+        autocompletion=MANAGERS.names,
+    ),
 ]
 
 
@@ -65,7 +69,7 @@ def import_contest(
     The folder gets a contest.toml, the openings and the unpacked programs. Settings without an equivalent are printed
     with field and advice, and kept as comments in contest.toml.
     """
-    known = contest_manager(manager)
+    known = MANAGERS.entry(manager)
     if known.read is None:
         raise InputError(f"{manager}: contests cannot be imported from it ({known.about})")
     contest = known.read(file)
@@ -109,7 +113,7 @@ def compare(
     Its games are judged under the contest's rules and clocks. They are compared with the contest's finished games of
     the same agents, colours and opening.
     """
-    known = contest_manager(manager)
+    known = MANAGERS.entry(manager)
     if known.compare is None:
         raise InputError(f"{manager}: its tournaments cannot be compared ({known.about})")
     planned = load_plan(contest)

@@ -32,7 +32,7 @@ from judge.terminal.browse import can_browse
 EXAMPLES = """
 Examples:
 
-judge contest init gomocup-2026 --policy gomocup-freestyle
+judge contest init cup-2026 --policy gomocup-freestyle
 
 judge contest init friday --policy renju-15 --agent house-renju --agent ./my-brain --format swiss
 
@@ -80,7 +80,7 @@ games = $games        # of a pairing; each two in a row share an opening, with c
 $options# skip = { rating_difference = 400, ratings = "ratings.csv" }   # pairs that do not meet
 # ranking = ["points", "direct", "sonneborn-berger", "wins"]
 
-# [duel]         # scores a pairing's games as one result, as Gomocup until 2016
+# [duel]         # scores a pairing's games as one result
 # win = 3
 # draw = 1
 # loss = 0

@@ -39,10 +39,3 @@ def checked_archive(address: str) -> str:
             "https://example.org/cup.tar.gz"
         )
     return address
-
-
-def manager_names() -> list[str]:
-    """The names of the managers, for shell completion and help."""
-    from judge.catalog.files import contest_managers
-
-    return sorted(contest_managers())

@@ -13,11 +13,12 @@ from judge import DISTRIBUTION
 from judge.api.contests import contest as contest_of
 from judge.base.errors import InputError
 from judge.base.text import printable, suggest
-from judge.catalog.files import contest_manager
-from judge.cli.contest.options import ArchiveOption, checked_archive, manager_names, opened
+from judge.catalog import MANAGERS
+from judge.cli.contest.options import ArchiveOption, checked_archive, opened
 from judge.cli.options import HERE, ContestArgument
 from judge.export.export import PageOptions
 from judge.export.manager_files import write_for_manager
+from judge.publish.pages import PAGES
 from judge.terminal.output import note, print_notice, progress_bar
 from judge.translations.language import CODES
 from judge.transparency.keys import fingerprint, make_key, public_pem
@@ -52,6 +53,14 @@ LanguageOption = Annotated[
     list[str] | None,
     typer.Option(metavar="CODE", help=f"A language of the pages: {', '.join(CODES)}. May be repeated. Default: all."),
 ]
+PageOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="NAME",
+        help=f"Also write a page of another package: {PAGES.listed}. May be repeated.",
+        autocompletion=PAGES.names,
+    ),
+]
 
 
 def key(path: Annotated[Path, typer.Argument(metavar="FILE", help="The new file for the private key.")]) -> None:
@@ -78,13 +87,14 @@ def export(
     address: AddressOption = "",
     archive: ArchiveOption = "",
     language: LanguageOption = None,
+    page: PageOption = None,
     as_: Annotated[
         str,
         typer.Option(
             "--as",
             metavar="MANAGER",
-            help="Instead write only the result files of another manager: gomocup. Nothing is signed.",
-            autocompletion=manager_names,
+            help=f"Instead write only the result files of another manager: {MANAGERS.listed}. Nothing is signed.",
+            autocompletion=MANAGERS.names,
         ),
     ] = "",
 ) -> None:
@@ -93,19 +103,20 @@ def export(
     DEBUG lines and stderr are not published: they go to a separate directory for each agent, for its author.
     """
     if as_:
-        if key or private or address or archive or language:
+        if key or private or address or archive or language or page:
             raise InputError(
-                "--as writes no pages and signs nothing: leave out --key, --private, --address, --archive, --language"
+                "--as writes no pages and signs nothing: leave out --key, --private, --address, --archive, "
+                "--language, --page"
             )
         with opened(contest) as found:
-            count = write_for_manager(found, contest_manager(as_), directory)
+            count = write_for_manager(found, MANAGERS.entry(as_), directory)
             unfinished = len(found.store.games(found.name)) - len(found.results())
         if unfinished:
             note(f"judge: {unfinished} games have no result; the files omit them")
         print(f"{directory}: {count} files")
         return
     authors = private or directory.with_name(f"{directory.name}-private")
-    options = replace(page_options(address, language or CODES), archive=checked_archive(archive))
+    options = replace(page_options(address, language or CODES, page or ()), archive=checked_archive(archive))
     exported = contest_of(contest).export(
         directory, key=key, private=authors, options=options, progress=progress_bar(), notify=print_notice
     )
@@ -118,7 +129,7 @@ def export(
     print("Announce both in a place where only you can write.")
 
 
-def page_options(address: str, languages: Sequence[str]) -> PageOptions:
+def page_options(address: str, languages: Sequence[str], pages: Sequence[str] = ()) -> PageOptions:
     """The options of pages. Raises InputError."""
     for code in languages:
         if code not in CODES:
@@ -127,4 +138,6 @@ def page_options(address: str, languages: Sequence[str]) -> PageOptions:
         raise InputError(f"--address {printable(address, 60)}: not an address; write it as https://example.org/cup/")
     if address and find_spec("PIL") is None:
         raise InputError(f"--address: pictures of games for links need Pillow: pip install '{DISTRIBUTION}[pictures]'")
-    return PageOptions(f"{address.rstrip('/')}/" if address else "", tuple(dict.fromkeys(languages)))
+    added = [PAGES.entry(name) for name in dict.fromkeys(pages)]
+    site = f"{address.rstrip('/')}/" if address else ""
+    return PageOptions(site, tuple(dict.fromkeys(languages)), added=added)

@@ -24,16 +24,16 @@ from judge.transparency.keys import fingerprint
 from judge.transparency.log import organiser_key
 
 EXAMPLES = {
-    "init": "Example: judge cup init gomocup-2026",
+    "init": "Example: judge cup init cup-2026",
     "plan": """
 Examples:
 
-judge cup plan gomocup-2026
+judge cup plan cup-2026
 
-judge cup plan gomocup-2026/cup.toml --cores 128 --json
+judge cup plan cup-2026/cup.toml --cores 128 --json
 """,
     "announce": """
-Example: judge cup announce gomocup-2026
+Example: judge cup announce cup-2026
 
 Publish its output before entries close, in a place where only you can write. Afterwards no league can be added, removed
 or changed. Agents and moments can.

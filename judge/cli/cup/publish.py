@@ -7,7 +7,7 @@ import typer
 
 from judge.base.errors import InputError
 from judge.base.text import printable
-from judge.cli.contest.publish import AddressOption, KeyFile, LanguageOption, PrivateOption, page_options
+from judge.cli.contest.publish import AddressOption, KeyFile, LanguageOption, PageOption, PrivateOption, page_options
 from judge.cli.contest.verify import (
     SAMPLE_EXIT_CODE,
     PublicKeyOption,
@@ -30,7 +30,7 @@ EXAMPLES = {
     "export": """
 Examples:
 
-judge cup export public gomocup-2026
+judge cup export public cup-2026
 """,
     "verify": """
 Examples:
@@ -49,11 +49,12 @@ def export(
     private: PrivateOption = None,
     address: AddressOption = "",
     language: LanguageOption = None,
+    page: PageOption = None,
 ) -> None:
     """Write one site for all leagues that have begun, with the export of each, and sign it."""
+    options = page_options(address, language or CODES, page or ())
     planned = load_cup(cup)
     signing = load_key(key or planned.folder / KEY_FILE)
-    options = page_options(address, language or CODES)
     authors = private or directory.with_name(f"{directory.name}-private")
     exported = export_cup(planned, directory, authors, signing, options, progress_bar())
     if unfinished := sum(league.unfinished for league in exported.leagues.values()):

@@ -20,9 +20,9 @@ from judge.terminal.output import note
 EXAMPLES = """
 Examples:
 
-judge cup run gomocup-2026
+judge cup run cup-2026
 
-judge cup run gomocup-2026 --cluster tls://10.0.0.1:8786 --tls keys/10.0.0.1
+judge cup run cup-2026 --cluster tls://10.0.0.1:8786 --tls keys/10.0.0.1
 
 Ctrl-C once finishes the running games, twice abandons them. The same command continues.
 

@@ -24,12 +24,12 @@ EXAMPLES = {
     "submit": """
 Examples:
 
-judge cup submit my-agent.zip gomocup-2026 --league fastgame --league renju --author 'Ada L.'
+judge cup submit my-agent.zip cup-2026 --league fastgame --league renju --author 'Ada L.'
 
 judge cup submit my-agent.zip --links my-links.csv --league fastgame --league renju --wait
 """,
     "tokens": """
-Example: judge cup tokens authors.txt gomocup-2026 --url https://example.org > links.csv
+Example: judge cup tokens authors.txt cup-2026 --url https://example.org > links.csv
 
 FILE has an author's name on each line; - means stdin. Send each author the first line and the own lines of the output.
 """,

@@ -14,8 +14,8 @@ from judge.cup.results import CupResults, load_results
 from judge.terminal.output import make_table, print_json, print_table
 
 EXAMPLES = {
-    "status": "Example: judge cup status gomocup-2026",
-    "standings": "Example: judge cup standings gomocup-2026 --json",
+    "status": "Example: judge cup status cup-2026",
+    "standings": "Example: judge cup standings cup-2026 --json",
 }
 
 

@@ -1,7 +1,7 @@
 """Groups with promotion: round robins whose best agents advance.
 
-`Groups` plays all groups at once, then a final of the best (Gomocup 2005). `Leagues` is Gomocup's ladder since 2009:
-the last league plays first, its best join the league above. Lower results do not count there.
+`Groups` plays all groups at once, then a final of the best. In `Leagues` the last league plays first, and its best join
+the league above. Lower results do not count there.
 """
 
 from abc import abstractmethod

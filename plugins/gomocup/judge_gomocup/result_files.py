@@ -23,8 +23,6 @@ from judge.records.gomoku.record import FiveRecord
 from judge.records.gomoku.replay import five_of
 from judge.records.managers import ContestGame, FinishedContest
 
-RATING = {"advantage": 0.0, "draw_elo": 0.01, "mean": 1600.0}
-
 MESSAGES, STATE, PGN, RESULT, TABLE = "message.txt", "state.txt", "result.pgn", "_result.txt", "_table.html"
 
 BY_RULES, BY_FOUL, BY_TIME, BY_ILLEGAL, BY_FAILURE = range(5)

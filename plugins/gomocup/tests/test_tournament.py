@@ -6,13 +6,16 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from judge_gomocup.tournament import MAX_FILE_BYTES, POLICIES, agent_name, read_tournament
+from tournaments import FIELDS, OPENINGS, write_tournament
+from typer.testing import CliRunner
 
 from judge.base.errors import InputError
-from judge.records.gomoku.gomocup_tournament import MAX_FILE_BYTES, POLICIES, agent_name, read_tournament
+from judge.cli import app
+from judge.contest.plan import load_plan
 from judge.referee.policy import load_policy
 from tests.examples import examples, sized
 from tests.hostile import byte_changes, read_or_refuse
-from tests.records.gomoku.tournaments import FIELDS, OPENINGS, write_tournament
 
 
 def refused(path: Path) -> str:
@@ -218,3 +221,16 @@ def test_any_file_of_openings_is_read_or_refused(tmp_path_factory: pytest.TempPa
 )
 def test_agents_are_called_as_their_files(file: str, name: str) -> None:
     assert name == agent_name(file)
+
+
+def test_command_names_next_steps_and_untranslatable_parts(tmp_path: Path) -> None:
+    write_tournament(tmp_path, engines="pbrain-five.py pbrain-six.py", remote="host")
+    for name in ("pbrain-five.py", "pbrain-six.py"):
+        (tmp_path / "engine" / name).write_text("#!/usr/bin/python3\nprint('OK')\n")
+    file, folder = tmp_path / "tournament/cup.txt", tmp_path / "mine"
+    done = CliRunner().invoke(app, ["contest", "import", "gomocup", str(file), str(folder)])
+
+    assert 0 == done.exit_code, done.output
+    assert f"{folder}/contest.toml: 2 agents, 3 openings; look at it, then" in done.stdout
+    assert "line 13: remote: not imported" in done.stderr
+    assert 2 == len(load_plan(folder).plan.agents)

@@ -5,10 +5,10 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
+from judge_gomocup.compare import compare_played
+from judge_gomocup.result_files import write_result_files
 
 from judge.catalog.files import steps_of
-from judge.records.gomoku.gomocup_compare import compare_played
-from judge.records.gomoku.gomocup_result_files import write_result_files
 from judge.records.managers import ContestGame, FinishedContest
 from judge.referee.policy import load_policy
 from judge.referee.spec import RecordFile

@@ -29,13 +29,13 @@ from judge.games.gomoku.renju import foul
 from judge.games.gomoku.requests import BLACK, COLOURS, Square, square_name
 from judge.games.gomoku.rules import winning_row
 from judge.games.types import Verdict
-from judge.records.gomoku.gomocup_result_files import BY_FAILURE, BY_FOUL, BY_ILLEGAL, BY_RULES, BY_TIME, STATE, end_of
 from judge.records.gomoku.piskvork import safe_name
 from judge.records.gomoku.psq import read_psq
 from judge.records.gomoku.record import WINNERS, FiveRecord, Outcome, outcome_on_board
 from judge.records.gomoku.replay import five_of
 from judge.records.managers import ContestComparison, ContestGame, Difference, DifferenceKind, FinishedContest
 from judge.referee.policy import ClockPolicy
+from judge_gomocup.result_files import BY_FAILURE, BY_FOUL, BY_ILLEGAL, BY_RULES, BY_TIME, STATE, end_of
 
 MAX_GAMES = 100_000
 MAX_GAME_BYTES, MAX_STATE_BYTES = 1 << 20, 32 << 20

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from judge_gomocup.compare import compare_played
 
 from judge.base.errors import InputError
-from judge.records.gomoku.gomocup_compare import compare_played
 from judge.records.managers import Difference, DifferenceKind, FinishedContest
 from judge.referee.policy import load_policy
 

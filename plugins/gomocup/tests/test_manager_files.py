@@ -11,14 +11,14 @@ import pytest
 from typer.testing import CliRunner
 
 from judge.base.errors import InputError
-from judge.catalog.files import contest_manager
+from judge.catalog import MANAGERS
 from judge.cli import app
 from judge.export.manager_files import finished_contest, write_for_manager
 from judge.publish.load import load_store
 from judge.records.gomoku.formats import GOMOKU_FORMATS
 from judge.records.gomoku.piskvork import safe_name
 from judge.records.managers import ContestComparison, DifferenceKind
-from judge.statistics.rating_model import GOMOCUP_MODEL
+from judge.statistics.rating_model import BAYESELO_MODEL
 from judge.statistics.ratings import rate
 from tests.publish.cups import SECRET, STRONG_TO_WEAK, Cup
 
@@ -37,7 +37,7 @@ def opened_cup(tmp_path_factory: pytest.TempPathFactory) -> Cup:
 @pytest.fixture(scope="module")
 def written(opened_cup: Cup, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("written") / "result"
-    write_for_manager(opened_cup.contest, contest_manager("gomocup"), folder)
+    write_for_manager(opened_cup.contest, MANAGERS.entry("gomocup"), folder)
     return folder
 
 
@@ -104,7 +104,7 @@ def test_pgn_result_is_from_the_first_movers_side(opened_cup: Cup, written: Path
 
 
 def test_the_tables_rank_by_gomocups_own_rating(opened_cup: Cup, written: Path) -> None:
-    rated = rate(opened_cup.contest.results(), GOMOCUP_MODEL).ratings
+    rated = rate(opened_cup.contest.results(), BAYESELO_MODEL).ratings
     text = (written / "_result.txt").read_text()
     heads = re.findall(r"^([0-9]+)\. (\S+) (\S+)$", text, re.MULTILINE)
 
@@ -126,22 +126,22 @@ def test_messages_are_there_and_nothing_private(written: Path) -> None:
 
 def test_unfinished_contest_is_exported_as_far_as_played(cup: Cup, tmp_path: Path) -> None:
     """Five agents, of which one crashes: its losses are errors."""
-    write_for_manager(cup.contest, contest_manager("gomocup"), tmp_path / "result")
+    write_for_manager(cup.contest, MANAGERS.entry("gomocup"), tmp_path / "result")
     crashed = sum("crash" in result.faults for result in cup.contest.results())
     errors = re.findall(r"errors: ([0-9]+)", (tmp_path / "result/_result.txt").read_text())
 
     assert crashed == sum(map(int, errors)) > 0
     with pytest.raises(InputError, match="exists; an export is never overwritten"):
-        write_for_manager(cup.contest, contest_manager("gomocup"), tmp_path / "result")
+        write_for_manager(cup.contest, MANAGERS.entry("gomocup"), tmp_path / "result")
 
 
 def test_an_unknown_manager_is_named_with_those_that_there_are() -> None:
-    with pytest.raises(InputError, match=r"unknown contest manager 'gomocop'.*gomocup"):
-        contest_manager("gomocop")
+    with pytest.raises(InputError, match="no contest manager is called 'gomocop'; did you mean 'gomocup'"):
+        MANAGERS.entry("gomocop")
 
 
 def compared(cup: Cup, folder: Path) -> ContestComparison:
-    manager = contest_manager("gomocup")
+    manager = MANAGERS.entry("gomocup")
     assert manager.compare is not None
     return manager.compare(folder, finished_contest(cup.contest, manager))
 
@@ -162,7 +162,7 @@ def test_our_files_read_back_equal(opened_cup: Cup, cup: Cup, written: Path, tmp
         of_opened.theirs, of_opened.ours, of_opened.aligned, of_opened.same, of_opened.differences
     )  # fmt: skip
 
-    write_for_manager(cup.contest, contest_manager("gomocup"), tmp_path / "result")
+    write_for_manager(cup.contest, MANAGERS.entry("gomocup"), tmp_path / "result")
     of_crashes = compared(cup, tmp_path / "result")
     assert of_crashes.theirs == of_crashes.same == len(cup.contest.results())
 
@@ -195,7 +195,7 @@ def test_game_that_ended_earlier_is_shown_with_its_end(
 def test_time_verdicts_that_are_crashes_here_are_blame_differences(cup: Cup, tmp_path: Path) -> None:
     """Their manager waits for a program that has ended."""
     folder = tmp_path / "result"
-    write_for_manager(cup.contest, contest_manager("gomocup"), folder)
+    write_for_manager(cup.contest, MANAGERS.entry("gomocup"), folder)
     crashes = sum("crash" in result.faults for result in cup.contest.results())
     edit(folder / "state.txt", lambda lines: [re.sub(r"\t([12])\t4\t", r"\t\1\t2\t", line) for line in lines])
     found = compared(cup, folder).differences

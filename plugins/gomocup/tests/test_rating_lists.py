@@ -4,10 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import pytest
-
-from judge.contest_games import GameResult
-from judge.games.types import Verdict
-from judge.statistics.rating_lists import (
+from judge_gomocup.rating_lists import (
     LeagueRecord,
     ListRow,
     ListRule,
@@ -16,6 +13,9 @@ from judge.statistics.rating_lists import (
     rating_list,
     record_lines,
 )
+
+from judge.contest_games import GameResult
+from judge.games.types import Verdict
 
 NAMES = NameTables(
     nicknames={"OLD.GUARD": "GUARD 1999", "OLD.GUARD2024": "GUARD 2024", "LONE": "LONE"},

@@ -1,4 +1,4 @@
-"""Directories of records: what is read, refused, and warned about; and the lists that `judge stats` prints of them."""
+"""Directories of records: what is read, refused, and warned about; and the lists of `judge rating-list`."""
 
 import json
 import os
@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from judge_gomocup.league_records import MAX_RECORD_LINES, LeagueRecords
+from judge_gomocup.rating_lists import rating_list
 from typer.testing import CliRunner, Result
 
 from judge.base.errors import InputError
 from judge.cli import app
-from judge.publish.league_records import MAX_RECORD_LINES, LeagueRecords
 from judge.publish.load import load_store
-from judge.statistics.rating_lists import rating_list
 from tests.publish.cups import Cup
 from tests.publish.public import Public
 from tests.site.browser import Browser
@@ -50,7 +50,7 @@ def write(directory: Path, text: str | bytes, league: str = "2026_c") -> None:
 
 def stats(directory: Path, *words: object) -> Result:
     return CliRunner().invoke(
-        app, ["stats", "--records", str(directory), *map(str, words)], catch_exceptions=False, env={"COLUMNS": "160"}
+        app, ["rating-list", str(directory), *map(str, words)], catch_exceptions=False, env={"COLUMNS": "160"}
     )
 
 
@@ -71,7 +71,7 @@ def changed(number: int, line: str) -> str:
 
 
 def test_list_of_a_league_is_anchored_and_has_all_columns(records: Path) -> None:
-    found = document(records, "--list", "all")
+    found = document(records, "all")
 
     assert ("all", []) == (found["list"], found["warnings"])
     assert [2294, 2213, 2136, 1702, 1531, 1502, 1200] == [row["elo"] for row in found["rows"]]
@@ -94,17 +94,17 @@ def test_list_of_a_league_is_anchored_and_has_all_columns(records: Path) -> None
 
 def test_table_and_csv_have_the_rows_of_json(records: Path, tmp_path: Path) -> None:
     target = tmp_path / "list.csv"
-    shown = stats(records, "--list", "all", "--csv", target).stdout.splitlines()
+    shown = stats(records, "all", "--csv", target).stdout.splitlines()
 
-    rows = document(records, "--list", "all")["rows"]
+    rows = document(records, "all")["rows"]
     assert [{**row, "active": 1} for row in rows] == [
         {key: int(value) if value.isdigit() else value for key, value in row.items()} for row in csv_rows(target)
     ]
     assert "Embryo" in shown[3]
     assert ["3", "Embryo", "2136", "69", "70", "144", "75", "%", "1740", "12", "%"] == shown[3].split()
     with pytest.raises(InputError, match=r"list\.csv: exists; --force overwrites it"):
-        stats(records, "--list", "all", "--csv", target)
-    assert 0 == stats(records, "--list", "all", "--csv", target, "--force").exit_code
+        stats(records, "all", "--csv", target)
+    assert 0 == stats(records, "all", "--csv", target, "--force").exit_code
 
 
 # A version that lost its family's rank, and a family that played long ago.
@@ -115,9 +115,9 @@ OLD = "EMBRYO23 - PELA23: 10 : 14\nEMBRYO23 - OLDEST20: 12 : 12\nOLDEST20 - PELA
 def page(records: Path, tmp_path: Path) -> Path:
     write(records, OLD, league="2020_c")
     target = tmp_path / "list.html"
-    assert 0 == stats(records, "--list", "caro", "--page", target).exit_code
+    assert 0 == stats(records, "caro", "--page", target).exit_code
     with pytest.raises(InputError, match=r"list\.html: exists; --force overwrites it"):
-        stats(records, "--list", "caro", "--page", target)
+        stats(records, "caro", "--page", target)
     return target
 
 
@@ -131,7 +131,7 @@ def cells(browser: Browser, number: int) -> list[list[str]]:
 
 
 def test_page_has_the_rows_of_json(browser: Browser, page: Path, records: Path) -> None:
-    rows = document(records, "--list", "caro")["rows"]
+    rows = document(records, "caro")["rows"]
     browser.open(page)
 
     heads, *ranked = cells(browser, 0)
@@ -189,7 +189,7 @@ def test_page_fits_and_axe_finds_nothing_wrong(browser: Browser, page: Path, wid
 def test_published_lists_are_equal_in_every_cell(name: str, versions: int, ranked: int) -> None:
     """Gomocup's lists of June 2026; of a list without a table only the numbers of versions and ranks."""
     columns = {"score": "score_percent", "draws": "draws_percent"}
-    found = document(data(), "--list", name)
+    found = document(data(), name)
 
     assert (versions, ranked) == (len(found["rows"]), sum(row["rank"] is not None for row in found["rows"]))
     if not (data() / "tables" / f"{name}.csv").exists():
@@ -210,11 +210,11 @@ def test_published_lists_are_equal_in_every_cell(name: str, versions: int, ranke
 def test_contest_and_its_export_join_the_records(records: Path, cup: Cup, exported: Public) -> None:
     """Its agents are new versions; the best of them is as good as in the contest."""
     (records / "names/nickname.csv").write_text("name,family,version\nANNA,JAX,2027\n")
-    before = document(records, "--list", "all")["rows"]
-    found = document(records, "--list", "all", "--add", f"2027_f={cup.folder}")
+    before = document(records, "all")["rows"]
+    found = document(records, "all", "--add", f"2027_f={cup.folder}")
 
     assert found == {
-        **document(records, "--list", "all", "--add", f"2027_f={exported.directory}"),
+        **document(records, "all", "--add", f"2027_f={exported.directory}"),
         "warnings": found["warnings"],
     }
     versions = {row["version"] for row in found["rows"]} - {row["version"] for row in before}
@@ -237,7 +237,7 @@ def test_contest_and_its_export_join_the_records(records: Path, cup: Cup, export
 )
 def test_contest_that_cannot_be_a_record_is_refused(word: str, problem: str, records: Path, cup: Cup) -> None:
     with pytest.raises(InputError, match=problem):
-        stats(records, "--list", "all", "--add", word.format(cup=cup.folder))
+        stats(records, "all", "--add", word.format(cup=cup.folder))
 
 
 # --- refused ---------------------------------------------------------------------------------------------------------
@@ -276,7 +276,7 @@ def test_invalid_record_is_refused_with_file_and_line(text: str | bytes, problem
 def test_nothing_is_written_after_an_error(records: Path, tmp_path: Path) -> None:
     write(records, changed(3, "A - B: 1 : -1"))
     with pytest.raises(InputError, match="line 3: -1 wins"):
-        stats(records, "--list", "caro", "--csv", tmp_path / "list.csv")
+        stats(records, "caro", "--csv", tmp_path / "list.csv")
 
     assert not (tmp_path / "list.csv").exists()
 
@@ -320,10 +320,8 @@ def test_missing_and_special_files_are_refused(records: Path, tmp_path: Path) ->
 @pytest.mark.parametrize(
     ("words", "problem"),
     [
-        (("--list", "caros"), "no such list in names/rules.csv; choose among caro, all"),
-        ((), "--list: missing; name a list"),
-        (("cup", "--list", "caro"), "leave out CONTEST"),
-        (("--list", "caro", "--against", "A"), "leave out CONTEST, --anchor and --against"),
+        (("caros",), "caros: no such list in names/rules.csv; choose among caro, all"),
+        (("caro", "--add", "cup"), "--add cup: write YEAR_LEAGUE=CONTEST"),
     ],
 )
 def test_wrong_words_are_refused(words: tuple[str, ...], problem: str, records: Path) -> None:
@@ -331,17 +329,12 @@ def test_wrong_words_are_refused(words: tuple[str, ...], problem: str, records: 
         stats(records, *words)
 
 
-def test_options_of_lists_need_records() -> None:
-    with pytest.raises(InputError, match="--list, --add, --csv, --page and --force are for --records DIR: add it"):
-        CliRunner().invoke(app, ["stats", "cup", "--list", "caro"], catch_exceptions=False)
-
-
 def test_list_without_games_is_refused(records: Path) -> None:
     rules = records / "names/rules.csv"
     rules.write_text(rules.read_text().replace("caro,c", "caro,x"))
 
     with pytest.raises(InputError, match="the list caro has no games; add records of its leagues"):
-        stats(records, "--list", "caro")
+        stats(records, "caro")
 
 
 @given(drawn=st.data())
@@ -379,7 +372,7 @@ def test_missing_diagonal_is_warned_about(records: Path) -> None:
         "records/2026_c.txt, after line 1: 5 pairs are missing, each of a name and the second after it, such as "
         "ALPHAGOMOKU.MK26 - EMBRYO26; results are probably 2 columns off, next to wrong opponents"
     )
-    assert f"judge: WARNING: {warning}\n" == stats(records, "--list", "caro").stderr
+    assert f"judge: WARNING: {warning}\n" == stats(records, "caro").stderr
 
 
 @pytest.mark.parametrize(
@@ -428,7 +421,7 @@ def test_other_files_leagues_and_disqualified_names_are_warned_about(records: Pa
     ],
 )
 def test_other_line_ends_letter_cases_and_empty_lines_are_read(text: str, records: Path) -> None:
-    before = document(records, "--list", "caro")
+    before = document(records, "caro")
     write(records, text)
 
-    assert before == document(records, "--list", "caro")
+    assert before == document(records, "caro")

@@ -1,12 +1,14 @@
-"""A rating list as one HTML file, with its style and script inside."""
+"""A rating list as one HTML file, with its style and script inside: of many years, or of one contest."""
 
 from base64 import b64encode
 from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from typing import Any
 
+from judge.base.errors import InputError
+from judge.publish.model import PublishedContest
 from judge.site.pages import GAMES, STYLE, PagePlace, asset, picture, render
-from judge.statistics.rating_lists import ListRow, family
+from judge_gomocup.rating_lists import ListRow, contest_list, family
 
 
 def rating_list_page(name: str, rows: Sequence[ListRow]) -> bytes:
@@ -28,7 +30,15 @@ def rating_list_page(name: str, rows: Sequence[ListRow]) -> bytes:
         "style": picture(style.decode()),
         "code": picture(script.decode()),
     }
-    return render("rating_list.html", PagePlace("list.html"), values)
+    return render("rating_list.html", PagePlace("list.html"), values, package=__package__)
+
+
+def contest_page(contest: PublishedContest) -> bytes:
+    """Render the list of a contest's agents. Raises InputError without results."""
+    rows = contest_list(contest.counted, int(contest.snapshot.frozen_at[:4]))
+    if not rows:
+        raise InputError(f"{contest.name}: no game counts, so there is no rating list")
+    return rating_list_page(contest.snapshot.shown_name, rows)
 
 
 def _reason(row: ListRow, best: ListRow | None) -> str:

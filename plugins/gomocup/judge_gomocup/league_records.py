@@ -19,7 +19,7 @@ from judge.base.text import is_printable, printable, quote
 from judge.base.toml_files import decode_text
 from judge.contest_games import GameResult
 from judge.statistics.bayeselo import PairResult
-from judge.statistics.rating_lists import LeagueRecord, ListRule, NameTables, RecordLine, family, record_lines
+from judge_gomocup.rating_lists import LeagueRecord, ListRule, NameTables, RecordLine, family, record_lines
 
 MAX_RECORDS = 2000
 MAX_RECORD_BYTES = 4 << 20
@@ -66,7 +66,7 @@ class LeagueRecords:
             if rule.name == name:
                 return rule
         known = ", ".join(printable(rule.name, _MAX_NAME) for rule in self.names.rules)
-        raise InputError(f"--list {printable(name, _MAX_NAME)}: no such list in names/rules.csv; choose among {known}")
+        raise InputError(f"{printable(name, _MAX_NAME)}: no such list in names/rules.csv; choose among {known}")
 
     def add(self, league: str, name: str, results: Sequence[GameResult]) -> None:
         """Add contest `name` as record `league`. Raises InputError if it cannot be a record."""

@@ -9,7 +9,10 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from judge.contest_games import GameResult
-from judge.statistics.bayeselo import PairResult, bayes_ratings, half_up, summed
+from judge.statistics.bayeselo import PairResult, summed
+from judge.statistics.certainty import pair_results
+from judge.tournament.skipped_pairs import round_elo
+from judge_gomocup.bayes_ratings import BayesRating, bayes_ratings
 
 ACTIVE_YEARS = 5
 """A version that played in one of the last years is active."""
@@ -130,6 +133,11 @@ def rating_list(records: Sequence[LeagueRecord], names: NameTables, rule: ListRu
     return _shifted(rows, bias + rule.extra_bias)
 
 
+def contest_list(results: Iterable[GameResult], year: int) -> list[ListRow]:
+    """The list of one contest, best first. Each agent is a version; games that both lost do not count."""
+    return [_row(rating, year, year, rank) for rank, rating in enumerate(bayes_ratings(pair_results(results)), 1)]
+
+
 def record_lines(results: Iterable[GameResult]) -> list[RecordLine]:
     """The pairs of a contest; names are upper-case. Ignores games that both lost."""
     pairs = summed(
@@ -171,28 +179,31 @@ def _anchored_list(records: Iterable[LeagueRecord], names: NameTables, rule: Lis
         has_rank = is_active and rating.games >= rule.min_games and its_family not in ranked
         if has_rank:
             ranked.add(its_family)
-        rows.append(
-            ListRow(
-                version=version,
-                shown=names.shown.get(version, version),
-                rank=len(ranked) if has_rank else None,
-                elo=half_up(rating.elo),
-                plus=half_up(rating.plus),
-                minus=half_up(rating.minus),
-                games=rating.games,
-                score=rating.score_percent,
-                opponents=half_up(rating.opponents),
-                draws=rating.draw_percent,
-                is_active=is_active,
-                first_year=first_year[version],
-                last_year=last_year[version],
-            )
-        )
+        row = _row(rating, first_year[version], last_year[version], len(ranked) if has_rank else None, is_active)
+        rows.append(replace(row, shown=names.shown.get(version, version)))
     by_version = {row.version: row for row in rows}
     for version, elo in names.anchors:
         if version in by_version:
             return _shifted(rows, elo - by_version[version].elo)
     return rows
+
+
+def _row(rating: BayesRating, first_year: int, last_year: int, rank: int | None, is_active: bool = True) -> ListRow:
+    return ListRow(
+        version=rating.player,
+        shown=rating.player,
+        rank=rank,
+        elo=round_elo(rating.elo),
+        plus=round_elo(rating.plus),
+        minus=round_elo(rating.minus),
+        games=rating.games,
+        score=rating.score_percent,
+        opponents=round_elo(rating.opponents),
+        draws=rating.draw_percent,
+        is_active=is_active,
+        first_year=first_year,
+        last_year=last_year,
+    )
 
 
 def _results(lines: Sequence[RecordLine], players: Mapping[str, str]) -> list[PairResult]:

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from judge.base.errors import InputError
-from judge.publish.league_records import LeagueRecords
 from judge.publish.load import load_any
-from judge.statistics.rating_lists import ListRow, rating_list
+from judge_gomocup.league_records import LeagueRecords
+from judge_gomocup.rating_lists import ListRow, rating_list
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,1 @@
+"""Gomocup's own files: tournaments of GomocupJudge, records of leagues, and rating lists."""
