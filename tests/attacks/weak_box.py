@@ -1,0 +1,157 @@
+"""Boxes without one defence: changes of the arguments with which the Engine creates a container."""
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+from unittest.mock import patch
+
+from judge.sandbox.docker import hardening
+from judge.sandbox.docker.hardening import INIT_USER
+
+Config = dict[str, Any]
+Names = Mapping[str, str]
+Weakening = Callable[[Config, Names], None]
+"""Changes the create arguments; gets the scene's names."""
+
+
+@contextmanager
+def weak_boxes(weakenings: Sequence[Weakening], names: Names, tenants: Sequence[str]) -> Iterator[None]:
+    """Boxes of these tenants are made weaker in this process."""
+    strong = hardening.container_config
+
+    def container_config(**arguments: Any) -> Config:
+        config = strong(**arguments)
+        if arguments["tenant"].name in tenants:
+            for weaken in weakenings:
+                weaken(config, names)
+        return config
+
+    with patch.object(hardening, "container_config", container_config):
+        yield
+
+
+def allowing(calls: Sequence[str]) -> Weakening:
+    """Allow some system calls with any arguments."""
+
+    def weaken(config: Config, _names: Names) -> None:
+        options = config["HostConfig"]["SecurityOpt"]
+        for number, option in enumerate(options):
+            if option.startswith("seccomp="):
+                profile = json.loads(option.removeprefix("seccomp="))
+                rules = [
+                    {**rule, "names": [n for n in rule["names"] if n not in calls]} for rule in profile["syscalls"]
+                ]
+                rules = [rule for rule in rules if rule["names"]]
+                profile["syscalls"] = [*rules, {"names": list(calls), "action": "SCMP_ACT_ALLOW"}]
+                options[number] = f"seccomp={json.dumps(profile)}"
+
+    return weaken
+
+
+def with_ulimits(values: Mapping[str, int]) -> Weakening:
+    """Raise process limits."""
+
+    def weaken(config: Config, _names: Names) -> None:
+        limits = [one for one in config["HostConfig"]["Ulimits"] if one["Name"] not in values]
+        raised = [{"Name": name, "Soft": value, "Hard": value} for name, value in values.items()]
+        config["HostConfig"]["Ulimits"] = limits + raised
+
+    return weaken
+
+
+def below(parent: str) -> Weakening:
+    """Make the box in a cgroup; empty: the Engine's own."""
+
+    def weaken(config: Config, _names: Names) -> None:
+        if parent:
+            config["HostConfig"]["CgroupParent"] = parent
+
+    return weaken
+
+
+def unfiltered(config: Config, _names: Names) -> None:
+    """Remove the system call filter."""
+    options = [o for o in config["HostConfig"]["SecurityOpt"] if not o.startswith("seccomp=")]
+    config["HostConfig"]["SecurityOpt"] = [*options, "seccomp=unconfined"]
+
+
+def unmasked(config: Config, _names: Names) -> None:
+    """Mask no paths."""
+    config["HostConfig"]["MaskedPaths"] = []
+
+
+def with_writable_proc(config: Config, _names: Names) -> None:
+    """Make /proc writable."""
+    config["HostConfig"]["ReadonlyPaths"] = []
+
+
+def with_a_lower_score(config: Config, names: Names) -> None:
+    """Let the agent lower its OOM score to 500."""
+    with_writable_proc(config, names)
+    config["HostConfig"]["OomScoreAdj"] = 500
+
+
+def with_long_queues(config: Config, _names: Names) -> None:
+    """Let connections wait at a socket."""
+    config["HostConfig"]["Sysctls"] = {"net.core.somaxconn": "4096"}
+
+
+def with_counters_of_the_host(config: Config, _names: Names) -> None:
+    """Show the host's counters in /proc."""
+    mounts = config["HostConfig"]["Mounts"]
+    config["HostConfig"]["Mounts"] = [one for one in mounts if not one["Target"].startswith("/proc/")]
+
+
+def with_new_privileges(config: Config, names: Names) -> None:
+    """Allow setuid programs, without a filter, which would be set before the box can be made."""
+    config["HostConfig"]["SecurityOpt"].remove("no-new-privileges")
+    unfiltered(config, names)
+
+
+def as_the_hoarder(config: Config, names: Names) -> None:
+    """Run as the user of the scene's agent."""
+    _as_user(config, names["hoarder"])
+
+
+def as_pid_1(config: Config, _names: Names) -> None:
+    """Run as the user of PID 1."""
+    _as_user(config, str(INIT_USER))
+
+
+def _as_user(config: Config, uid: str) -> None:
+    """The agent and the owner of the folders."""
+    config["Entrypoint"][-1] = uid
+    tmpfs = config["HostConfig"]["Tmpfs"]
+    for path, options in tmpfs.items():
+        tmpfs[path] = re.sub(r"\b([ug]id)=\d+", rf"\g<1>={uid}", options)
+
+
+def with_core_dumps(config: Config, _names: Names) -> None:
+    """Do not limit core dumps."""
+    limits = config["HostConfig"]["Ulimits"]
+    config["HostConfig"]["Ulimits"] = [one for one in limits if one["Name"] != "core"]
+
+
+def on_the_hosts_network(config: Config, names: Names) -> None:
+    """Use the host's network, and allow sockets."""
+    unfiltered(config, names)
+    config["NetworkDisabled"] = False
+    config["HostConfig"]["NetworkMode"] = "host"
+    config["HostConfig"]["Sysctls"] = {}
+
+
+def with_the_scene(config: Config, names: Names) -> None:
+    """Mount the scene's directory under its own name."""
+    _bind(config, names["directory"], names["directory"])
+
+
+def with_shared_scratch(config: Config, names: Names) -> None:
+    """Use a scratch directory of the scene, shared by all games."""
+    del config["HostConfig"]["Tmpfs"]["/tmp"]
+    _bind(config, names["directory"], "/tmp")
+
+
+def _bind(config: Config, source: str, target: str) -> None:
+    config["HostConfig"]["Mounts"].append({"Type": "bind", "Source": source, "Target": target})
