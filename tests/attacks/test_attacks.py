@@ -36,7 +36,7 @@ def parameter(attack: Attack, is_alone: bool) -> Any:
 
 
 def can_succeed(attack: Attack) -> bool:
-    """Whether this kernel lets it succeed without its defence."""
+    """Whether it has a control that this kernel lets succeed."""
     return attack.id in CONTROLS and CONTROLS[attack.id].is_possible
 
 
@@ -46,7 +46,9 @@ DEFENCES = [parameter(attack, needs_calm(attack) or attack.earns_void) for attac
 """An attack that is after a void proves nothing if others use its core; its control only plays on."""
 
 PLAYED_CONTROLS = [
-    parameter(attack, needs_calm(attack) or attack.id in CONTROLS_NEED_CALM) for attack in PLAYED if can_succeed(attack)
+    parameter(attack, needs_calm(attack) or attack.id in CONTROLS_NEED_CALM)
+    for attack in PLAYED
+    if attack.id in CONTROLS
 ]
 
 
@@ -63,6 +65,9 @@ def test_defence_holds_and_harms_no_other(suite: Suite, attack: Attack) -> None:
 @again_where_busy
 @pytest.mark.parametrize("attack", PLAYED_CONTROLS)
 def test_with_its_defence_off_the_attack_succeeds(control_suite: ControlSuite, attack: Attack) -> None:
+    if not can_succeed(attack):
+        pytest.skip("the attack needs a newer kernel")
+
     trial = control_suite.control(CONTROLS[attack.id])
 
     assert () == trial.problems
