@@ -1,10 +1,11 @@
 """What attacks.toml requires of a game beyond its verdict, as `expected.proof`."""
 
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 from statistics import median
 
-from judge.attacks.attack import Observed
+from judge.attacks.attack import Observed, Proof
 from judge.attacks.scenes import CANARY_TEXT
 from judge.catalog.files import write_exports
 from judge.referee.transcript import EntryKind
@@ -259,3 +260,14 @@ def is_counted_anew(seen: Observed) -> str:
         if before is not None and now is not None and now > GROWTH_FACTOR * before:
             return f"the first game used {before}, but the second one was charged {now}"
     return was_kept(seen)
+
+
+PROOFS: Mapping[str, Proof] = {
+    proof.__name__: proof
+    for proof in (
+        children_counted, peak_is_the_cap, spike_is_seen, kernel_use_is_seen, secret_is_not_recorded, made_no_locks,
+        made_few_connections, stays_flat, keeps_a_bound_of_stderr, is_slowed, stays_short, is_cut,
+        keeps_a_bound_of_stdout, exports_are_plain, is_word_for_word, stale_move_is_not_played, judge_rests,
+        was_read_before, takes_little, loses_little, has_saved, pays_for_its_calls, was_kept, is_counted_anew,
+    )
+}  # fmt: skip

@@ -177,9 +177,6 @@ def _bystander(kind: str, words: str) -> Scene:
     return scene
 
 
-beside_the_judge = _bystander("nap", "a process on the judge's core")
-locks_a_file = _bystander("lock", "a process that locks its own file")
-
 SLABS = Path("/proc/slabinfo")
 MANY_LOCKS = 100_000
 
@@ -232,6 +229,19 @@ def counted_names(_directory: Path) -> Iterator[Mapping[str, str]]:
     names.mkdir()
     if left > MANY_NAMES:
         raise HarmError(f"{left} missing names are still cached by the host's kernel")
+
+
+SCENES: Mapping[str, Scene] = {
+    "beside_the_judge": _bystander("nap", "a process on the judge's core"),
+    "bystanders": bystanders,
+    "canary": canary,
+    "counted_locks": counted_locks,
+    "counted_names": counted_names,
+    "hoarder": hoarder,
+    "killed_judge": killed_judge,
+    "listeners": listeners,
+    "locks_a_file": _bystander("lock", "a process that locks its own file"),
+}
 
 
 def wait_in_a_game() -> None:

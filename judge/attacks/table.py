@@ -8,8 +8,9 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from judge.attacks import proofs, scenes
 from judge.attacks.attack import Attack
+from judge.attacks.proofs import PROOFS
+from judge.attacks.scenes import SCENES
 
 ROWS = Path(__file__).with_name("attacks.toml")
 
@@ -40,7 +41,7 @@ def _merged(base: Mapping[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:
 
 def _load_attacks() -> Iterator[Attack]:
     adapter = TypeAdapter(Attack)
-    for row in read_rows(ROWS, vars(proofs) | vars(scenes)):
+    for row in read_rows(ROWS, {**PROOFS, **SCENES}):
         program, *words = row.pop("run").split()
         yield adapter.validate_python({**row, "program": program, "words": words})
 
