@@ -19,6 +19,7 @@ from typing import Any
 from judge.base.errors import HostError
 from judge.base.procfs import memory_bytes
 from judge.base.worker_processes import die_with_parent
+from judge.referee.kernel_watch import KernelWatch
 from judge.referee.live_wire import LiveWire
 from judge.referee.referee import Referee
 from judge.sandbox.docker.renewal import NamespaceHelper
@@ -36,6 +37,11 @@ def _take_unbroken(wire: LiveWire, ready: Sequence[tuple[int, int]]) -> None:
 def _uncharged_cpu(wire: LiveWire, seat: int, asked: int) -> int:
     _stopped_cpu(wire, seat, asked)
     return 0
+
+
+def _look_never(watch: KernelWatch) -> Sequence[tuple[int, int]]:
+    watch.due_ns = sys.maxsize
+    return ()
 
 
 def _close_at_once(referee: Referee) -> None:
@@ -57,7 +63,7 @@ DEFENCES: Mapping[str, Mapping[str, object]] = {
     "reading before a request": {"judge.referee.live_wire:LiveWire.look": lambda _: ()},
     "rest from stderr": {"judge.referee.live_wire:_Surplus.rest": _nothing},
     "charging stopped boxes": {"judge.referee.live_wire:LiveWire.stopped_cpu": _uncharged_cpu},
-    "limit of kernel memory": {"judge.referee.live_wire:LiveWire._watch_kernel": lambda *_: False},
+    "limit of kernel memory": {"judge.referee.kernel_watch:KernelWatch.look": _look_never},
     "closing one seat after the other": {"judge.referee.referee:Referee._close": _close_at_once},
     "checking the clock after each read": {"judge.referee.referee:Referee._judge_lateness": lambda *_: False},
     "limit of suggestions": {"judge.protocols.gomocup:MAX_SUGGESTIONS": sys.maxsize},
