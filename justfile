@@ -47,9 +47,9 @@ images:
 doctor:
     .venv/bin/judge doctor
 
-# Attack this host, with controls.
+# Attack this host.
 attack *arguments:
-    .venv/bin/judge selftest --controls {{arguments}}
+    .venv/bin/judge selftest {{arguments}}
 
 # Measure: just bench start.
 bench *arguments:

@@ -52,10 +52,7 @@ MAY_IMPORT = {
         "base", "games", "sandbox", "protocols", "referee", "agents", "records", "catalog", "contest_games",
         "broadcast", "statistics", "submissions", "tournament", "contest",
     },
-    "attacks": {
-        "base", "games", "sandbox", "host", "protocols", "referee", "agents", "catalog", "broadcast", "store",
-        "submissions", "tournament", "contest", "cluster",
-    },
+    "attacks": {"base", "games", "sandbox", "host", "referee", "agents", "catalog"},
     "site": {
         "base", "translations", "games", "referee", "records", "catalog", "contest_games", "render", "statistics",
         "store", "tournament", "publish",

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import sysconfig
 import venv
+import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,6 +21,8 @@ from judge.cluster.machine import code_digest
 from judge.host.build_images import build_images
 from judge.host.house_agents import build_house_agents
 from judge.referee.policy import policy_names
+from tests.attacks.controls import CONTROLS
+from tests.attacks.test_services import SERVICE_ATTACKS
 from tests.cli.conftest import SHORT
 from tests.examples import LANE, sized
 
@@ -31,6 +34,7 @@ PLUGINS = {"chess": "uci", "cecp": "cecp", "go": "gtp"}
 INSTALLED = [*PLUGINS][: sized(1, len(PLUGINS))]
 """Plug-ins that are built and installed. The first one needs another distribution."""
 NOT_SOURCES = shutil.ignore_patterns("__pycache__", "*.egg-info")
+ATTACK_FILES = {f"judge/attacks/{path.name}" for path in (ROOT / "judge/attacks").iterdir() if path.is_file()}
 SOURCES = ("pyproject.toml", "MANIFEST.in", "README.md", "LICENSE", "judge", "images", "policies")
 
 pytestmark = [pytest.mark.docker, pytest.mark.slow, pytest.mark.xdist_group("wheel")]
@@ -136,6 +140,21 @@ def _run(*command: str, cwd: Path | None = None) -> str:
     done = subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
+
+
+def test_nothing_in_it_weakens_the_judge_or_attacks_its_services(wheels: Path) -> None:
+    (wheel,) = wheels.glob("contest_judge-*.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        files = {name: archive.read(name).decode() for name in archive.namelist() if name.endswith((".py", ".toml"))}
+    parts = {name for control in CONTROLS.values() for name in control.weaken}
+    parts |= {attack.__name__ for attack in SERVICE_ATTACKS.values()}
+    parts |= {r"Control\w*", r"Weak\w*", "switch_off", "weak_command"}
+    is_defined = re.compile(
+        rf"^ *(?:def|class) (?:{'|'.join(parts)})\b|^DEFENCES\b|^ *(?:from|import) tests\b", re.MULTILINE
+    )
+
+    assert ATTACK_FILES == {name for name in files if name.startswith("judge/attacks/")}
+    assert [] == [name for name, text in files.items() if is_defined.search(text) or "--controls" in text]
 
 
 @pytest.mark.parametrize("plugin", INSTALLED)

@@ -1,6 +1,6 @@
-"""An attack is a table row: a program, its expected result, and its result without a defence.
+"""An attack is a row of attacks.toml: a program of images/attacks, and its expected result.
 
-The programs are in images/attacks; `judge.attacks.table` has the rows, `judge.attacks.runner` plays them.
+`judge.attacks.table` reads the rows, `judge.attacks.runner` plays them.
 """
 
 import re
@@ -8,30 +8,27 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
+
+from pydantic import ConfigDict
 
 from judge.games.types import Verdict
-from judge.referee.live_wire import LiveWire
-from judge.referee.referee import Referee
-from judge.referee.setup import build_referee
 from judge.referee.spec import GameRecord, RecordFile, SeatRecord
 from judge.referee.transcript import Entry, EntryKind, unseal
-from judge.sandbox.docker.renewal import Renewal
+
+KNOWN_FIELDS = ConfigDict(extra="forbid")
 
 Changes = Mapping[str, Mapping[str, Any]]
-"""By section: `{"clock": {"turn_ms": 5000}}`."""
+"""Of a policy, by section: `{"clock": {"turn_ms": 5000}}`."""
 
-Weakening = Callable[[dict[str, Any], Mapping[str, str]], None]
-"""Changes the Engine's create arguments; gets the scene's names."""
-
-NOT_PERMITTED = frozenset({"EPERM", "EACCES", "ENOSYS"})
-
-BY_ITSELF = "nothing to switch off: "
+NOT_PERMITTED = ("EPERM", "EACCES", "ENOSYS")
 
 
 @dataclass(frozen=True, slots=True)
 class Opponent:
     """The opponent's program."""
+
+    __pydantic_config__: ClassVar = KNOWN_FIELDS
 
     mode: str
     ms: int = 0
@@ -86,6 +83,7 @@ Scene = Callable[[Path], AbstractContextManager[Mapping[str, str]]]
 """Prepares the host and yields names for the attack's words. Raises `HarmError` at the end."""
 
 Proof = Callable[[Observed], str]
+"""Returns what is wrong, or an empty text."""
 
 
 def no_proof(_seen: Observed) -> str:
@@ -97,48 +95,27 @@ def no_proof(_seen: Observed) -> str:
 class Expected:
     """By default the agent plays and wins by the rules."""
 
+    __pydantic_config__: ClassVar = KNOWN_FIELDS
+
     verdict: Verdict = Verdict.WIN
-    against_opponent: bool = False
-    """The innocent opponent gets the verdict: only without a defence."""
     also: tuple[Verdict, ...] = ()
     because: str = ""
     denied: tuple[str, ...] = ()
     """The agent must report all as denied, with one of the errors `by`."""
-    by: frozenset[str] = NOT_PERMITTED
+    by: tuple[str, ...] = NOT_PERMITTED
     got: tuple[str, ...] = ()
     did: Mapping[str, int] = field(default_factory=dict)
     """Minimum numbers of reported actions."""
-    sent: bytes = b""
-    harm: str = ""
-    """Part of the scene's harm: only without a defence."""
+    sent: str = ""
+    """Bytes as characters."""
     proof: Proof = no_proof
     may_fail: bool = False
     """It wins, and its box may run on after that."""
 
     def __str__(self) -> str:
         word = "plays on" if self.verdict is Verdict.WIN else self.verdict.value
-        word += " of its opponent" if self.against_opponent else ""
         denied = f"; denied {', '.join(self.denied)}" if self.denied else ""
         return word + denied + (f"; gets {', '.join(self.got)}" if self.got else "")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Control:
-    """The same program without one defence. It must succeed, so the defence is what stops the attack."""
-
-    off: str
-    expected: Expected = Expected()
-    words: tuple[str, ...] | None = None
-    policy: Changes = field(default_factory=dict)
-    weaken: Weakening | None = None
-    scene: Scene | None = None
-    shares_files: bool = False
-    renewal: type[Renewal] | None = None
-    wire: type[LiveWire] = LiveWire
-    referee: Callable[..., Referee] = build_referee
-    in_shell: str = ""
-    since_linux: tuple[int, int] = (0, 0)
-    """First kernel on which the control succeeds."""
 
 
 class HarmError(Exception):
@@ -155,6 +132,8 @@ def empty_scene(_directory: Path) -> Iterator[Mapping[str, str]]:
 class Attack:
     """The header of `program` in images/attacks describes it."""
 
+    __pydantic_config__: ClassVar = KNOWN_FIELDS
+
     id: str
     """Row of the plan, with a suffix for variants: `A2.select`."""
     title: str
@@ -163,8 +142,6 @@ class Attack:
     """Name in the program, and arguments; `{names}` come from the scene."""
     danger: str
     expected: Expected = Expected()
-    control: Control | str
-    """Success without a defence, or the reason for a missing control."""
     policy: Changes = field(default_factory=dict)
     scene: Scene = empty_scene
     opponent: Opponent | None = None
@@ -186,3 +163,8 @@ class Attack:
     @property
     def ponders(self) -> bool:
         return bool(self.policy.get("clock", {}).get("ponder"))
+
+    @property
+    def needs_calm(self) -> bool:
+        """Whether it proves nothing while others use its cores."""
+        return self.is_tight or (self.earns_void and self.expected.verdict is not Verdict.CRASH)

@@ -4,23 +4,22 @@ import os
 import re
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from judge.agents.program_files import program_digest
-from judge.attacks.attack import Attack, Changes, Control, Expected, HarmError, Observed, Opponent
-from judge.attacks.fixtures import CANARY_TEXT
+from judge.attacks.attack import Attack, Changes, HarmError, Observed, Opponent
 from judge.attacks.leftovers import leftovers, look_before
 from judge.attacks.programs import build_attacks
-from judge.attacks.weak_box import ACCOMPLICE, ATTACKER, as_always, weak_builder
+from judge.attacks.scenes import CANARY_TEXT
 from judge.base.errors import HostError
 from judge.base.owner import owned_directory
 from judge.base.procfs import memory_bytes
 from judge.base.resources import BUILD_DIRECTORY
 from judge.games.types import Verdict
 from judge.host.house_agents import build_house_agents
-from judge.referee.play import BoxBuilder, Slot, Venue, play_until_scored
+from judge.referee.play import Slot, Venue, play_until_scored
 from judge.referee.policy import ClockPolicy, GameChoice, Policy
 from judge.referee.spec import GameSpec, KeptFolders, RecordFile, SeatSpec
 from judge.referee.transcript import EntryKind
@@ -30,9 +29,9 @@ from judge.sandbox.archive import EMPTY, Archive
 from judge.sandbox.box import Box, FolderKind
 from judge.sandbox.docker import seccomp
 from judge.sandbox.docker.kept import KEPT
-from judge.sandbox.docker.renewal import Renewal
 from judge.sandbox.host_activity.core_use import CoreUse
 
+ATTACKER, ACCOMPLICE = "attack", "accomplice"
 OPPONENT = "house-instant"
 CLOCK = ClockPolicy(turn_ms=20000, match_ms=0, tolerance_ms=100, start_ms=20000, close_ms=500, starved_share=1)
 """Long, so that only attacks on the clock can lose by it."""
@@ -44,7 +43,7 @@ SCALED = ("turn_ms", "tolerance_ms", "start_ms", "close_ms")
 LARGE_BOARD = {"width": 40, "height": 40, "rule": "freestyle"}
 STONES = 1000
 
-HONEST = Attack(id="", title="plays", program="honest", words=("instant",), danger="", control="it does no harm")
+HONEST = Attack(id="", title="plays", program="honest", words=("instant",), danger="")
 
 
 POLL_INTERVAL_S = 0.25
@@ -62,10 +61,9 @@ class BusyHostError(HostError):
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """The result of an attack or control."""
+    """The result of an attack."""
 
     attack: Attack
-    control: Control | None
     verdict: Verdict
     reason: str
     problems: tuple[str, ...]
@@ -126,47 +124,30 @@ class Suite:
         KEPT.close()
 
     def attack(self, attack: Attack) -> Trial:
-        """With all defences.
-
-        Raises BusyHostError if other programs use the slot's cores and the attack tries for a void or its opponent has
-        little spare time.
+        """Raises BusyHostError if other programs use the slot's cores, and the attack tries for a void or its opponent
+        has little spare time.
         """
-        return self._try_in_calm(attack, None, attack.expected)
-
-    def control(self, attack: Attack) -> Trial:
-        """Raises as `attack`."""
-        if not isinstance(attack.control, Control):
-            raise TypeError(f"{attack.id} has no control: {attack.control}")
-        return self._try_in_calm(attack, attack.control, attack.control.expected)
-
-    def _try_in_calm(self, attack: Attack, control: Control | None, expected: Expected) -> Trial:
-        is_after_void = attack.earns_void and expected.verdict is not Verdict.CRASH
-        needs_calm = attack.is_tight or (is_after_void and (control is None or expected.verdict is Verdict.VOID))
-        if needs_calm:
+        if attack.needs_calm:
             self._demand_calm()
-        trial = self._try(attack, control, expected)
-        if needs_calm and (trial.verdict is Verdict.VOID or (attack.is_tight and trial.problems)):
+        trial = self._try(attack)
+        if attack.needs_calm and (trial.verdict is Verdict.VOID or (attack.is_tight and trial.problems)):
             self._demand_calm()
         if trial.problems and trial.taken_share > TAKEN_SHARE and (attack.is_tight or trial.figures):
             raise BusyHostError(f"others took {trial.taken_share * 100:.0f} % of the opponent's turn: try again")
         return trial
 
-    def _try(self, attack: Attack, control: Control | None, expected: Expected) -> Trial:
+    def _try(self, attack: Attack) -> Trial:
         began, before = time.monotonic(), look_before()
         problems: list[str] = []
         for seat in attack.seats:
             with owned_directory() as directory:
                 try:
-                    seen, names = self._play(attack, control, directory, seat)
+                    seen, names = self._play(attack, directory, seat)
                 finally:
                     KEPT.close(but_of=self._opponents_digest)
             if seen.measured(FIGURES[0]):
                 seen = replace(seen, peace=self._in_peace(attack, seat))
-            found = [*self._unexpected(attack, expected, seen, names)]
-            if control is None:
-                found += [*seen.found, *self._harm(attack, seen)]
-            elif expected.harm and not any(expected.harm in harm for harm in seen.found):
-                found.append(f"nothing was harmed: {'; '.join(seen.found) or 'the scene found nothing'}")
+            found = [*self._unexpected(attack, seen, names), *self._harm(attack, seen)]
             problems += (f"in seat {seat}: {problem}" if len(attack.seats) > 1 else problem for problem in found)
             if problems:
                 break
@@ -177,7 +158,6 @@ class Suite:
         taken_share = max(late, (lost - interrupted) / took if took else 0.0)
         return Trial(
             attack,
-            control,
             seen.record.verdict,
             seen.record.reason,
             tuple(problems),
@@ -205,12 +185,8 @@ class Suite:
         span = (time.monotonic_ns() - began) * len(self._slot.cores)
         return (use.now().busy_ns - before) / span
 
-    def _play(
-        self, attack: Attack, control: Control | None, directory: Path, seat: int
-    ) -> tuple[Observed, Mapping[str, str]]:
+    def _play(self, attack: Attack, directory: Path, seat: int) -> tuple[Observed, Mapping[str, str]]:
         policy = self._changed(self._policy, attack.policy)
-        if control is not None:
-            policy = self._changed(policy, control.policy)
         if attack.earns_void:
             policy = change_policy(policy, {"clock": {"starved_share": self._starved_share}})
         names: dict[str, str] = {"judge": str(os.getpid()), "opponent": str(self._opponent)}
@@ -220,15 +196,13 @@ class Suite:
         found: list[str] = []
         shelf = MemoryShelf()
         used = time.thread_time()
-        with measure_growth() as growth, ExitStack() as stack:
-            if control is not None and control.scene is not None:
-                stack.enter_context(control.scene(directory))
+        with measure_growth() as growth:
             try:
                 with attack.scene(directory) as more:
                     names |= more
-                    spec = self._spec(attack, control, policy, names, seat)
+                    spec = self._spec(attack, policy, names, seat)
                     plays = max(attack.plays, 2) if policy.box.reuse == "agent" else attack.plays
-                    files += [self._game(spec, number, attack, control, names, shelf) for number in range(plays)]
+                    files += [self._game(spec, number, attack, shelf) for number in range(plays)]
                     if attack.is_kept:
                         found += self._harm_by_folder(spec, files[-1], shelf)
             except HarmError as harm:
@@ -236,24 +210,10 @@ class Suite:
         used_ms = (time.thread_time() - used) * 1000
         return Observed(tuple(files), tuple(found), growth[0], used_ms / self._slower, seat), names
 
-    def _game(
-        self,
-        spec: GameSpec,
-        number: int,
-        attack: Attack,
-        control: Control | None,
-        names: Mapping[str, str],
-        shelf: MemoryShelf,
-    ) -> RecordFile:
+    def _game(self, spec: GameSpec, number: int, attack: Attack, shelf: MemoryShelf) -> RecordFile:
         spec = spec.model_copy(update={"number": number})
-        build: BoxBuilder = open_box
-        if control is not None and (control.weaken or control.renewal or control.shares_files):
-            weaken, renewal = control.weaken or as_always, control.renewal or Renewal
-            build = weak_builder(weaken, names, renewal, shares_files=control.shares_files)
         slot = self._slot if self._pair is None or not spec.policy.clock.ponder else self._pair
-        venue = Venue(slot, shelf, build=self._keeping_opponents(build))
-        if control is not None:
-            venue = replace(venue, wire=control.wire, referee=control.referee)
+        venue = Venue(slot, shelf, build=self._build_or_reuse)
         if not attack.shares_core or not slot.is_apart:
             return play_until_scored(spec, self._digests, venue)
         venue = replace(venue, slot=replace(slot, judge_cores=slot.cores))
@@ -264,14 +224,10 @@ class Suite:
         finally:
             os.sched_setaffinity(0, own_cores)
 
-    def _keeping_opponents(self, build: BoxBuilder) -> BoxBuilder:
-
-        def build_or_reuse(kind: BoxKind, tenant: Tenant, limits: Limits, policy: BoxPolicy) -> Box:
-            if tenant.digest == self._opponents_digest and policy.reuse == "never":
-                policy = policy.model_copy(update={"reuse": "auto"})
-            return build(kind, tenant, limits, policy)
-
-        return build_or_reuse
+    def _build_or_reuse(self, kind: BoxKind, tenant: Tenant, limits: Limits, policy: BoxPolicy) -> Box:
+        if tenant.digest == self._opponents_digest and policy.reuse == "never":
+            policy = policy.model_copy(update={"reuse": "auto"})
+        return open_box(kind, tenant, limits, policy)
 
     def _harm_by_folder(self, spec: GameSpec, file: RecordFile, shelf: MemoryShelf) -> Iterator[str]:
         if any(CANARY_TEXT.encode() in state.data for state in shelf.states.values()):
@@ -279,19 +235,12 @@ class Suite:
         left = file.record.seats[0].folders[FolderKind.PERSISTENT].digest
         honest = self._seat(ATTACKER, self._programs, (HONEST.program, *HONEST.words), left)
         spec = spec.model_copy(update={"seats": (honest, spec.seats[1])})
-        record = self._game(spec, 0, HONEST, None, {}, shelf).record
+        record = self._game(spec, 0, HONEST, shelf).record
         if record.verdict is not Verdict.WIN:
             yield f"no game can begin with the folder:  {record.reason}"
 
-    def _spec(
-        self, attack: Attack, control: Control | None, policy: Policy, names: Mapping[str, str], seat: int
-    ) -> GameSpec:
-        words = attack.words
-        if control is not None and control.words is not None:
-            words = control.words
-        command = (attack.program, *(self._scaled(word.format_map(names)) for word in words))
-        if control is not None and control.in_shell:
-            command = ("sh", "-c", control.in_shell.format("/agent/" + " ".join(command)))
+    def _spec(self, attack: Attack, policy: Policy, names: Mapping[str, str], seat: int) -> GameSpec:
+        command = (attack.program, *(self._scaled(word.format_map(names)) for word in attack.words))
         if attack.opening:
             policy = change_policy(policy, {"game": {"options": LARGE_BOARD}})
         start = EMPTY.digest if attack.is_kept else None
@@ -326,39 +275,33 @@ class Suite:
             folders=KeptFolders(name=name, persistent=folder) if folder else None,
         )
 
-    def _unexpected(
-        self, attack: Attack, expected: Expected, seen: Observed, names: Mapping[str, str]
-    ) -> Iterator[str]:
-        record = seen.record
-        loser = 1 - seen.seat if expected.against_opponent else seen.seat
-        winner = {Verdict.WIN: seen.seat, Verdict.VOID: None}.get(expected.verdict, 1 - loser)
+    def _unexpected(self, attack: Attack, seen: Observed, names: Mapping[str, str]) -> Iterator[str]:
+        record, expected = seen.record, attack.expected
+        winner = {Verdict.WIN: seen.seat, Verdict.VOID: None}.get(expected.verdict, 1 - seen.seat)
         verdicts = (expected.verdict, *expected.also)
         if record.verdict not in verdicts or record.winner != winner:
             yield f"{record.verdict}, not {expected.verdict}: {record.reason}"
             return
         if record.verdict in expected.also:
             return
-        fault = expected.verdict if winner == 1 - loser and expected.verdict is not Verdict.WIN else None
+        fault = expected.verdict if winner == 1 - seen.seat else None
         faults = (fault, Verdict.TURN_TIME) if expected.may_fail else (fault,)
-        if record.seats[loser].fault not in faults or expected.because not in record.reason:
+        if record.seats[seen.seat].fault not in faults or expected.because not in record.reason:
             yield f"another blame:  {record.reason}"
-        yield from self._said_otherwise(attack, expected, seen.attacker.notes, names)
+        yield from self._reported_otherwise(attack, seen.attacker.notes, names)
         for what, least in expected.did.items():
             if (count := seen.done(what)) < least:
                 yield f"it did {what} {count} times, not {least}"
-        if expected.sent not in seen.bytes_of(EntryKind.READ, seen.seat):
+        if expected.sent.encode("latin-1") not in seen.bytes_of(EntryKind.READ, seen.seat):
             yield f"it did not print {expected.sent!r}"
         if wrong := expected.proof(seen):
             yield wrong
 
-    def _said_otherwise(
-        self, attack: Attack, expected: Expected, notes: Sequence[str], names: Mapping[str, str]
-    ) -> Iterator[str]:
+    def _reported_otherwise(self, attack: Attack, notes: Sequence[str], names: Mapping[str, str]) -> Iterator[str]:
+        expected = attack.expected
         denied = dict(note.removeprefix("denied ").rsplit(" ", 1) for note in notes if note.startswith("denied "))
         got = {note.removeprefix("got ") for note in notes if note.startswith("got ")}
-        # The kernel affects how far a control succeeds.
-        is_weaker = self._has_engine_profile or expected is not attack.expected
-        allowed = set(attack.engine_allows if is_weaker else ())
+        allowed = set(attack.engine_allows if self._has_engine_profile else ())
         for name in (name.format_map(names) for name in expected.denied):
             if denied.get(name) not in expected.by and name not in allowed:
                 yield f"{name} was {f'denied by {denied[name]}' if name in denied else 'not denied'}"
@@ -367,6 +310,7 @@ class Suite:
         yield from (f"it did not get {name}" for name in sorted(wanted - got))
 
     def _harm(self, attack: Attack, seen: Observed) -> Iterator[str]:
+        yield from seen.found
         record = seen.record
         if seen.opponent.fault is not None:
             yield f"the opponent was blamed: {seen.opponent.why}"
@@ -384,7 +328,7 @@ class Suite:
         key = (opponent, attack.opening, seat)
         if key not in self._peaceful:
             honest = replace(HONEST, opponent=opponent, opening=attack.opening)
-            self._peaceful[key], _ = self._play(honest, None, BUILD_DIRECTORY, seat)
+            self._peaceful[key], _ = self._play(honest, BUILD_DIRECTORY, seat)
         return self._peaceful[key]
 
 
@@ -414,12 +358,6 @@ def full_board() -> tuple[tuple[int, int], ...]:
     cells = [(x, y) for y in range(STONES // 40) for x in range(40)]
     first, second = ([cell for cell in cells if (cell[0] // 2 + cell[1]) % 2 == c] for c in (0, 1))
     return tuple(cell for pair in zip(first, second, strict=True) for cell in pair)
-
-
-def kernel_release() -> tuple[int, int]:
-    """First two numbers of the kernel's version."""
-    major, minor = os.uname().release.split(".")[:2]
-    return int(major), int(re.match(r"\d+", minor)[0])  # type: ignore[index]  # Linux releases have two numbers
 
 
 @contextmanager

@@ -1,9 +1,49 @@
-"""The table of attacks, in the order of the plan."""
+"""The table of attacks: reads the rows of attacks.toml, whose head describes them."""
 
 import re
+import tomllib
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
 
-from judge.attacks import cpu, files, former, kernel, opponent_time, requests, resources, streams
+from pydantic import TypeAdapter
+
 from judge.attacks.attack import Attack
+from judge.attacks.proofs import PROOFS
+from judge.attacks.scenes import SCENES
+
+ROWS = Path(__file__).with_name("attacks.toml")
+
+Functions = Mapping[str, Callable[..., Any]]
+"""By the name that a row gives them."""
+
+
+def read_rows(path: Path, functions: Functions) -> Iterator[dict[str, Any]]:
+    """The fields of each row of a TOML file, with its `id`. Raises KeyError for an unknown name."""
+    document = tomllib.loads(path.read_text(encoding="utf-8"))
+    for group in document["group"]:
+        for name, own in group.pop("row").items():
+            row = _merged(group, own)
+            if "like" in row:
+                row = _merged(document["like"][row.pop("like")], row)
+            for table, key in ((row, "scene"), (row.get("expected", {}), "proof")):
+                if key in table:
+                    table[key] = functions[table[key]]
+            yield {"id": name, **row}
+
+
+def _merged(base: Mapping[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:
+    result = {key: _merged(value, {}) if isinstance(value, dict) else value for key, value in base.items()}
+    for key, value in more.items():
+        result[key] = _merged(result.get(key, {}), value) if isinstance(value, dict) else value
+    return result
+
+
+def _load_attacks() -> Iterator[Attack]:
+    adapter = TypeAdapter(Attack)
+    for row in read_rows(ROWS, {**PROOFS, **SCENES}):
+        program, *words = row.pop("run").split()
+        yield adapter.validate_python({**row, "program": program, "words": words})
 
 
 def _in_order(attack: Attack) -> tuple[str, int, str]:
@@ -11,31 +51,4 @@ def _in_order(attack: Attack) -> tuple[str, int, str]:
     return letter, int(number), variant
 
 
-ATTACKS: tuple[Attack, ...] = tuple(
-    sorted(
-        (
-            *cpu.ON_THE_CLOCK,
-            *cpu.AFTER_A_VOID,
-            *resources.ON_MEMORY,
-            *resources.BY_PROCESSES,
-            *files.ON_FILES,
-            *files.ON_KEPT_FILES,
-            *files.ON_THE_JUDGE,
-            *streams.BY_PRINTING,
-            *streams.ON_STREAMS,
-            *streams.AFTER_A_VOID,
-            *resources.BY_STALLS,
-            *kernel.NETWORK,
-            *kernel.SURFACE_OF_THE_KERNEL,
-            *resources.ON_THE_OPPONENT,
-            *opponent_time.BY_TIMERS,
-            *opponent_time.WHILE_PONDERING,
-            *opponent_time.BY_EXITS,
-            *requests.ON_THE_JUDGES_TIME,
-            *requests.AFTER_A_VOID,
-            *kernel.ON_THE_HOST,
-            *former.BY_THE_FORMER_GAME,
-        ),
-        key=_in_order,
-    )
-)
+ATTACKS: tuple[Attack, ...] = tuple(sorted(_load_attacks(), key=_in_order))

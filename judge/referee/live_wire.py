@@ -372,13 +372,10 @@ class LiveWire:
             self._unwatch(fd)  # it would be reported repeatedly
         for channel, data in chunks:
             if channel is Channel.ERR and data and not self._inbox.has_stderr_room(seat):
-                self._rest(fd, source)
+                self._surplus.rest(fd, source)
             if channel is Channel.REPORT and data != _STARTED:
                 self._stopped.ends(seat)
             self._inbox.add(now, seat, _KIND_OF_CHANNEL[channel], data)
-
-    def _rest(self, fd: int, source: EventSource) -> None:
-        self._surplus.rest(fd, source)
 
     def _flush(self, fd: int, mask: int) -> None:
         """A full pipe without a reader is reported as broken, never as writable."""

@@ -165,8 +165,6 @@ class Venue:
     watch: Callable[[Ply], None] | None = None
     follow: Callable[[bytes], None] | None = None
     build: BoxBuilder = open_box
-    wire: type[LiveWire] = LiveWire
-    referee: Callable[..., Referee] = build_referee
 
 
 ANYWHERE = Venue()
@@ -214,11 +212,11 @@ def play(
                     for box in boxes:
                         at_slot.callback(box.leave)
                         box.enter()
-                    wire = _wire(venue.wire, spec, slot, boxes, transcript, new_box, stalls, beats)
+                    wire = _wire(spec, slot, boxes, transcript, new_box, stalls, beats)
                     at_end.callback(wire.close)
                     at_end.callback(lambda: _do_at_once(*(box.close for box in wire.boxes)))
                     at_slot.callback(lambda: lingered_s.extend(wire.leave()))
-                    referee = venue.referee(spec, wire, venue.watch, game, folders=_paths_of_folders(spec, keeper))
+                    referee = build_referee(spec, wire, venue.watch, game, folders=_paths_of_folders(spec, keeper))
                     end = _end_of(referee, spec, transcript)
                     late_ns = wire.late_ns
                     with suppress(HostError):
@@ -330,7 +328,6 @@ def _stall_watch(boxes: Sequence[Box], at_end: ExitStack) -> StallWatch | None:
 
 
 def _wire(
-    kind: type[LiveWire],
     spec: GameSpec,
     slot: Slot,
     boxes: Sequence[Box],
@@ -342,7 +339,7 @@ def _wire(
     is_alone = spec.policy.box.sharing == 1
     # If the Engine carries the bytes, agents cause CPU time of it that cannot be separated.
     counts_cores = is_alone and bool(slot.cores) and {box.name for box in boxes} <= BESIDE_US
-    return kind(
+    return LiveWire(
         boxes,
         transcript,
         new_box,

@@ -226,9 +226,7 @@ class Referee:
     def _close(self) -> None:
         self._receive_unread()
         self._faults.settle()
-        self._close_seats([seat for seat in SEATS if self.sides[seat].is_living])
-
-    def _close_seats(self, living: Sequence[int]) -> None:
+        living = [seat for seat in SEATS if self.sides[seat].is_living]
         for seat in living:
             if self.sides[seat].is_out:  # it may have run since
                 self._wire.freeze(seat)
@@ -324,14 +322,11 @@ class Referee:
         if alarm_at is not None and now >= alarm_at:
             talk.wake()
             end = self._alarm(seat, talk, now)
-        elif now >= (talk.over_at if kind is _EXPIRED else self._latest(talk)):
+        elif now >= talk.over_at + (0 if kind is _EXPIRED else LOOK_GRACE_NS + talk.overslept_ns):
             end = self._miss_deadline(seat, talk, now)
         if end is not None:
             talk.settle(side.clock, now)
         return end
-
-    def _latest(self, talk: Dialogue) -> int:
-        return talk.over_at + LOOK_GRACE_NS + talk.overslept_ns
 
     def _judge_lateness(self, seat: int, talk: Dialogue, now: int) -> bool:
         """Whether it is unknown if bytes read `now` were in time. Raises FaultError if they were late.

@@ -14,8 +14,6 @@ from contextlib import ExitStack, asynccontextmanager, closing, contextmanager, 
 from datetime import UTC, datetime
 from pathlib import Path
 
-from judge.attacks.serving import PROCESSES_NOTHING, begin_contest
-from judge.attacks.weak_command import weak_command
 from judge.base.descriptors import raise_descriptor_limit
 from judge.base.errors import HostError
 from judge.base.procfs import children_of, memory_bytes, stat_fields
@@ -33,6 +31,8 @@ from judge.store.tokens import Tokens
 from judge.testing import Act, Agent, Say, World
 from scripts.benchmarks.live_stage import until
 from scripts.benchmarks.measuring import GOMOKU, Bench, Figure, share_of
+from tests.attacks.defences import weak_command
+from tests.attacks.serving import begin_contest
 
 HOSTILE, HONEST = 60, 20
 
@@ -295,7 +295,7 @@ def serving(folder: Path, large_bytes: int = LARGE_BYTES, old_events: int = OLD_
     with closing(Tokens(load_plan(folders[0]).store_url, "one")) as tokens:
         authors = [tokens.make(f"author-{number}", "bench") for number in range(HOSTILE)]
     log = folder / "service.log"
-    words = weak_command((PROCESSES_NOTHING,), "serve", *map(str, folders), "--listen", "127.0.0.1:0")
+    words = weak_command(["processing of uploads"], "serve", *map(str, folders), "--listen", "127.0.0.1:0")
     with log.open("w") as stderr, ExitStack() as stack:
         process = subprocess.Popen([*words, "--proxy", "127.0.0.1"], stdout=subprocess.DEVNULL, stderr=stderr)
         stack.callback(process.wait)

@@ -1,4 +1,4 @@
-"""The suite of attacks, as `judge selftest` has it, in the test's own process."""
+"""The suites of attacks and controls, in the test's own process."""
 
 import os
 from collections.abc import Callable, Iterator, Sequence
@@ -8,23 +8,27 @@ import pytest
 
 from judge.attacks.attack import Attack
 from judge.attacks.runner import Suite
-from judge.attacks.services import ServiceAttack
 from judge.contest.host_setup import pair_alone
 from judge.host.build_images import build_images
 from judge.referee.play import Slot
 from judge.referee.policy import load_policy
 from judge.sandbox.machine.cores import available
+from tests.attacks.controls import ControlSuite
 from tests.examples import EVIDENCE
 
-A = TypeVar("A", Attack, ServiceAttack)
+S = TypeVar("S", bound=Suite)
+Suites = dict[tuple[type[Suite], Slot], Suite]
+
+SLOWER = float(os.environ.get("JUDGE_ATTACKS_SLOWER", "1"))
+"""As `judge selftest --slower`."""
 
 again_where_busy = pytest.mark.flaky(reruns=10, reruns_delay=15, only_rerun="BusyHostError")
 """Where others use the slot's core nothing is proved: the proof is tried again later, and must come in the end."""
 
 
-def of_this_lane(attacks: Sequence[A], is_preferred: Callable[[A], bool] = lambda _: True) -> Sequence[A]:
+def of_this_lane(attacks: Sequence[Attack], is_preferred: Callable[[Attack], bool]) -> Sequence[Attack]:
     """All in the evidence; else the first attack with each danger, if possible one that `is_preferred`."""
-    chosen: dict[str, A] = {}
+    chosen: dict[str, Attack] = {}
     for attack in attacks:
         first = chosen.setdefault(attack.danger, attack)
         if is_preferred(attack) and not is_preferred(first):
@@ -48,19 +52,31 @@ def slot(slots: tuple[Slot, Slot | None]) -> Slot:
 
 
 @pytest.fixture(scope="module")
-def suites() -> Iterator[dict[Slot, Suite]]:
-    """The suites of this module, by their slot: one remembers how its opponents play in peace."""
+def suites() -> Iterator[Suites]:
+    """The suites of this module: one remembers how its opponents play in peace."""
     build_images(["native"])
-    suites: dict[Slot, Suite] = {}
+    suites: Suites = {}
     yield suites
     for suite in suites.values():
         suite.close()
 
 
-@pytest.fixture
-def suite(slots: tuple[Slot, Slot | None], suites: dict[Slot, Suite]) -> Suite:
-    """The suite under an official policy."""
+def _suite(kind: type[S], slots: tuple[Slot, Slot | None], suites: Suites) -> S:
     slot, pair = slots
-    if slot not in suites:
-        suites[slot] = Suite(load_policy("gomocup-fastgame"), slot, pair=pair)
-    return suites[slot]
+    if (kind, slot) not in suites:
+        suites[kind, slot] = kind(load_policy("gomocup-fastgame"), slot, SLOWER, pair)
+    suite = suites[kind, slot]
+    assert isinstance(suite, kind)
+    return suite
+
+
+@pytest.fixture
+def suite(slots: tuple[Slot, Slot | None], suites: Suites) -> Suite:
+    """The suite of attacks under an official policy."""
+    return _suite(Suite, slots, suites)
+
+
+@pytest.fixture
+def control_suite(slots: tuple[Slot, Slot | None], suites: Suites) -> ControlSuite:
+    """The suite of controls under the same policy."""
+    return _suite(ControlSuite, slots, suites)

@@ -12,17 +12,18 @@ from typing import NamedTuple, TypeVar
 import pytest
 
 from judge.agents.program_files import program_digest
-from judge.attacks.weak_box import ATTACKER, Config, weak_builder, with_long_queues
+from judge.attacks.runner import ATTACKER
 from judge.games.types import Verdict
 from judge.host.build_images import build_images
 from judge.host.kernel_limits import MAX_MAPS, UNCHARGED_MAP_BYTES
-from judge.referee.play import BoxBuilder, Slot, Venue, play
+from judge.referee.play import Slot, Venue, play
 from judge.referee.policy import load_policy
 from judge.referee.spec import GameSpec, RecordFile, SeatSpec
 from judge.referee.verify import verify
 from judge.sandbox import BoxPolicy, Limits, Tenant, open_box
 from judge.sandbox.machine.cgroup import UNIFIED, find_cgroups, parse_mounts
 from judge.sandbox.static_builds import compile_static
+from tests.attacks.weak_box import below, weak_boxes, with_long_queues
 from tests.examples import EVIDENCE, evidence, of_evidence
 from tests.patience import PATIENCE_S
 from tests.sandbox.guest import Guest
@@ -75,10 +76,6 @@ def small_host() -> Iterator[str]:
 def game(slot: Slot, program: Path, above: str, *attack: str) -> RecordFile:
     """A game of a program in seat 0."""
 
-    def put_below(config: Config, _names: Mapping[str, str]) -> None:
-        if above:
-            config["HostConfig"]["CgroupParent"] = above
-
     def seat(name: str, words: tuple[str, ...]) -> SeatSpec:
         return SeatSpec(name=name, digest=digest, command=words, runtime="native", protocol="gomocup")
 
@@ -86,7 +83,8 @@ def game(slot: Slot, program: Path, above: str, *attack: str) -> RecordFile:
     seats = (seat(ATTACKER, attack), seat("small", ("grows", "0")))
     policy = load_policy("gomocup-freestyle", [f"limits.memory_bytes={CAP_MIB * MIB}"])
     spec = GameSpec(seats=seats, policy=policy)
-    return play(spec, {digest: program}, 1, Venue(slot, build=weak_builder(put_below, {})))
+    with weak_boxes([below(above)], {}, [ATTACKER]):
+        return play(spec, {digest: program}, 1, Venue(slot))
 
 
 def test_a_kill_below_the_cap_is_void(slot: Slot, program: Path, small_host: str) -> None:
@@ -191,10 +189,10 @@ class Filled(NamedTuple):
     """Decrease of the host's available memory, less the charge."""
 
 
-def fill(program: Path, kind: str, most: int, build: BoxBuilder = open_box) -> Filled:
+def fill(program: Path, kind: str, most: int) -> Filled:
     """Fill a box with objects of a kind."""
     tenant = Tenant(ATTACKER, program, ("fills", kind, str(most), str(MAX_MAPS)), "native", 0, "fills")
-    with closing(Guest(build("docker", tenant, Limits(), BoxPolicy()), program)) as guest:
+    with closing(Guest(open_box("docker", tenant, Limits(), BoxPolicy()), program)) as guest:
         guest.move_in()
         assert "ready" == guest.line()
         pid = getattr(guest.box, "_container").first.pid  # noqa: B009 - PID 1 of a box of the Engine
@@ -259,9 +257,10 @@ def test_all_objects_of_the_kernel_together_use_at_most_16_mib_outside_of_the_ca
 
 @NEEDS_SLABS
 def test_connections_in_long_queues_use_more_than_16_mib_outside_of_the_cap(program: Path) -> None:
-    build = weak_builder(with_long_queues, {})
+    with weak_boxes([with_long_queues], {}, [ATTACKER]):
+        filled = fill(program, "connections", 60_000)
 
-    assert fill(program, "connections", 60_000, build).uncharged_bytes > MAX_UNCHARGED_BYTES
+    assert filled.uncharged_bytes > MAX_UNCHARGED_BYTES
 
 
 # --- pages that keep one object of many ------------------------------------------------------------

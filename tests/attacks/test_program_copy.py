@@ -7,22 +7,23 @@ share the staged files.
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 
 from judge.agents.program_files import program_digest
-from judge.attacks.weak_box import Config, WeakBox, unfiltered
 from judge.base.owner import Owner, directories
 from judge.games.types import Verdict
 from judge.host.build_images import build_images
 from judge.referee.play import Slot, Venue, play
 from judge.referee.policy import load_policy
 from judge.referee.spec import GameSpec, RecordFile, SeatSpec
-from judge.sandbox import BoxKind, BoxPolicy, Limits, Tenant
+from judge.sandbox.docker import kept
 from judge.sandbox.docker.kept import KEPT
 from judge.sandbox.docker.renewal import Renewal
 from judge.sandbox.layout import PROGRAM
 from judge.sandbox.static_builds import compile_static
+from tests.attacks.weak_box import Config, unfiltered, weak_boxes
 
 pytestmark = [pytest.mark.docker, pytest.mark.alone]
 
@@ -61,8 +62,7 @@ def program(tmp_path: Path) -> Iterator[Path]:
 
 
 def share_files(config: Config, names: Mapping[str, str]) -> None:
-    """No filter, and the staged files in place of a copy."""
-    unfiltered(config, names)
+    """Mount the staged files in place of a copy."""
     for mount in config["HostConfig"]["Mounts"]:
         if mount["Target"] == PROGRAM:
             mount["Source"] = names["program"]
@@ -80,15 +80,14 @@ def games(
     """Games of the program against itself."""
     digest, names = program_digest(program), {"program": str(program.resolve())}
 
-    def build(_kind: BoxKind, tenant: Tenant, limits: Limits, policy: BoxPolicy) -> WeakBox:
-        return WeakBox(tenant, limits, policy, share_files if is_shared else unfiltered, names, renewal)
-
     def seat(name: str) -> SeatSpec:
         return SeatSpec(name=name, digest=digest, command=("remembers", kind), runtime="native", protocol="gomocup")
 
     policy = load_policy("gomocup-freestyle", ["clock.turn_ms=20000", "clock.starved_share=1", *changes])
     specs = [GameSpec(seats=(seat("one"), seat("two")), policy=policy, number=number) for number in range(count)]
-    return [play(spec, {digest: program}, 1, Venue(slot, build=build)) for spec in specs]
+    weakenings = [unfiltered, share_files] if is_shared else [unfiltered]
+    with patch.object(kept, "Renewal", renewal), weak_boxes(weakenings, names, ["one", "two"]):
+        return [play(spec, {digest: program}, 1, Venue(slot)) for spec in specs]
 
 
 def said(file: RecordFile, word: str) -> list[str]:

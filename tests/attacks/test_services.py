@@ -1,52 +1,55 @@
-"""Attacks on services, played: the defence holds; and with that one defence off the attack succeeds.
+"""Attacks on services and on file readers: S on the web service, U by uploads, W on the cluster.
 
-The full lane plays one attack of each danger, the evidence all of them.
+The defence holds; and with that one defence off the attack succeeds.
 """
 
-from functools import partial
-from types import SimpleNamespace
+from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from judge.attacks import scheduler, web
-from judge.attacks.services import SERVICE_ATTACKS, ServiceAttack, try_service
-from judge.attacks.serving import serving
 from judge.host.build_images import build_images
-from tests.attacks.conftest import of_this_lane
-from tests.forked import ForkedProcess
+from tests.attacks import scheduler, uploads, web
+from tests.attacks.serving import Result
+from tests.examples import evidence
 
-ROWS: list[Any] = [
-    pytest.param(attack, id=attack.id, marks=[pytest.mark.docker] if attack.image else [pytest.mark.slow])
-    for attack in of_this_lane(SERVICE_ATTACKS)
-]
+SERVICE_ATTACKS: Mapping[str, Callable[[Path, bool], Result]] = {
+    "S1": web.fill_by_one_client,
+    "S2": web.keep_organiser_out,
+    "S3": web.read_nothing,
+    "S4": web.sign_in_from_another_site,
+    "U1": web.upload_without_end,
+    "U2": uploads.expand,
+    "U3": uploads.write_outside,
+    "U4": uploads.occupy_reader,
+    "W1": scheduler.connect_without_certificate,
+    "W2": scheduler.keep_others_out,
+    "W3": scheduler.send_packed_message,
+    "W4": scheduler.claim_long_message,
+    "W5": scheduler.register_absurd_slots,
+    "W6": uploads.read_wrong_values,
+}
+"""By id, functions of a folder and of whether the defence is off."""
 
-
-@pytest.fixture(autouse=True)
-def forked(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Services that import the judge once for all attacks."""
-    monkeypatch.setattr(web, "serving", partial(serving, start=ForkedProcess[str]))
-    monkeypatch.setattr(scheduler, "subprocess", SimpleNamespace(Popen=ForkedProcess[bytes]))
-
-
-def build_image_of(attack: ServiceAttack) -> None:
-    if attack.image:
-        build_images([attack.image])
-
-
-@pytest.mark.parametrize("attack", ROWS)
-def test_defence_holds(attack: ServiceAttack) -> None:
-    build_image_of(attack)
-
-    trial = try_service(attack, None)
-
-    assert trial.held, trial.seen
+UNPACKED = ("U2", "U3")
+"""In a box."""
+OF_EVIDENCE = ("W4",)
+"""As dangerous as another one."""
 
 
-@pytest.mark.parametrize("attack", ROWS)
-def test_attack_succeeds_with_its_defence_off(attack: ServiceAttack) -> None:
-    build_image_of(attack)
+def parameter(name: str) -> Any:
+    """An attack as one test."""
+    marks = [pytest.mark.docker if name in UNPACKED else pytest.mark.slow]
+    return pytest.param(name, marks=[*marks, *[evidence] * (name in OF_EVIDENCE)])
 
-    trial = try_service(attack, attack.control)
 
-    assert trial.held, trial.seen
+@pytest.mark.parametrize("is_off", [False, True], ids=["defence on", "defence off"])
+@pytest.mark.parametrize("name", [parameter(name) for name in SERVICE_ATTACKS])
+def test_attack_succeeds_only_with_its_defence_off(name: str, is_off: bool, tmp_path: Path) -> None:
+    if name in UNPACKED:
+        build_images(["unpacker"])
+
+    result = SERVICE_ATTACKS[name](tmp_path, is_off)
+
+    assert is_off == result.is_success, result.seen

@@ -10,7 +10,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import replace
@@ -21,8 +21,7 @@ import pytest
 
 from judge.attacks.attack import Attack
 from judge.attacks.programs import build_attacks
-from judge.attacks.resources import BY_STALLS, NEARLY
-from judge.attacks.weak_box import Config, WeakBox
+from judge.attacks.table import ATTACKS
 from judge.games.types import Verdict
 from judge.host.build_images import build_images
 from judge.referee.blame import Cause, Evidence, Void, judge
@@ -39,9 +38,13 @@ from judge.sandbox.host_activity.stalls import StallWatch
 from judge.sandbox.machine.cgroup import parse_mounts
 from judge.sandbox.process.person_box import PersonBox
 from judge.sandbox.static_builds import compile_static
+from tests.attacks.weak_box import below, weak_boxes
 from tests.examples import sized
 
 LATE_TURNS = sized(10, 50)
+BY_STALLS = [attack for attack in ATTACKS if attack.id.startswith("V11.")]
+NEARLY = "89"
+"""MiB, nearly the memory of a box."""
 STARVED_SHARE = 0.1
 TURN_NS = 300_000_000
 SOON_NS = 60_000_000_000
@@ -85,11 +88,8 @@ class LateTurns:
         tenant = Tenant("agent", program, command, "native", 0, "late", slot.cores, slot.judge_cores)
         limits = Limits(memory_bytes=memory_bytes)
 
-        def into_parent(config: Config, _names: Mapping[str, str]) -> None:
-            if parent:
-                config["HostConfig"]["CgroupParent"] = parent
-
-        self.box = self.stack.enter_context(closing(WeakBox(tenant, limits, BoxPolicy(), into_parent, {})))
+        self.stack.enter_context(weak_boxes([below(parent)], {}, [tenant.name]))
+        self.box = self.stack.enter_context(closing(DockerBox(tenant, limits, BoxPolicy())))
         reader, writer = os.pipe()
         self.stack.callback(os.close, reader)
         self.stack.callback(os.close, writer)

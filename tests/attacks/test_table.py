@@ -1,16 +1,17 @@
 """The table of attacks is whole: every program, every promise."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
-from judge.attacks.attack import Control
-from judge.attacks.fixtures import HOARD
 from judge.attacks.programs import SOURCES, program_names
 from judge.attacks.runner import HONEST
-from judge.attacks.services import SERVICE_ATTACKS
+from judge.attacks.scenes import HOARD
 from judge.attacks.table import ATTACKS
+from tests.attacks.controls import BY_ID, CONTROLS, REASONS
+from tests.attacks.test_services import SERVICE_ATTACKS
 
-IDS = [*(attack.id for attack in ATTACKS), *(attack.id for attack in SERVICE_ATTACKS)]
+IDS = [*(attack.id for attack in ATTACKS), *SERVICE_ATTACKS]
 
 ROOT = Path(__file__).parents[2]
 SECURITY = ROOT / "SECURITY.md"
@@ -31,19 +32,27 @@ def test_ids_are_unique() -> None:
 
 def test_every_attack_of_every_program_is_tried() -> None:
     tried: dict[str, set[str]] = {name: set() for name in program_names()}
-    for attack in (HONEST, *ATTACKS):
-        controls = attack.control.words if isinstance(attack.control, Control) else None
-        tried[attack.program] |= {attack.words[0], *(controls or ())[:1]}
+    controls = (control.weakened(BY_ID[control.id]) for control in CONTROLS.values() if not control.shell)
+    for attack in (HONEST, *ATTACKS, *controls):
+        tried[attack.program].add(attack.words[0])
         if attack.opponent is not None:
             tried[attack.opponent.program].add(attack.opponent.mode)
     tried[HOARD[0]].add(HOARD[1])
     assert {name: modes_of(name) for name in program_names()} == tried
 
 
-def test_without_a_control_there_is_a_reason() -> None:
-    for attack in ATTACKS:
-        if isinstance(attack.control, str):
-            assert len(attack.control) > 5, attack.id
+def test_each_attack_has_one_control_or_a_reason() -> None:
+    without_control = [each for ids in REASONS.values() for each in ids]
+
+    assert sorted(BY_ID) == sorted([*CONTROLS, *without_control])
+
+
+def test_each_control_replaces_something() -> None:
+    for control in CONTROLS.values():
+        attack = replace(BY_ID[control.id], expected=control.expected, earns_void=False)
+        weakened = replace(control.weakened(attack), scene=attack.scene)
+        parts = (control.weaken, control.allow, control.ulimits, control.without, control.shares_files)
+        assert any(parts) or weakened != attack, control.id
 
 
 def test_enforcement_page_lists_every_attack_and_no_unknown_one() -> None:

@@ -15,7 +15,6 @@ import pytest
 from distributed.protocol import core
 from distributed.protocol.serialize import Serialized, ToPickle, to_serialize
 
-from judge.attacks.scheduler import ADDRESS, REGISTER, Scheduler, is_refused
 from judge.cluster import cluster as clusters
 from judge.cluster.bound_scheduler import checked_message
 from judge.cluster.bounded_messages import WORKER_MESSAGE, plain_message
@@ -24,6 +23,7 @@ from judge.cluster.roster import MAX_SLOTS, Roster, slots_in
 from judge.cluster.security import invite, make_keys, parse_address
 from judge.contest.runner import StopReason
 from judge.referee.policy import load_policy
+from tests.attacks.scheduler import ADDRESS, REGISTER, Scheduler, is_refused
 from tests.cluster.machines import Cup, Machines, until
 from tests.examples import evidence
 

@@ -16,7 +16,6 @@ from typing import Any
 import pytest
 from cryptography import x509
 
-from judge.attacks.scheduler import ADDRESS, REGISTER, is_greeted, is_refused, tls_context
 from judge.base.errors import HostError, InputError
 from judge.cli import cluster as commands
 from judge.cluster import connection
@@ -24,6 +23,7 @@ from judge.cluster.bound_scheduler import checked_message
 from judge.cluster.cluster import open_cluster
 from judge.cluster.security import invite, make_keys, parse_address, read_join_file, security_of
 from judge.store.contests import Store
+from tests.attacks.scheduler import ADDRESS, REGISTER, is_greeted, is_refused, tls_context
 from tests.cluster.machines import Machines, until
 from tests.patience import PATIENCE_S
 

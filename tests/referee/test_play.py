@@ -103,12 +103,12 @@ def test_any_error_while_boxes_are_made_is_a_void_with_a_record(
 def test_a_mistake_of_the_judge_after_the_end_changes_no_result(
     spec_and_program: tuple[GameSpec, dict[str, Path]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def fail(_referee: Referee, _living: Sequence[int]) -> None:
+    def fail(_referee: Referee) -> None:
         raise FileNotFoundError("/proc/1/task")
 
     spec, programs = spec_and_program
     with monkeypatch.context() as patch, capture_logs() as logs:
-        patch.setattr(Referee, "_close_seats", fail)
+        patch.setattr(Referee, "_close", fail)
         file = play(spec, programs)
 
     assert Verdict.DRAW is file.record.verdict

@@ -10,7 +10,7 @@ import zlib
 from collections.abc import Callable
 from typing import Any
 
-from judge.attacks.uploads import tarred
+from tests.attacks.uploads import tarred
 
 SYMLINK = 0o120777 << 16
 FIFO = 0o010644 << 16

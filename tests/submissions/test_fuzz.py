@@ -18,12 +18,12 @@ import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
-from judge.attacks.uploads import special, tarred
 from judge.submissions.intake import TreeLimits
 from judge.submissions.path_checks import RefusedError
 from judge.submissions.python_syntax import main as check_python
 from judge.submissions.trees import receive_tree
 from judge.submissions.unpack_in_box import REFUSED, main
+from tests.attacks.uploads import special, tarred
 from tests.examples import examples, sized
 from tests.hostile import byte_changes, cost
 from tests.submissions.archives import zip_of_link, zipped

@@ -19,7 +19,6 @@ import pytest
 from judge.agents import agents
 from judge.agents.program_files import program_digest
 from judge.agents.store import AgentStore
-from judge.attacks.uploads import special, tarred
 from judge.base.errors import HostError, NotReadyError
 from judge.base.owner import DIRECTORY_PREFIX, Fate, Owner, directories
 from judge.base.resources import BUILD_DIRECTORY, IMAGES
@@ -34,6 +33,7 @@ from judge.submissions.check import Grade
 from judge.submissions.intake import IntakeLimits
 from judge.submissions.pipeline import Anywhere, Stage, UploadJob, UploadOutcome, process_upload
 from tests.agents.test_pe_format import program as windows_program
+from tests.attacks.uploads import special, tarred
 from tests.patience import PATIENCE_S
 from tests.submissions.archives import Files, renamed, zipped
 from tests.submissions.check import flawed

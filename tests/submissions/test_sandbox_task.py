@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from judge.attacks.uploads import special, tarred
 from judge.submissions.intake import TreeLimits
 from judge.submissions.path_checks import RefusedError
 from judge.submissions.trees import HERE, SHARED, receive_tree, root_of
+from tests.attacks.uploads import special, tarred
 
 LIMITS = TreeLimits(total_bytes=10_000, file_bytes=8_000, entries=10)
 

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from judge.attacks.uploads import tarred
 from judge.submissions.intake import IntakeLimits, TreeLimits, UnpackLimits
 from judge.submissions.path_checks import RefusedError
 from judge.submissions.trees import TaskHost, is_archive, name_of, stem_of, unpack_upload
+from tests.attacks.uploads import tarred
 from tests.submissions import archives
 from tests.submissions.archives import zipped
 

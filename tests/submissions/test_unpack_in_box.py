@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from judge.attacks.uploads import special, tarred
 from judge.submissions.intake import IntakeLimits, TreeLimits, UnpackLimits
 from judge.submissions.path_checks import RefusedError
 from judge.submissions.unpack_in_box import MALFORMED, extract
+from tests.attacks.uploads import special, tarred
 from tests.submissions import archives
 from tests.submissions.archives import zip_of_link, zipped
 

@@ -2,7 +2,7 @@
 
 import os
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from itertools import islice
 from pathlib import Path
@@ -53,7 +53,6 @@ class DockerBox(Box):
         self._limits = limits
         self._policy = policy
         self._container = Container(tenant)
-        self.open_reuse: Callable[[Tenant, Limits, BoxPolicy], Reuse] = Reuse
         self._reuse: Reuse | None = None
         self._tmpfs: Mapping[str, str] = {}
         self._pipes: NamedPipes | None = None
@@ -73,7 +72,7 @@ class DockerBox(Box):
         return self._container.is_reused
 
     def prepare(self) -> None:
-        self._reuse = self.open_reuse(self._tenant, self._limits, self._policy)
+        self._reuse = Reuse(self._tenant, self._limits, self._policy)
         if (container := self._reuse.take()) is not None:
             self._take_over(container)
             return
@@ -152,13 +151,8 @@ class DockerBox(Box):
             raise HostError(f"{error} ({self})") from error
 
     def _create_with(self, engine: Engine, image: RuntimeImage, profile: str, pipes: Path | None) -> str:
-        config = self._config(image, profile, pipes)
-        self._tmpfs = hardening.writable(config)
-        return engine.create(config)
-
-    def _config(self, image: RuntimeImage, profile: str, pipes: Path | None) -> dict[str, object]:
         files = self._limits.open_files * (hardening.WINE_FILES if image.seccomp == seccomp.WINE else 1)
-        return hardening.container_config(
+        config = hardening.container_config(
             image=image.id,
             command=layout.command_in_box(self._tenant, layout.PROGRAM),
             tenant=self._tenant,
@@ -172,6 +166,8 @@ class DockerBox(Box):
             seccomp=seccomp.engine_text(profile),
             maps_users=self._maps_users,
         )
+        self._tmpfs = hardening.writable(config)
+        return engine.create(config)
 
     def _uid(self) -> int:
         container = self._container

@@ -87,22 +87,14 @@ KEPT = KeptContainers()
 class Reuse:
     """`take` or `begin` before the game, `keep` after it."""
 
-    def __init__(
-        self,
-        tenant: Tenant,
-        limits: Limits,
-        policy: BoxPolicy,
-        kind: type[Renewal] = Renewal,
-        variety: Hashable = None,
-    ) -> None:
+    def __init__(self, tenant: Tenant, limits: Limits, policy: BoxPolicy) -> None:
         self._runtime = tenant.runtime
         self._policy = policy
-        self._kind = kind
         self._renewal: Renewal | None = None
         self._is_wanted = policy.reuse != "never" and bool(tenant.digest)
         if self._is_wanted:
             agent = (tenant.name, tenant.program, tenant.command, tenant.runtime, tenant.environment)
-            made_with = (*agent, policy.model_dump_json(), limits.model_dump_json(), kind, variety)
+            made_with = (*agent, policy.model_dump_json(), limits.model_dump_json())
             self._key = ContainerKey(tenant.digest, made_with)
             try:
                 _refuse_impossible(tenant, policy)
@@ -128,7 +120,7 @@ class Reuse:
             self._refuse(f"the seccomp profile {profile} of {self._runtime} allows more than is undone")
         if not self._is_wanted:
             return True
-        renewal = self._kind(container, tmpfs, container.program)
+        renewal = Renewal(container, tmpfs, container.program)
         try:
             renewal.begin()
         except (UncleanError, OSError) as error:

@@ -205,11 +205,9 @@ class Renewal:
         return {path: found.get(path, "") for path in self.tmpfs}
 
     def _renew(self, hide: Mapping[str, str] | None) -> None:
-        helper().ask(self._first.fd, self._request(hide))
-
-    def _request(self, hide: Mapping[str, str] | None) -> dict[str, Any]:
         program = None if self.program is None else [str(self.program.path), PROGRAM]
-        return {"hide": hide, "renew": dict(self.tmpfs), "program": program, "last_pid": LAST_PID}
+        request = {"hide": hide, "renew": dict(self.tmpfs), "program": program, "last_pid": LAST_PID}
+        helper().ask(self._first.fd, request)
 
     def _renew_run_queue(self) -> None:
         """Restart `se.vruntime` of /proc/self/sched, which contains the work of former games."""

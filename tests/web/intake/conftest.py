@@ -12,12 +12,12 @@ from typing import Any
 import httpx
 import pytest
 
-from judge.attacks.serving import RunningService
 from judge.cli.submit import open_intake
 from judge.store.tokens import Tokens
 from judge.submissions.service import IntakeDirectory
 from judge.transparency.keys import make_key
 from judge.transparency.log import KEY_FILE
+from tests.attacks.serving import RunningService
 from tests.forked import ForkedProcess
 from tests.patience import PATIENCE_S
 

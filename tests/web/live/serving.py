@@ -4,9 +4,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from judge.attacks.serving import serving
 from judge.submissions.pipeline import Processor
-from tests.forked import ForkedProcess
+from tests.attacks.serving import serving
 from tests.web.intake.conftest import Service
 from tests.web.intake.standing_in import process
 
@@ -23,5 +22,5 @@ def serving_all(folder: Path, proxy: str = "", root_path: str = "", without: Seq
     """The pages, the intake and the authors' pages of a contest, until the test is through with it. `without` names
     defences that are switched off."""
     options = [f"--proxy={proxy}", f"--root-path={root_path}"]
-    with serving(folder, *options, without=(GATE, *without), start=ForkedProcess) as running:
+    with serving(folder, *options, without=(GATE, *without)) as running:
         yield Service(running.process, running.port, running.log)

@@ -1,6 +1,6 @@
 """One client, however many connections and addresses of a proxy it uses, leaves room for all others.
 
-Attacks that take all room, with their controls, are in judge/attacks/web.py: tests/attacks/test_services.py plays them.
+Attacks that take all room, with their controls, are in tests/attacks/web.py: tests/attacks/test_services.py plays them.
 """
 
 import socket
@@ -10,7 +10,9 @@ from pathlib import Path
 
 import httpx
 
-from judge.attacks.serving import (
+from judge.cli.submit import open_intake
+from judge.store.tokens import TokenRole, Tokens
+from tests.attacks.serving import (
     UNENDED_FORM,
     ask,
     begin_contest,
@@ -19,9 +21,7 @@ from judge.attacks.serving import (
     read_status,
     slow_forms,
 )
-from judge.attacks.web import ATTACKER, OTHERS, PER_ADDRESS, VIEWERS, limits
-from judge.cli.submit import open_intake
-from judge.store.tokens import TokenRole, Tokens
+from tests.attacks.web import ATTACKER, OTHERS, PER_ADDRESS, VIEWERS, limits
 from tests.web.intake.conftest import Service, make_token
 from tests.web.live.serving import serving_all
 from tests.web.live.watching import until

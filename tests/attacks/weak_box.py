@@ -1,106 +1,38 @@
-"""Boxes without one defence, for controls."""
+"""Boxes without one defence: changes of the arguments with which the Engine creates a container."""
 
 import json
 import re
-from collections.abc import Callable, Mapping
-from dataclasses import replace
-from functools import partial
-from pathlib import Path
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
+from unittest.mock import patch
 
-from judge.attacks.attack import Weakening
-from judge.sandbox import BoxKind, open_box
-from judge.sandbox.box import Box, BoxPolicy, Limits, Tenant
-from judge.sandbox.docker.docker_box import DockerBox
+from judge.sandbox.docker import hardening
 from judge.sandbox.docker.hardening import INIT_USER, SHARED_MEMORY
-from judge.sandbox.docker.images import RuntimeImage
-from judge.sandbox.docker.kept import Reuse
-from judge.sandbox.docker.renewal import Renewal
-
-ATTACKER, ACCOMPLICE = "attack", "accomplice"
 
 Config = dict[str, Any]
 Names = Mapping[str, str]
+Weakening = Callable[[Config, Names], None]
+"""Changes the create arguments; gets the scene's names."""
 
 
-class WeakBox(DockerBox):
-    """Weakened create arguments, for attack programs only."""
+@contextmanager
+def weak_boxes(weakenings: Sequence[Weakening], names: Names, tenants: Sequence[str]) -> Iterator[None]:
+    """Boxes of these tenants are made weaker in this process."""
+    strong = hardening.container_config
 
-    def __init__(
-        self,
-        tenant: Tenant,
-        limits: Limits,
-        policy: BoxPolicy,
-        weaken: Weakening,
-        names: Names,
-        renewal: type[Renewal] = Renewal,
-    ) -> None:
-        super().__init__(tenant, limits, policy)
-        self.open_reuse = partial(Reuse, kind=renewal, variety=(weaken, *sorted(names.items())))
-        self._weaken = weaken
-        self._names = names
-
-    def _config(self, image: RuntimeImage, profile: str, pipes: Path | None) -> Config:
-        config = super()._config(image, profile, pipes)
-        self._weaken(config, self._names)
+    def container_config(**arguments: Any) -> Config:
+        config = strong(**arguments)
+        if arguments["tenant"].name in tenants:
+            for weaken in weakenings:
+                weaken(config, names)
         return config
 
-
-def weak_builder(
-    weaken: Weakening, names: Names, renewal: type[Renewal] = Renewal, *, shares_files: bool = False
-) -> Callable[[BoxKind, Tenant, Limits, BoxPolicy], Box]:
-    """The attacker's box is weak, an honest opponent's normal."""
-
-    def build(kind: BoxKind, tenant: Tenant, limits: Limits, policy: BoxPolicy) -> Box:
-        if tenant.name in (ATTACKER, ACCOMPLICE):
-            # Only agents with a digest get separate files.
-            tenant = replace(tenant, digest="") if shares_files else tenant
-            return WeakBox(tenant, limits, policy, weaken, names, renewal)
-        return open_box(kind, tenant, limits, policy)
-
-    return build
+    with patch.object(hardening, "container_config", container_config):
+        yield
 
 
-class FilesStay(Renewal):
-    """Does not replace or compare the agent's files."""
-
-    def _request(self, hide: Names | None) -> dict[str, Any]:
-        return {**super()._request(hide), "renew": {}}
-
-    def prove(self) -> None: ...
-
-
-class NumbersGoOn(Renewal):
-    """Does not reset process ids."""
-
-    def _request(self, hide: Names | None) -> dict[str, Any]:
-        return {**super()._request(hide), "last_pid": None}
-
-
-class NothingIsHidden(Renewal):
-    """Leaves counters visible."""
-
-    def _request(self, hide: Names | None) -> dict[str, Any]:
-        return {**super()._request(hide), "hide": None}
-
-
-class NothingIsProved(Renewal):
-    """Renews without comparing."""
-
-    def prove(self) -> None: ...
-
-
-def as_always(_config: Config, _names: Names) -> None:
-    """Change nothing."""
-
-
-def unfiltered(config: Config, _names: Names) -> None:
-    """Remove the system call filter."""
-    options = [o for o in config["HostConfig"]["SecurityOpt"] if not o.startswith("seccomp=")]
-    config["HostConfig"]["SecurityOpt"] = [*options, "seccomp=unconfined"]
-
-
-def allowing(*calls: str) -> Weakening:
+def allowing(calls: Sequence[str]) -> Weakening:
     """Allow some system calls with any arguments."""
 
     def weaken(config: Config, _names: Names) -> None:
@@ -118,12 +50,13 @@ def allowing(*calls: str) -> Weakening:
     return weaken
 
 
-def with_ulimit(name: str, value: int) -> Weakening:
-    """Raise a process limit."""
+def with_ulimits(values: Mapping[str, int]) -> Weakening:
+    """Raise process limits."""
 
     def weaken(config: Config, _names: Names) -> None:
-        limits = [one for one in config["HostConfig"]["Ulimits"] if one["Name"] != name]
-        config["HostConfig"]["Ulimits"] = [*limits, {"Name": name, "Soft": value, "Hard": value}]
+        limits = [one for one in config["HostConfig"]["Ulimits"] if one["Name"] not in values]
+        raised = [{"Name": name, "Soft": value, "Hard": value} for name, value in values.items()]
+        config["HostConfig"]["Ulimits"] = limits + raised
 
     return weaken
 
@@ -140,14 +73,20 @@ def with_all_addresses(config: Config, _names: Names) -> None:
     config["Entrypoint"][1] = "0"
 
 
-def both(*weakenings: Weakening) -> Weakening:
-    """Combine weakenings."""
+def below(parent: str) -> Weakening:
+    """Make the box in a cgroup; empty: the Engine's own."""
 
-    def weaken(config: Config, names: Names) -> None:
-        for one in weakenings:
-            one(config, names)
+    def weaken(config: Config, _names: Names) -> None:
+        if parent:
+            config["HostConfig"]["CgroupParent"] = parent
 
     return weaken
+
+
+def unfiltered(config: Config, _names: Names) -> None:
+    """Remove the system call filter."""
+    options = [o for o in config["HostConfig"]["SecurityOpt"] if not o.startswith("seccomp=")]
+    config["HostConfig"]["SecurityOpt"] = [*options, "seccomp=unconfined"]
 
 
 def unmasked(config: Config, _names: Names) -> None:
@@ -177,13 +116,10 @@ def with_counters_of_the_host(config: Config, _names: Names) -> None:
     config["HostConfig"]["Mounts"] = [one for one in mounts if not one["Target"].startswith("/proc/")]
 
 
-def with_new_privileges(config: Config, _names: Names) -> None:
-    """Allow setuid programs.
-
-    Without a filter, which would be set before the box can be made.
-    """
+def with_new_privileges(config: Config, names: Names) -> None:
+    """Allow setuid programs, without a filter, which would be set before the box can be made."""
     config["HostConfig"]["SecurityOpt"].remove("no-new-privileges")
-    unfiltered(config, _names)
+    unfiltered(config, names)
 
 
 def as_the_hoarder(config: Config, names: Names) -> None:
@@ -225,8 +161,8 @@ def with_the_scene(config: Config, names: Names) -> None:
 
 def with_shared_scratch(config: Config, names: Names) -> None:
     """Use a scratch directory of the scene, shared by all games."""
-    del config["HostConfig"]["Tmpfs"]["/tmp"]  # noqa: S108 - a mount point inside the container
-    _bind(config, names["directory"], "/tmp")  # noqa: S108
+    del config["HostConfig"]["Tmpfs"]["/tmp"]
+    _bind(config, names["directory"], "/tmp")
 
 
 def _bind(config: Config, source: str, target: str) -> None:

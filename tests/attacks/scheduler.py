@@ -6,7 +6,6 @@ import pickle
 import socket
 import ssl
 import struct
-import subprocess
 import zlib
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, closing, suppress
@@ -16,14 +15,14 @@ from typing import Any
 import msgpack  # type: ignore[import-untyped]
 from distributed.comm.core import CommClosedError, connect
 
-from judge.attacks.fixtures import PATIENCE_S
-from judge.attacks.services import Result
-from judge.attacks.serving import wait_until
-from judge.attacks.weak_command import weak_command
 from judge.base.errors import HostError
 from judge.base.procfs import memory_bytes
 from judge.cluster.bounded_messages import MAX_WAITING_PER_ADDRESS
 from judge.cluster.security import invite, make_keys, parse_address, read_join_file
+from tests.attacks.defences import weak_command
+from tests.attacks.serving import Result, wait_until
+from tests.forked import ForkedProcess
+from tests.patience import PATIENCE_S
 
 MB = 1 << 20
 WORKER = "evil"
@@ -51,7 +50,7 @@ class Scheduler:
             words += ["--tls", str(keys)]
         self.log = folder / "scheduler.log"
         with self.log.open("wb") as log:
-            self.process = subprocess.Popen(weak_command(without, *words), stdout=log, stderr=log)
+            self.process = ForkedProcess[bytes](weak_command(without, *words), stdout=log, stderr=log)
         try:
             wait_until(lambda: self._listens() or self.process.poll() is not None, "judge scheduler listens")
             if not self._listens():

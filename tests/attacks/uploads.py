@@ -9,13 +9,13 @@ import time
 from pathlib import Path
 from typing import Any
 
-from judge.attacks.services import Result
-from judge.attacks.weak_command import weak_command
 from judge.sandbox.box import BoxPolicy
 from judge.submissions.intake import IntakeLimits, UnpackLimits
 from judge.submissions.limited_process import limited_process
 from judge.submissions.path_checks import RefusedError
 from judge.submissions.trees import TaskHost, unpack_upload
+from tests.attacks.defences import weak_command
+from tests.attacks.serving import Result
 
 MB = 1 << 20
 

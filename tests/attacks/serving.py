@@ -8,17 +8,18 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import judge
-from judge.attacks.fixtures import PATIENCE_S
-from judge.attacks.weak_command import weak_command
 from judge.base.errors import HostError
 from judge.contest.plan import Planned, load_plan
 from judge.referee.spec import SeatSpec
 from judge.store.contests import Store
 from judge.store.types import EntryRow
-from judge.submissions.pipeline import OnStep, UploadJob, UploadOutcome
 from judge.tournament.snapshot import Snapshot, SnapshotEntry
+from tests.attacks.defences import weak_command
+from tests.forked import ForkedProcess
+from tests.patience import PATIENCE_S
 
 LIMITS = """
 [intake]
@@ -40,20 +41,15 @@ name = "round-robin"
 {LIMITS}
 """
 
-PROCESSES_NOTHING = f"judge.cli.submit:hosting={__name__}:hosting"
-
 FORM = b"Content-Type: application/x-www-form-urlencoded\r\n"
 UNENDED_FORM = FORM + b"Content-Length: 8000\r\n\r\nt"
 
 
-def hosting(*_: object) -> tuple[Callable[[UploadJob, OnStep], UploadOutcome], None]:
-    """Replaces `judge.cli.submit.hosting`."""
-    return leave_upload, None
+class Result(NamedTuple):
+    """Whether an attack succeeded, and its effect."""
 
-
-def leave_upload(_job: UploadJob, _tell: OnStep) -> UploadOutcome:
-    """Raise HostError, so that the upload waits."""
-    raise HostError("uploads are not processed here")
+    is_success: bool
+    seen: str
 
 
 @dataclass
@@ -79,18 +75,15 @@ def wait_until(is_so: Callable[[], bool], what: str) -> None:
 
 
 @contextmanager
-def serving(
-    folder: Path,
-    *options: str,
-    without: Sequence[str] = (),
-    start: type[subprocess.Popen[str]] = subprocess.Popen,
-) -> Iterator[RunningService]:
+def serving(folder: Path, *options: str, without: Sequence[str] = ()) -> Iterator[RunningService]:
     """Run `judge serve` for the contest in `folder`; `without` names missing defences."""
     log = folder / "service.log"
     begin = log.stat().st_size if log.exists() else 0
     words = weak_command(without, "serve", str(folder), "--listen", "127.0.0.1:0", *options)
     with log.open("a") as stderr:
-        process = start(words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=stderr, text=True)
+        process = ForkedProcess[str](
+            words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=stderr, text=True
+        )
     ports: list[str] = []
 
     def is_ready() -> bool:

@@ -1,6 +1,6 @@
 """Targets on the host: a file, listeners, bystanders, a killed judge.
 
-`python -m judge.attacks.fixtures` makes a box, reports it, and waits to be killed.
+`python -m judge.attacks.scenes` makes a box, reports it, and waits to be killed.
 """
 
 import select
@@ -127,7 +127,7 @@ def _says(box: Box, word: bytes) -> bool:
 @contextmanager
 def killed_judge(_directory: Path) -> Iterator[Mapping[str, str]]:
     """A judge that was killed during a game; this one cleans up."""
-    command = [sys.executable, "-m", "judge.attacks.fixtures"]
+    command = [sys.executable, "-m", "judge.attacks.scenes"]
     with subprocess.Popen(command, stdout=subprocess.PIPE) as judge:
         if judge.stdout is None or not judge.stdout.readline():
             raise HostError("the judge to be killed did not start its game")
@@ -140,27 +140,6 @@ def killed_judge(_directory: Path) -> Iterator[Mapping[str, str]]:
         raise HarmError("a judge that was killed has left a container")
     if any(owner and owner.pid == judge.pid for _, owner in directories()):
         raise HarmError("a judge that was killed has left a directory")
-
-
-WATCHES = Path("/proc/sys/fs/epoll/max_user_watches")
-MANY_WATCHES = 1 << 22
-
-
-@contextmanager
-def many_watches(_directory: Path) -> Iterator[Mapping[str, str]]:
-    """Raise the host's epoll watch limit per user. Raises HostError without root rights."""
-    before = WATCHES.read_text(encoding="ascii")
-    if int(before) >= MANY_WATCHES:
-        yield {}
-        return
-    try:
-        WATCHES.write_text(str(MANY_WATCHES), encoding="ascii")
-    except OSError as error:
-        raise HostError(f"{WATCHES} cannot be written: {error}: play this control as root") from error
-    try:
-        yield {}
-    finally:
-        WATCHES.write_text(before, encoding="ascii")
 
 
 STALL_MS = 10.0
@@ -197,9 +176,6 @@ def _bystander(kind: str, words: str) -> Scene:
 
     return scene
 
-
-beside_the_judge = _bystander("nap", "a process on the judge's core")
-locks_a_file = _bystander("lock", "a process that locks its own file")
 
 SLABS = Path("/proc/slabinfo")
 MANY_LOCKS = 100_000
@@ -253,6 +229,19 @@ def counted_names(_directory: Path) -> Iterator[Mapping[str, str]]:
     names.mkdir()
     if left > MANY_NAMES:
         raise HarmError(f"{left} missing names are still cached by the host's kernel")
+
+
+SCENES: Mapping[str, Scene] = {
+    "beside_the_judge": _bystander("nap", "a process on the judge's core"),
+    "bystanders": bystanders,
+    "canary": canary,
+    "counted_locks": counted_locks,
+    "counted_names": counted_names,
+    "hoarder": hoarder,
+    "killed_judge": killed_judge,
+    "listeners": listeners,
+    "locks_a_file": _bystander("lock", "a process that locks its own file"),
+}
 
 
 def wait_in_a_game() -> None:

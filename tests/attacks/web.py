@@ -6,10 +6,14 @@ from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
 from select import select
 
-from judge.attacks.services import Result
-from judge.attacks.serving import (
+from judge.base.procfs import memory_bytes
+from judge.broadcast.events import StateChanged
+from judge.broadcast.log import LOG_FILE, EventLog
+from judge.contest.plan import Planned
+from judge.store.tokens import TokenRole, Tokens
+from tests.attacks.serving import (
     FORM,
-    PROCESSES_NOTHING,
+    Result,
     RunningService,
     ask,
     begin_contest,
@@ -20,11 +24,6 @@ from judge.attacks.serving import (
     slow_forms,
     wait_until,
 )
-from judge.base.procfs import memory_bytes
-from judge.broadcast.events import StateChanged
-from judge.broadcast.log import LOG_FILE, EventLog
-from judge.contest.plan import Planned
-from judge.store.tokens import TokenRole, Tokens
 
 ATTACKER, OTHERS = "10.9.9.9", "10.1.1.1"
 VIEWERS, PER_ADDRESS = 24, 8
@@ -42,7 +41,7 @@ SENT_BYTES = 16 << 20
 @contextmanager
 def attacked(planned: Planned, *without: str) -> Iterator[RunningService]:
     """Run a contest's service for clients of a local proxy; `without` names defences."""
-    with serving(planned.folder, "--proxy", "127.0.0.1", without=(PROCESSES_NOTHING, *without)) as service:
+    with serving(planned.folder, "--proxy", "127.0.0.1", without=("processing of uploads", *without)) as service:
         yield service
 
 

@@ -1,0 +1,249 @@
+"""Controls: the attacks of the table with one defence off. Parts of the judge are replaced only here."""
+
+import os
+import re
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import ClassVar
+from unittest.mock import patch
+
+from pydantic import TypeAdapter
+
+from judge.attacks import proofs, runner
+from judge.attacks.attack import KNOWN_FIELDS, Attack, Changes, Expected, Observed, Scene
+from judge.attacks.runner import ACCOMPLICE, ATTACKER, Suite, Trial
+from judge.attacks.table import ATTACKS, read_rows
+from judge.base.errors import HostError
+from judge.referee.play import Slot
+from judge.referee.policy import Policy
+from judge.referee.transcript import EntryKind
+from judge.referee.wire import RanOn, StoppedCpu
+from judge.sandbox import Box, BoxKind, BoxPolicy, Limits, Tenant, open_box
+from judge.sandbox.docker.kept import KEPT
+from tests.attacks import weak_box
+from tests.attacks.defences import without
+from tests.attacks.weak_box import allowing, weak_boxes, with_ulimits
+
+ROWS = Path(__file__).with_name("controls.toml")
+WEAK = (ATTACKER, ACCOMPLICE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Control:
+    """The same program without one defence. It must succeed, so the defence is what stops the attack."""
+
+    __pydantic_config__: ClassVar = KNOWN_FIELDS
+
+    id: str
+    off: str
+    run: str = ""
+    shell: str = ""
+    expected: Expected = field(default_factory=Expected)
+    policy: Changes = field(default_factory=dict)
+    weaken: tuple[str, ...] = ()
+    allow: tuple[str, ...] = ()
+    """System calls."""
+    ulimits: Mapping[str, int] = field(default_factory=dict)
+    without: tuple[str, ...] = ()
+    shares_files: bool = False
+    raises_watches: bool = False
+    robs: bool = False
+    """The innocent opponent gets the verdict."""
+    harm: str = ""
+    """Part of the scene's harm."""
+    since_linux: tuple[int, int] = (0, 0)
+    """First kernel on which the control succeeds."""
+
+    @property
+    def is_possible(self) -> bool:
+        """Whether this kernel lets the attack succeed."""
+        major, minor = os.uname().release.split(".")[:2]
+        return (int(major), int(re.match(r"\d+", minor)[0])) >= self.since_linux  # type: ignore[index]
+
+    def weakened(self, attack: Attack) -> Attack:
+        """The attack as it is played."""
+        sections = attack.policy.keys() | self.policy.keys()
+        policy = {name: {**attack.policy.get(name, {}), **self.policy.get(name, {})} for name in sections}
+        program, *words = (self.run or f"{attack.program} {' '.join(attack.words)}").split()
+        if self.shell:
+            program, words = "sh", ["-c", self.shell]
+        return replace(
+            attack,
+            program=program,
+            words=tuple(words),
+            expected=self.expected,
+            policy=policy,
+            scene=self._scene_of(attack.scene),
+            earns_void=False,  # a control is void only by a share that its policy sets
+        )
+
+    def _scene_of(self, scene: Scene) -> Scene:
+        weakenings = [getattr(weak_box, name) for name in self.weaken]
+        weakenings += [allowing(self.allow)] * bool(self.allow) + [with_ulimits(self.ulimits)] * bool(self.ulimits)
+
+        @contextmanager
+        def weak_scene(directory: Path) -> Iterator[Mapping[str, str]]:
+            with ExitStack() as stack:
+                if self.raises_watches:
+                    stack.enter_context(many_watches())
+                names = stack.enter_context(scene(directory))
+                stack.enter_context(weak_boxes(weakenings, names, WEAK))
+                stack.enter_context(without(self.without))
+                if self.shares_files:
+                    stack.enter_context(patch.object(runner, "open_box", _open_sharing))
+                yield names
+
+        return weak_scene
+
+
+def _open_sharing(kind: BoxKind, tenant: Tenant, limits: Limits, policy: BoxPolicy) -> Box:
+    """Only agents with a digest get separate files."""
+    return open_box(kind, replace(tenant, digest="") if tenant.name in WEAK else tenant, limits, policy)
+
+
+class ControlSuite(Suite):
+    """Plays controls."""
+
+    def __init__(self, policy: Policy, slot: Slot, slower: float = 1, pair: Slot | None = None) -> None:
+        super().__init__(policy, slot, slower, pair)
+        self._has_engine_profile = True  # the kernel affects how far a control succeeds
+        self._control = CONTROLS["A1"]
+
+    def control(self, control: Control) -> Trial:
+        """Raises as `attack`."""
+        self._control = control
+        try:
+            return self.attack(control.weakened(BY_ID[control.id]))
+        finally:
+            KEPT.close()  # boxes without proof
+
+    def _unexpected(self, attack: Attack, seen: Observed, names: Mapping[str, str]) -> Iterator[str]:
+        if not self._control.robs:
+            yield from super()._unexpected(attack, seen, names)
+            return
+        ended = replace(attack, expected=replace(attack.expected, got=()))
+        yield from super()._unexpected(ended, replace(seen, seat=1 - seen.seat), names)
+        yield from self._reported_otherwise(attack, seen.attacker.notes, names)
+
+    def _harm(self, attack: Attack, seen: Observed) -> Iterator[str]:
+        if self._control.harm and not any(self._control.harm in harm for harm in seen.found):
+            yield f"nothing was harmed: {'; '.join(seen.found) or 'the scene found nothing'}"
+
+
+WATCHES = Path("/proc/sys/fs/epoll/max_user_watches")
+MANY_WATCHES = 1 << 22
+
+
+@contextmanager
+def many_watches() -> Iterator[None]:
+    """Raise the host's epoll watch limit per user. Raises HostError without root rights."""
+    before = WATCHES.read_text(encoding="ascii")
+    try:
+        WATCHES.write_text(str(max(MANY_WATCHES, int(before))), encoding="ascii")
+    except OSError as error:
+        raise HostError(f"{WATCHES} cannot be written: {error}: play this control as root") from error
+    try:
+        yield
+    finally:
+        WATCHES.write_text(before, encoding="ascii")
+
+
+# --- proofs -----------------------------------------------------------------------------------------------------------
+
+BUSY_MS = 800.0
+CHUNK_BYTES = 16384
+LONG_CALL_MS = 50
+"""Shorter than such a call, even on a fast host."""
+UNCHARGED_MS = 60.0
+OFTEN_MS = 25.0
+"""More than a game's sum, in which one helper a turn uses about 10 ms."""
+
+
+def is_fast(seen: Observed) -> str:
+    kibibytes = seen.done("kibibytes")
+    return "" if kibibytes > proofs.FLOOD_KIBIBYTES else f"the judge read only {kibibytes} KiB"
+
+
+def keeps_all_of_stderr(seen: Observed) -> str:
+    kept = len(seen.bytes_of(EntryKind.STDERR))
+    return "" if kept > 1 << 20 else f"only {kept} bytes of stderr were kept"
+
+
+def grows_long(seen: Observed) -> str:
+    entries = len(seen.entries)
+    return "" if entries > proofs.MAX_ENTRIES else f"the transcript has only {entries} entries"
+
+
+def is_whole(seen: Observed) -> str:
+    whole = any(len(note) > 131000 for note in seen.record.seats[0].notes)
+    return "" if whole else "the line is not in the notes"
+
+
+def judge_spins(seen: Observed) -> str:
+    return "" if seen.judge_cpu_ms > BUSY_MS else f"the judge used only {seen.judge_cpu_ms:.0f} ms of processor time"
+
+
+def was_read_then(seen: Observed) -> str:
+    read = proofs.bytes_in_opponents_time(seen)
+    return "" if read > CHUNK_BYTES else f"only {read} bytes were read in the opponent's time"
+
+
+def takes_much(seen: Observed) -> str:
+    """One disturbed answer may be due to the host."""
+    shares = proofs.interrupts_shares(seen)
+    is_much = len(shares) > 1 and shares[-2] > proofs.interrupts_limit(seen)
+    return "" if is_much else f"interrupts took only {proofs.percent(shares)} of the opponent's work"
+
+
+def loses_much(seen: Observed) -> str:
+    lost = proofs.lost_share(seen)
+    is_much = lost > proofs.MAX_LOST_SHARE + proofs.lost_share(seen.peace)
+    return "" if is_much else f"the opponent lost only {lost:.0%} of its time"
+
+
+def has_not_saved(seen: Observed) -> str:
+    return "" if proofs.has_saved(seen) else "the opponent has saved its data"
+
+
+def _spans(seen: Observed, kind: EntryKind, seat: int) -> Sequence[bytes]:
+    return [entry.data for entry in seen.entries if (entry.kind, entry.seat) == (kind, seat)]
+
+
+def _more_than(seen: Observed, least_ms: float) -> str:
+    stopped = _spans(seen, EntryKind.STOPPED_CPU, seen.seat)
+    used_ms = sum(StoppedCpu.decode(data).ns for data in stopped) / 1e6
+    return "" if used_ms > least_ms else f"it used only {used_ms:.0f} ms while it was stopped"
+
+
+def is_uncharged(seen: Observed) -> str:
+    return _more_than(seen, UNCHARGED_MS)
+
+
+def is_often_uncharged(seen: Observed) -> str:
+    return _more_than(seen, OFTEN_MS)
+
+
+def is_charged(seen: Observed) -> str:
+    attacker, opponent = (
+        sum(RanOn.decode(data).cpu_ns or 0 for data in _spans(seen, EntryKind.RAN_ON, seat)) / 1e6 for seat in (0, 1)
+    )
+    if attacker < LONG_CALL_MS or opponent > attacker / 2:
+        return f"it ran on for {attacker:.0f} ms, and its opponent for {opponent:.0f} ms"
+    charged = seen.record.seats[0].charged_ms
+    return "" if charged >= attacker else f"it was charged {charged:.0f} of {attacker:.0f} ms"
+
+
+def box_outlived_the_game(seen: Observed) -> str:
+    lingered = seen.record.seats[0].lingered_ms
+    return "" if lingered > 0 else "its box was gone before it was left"
+
+
+BY_ID: Mapping[str, Attack] = {attack.id: attack for attack in ATTACKS}
+CONTROLS: Mapping[str, Control] = {
+    row["id"]: TypeAdapter(Control).validate_python(row) for row in read_rows(ROWS, globals())
+}
+REASONS: Mapping[str, Sequence[str]] = tomllib.loads(ROWS.read_text(encoding="utf-8"))["reasons"]
+"""For missing controls, the attacks."""
