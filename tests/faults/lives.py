@@ -84,7 +84,7 @@ def live(folder: Path) -> str:
     with closing(open_store(planned)) as store, leased(store, planned.name):
         contest = begin_in_processes(store, planned)
         contest.enter_passed = enter_passed
-        executor = LocalExecutor([Slot(), Slot()], fork=True)
+        executor = LocalExecutor([Slot(), Slot()])
         try:
             stop = contest.runner(executor).run(lambda _: say("ended"))
         finally:
