@@ -380,13 +380,12 @@ def _obey_parent() -> None:
     import fcntl
 
     die_with_parent(os.getppid())
-    parent = multiprocessing.parent_process()
-    assert parent is not None
-    fcntl.fcntl(parent.sentinel, fcntl.F_SETOWN, os.getpid())
-    fcntl.fcntl(parent.sentinel, fcntl.F_SETSIG, signal.SIGKILL)
-    fcntl.fcntl(parent.sentinel, fcntl.F_SETFL, os.O_ASYNC)
-    if not parent.is_alive():
-        os._exit(1)
+    if parent := multiprocessing.parent_process():
+        fcntl.fcntl(parent.sentinel, fcntl.F_SETOWN, os.getpid())
+        fcntl.fcntl(parent.sentinel, fcntl.F_SETSIG, signal.SIGKILL)
+        fcntl.fcntl(parent.sentinel, fcntl.F_SETFL, os.O_ASYNC)
+        if not parent.is_alive():
+            os._exit(1)
     _ignore_ctrl_c()
 
 

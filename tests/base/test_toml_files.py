@@ -104,7 +104,6 @@ def outcome(read: object, path: Path) -> str:
         ("name: 1", "write name = …"),
         ('name = "mine', "a text has no closing quote"),
         ('name = "mine\nauthor = "me"', "a text has no closing quote"),
-        ('name = "a"\nname = "b"', "the key name is defined twice"),
         ("a = 1\rb = 2", "not CR alone"),
         ("\u00a0a = 1", r"the invisible character U+00A0 (NO-BREAK SPACE)"),
         ("a = " + "9" * 5000, "a number of more than 4,300 digits"),
