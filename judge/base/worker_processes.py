@@ -12,19 +12,22 @@ import multiprocessing
 import os
 import pickle
 import signal
+import tempfile
 import time
 import traceback
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import suppress
+from functools import cache
 from itertools import chain, islice
-from multiprocessing import connection, reduction
+from multiprocessing import connection, reduction, util
 from multiprocessing.process import BaseProcess
 from threading import Thread
 from typing import Any, Generic, ParamSpec, TypeVar
 
 from judge.base.garbage import importing
+from judge.base.owner import make_directory, remove_directory
 
 Result = TypeVar("Result")
 Given = TypeVar("Given")
@@ -185,10 +188,23 @@ class _Member(Worker[Result]):
         return self._crew.join(self._number, module)
 
 
+@cache
+def _give_sockets_a_directory() -> None:
+    """Of the fork server's socket. If this process is killed, the next judge removes it."""
+    directory = make_directory()
+    util.Finalize(None, remove_directory, (directory,), exitpriority=-101)  # after -100, which removes what is in it
+    before, tempfile.tempdir = tempfile.tempdir, str(directory)
+    try:
+        util.get_temp_dir()
+    finally:
+        tempfile.tempdir = before
+
+
 def start_fork_server(module: str = __name__) -> None:
     """Start the process that forks workers, with this thread's niceness and cores. It imports `module` if it is new."""
     from multiprocessing import forkserver, resource_tracker  # not on Windows
 
+    _give_sockets_a_directory()
     forkserver.set_forkserver_preload([module])
     resource_tracker.ensure_running()  # unblocks the signals
     before = signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)  # until a worker has set its handlers
