@@ -23,7 +23,7 @@ from functools import cache
 from itertools import chain, islice
 from multiprocessing import connection, reduction, util
 from multiprocessing.process import BaseProcess
-from threading import Thread
+from threading import Lock, Thread
 from typing import Any, Generic, ParamSpec, TypeVar
 
 from judge.base.garbage import importing
@@ -48,6 +48,7 @@ _END = object()
 
 _PR_SET_PDEATHSIG = 1
 _SIGNALS = {signal.SIGINT, signal.SIGTERM}
+_starting = Lock()
 _SPAWN = multiprocessing.get_context("spawn")
 
 
@@ -200,34 +201,37 @@ def _give_sockets_a_directory() -> None:
         tempfile.tempdir = before
 
 
-def start_fork_server(module: str = __name__) -> None:
-    """Start the process that forks workers, with this thread's niceness and cores. It imports `module` if it is new."""
+def start_fork_server(module: str = __name__) -> dict[str, str]:
+    """Start the process that forks workers, with this thread's niceness and cores. It imports `module` if it is new.
+
+    Return the environment for workers.
+    """
     from multiprocessing import forkserver, resource_tracker  # not on Windows
 
-    _give_sockets_a_directory()
-    forkserver.set_forkserver_preload([module])
-    resource_tracker.ensure_running()  # unblocks the signals
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)  # until a worker has set its handlers
-    safe = os.environ.get("PYTHONSAFEPATH")
-    os.environ["PYTHONSAFEPATH"] = "1"  # imports nothing from the current directory
-    try:
-        forkserver.ensure_running()
-    finally:
-        if safe is None:
-            del os.environ["PYTHONSAFEPATH"]
-        else:
-            os.environ["PYTHONSAFEPATH"] = safe
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+    with _starting:
+        environment = dict(os.environ)
+        _give_sockets_a_directory()
+        forkserver.set_forkserver_preload([module])
+        resource_tracker.ensure_running()  # unblocks the signals
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)  # until a worker has set its handlers
+        os.environ["PYTHONSAFEPATH"] = "1"  # imports nothing from the current directory
+        try:
+            forkserver.ensure_running()
+        finally:
+            if "PYTHONSAFEPATH" not in environment:
+                del os.environ["PYTHONSAFEPATH"]
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+    return environment
 
 
 def _start_process(
     pipes: int, initializer: tuple[Callable[..., object] | None, tuple[Any, ...]], module: str
 ) -> tuple[BaseProcess, Sequence[connection.Connection]]:
-    start_fork_server(module)
+    environment = start_fork_server(module)
     ours, theirs = zip(*(multiprocessing.Pipe() for _ in range(pipes)), strict=True)
     # A parent that ends without `close` does not wait for a daemon.
     process = multiprocessing.get_context("forkserver").Process(
-        target=_serve, args=(theirs[0], pipes, dict(os.environ), *initializer), daemon=True
+        target=_serve, args=(theirs[0], pipes, environment, *initializer), daemon=True
     )
     try:
         process.start()
