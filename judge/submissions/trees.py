@@ -13,15 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from judge.agents.agents import (
-    INFO,
-    MANIFEST,
-    brains_of,
-    info_words,
-    manifest_text,
-    read_sent_manifest,
-    refuse_misnamed_manifest,
-)
+from judge.agents.foreign import INFO, brains_of, info_words
+from judge.agents.manifest import MANIFEST, manifest_text, read_sent_manifest, refuse_misnamed_manifest
 from judge.agents.recipe import AT, BuildRecipe, Sources, recipe_for
 from judge.base.bookkeeping import is_bookkeeping
 from judge.base.errors import HostError

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from judge.agents.agents import read_manifest
+from judge.agents.manifest import read_manifest
 from judge.base.errors import InputError
 from judge.base.toml_files import MAX_BYTES, MAX_KEY_PARTS, parse, read_text
 from judge.contest.plan import load_plan

@@ -8,7 +8,7 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from judge.agents.agents import read_manifest
+from judge.agents.manifest import read_manifest
 from judge.agents.recipe import Kind
 from judge.base.owner import owned_directory
 from judge.host.build_images import build_images
