@@ -10,7 +10,6 @@ from pydantic import BaseModel
 
 from judge.base.errors import InputError
 from judge.games.types import SEATS, Verdict
-from judge.referee.blame import Void
 from judge.referee.make_record import (
     clock_record_of,
     has_plies,
@@ -25,6 +24,7 @@ from judge.referee.setup import build_referee
 from judge.referee.side import Side
 from judge.referee.spec import GameRecord, RecordFile
 from judge.referee.transcript import EntryKind, unseal
+from judge.referee.void_problems import void_problems
 
 _TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{3}([0-9]{3})?)?\+00:00")
 
@@ -204,52 +204,3 @@ def _measurement_problems(file: RecordFile) -> Iterator[str]:
 
 def _is_possible(value: float | None) -> bool:
     return value is None or 0 <= value <= MAX_MEASURED_VALUE
-
-
-class _VoidWire(ReplayWire):
-    """At the end of the record the last answer is still delivered to the rules."""
-
-    def freeze(self, seat: int) -> int | None:
-        return None if self.is_finished else super().freeze(seat)
-
-    def write(self, seat: int, data: bytes) -> None:
-        if not self.is_finished:
-            super().write(seat, data)
-
-    @property
-    def is_cut_off(self) -> bool:
-        """Whether no agent's input or output follows the last used entry."""
-        return not any(entry.kind in (EntryKind.WROTE, EntryKind.READ) and entry.data for entry in self.unused)
-
-
-def void_problems(file: RecordFile) -> Iterator[str]:
-    """Contradictions to a void. One from the blame table is replayed."""
-    record = file.record
-    if record.winner is not None:
-        yield "a void game has no winner"
-    try:
-        wire = _VoidWire(unseal(file.transcript))
-        referee = build_referee(record.spec, wire)
-    except (InputError, ValueError, LookupError, TypeError) as error:
-        yield str(error)
-        return
-    end = None
-    try:
-        with replaying(wire):
-            end = referee.play()
-    except InputError as error:
-        if not wire.is_cut_off and referee.game.end is None:
-            yield f"void, but its transcript continues after the end: {error}"
-    # The last answer may have arrived when the host failed, and is not a ply then.
-    replayed = plies_of(referee)
-    if record.plies not in (replayed, replayed[:-1]):
-        yield "void, but its moves differ from those of its transcript"
-    if record.result or record.unclosed or any(seat.fault is not None or seat.why for seat in record.seats):
-        yield "void, but it has a result, a fault or an error after its end"
-    if referee.game.end is not None:
-        yield "void, but the moves of its transcript end the game"
-    elif isinstance(end, Void):
-        if end.reason != record.reason:
-            yield f"reason: the replay gives {end.reason!r:.200}, the record has {record.reason!r:.200}"
-    elif end is not None:
-        yield f"void, but the replay gives {verdict_of(end)}"
