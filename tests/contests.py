@@ -21,7 +21,7 @@ from typing import Any
 import pytest
 from _pytest.compat import NOTSET
 
-from judge.agents.agents import AgentManifest
+from judge.agents.manifest import AgentManifest
 from judge.base.locks import lock, locked, try_lock
 from judge.cli.submit import open_intake
 from judge.contest.orders import enter, enter_passed, withdraw

@@ -13,8 +13,8 @@ from pathlib import Path
 import docker
 import pytest
 
-from judge.agents.agents import read_manifest
 from judge.agents.builds import KINDS, LANGUAGES_NOT_BUILT, SCRIPTS
+from judge.agents.manifest import read_manifest
 from judge.games.types import Verdict
 from judge.host.house_agents import build_house_agents
 from judge.referee.policy import load_policy

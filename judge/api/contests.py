@@ -217,7 +217,7 @@ def _here(contest: Contest, slots: "Sequence[Slot]", notify: Tell) -> Executor:
     report_occupied(slots, notify)
     if slots and slots[0].judge_cores:
         os.sched_setaffinity(0, slots[0].judge_cores)
-    return LocalExecutor(slots, log=contest.planned.folder / LOG_FILE, fork=True)
+    return LocalExecutor(slots, log=contest.planned.folder / LOG_FILE)
 
 
 def _elsewhere(contest: Contest, scheduler: str, keys: Path | None) -> Executor:

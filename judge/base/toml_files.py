@@ -6,6 +6,7 @@ import re
 import tomllib
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from datetime import date, time
 from pathlib import Path
 from typing import Any, TypeVar
@@ -161,34 +162,45 @@ def _outside_strings(text: str) -> Iterator[tuple[str, int]]:
     yield "".join(parts), text.count("\n", begin)
 
 
-_PLACE = re.compile(r"\(at line (\d+), column (\d+)\)")
+_PLACE = re.compile(r"\(at line (\d+), column \d+\)")
 _BACKSLASHES = re.compile(r'"([^"]*\\[^"]*)"')
 _MOMENT = re.compile(r"(\d{4}-\d\d-\d\d)[Tt ]+(\d{1,2})[:.](\d\d)(?:[:.](\d\d))? *([Zz]|[+-]\d\d:\d\d)?")
 _OTHER_DATE = re.compile(r"=\s*(?:\d{1,2}[./-]\d{1,2}[./-]\d{4}|\d{4}[./]\d{1,2}[./]\d{1,2}|\d{4}-\d{1,2}-\d{1,2})")
-_CURLY_QUOTES = "\u201c\u201d\u201e\u201f\u2018\u2019\u201a\u201b\u00ab\u00bb\uff02\uff07"
+_CURLY_QUOTES = re.compile("[\u201c\u201d\u201e\u201f\u2018\u2019\u201a\u201b\u00ab\u00bb\uff02\uff07]")
 _WORD = re.compile(r"[^=]*=\s*([A-Za-z./\\][^\"',#\[\]{}]*?)\s*(?:#.*)?$")
-_CAPITALISED = {"True": "true", "False": "false", "TRUE": "true", "FALSE": "false", "yes": "true", "no": "false"}
+_BOOLEANS = {"True": "true", "False": "false", "TRUE": "true", "FALSE": "false", "yes": "true", "no": "false"}
 
 
 def _hint(message: str, text: str) -> str:
-    lines = text.split("\n")
+    """How to write the wrong line."""
+    lines = text.rstrip("\n").split("\n")
     place = _PLACE.search(message)
-    number, column = (int(place[1]), int(place[2])) if place else (len(text.rstrip("\n").split("\n")), 0)
-    line = lines[min(number, len(lines)) - 1].removesuffix("\r")
-    return (
-        _hint_on_backslash(message, line)
-        or _hint_on_characters(line, column)
-        or _hint_on_moment(line)
-        or _hint_on_value(message, line)
-    )
-
-
-def _hint_on_backslash(message: str, line: str) -> str:
-    if not message.startswith(("Unescaped '\\'", "Invalid hex value", "Escaped character")):
-        return ""
-    found = _BACKSLASHES.search(line)
-    shown = f": {printable(slashes(found[1]), 80)}" if found else ""
-    return f"write / between directories{shown}, or '…' around a text with backslashes"
+    line = lines[min(int(place[1]) if place else len(lines), len(lines)) - 1].removesuffix("\r")
+    with suppress(ValueError):
+        tomllib.loads(line)
+        return ""  # another line is the cause
+    key = printable(line.split("=")[0].split(":")[0].strip(), 40)
+    if _CURLY_QUOTES.search(line):
+        return 'write straight quotes: "…"'
+    if found := _BACKSLASHES.search(line):
+        shown = printable(slashes(found[1]), 80)
+        return f"write / between directories: {shown}, or '…' around a text with backslashes"
+    if hidden := next((each for each in line if ord(each) > 0x7E and unicodedata.category(each)[0] in "ZC"), ""):
+        name = unicodedata.name(hidden, "a control character")
+        return f"the invisible character U+{ord(hidden):04X} ({name}) is there: delete it"
+    if "\r" in line:
+        return "save it with line ends LF or CR LF, not CR alone"
+    if line.count('"') % 2:
+        return "a text has no closing quote"
+    if found := _MOMENT.search(line):
+        day, hour, minute, second, zone = found.groups("")
+        return f"write it as {day}T{int(hour):02}:{minute}:{second or '00'}{zone}"
+    if _OTHER_DATE.search(line):
+        return "write a moment as year, month, day: 2027-03-31T18:00:00"
+    if found := _WORD.match(line):
+        word = found[1]
+        return f"write {_BOOLEANS[word]}" if word in _BOOLEANS else f'write {key} = "{printable(word, 80)}"'
+    return f"write {key} = …" if ":" in line and "=" not in line else ""
 
 
 def slashes(word: str) -> str:
@@ -196,43 +208,6 @@ def slashes(word: str) -> str:
     for escaped, letter in zip("\b\t\n\f\r", "btnfr", strict=True):
         word = word.replace(escaped, f"/{letter}")
     return word.replace("\\\\", "/").replace("\\", "/")
-
-
-def _hint_on_characters(line: str, column: int) -> str:
-    if any(character in line for character in _CURLY_QUOTES):
-        return 'write straight quotes: "…"'
-    if "\r" in line:
-        return "save it with line ends LF or CR LF, not CR alone"
-    for character in line[max(0, column - 2) : column + 1]:
-        if ord(character) > 0x7E and unicodedata.category(character) in ("Zs", "Cf", "Cc", "Zl", "Zp"):
-            name = unicodedata.name(character, "a control character")
-            return f"the invisible character U+{ord(character):04X} ({name}) is there: delete it"
-    return ""
-
-
-def _hint_on_moment(line: str) -> str:
-    if found := _MOMENT.search(line):
-        day, hour, minute, second, zone = found.groups("")
-        return f"write it as {day}T{int(hour):02}:{minute}:{second or '00'}{zone}"
-    if _OTHER_DATE.search(line):
-        return "write a moment as year, month, day: 2027-03-31T18:00:00"
-    return ""
-
-
-def _hint_on_value(message: str, line: str) -> str:
-    key = printable(line.split("=")[0].split(":")[0].strip(), 40)
-    if message.startswith("Cannot overwrite a value"):
-        return f"the key {key} is defined twice" if key else ""
-    if message.startswith("Expected '=' after a key") and ":" in line:
-        return f"write {key} = …"
-    if message.startswith(
-        ("Illegal character '\\n'", "Unterminated string", 'Expected "\'"', "Illegal character '\\r'")
-    ):
-        return "a text has no closing quote"
-    if message.startswith("Invalid value") and (found := _WORD.match(line)):
-        word = found[1]
-        return f"write {_CAPITALISED[word]}" if word in _CAPITALISED else f'write {key} = "{printable(word, 80)}"'
-    return ""
 
 
 def validated(

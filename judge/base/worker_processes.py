@@ -2,29 +2,32 @@
 
 The workers of a crew share one process, with a thread each, which saves memory; if it is lost, so are all their tasks.
 
-A worker is a new interpreter, or a fork of a single-threaded parent, which starts at once. It has no open files of the
-parent. The kernel kills it when the thread that started it ends; Ctrl-C only reaches the parent.
+Workers are forks of Python's fork server, which imports the modules of the first task once, and has no open files of
+the parent. The kernel kills a worker when its parent ends; Ctrl-C only reaches the parent.
 """
 
 import ctypes
+import gc
 import multiprocessing
 import os
 import pickle
 import signal
+import tempfile
 import time
 import traceback
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import suppress
+from functools import cache
 from itertools import chain, islice
-from multiprocessing import connection
+from multiprocessing import connection, reduction, util
 from multiprocessing.process import BaseProcess
-from pathlib import Path
-from threading import Thread
+from threading import Lock, Thread
 from typing import Any, Generic, ParamSpec, TypeVar
 
-from judge.base.garbage import collect_rarely, exempt, importing
+from judge.base.garbage import importing
+from judge.base.owner import make_directory, remove_directory
 
 Result = TypeVar("Result")
 Given = TypeVar("Given")
@@ -45,6 +48,7 @@ _END = object()
 
 _PR_SET_PDEATHSIG = 1
 _SIGNALS = {signal.SIGINT, signal.SIGTERM}
+_starting = Lock()
 _SPAWN = multiprocessing.get_context("spawn")
 
 
@@ -55,13 +59,9 @@ class WorkerLostError(Exception):
 class Worker(Generic[Result]):
     """A process, which starts with the first task and restarts after it ended."""
 
-    def __init__(self, initializer: Callable[..., object] | None = None, *args: Any, fork: bool = False) -> None:
-        """`initializer(*args)` is called in each new process. Both must be picklable.
-
-        `fork` requires a parent without other threads: their locks would never be released in the fork.
-        """
+    def __init__(self, initializer: Callable[..., object] | None = None, *args: Any) -> None:
+        """`initializer(*args)` is called in each new process. Both must be picklable."""
         self._initializer = (initializer, args)
-        self._fork = fork
         self._process: BaseProcess | None = None
         self._pipe: connection.Connection | None = None
         self._sender: Thread | None = None
@@ -80,7 +80,7 @@ class Worker(Generic[Result]):
         if self._process is not None and not self._process.is_alive():
             self.kill()
         if self._process is None or self._pipe is None:
-            self._process, self._pipe = self._new_process()
+            self._process, self._pipe = self._new_process(getattr(task, "__module__", __name__))
         self._answer = None
         # A new process does not read yet, and the pipe's buffer may be too small.
         sender = Thread(target=_send, args=(self._pipe, data), daemon=True)
@@ -113,8 +113,8 @@ class Worker(Generic[Result]):
             self._process.join(EXIT_S)
         self.kill()
 
-    def _new_process(self) -> tuple[BaseProcess, connection.Connection]:
-        process, (pipe,) = _start_process(1, self._initializer, fork=self._fork)
+    def _new_process(self, module: str) -> tuple[BaseProcess, connection.Connection]:
+        process, (pipe,) = _start_process(1, self._initializer, module)
         return process, pipe
 
     def _ended(self) -> tuple[Result | None, Exception | None]:
@@ -149,20 +149,17 @@ class Worker(Generic[Result]):
 class Crew(Generic[Result]):
     """Workers that share a process. It starts with the first task, and restarts after it was lost."""
 
-    def __init__(
-        self, size: int, initializer: Callable[..., object] | None = None, *args: Any, fork: bool = False
-    ) -> None:
+    def __init__(self, size: int, initializer: Callable[..., object] | None = None, *args: Any) -> None:
         self.workers: Sequence[Worker[Result]] = [_Member(self, number) for number in range(size)]
         self._initializer = (initializer, args)
-        self._fork = fork
         self._process: BaseProcess | None = None
         self._pipes: Sequence[connection.Connection] = ()
 
-    def join(self, number: int) -> tuple[BaseProcess, connection.Connection]:
+    def join(self, number: int, module: str) -> tuple[BaseProcess, connection.Connection]:
         """The pipe is the worker's. Raises OSError without a process."""
         if self._process is None or not self._process.is_alive() or self._pipes[number].closed:
             kill(self.workers)
-            self._process, self._pipes = _start_process(len(self.workers), self._initializer, fork=self._fork)
+            self._process, self._pipes = _start_process(len(self.workers), self._initializer, module)
         return self._process, self._pipes[number]
 
     def leave(self, number: int) -> None:
@@ -188,39 +185,63 @@ class _Member(Worker[Result]):
     def close(self) -> None:
         self._crew.leave(self._number)
 
-    def _new_process(self) -> tuple[BaseProcess, connection.Connection]:
-        return self._crew.join(self._number)
+    def _new_process(self, module: str) -> tuple[BaseProcess, connection.Connection]:
+        return self._crew.join(self._number, module)
+
+
+@cache
+def _give_sockets_a_directory() -> None:
+    """Of the fork server's socket. If this process is killed, the next judge removes it."""
+    directory = make_directory()
+    util.Finalize(None, remove_directory, (directory,), exitpriority=-101)  # after -100, which removes what is in it
+    before, tempfile.tempdir = tempfile.tempdir, str(directory)
+    try:
+        util.get_temp_dir()
+    finally:
+        tempfile.tempdir = before
+
+
+def start_fork_server(module: str = __name__) -> dict[str, str]:
+    """Start the process that forks workers, with this thread's niceness and cores. It imports `module` if it is new.
+
+    Return the environment for workers.
+    """
+    from multiprocessing import forkserver, resource_tracker  # not on Windows
+
+    with _starting:
+        environment = dict(os.environ)
+        _give_sockets_a_directory()
+        forkserver.set_forkserver_preload([module])
+        resource_tracker.ensure_running()  # unblocks the signals
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)  # until a worker has set its handlers
+        os.environ["PYTHONSAFEPATH"] = "1"  # imports nothing from the current directory
+        try:
+            forkserver.ensure_running()
+        finally:
+            if "PYTHONSAFEPATH" not in environment:
+                del os.environ["PYTHONSAFEPATH"]
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+    return environment
 
 
 def _start_process(
-    pipes: int, initializer: tuple[Callable[..., object] | None, tuple[Any, ...]], *, fork: bool
+    pipes: int, initializer: tuple[Callable[..., object] | None, tuple[Any, ...]], module: str
 ) -> tuple[BaseProcess, Sequence[connection.Connection]]:
+    environment = start_fork_server(module)
     ours, theirs = zip(*(multiprocessing.Pipe() for _ in range(pipes)), strict=True)
     # A parent that ends without `close` does not wait for a daemon.
-    process: BaseProcess
-    if fork:
-        # Descriptors by device and inode, without the standard streams.
-        listed = [int(path.name) for path in Path("/proc/self/fd").iterdir()]
-        files = {fd: found for fd in listed if fd > 2 and (found := _identity(fd))}
-        process = multiprocessing.get_context("fork").Process(
-            target=_serve_forked, args=(files, theirs, *initializer), daemon=True
-        )
-    else:
-        process = _SPAWN.Process(target=_serve, args=(theirs, *initializer), daemon=True)
-        # First, because the tracker's start unblocks SIGINT.
-        from multiprocessing import resource_tracker
-
-        resource_tracker.ensure_running()
-    # Until the child has set its handlers.
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)
+    process = multiprocessing.get_context("forkserver").Process(
+        target=_serve, args=(theirs[0], pipes, environment, *initializer), daemon=True
+    )
     try:
         process.start()
+        for pipe in theirs[1:]:  # a process starts with at most 251 files
+            reduction.send_handle(ours[0], pipe.fileno(), process.pid)
     except BaseException:
         for pipe in ours:
             pipe.close()
         raise
     finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
         for pipe in theirs:
             pipe.close()
     return process, ours
@@ -296,14 +317,6 @@ def _do_each(task: Callable[[Given], Result], chunk: list[Given]) -> list[Result
     return list(map(task, chunk))
 
 
-def _identity(fd: int) -> tuple[int, int] | None:
-    try:
-        found = os.fstat(fd)
-    except OSError:
-        return None
-    return found.st_dev, found.st_ino
-
-
 def _send(pipe: connection.Connection, data: bytes) -> None:
     with suppress(OSError):
         pipe.send_bytes(data)
@@ -313,25 +326,30 @@ def _send(pipe: connection.Connection, data: bytes) -> None:
 
 
 def _serve(
-    pipes: Sequence[connection.Connection], initializer: Callable[..., object] | None, args: tuple[Any, ...]
+    pipe: connection.Connection,
+    pipes: int,
+    environment: Mapping[str, str],
+    initializer: Callable[..., object] | None,
+    args: tuple[Any, ...],
 ) -> None:
     _obey_parent()
-    for pipe in pipes:
-        os.set_inheritable(pipe.fileno(), False)  # not for programs started by a task
+    os.environ.clear()
+    os.environ.update(environment)
     first: list[Any] = []
     with importing():
         if initializer is not None:
             initializer(*args)
-        if len(pipes) == 1:
+        if pipes == 1:
             with suppress(EOFError):
-                first.append(pipes[0].recv())  # imports the task's modules
-    if len(pipes) == 1:
-        _do_tasks(pipes[0], first)
+                first.append(pipe.recv())  # imports the task's modules
+    if pipes == 1:
+        _do_tasks(pipe, first)
         return
     from judge.base.descriptors import raise_descriptor_limit
 
     raise_descriptor_limit()  # the soft limit is for a single task
-    threads = [Thread(target=_do_tasks, args=(pipe,)) for pipe in pipes]
+    others = [connection.Connection(reduction.recv_handle(pipe)) for _ in range(pipes - 1)]
+    threads = [Thread(target=_do_tasks, args=(each,)) for each in (pipe, *others)]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -354,29 +372,6 @@ def _answer(
         pipe.send((None, _picklable(error)))
 
 
-def _serve_forked(
-    files: Mapping[int, tuple[int, int]], pipes: Sequence[connection.Connection], *initializer: Any
-) -> None:
-    """Serve without the parent's files.
-
-    /dev/null replaces them, because inherited objects (mappings, sockets) close files by number. The parent's garbage
-    is not collected, because of its finalizers.
-
-    Files are compared by identity: between listing and fork, the parent may reuse a number for the pipe that reports
-    this process's end.
-    """
-    ours = {pipe.fileno() for pipe in pipes}
-    nothing = os.open(os.devnull, os.O_RDWR)
-    for fd, identity in files.items():
-        if fd not in ours and _identity(fd) == identity:
-            os.dup2(nothing, fd, inheritable=False)
-    os.close(nothing)
-    signal.set_wakeup_fd(-1)
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    with exempt():
-        _serve(pipes, *initializer)
-
-
 def _picklable(error: Exception) -> Exception:
     try:
         pickle.loads(pickle.dumps(error))  # noqa: S301 our own
@@ -393,13 +388,27 @@ def die_with_parent(parent: int) -> None:
 
 
 def _begin_short_tasks() -> None:
+    gc.freeze()
     if hasattr(signal, "pthread_sigmask"):  # not on Windows
-        _obey_parent()
-    collect_rarely()
+        parent = multiprocessing.parent_process()
+        die_with_parent(os.getppid() if parent is None or parent.pid is None else parent.pid)
+        _ignore_ctrl_c()
 
 
 def _obey_parent() -> None:
-    parent = multiprocessing.parent_process()
-    die_with_parent(os.getppid() if parent is None or parent.pid is None else parent.pid)
+    """Die with the parent: the kernel sends SIGKILL when the pipe from it closes. Also die with the fork server."""
+    import fcntl
+
+    die_with_parent(os.getppid())
+    if parent := multiprocessing.parent_process():
+        fcntl.fcntl(parent.sentinel, fcntl.F_SETOWN, os.getpid())
+        fcntl.fcntl(parent.sentinel, fcntl.F_SETSIG, signal.SIGKILL)
+        fcntl.fcntl(parent.sentinel, fcntl.F_SETFL, os.O_ASYNC)
+        if not parent.is_alive():
+            os._exit(1)
+    _ignore_ctrl_c()
+
+
+def _ignore_ctrl_c() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, _SIGNALS)

@@ -9,7 +9,7 @@ import typer
 from pydantic import BaseModel
 from rich.console import Console
 
-from judge.agents.agents import MANIFEST, AgentManifest, read_manifest
+from judge.agents.manifest import MANIFEST, AgentManifest, read_manifest
 from judge.base.durable_files import write_durably
 from judge.base.errors import InputError
 from judge.base.resources import BUILD_DIRECTORY, IMAGES, POLICIES

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 
 from judge.agents.store import AgentStore
 from judge.base.errors import InputError
-from judge.base.garbage import uncollected
 from judge.base.owner import owned_directory
 from judge.base.text import percent, sentence
 from judge.contest.attempts import Executor, Job
@@ -278,12 +277,10 @@ class Contest:
     def standing(self, results: Sequence[GameResult] | None = None) -> Standing:
         """The current table. `results`, here and below: those of `results()`; None: read them."""
         out = self.out()
-        # Collecting 100,000 games finds nothing and takes a third of the time.
-        with uncollected():
-            found = self.results() if results is None else results
-            played = self.tournament.played(self.store.pairings(self.name), found)
-            table, stages = self.tournament.table(played, out), self.tournament.stages(played, out)
-            return Standing(table, played, out, stages, self.withdrawn())
+        found = self.results() if results is None else results
+        played = self.tournament.played(self.store.pairings(self.name), found)
+        table, stages = self.tournament.table(played, out), self.tournament.stages(played, out)
+        return Standing(table, played, out, stages, self.withdrawn())
 
     def stages_of_games(self) -> Mapping[int, str]:
         """Group or league by game number; empty without groups."""

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from judge.base.errors import InputError
 from judge.base.owner import owned_directory
-from judge.base.worker_processes import Crew, Worker, kill, wait
+from judge.base.worker_processes import Crew, Worker, kill, start_fork_server, wait
 from judge.contest.attempts import EndedAttempt, Job
 from judge.contest.worker import log_to, play_job
 from judge.contest_games import ScheduledGame
@@ -46,14 +46,13 @@ class LocalExecutor:
     """Whether this judge has all core locks; otherwise each game takes its own."""
     host: str = field(default_factory=platform.node)
     log: Path | None = None
-    fork: bool = False
-    """Fork the processes; this process then must not have other threads."""
     _idle: list[_Process] = field(init=False)
     _running: dict[_Process, ScheduledGame] = field(init=False, default_factory=dict)
     _at_end: ExitStack = field(init=False, default_factory=ExitStack)
 
     def __post_init__(self) -> None:
         """Raises HostError if the disk is full."""
+        start_fork_server(play_job.__module__)
         locks = self._at_end.enter_context(owned_directory())
         each = [
             _Slot(_name(number, slot), slot, locks / f"slot-{number}", self.holds_cores)
@@ -70,9 +69,9 @@ class LocalExecutor:
                 has_room = not cores or slot.cores.is_apart
                 places += [slot] * (1 + (self.ahead if has_room else 0))
             if cores and len(sharing) > 1:
-                workers = Crew[EndedAttempt](len(places), log_to, self.log, fork=self.fork).workers
+                workers = Crew[EndedAttempt](len(places), log_to, self.log).workers
             else:
-                workers = [Worker[EndedAttempt](log_to, self.log, fork=self.fork) for _ in places]
+                workers = [Worker[EndedAttempt](log_to, self.log) for _ in places]
             self._idle += map(_Process, places, workers)
 
     @property

@@ -17,7 +17,6 @@ from pathlib import Path
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from judge.base.errors import HostError, InputError
-from judge.base.garbage import rarely_collected
 from judge.base.progress import Tracker, untracked
 from judge.base.worker_processes import in_parallel
 from judge.contest.contest import Contest
@@ -79,7 +78,6 @@ class PageOptions:
     """Pages of other packages."""
 
 
-@rarely_collected()
 def publish(
     contest: Contest,
     directory: Path,

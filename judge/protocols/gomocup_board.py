@@ -18,9 +18,6 @@ class Way(StrEnum):
     """
 
 
-_THINK = Way.THINK
-
-
 class BrainBoard:
     """Stones in play order, with owners as the brain has them."""
 
@@ -47,13 +44,13 @@ class BrainBoard:
         `opening` stones.
         """
         if not self._known:
-            return _THINK
+            return Way.THINK
         self._play_as(own)
         before = [*stones]
         is_told_one = bool(before) and before.pop()[2] != own
         if is_told_one and self._known == before:
             self._known = before
-            return _THINK
+            return Way.THINK
         is_a_game = is_told_one and len(stones) > max(1, opening)
         return Way.TAKEBACK if is_a_game and self._known[: len(before)] == before else Way.RESTART
 

@@ -58,8 +58,6 @@ class GomocupWord(StrEnum):
     TEXT = "text"
 
 
-_A_MOVE = GomocupWord.MOVE
-
 _PAIR = rb"[+-]?\d+\s*,\s*[+-]?\d+"
 _MOVE = re.compile(rb"\s*(" + _PAIR + rb")\s*")
 _SQUARES = re.compile(rb"\s*" + _PAIR + rb"(?:\s+" + _PAIR + rb")+\s*")
@@ -76,7 +74,7 @@ def classify(line: bytes) -> tuple[GomocupWord, bytes]:
     An invalid line that begins like coordinates is MANGLED: an intended move, judged at once.
     """
     if _MOVE.fullmatch(line):
-        return _A_MOVE, line
+        return GomocupWord.MOVE, line
     keyword = _KEYWORD.match(line)
     if keyword:
         return GomocupWord[keyword[1].decode().upper()], line[keyword.end() :]

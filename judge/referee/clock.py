@@ -13,7 +13,6 @@ from judge.referee.policy import ClockPolicy
 
 MS = 1_000_000
 
-_START, _SYNC = Wait.START, Wait.SYNC
 _MOST_MS = UNLIMITED_MS - 1
 
 SYNC_MS = 10_000
@@ -90,13 +89,13 @@ class SeatClock:
         return self._bank_ns - self._turn_ns if self._has_limit else None
 
     def _is_paid(self, wait: Wait | None) -> bool:
-        return wait in PAID and not (wait is _START and self._is_start_free and not self.answers)
+        return wait in PAID and not (wait is Wait.START and self._is_start_free and not self.answers)
 
     def shown(self, wait: Wait | None = None, elapsed_ns: int = 0) -> Clock:
         """The clock to send to an agent, less `elapsed_ns` if `wait` is charged."""
-        if not self._sync_ns and wait is not _SYNC:
+        if not self._sync_ns and wait is not Wait.SYNC:
             return self._of_game(wait, elapsed_ns) if elapsed_ns or self._shown is None else self._shown
-        synced_ns = self._sync_ns + (elapsed_ns if wait is _SYNC else 0)
+        synced_ns = self._sync_ns + (elapsed_ns if wait is Wait.SYNC else 0)
         if synced_ns and 0 < self._told_turn_ms < UNLIMITED_MS:
             left_ms = max(1, self._told_turn_ms - synced_ns // MS)
             return replace(self._of_game(wait, elapsed_ns), turn_ms=left_ms)
@@ -148,7 +147,7 @@ class SeatClock:
         return f"{self.control}{state}"
 
     def charge(self, wait: Wait, elapsed_ns: int) -> None:
-        if wait is _SYNC:
+        if wait is Wait.SYNC:
             self._sync_ns += elapsed_ns
         if self._is_paid(wait):
             self.charged_ns += elapsed_ns
@@ -195,7 +194,7 @@ class SeatClock:
         limit_ns, tolerance_ns, missed = self._limits[wait]
         if self._sync_ns and wait in (Wait.TURN, Wait.ROW):
             limit_ns -= self._sync_ns
-        elif wait is _SYNC:
+        elif wait is Wait.SYNC:
             turn = self._limits[Wait.TURN]
             limit_ns = min(limit_ns, turn.limit_ns + turn.tolerance_ns - self._sync_ns)
         left = self.left_ns()

@@ -17,7 +17,6 @@ from typing import Protocol
 from judge.base.errors import HostError, InputError
 from judge.base.garbage import exempt
 from judge.base.logs import get_logger
-from judge.base.scheduling import woken_at_once
 from judge.games.types import SEATS, End, Game, Verdict
 from judge.protocols import protocol_entry
 from judge.referee.blame import Cause, Void, judge_failure
@@ -207,7 +206,7 @@ def play(
                 names = (_kind_of(boxes[0], spec), _kind_of(boxes[1], spec))
                 stalls = _stall_watch(boxes, at_end)
                 # A garbage collection during a turn would be charged to an agent.
-                with venue.turn(), exempt(), woken_at_once(), ExitStack() as at_slot, pulse() as beats:
+                with venue.turn(), exempt(), ExitStack() as at_slot, pulse() as beats:
                     started_at = datetime.now(UTC)
                     for box in boxes:
                         at_slot.callback(box.leave)

@@ -44,8 +44,6 @@ from judge.referee.wire import Happening, Wire
 from judge.sandbox.box import Limits
 
 # Faster than the lookup in the class.
-_EXPIRED, _OVERSLEPT, _PAUSED, _READ = EntryKind.EXPIRED, EntryKind.OVERSLEPT, EntryKind.PAUSED, EntryKind.READ
-_KERNEL = EntryKind.KERNEL
 
 MAX_LOOKS = 1000
 """Reads before a request. More is left for later: an agent that prints without an end delays nobody."""
@@ -249,7 +247,7 @@ class Referee:
         while any(self.sides[seat].is_living for seat in leaving):
             happening = self._wire.wait(deadline)
             self._faults.note(happening)
-            if happening.kind is _PAUSED:
+            if happening.kind is EntryKind.PAUSED:
                 deadline += decode_span(happening.data)
             elif happening.seat not in leaving:
                 self._receive_unrequested(happening)
@@ -297,11 +295,11 @@ class Referee:
         now, asked, kind, data = happening
         self._faults.note(happening)
         end = None
-        if kind is _PAUSED or kind is _OVERSLEPT:
+        if kind is EntryKind.PAUSED or kind is EntryKind.OVERSLEPT:
             talk.miss(kind, decode_span(data), now)
             return None
         if asked == seat:
-            if kind is _READ:
+            if kind is EntryKind.READ:
                 self._faults.judge_bytes(seat)
                 is_doubtful = now > talk.deadline.ns and self._judge_lateness(seat, talk, now)
                 effects = side.protocol.feed(Bytes(data, talk.shown(side.clock, now)) if data else Eof())
@@ -312,7 +310,7 @@ class Referee:
                     talk.settle(side.clock, now)
                     return end
             self._faults.judge_death(seat, talk, now)
-        elif self._ponders and kind is _KERNEL:
+        elif self._ponders and kind is EntryKind.KERNEL:
             self._end(asked)  # it runs on, and is judged after this turn
         elif self._ponders and not self._faults.is_too_loud(asked):
             # Parsing it now would delay the reading of the answer.
@@ -322,7 +320,7 @@ class Referee:
         if alarm_at is not None and now >= alarm_at:
             talk.wake()
             end = self._alarm(seat, talk, now)
-        elif now >= talk.over_at + (0 if kind is _EXPIRED else LOOK_GRACE_NS + talk.overslept_ns):
+        elif now >= talk.over_at + (0 if kind is EntryKind.EXPIRED else LOOK_GRACE_NS + talk.overslept_ns):
             end = self._miss_deadline(seat, talk, now)
         if end is not None:
             talk.settle(side.clock, now)
@@ -393,7 +391,7 @@ class Referee:
                 raise TypeError(f"{effect!r} outside a conversation")
 
     def _receive_unrequested(self, happening: Happening) -> None:
-        if happening.kind is _READ and happening.data:
+        if happening.kind is EntryKind.READ and happening.data:
             if self._faults.is_too_loud(happening.seat):
                 self._wire.mute(happening.seat)
                 return

@@ -20,11 +20,6 @@ from judge.referee.transcript import Entry, EntryKind, decode_kernel, decode_mem
 from judge.referee.wire import Happening, Measured, MemoryUse, RanOn, StoppedCpu
 from judge.sandbox.box import ProcessReport
 
-# Faster than the lookup in the class.
-_FAILED, _FROZEN, _LOOKED = EntryKind.FAILED, EntryKind.FROZEN, EntryKind.LOOKED
-_RAN_ON, _STOPPED_CPU, _THAWED, _WROTE = EntryKind.RAN_ON, EntryKind.STOPPED_CPU, EntryKind.THAWED, EntryKind.WROTE
-_READ = EntryKind.READ
-
 _SEEN = frozenset(
     {
         EntryKind.READ,
@@ -116,27 +111,21 @@ class ReplayWire:
 
     def write(self, seat: int, data: bytes) -> None:
         """A folder's path depends on the box, and is not compared."""
-        entry = self._expect(seat, _WROTE)
+        entry = self._expect(seat, EntryKind.WROTE)
         if entry.data != data and _FOLDER.sub(b"", entry.data) != _FOLDER.sub(b"", data):
             raise self._departs(f"the judge would write {data!r:.100}, the record has {entry.data!r:.100}")
 
     def thaw(self, seat: int) -> int:
-        return self._expect(seat, _THAWED).ns
+        return self._expect(seat, EntryKind.THAWED).ns
 
     def freeze(self, seat: int) -> int | None:
-        return decode_memory(self._expect(seat, _FROZEN).data)
+        return decode_memory(self._expect(seat, EntryKind.FROZEN).data)
 
     def await_still(self, seat: int, bound_ns: int) -> RanOn | None:  # noqa: ARG002 the record knows how long it was
-        number = self._next
-        if number < len(self._entries) and self._entries[number].kind is not _RAN_ON:
-            return None
-        return RanOn.decode(self._take().data) if self._is_next(seat, _RAN_ON) else None
+        return RanOn.decode(self._take().data) if self._is_next(seat, EntryKind.RAN_ON) else None
 
     def stopped_cpu(self, seat: int, asked: int) -> int:
-        number = self._next
-        if number < len(self._entries) and self._entries[number].kind is not _STOPPED_CPU:
-            return 0
-        if not self._is_next(seat, _STOPPED_CPU):
+        if not self._is_next(seat, EntryKind.STOPPED_CPU):
             return 0
         used = StoppedCpu.decode(self._entries[self._next].data)
         if used.asked != asked:
@@ -148,7 +137,7 @@ class ReplayWire:
         end = self._next
         while (kind := self._kind_of(end)) in _SEEN:
             end += 1
-        if kind is not _LOOKED:
+        if kind is not EntryKind.LOOKED:
             return ()
         seen = [Happening(e.ns, e.seat, e.kind, e.data) for e in self._entries[self._next : end]]
         self._next = end + 1
@@ -158,7 +147,7 @@ class ReplayWire:
         entry = self._take()
         if entry.kind not in _SEEN:
             raise self._departs(f"the judge would wait, the record has {entry.kind.name}")
-        return tuple.__new__(Happening, entry[:4])  # twice as fast as `Happening`
+        return Happening(*entry[:4])
 
     def measure(self, seat: int) -> Measured:
         return Measured.decode(self._expect(seat, EntryKind.EVIDENCE).data)
@@ -182,11 +171,8 @@ class ReplayWire:
 
     def fail(self, why: str) -> None: ...
 
-    # Frequent: they call `_has` only at the end.
     def _kind_of(self, number: int) -> EntryKind | None:
-        if number >= len(self._entries) and not self._has(number):
-            return None
-        return self._entries[number].kind
+        return self._entries[number].kind if self._has(number) else None
 
     def _is_next(self, seat: int, kind: EntryKind) -> bool:
         return self._kind_of(self._next) is kind and self._entries[self._next].seat == seat
@@ -195,22 +181,15 @@ class ReplayWire:
         return number < len(self._entries)
 
     def _take(self) -> Entry:
-        number = self._next
-        if number >= len(self._entries) and not self._has(number):
+        if not self._has(self._next):
             raise InputError("the record departs from the rules: it ends before the game is over")
-        self._next = number + 1
-        entry = self._entries[number]
-        if entry.kind is _FAILED:
+        entry = self._entries[self._next]
+        self._next += 1
+        if entry.kind is EntryKind.FAILED:
             raise HostError(entry.data.decode(errors="replace"))
         return entry
 
     def _expect(self, seat: int, kind: EntryKind) -> Entry:
-        number = self._next
-        if number < len(self._entries):
-            entry = self._entries[number]
-            if entry.kind is kind and entry.seat == seat:
-                self._next = number + 1
-                return entry
         entry = self._take()
         if entry.kind is not kind or entry.seat != seat:
             raise self._departs(
@@ -227,14 +206,14 @@ def rejoined(entries: Sequence[Entry]) -> list[Entry]:
 
     Their parts share a time, which no other read of the seat has, and alternate between private and public.
     """
-    if not any(entry.private and entry.kind is _READ for entry in entries):
+    if not any(entry.private and entry.kind is EntryKind.READ for entry in entries):
         return list(entries)
     joined: list[Entry] = []
     for entry in entries:
         last = joined[-1] if joined else None
         if (
             last is not None
-            and entry.kind is last.kind is _READ
+            and entry.kind is last.kind is EntryKind.READ
             and (entry.ns, entry.seat) == (last.ns, last.seat)
             and entry.private is not last.private
             and entry.data

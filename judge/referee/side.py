@@ -13,8 +13,6 @@ from judge.referee.transcript import EntryKind, decode_kernel
 from judge.referee.wire import Happening
 from judge.sandbox.box import ProcessReport
 
-_READ, _REPORT, _OOM, _KERNEL = EntryKind.READ, EntryKind.REPORT, EntryKind.OOM, EntryKind.KERNEL
-
 TURNS = (Wait.TURN, Wait.ROW, Wait.PERSON, Wait.SYNC)
 
 MAX_STORED_NOTES = 200
@@ -91,18 +89,18 @@ class Side:
         return self.has_started and not self.is_dead and not self.is_ended
 
     def see(self, kind: EntryKind, data: bytes) -> None:
-        if kind is _READ:
+        if kind is EntryKind.READ:
             count = counted(data, MIN_COUNT_BYTES)
             self.turn_bytes += count
             self.game_bytes += count
             self.stdout_ended = self.stdout_ended or not data
-        elif kind is _REPORT:
+        elif kind is EntryKind.REPORT:
             report = ProcessReport.decode(data)
             if report.kind != "started":
                 self.report = report
-        elif kind is _OOM:
+        elif kind is EntryKind.OOM:
             self.killed_for_memory = True
-        elif kind is _KERNEL:
+        elif kind is EntryKind.KERNEL:
             self.kernel_bytes = decode_kernel(data)
 
     def renew(self) -> None:

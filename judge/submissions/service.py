@@ -17,7 +17,8 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from judge.agents.agents import Agent, AgentManifest
+from judge.agents.agents import Agent
+from judge.agents.manifest import AgentManifest
 from judge.base.durable_files import open_regular
 from judge.base.errors import HostError, InputError, JudgeError, NotReadyError
 from judge.base.locks import lock, try_lock

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
-from judge.agents.agents import MANIFEST, read_manifest
+from judge.agents.manifest import MANIFEST, read_manifest
 from judge.base.resources import IMAGES
 from judge.protocols import protocol_entry
 from judge.referee.policy import Policy

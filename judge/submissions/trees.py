@@ -13,15 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from judge.agents.agents import (
-    INFO,
-    MANIFEST,
-    brains_of,
-    info_words,
-    read_sent_manifest,
-    refuse_misnamed_manifest,
-)
 from judge.agents.builds import AT, SCRIPTS, Build, Sources, build_for
+from judge.agents.foreign import INFO, brains_of, info_words
+from judge.agents.manifest import MANIFEST, read_sent_manifest, refuse_misnamed_manifest
 from judge.base.bookkeeping import is_bookkeeping
 from judge.base.errors import HostError
 from judge.base.text import SENTENCE_CHARACTERS, decode, printable, sentence

@@ -13,7 +13,8 @@ from pathlib import Path
 from rich.console import Console
 from rich.markup import escape
 
-from judge.agents.agents import ME, Agent, AgentManifest, stage_agent
+from judge.agents.agents import ME, Agent, stage_agent
+from judge.agents.manifest import AgentManifest
 from judge.base.errors import HostError, InputError
 from judge.base.text import printable
 from judge.contest.attempts import moves_of

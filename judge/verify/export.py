@@ -21,7 +21,6 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 from judge.base.durable_files import read_bounded
 from judge.base.errors import InputError
-from judge.base.garbage import rarely_collected
 from judge.base.parsing import refuse_ambiguous
 from judge.base.progress import Tracker, untracked
 from judge.base.text import percent
@@ -107,7 +106,6 @@ class VerificationReport:
     """Number of files whose line ends were undone before the verification."""
 
 
-@rarely_collected()
 def verify_export(
     directory: Path,
     public_key: Path | None,

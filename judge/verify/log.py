@@ -16,7 +16,7 @@ from judge.base.errors import InputError
 from judge.contest_games import AttemptState, GameState, PublishedGame, schedule_digest, scheduled_games
 from judge.publish.load import DOCUMENT
 from judge.publish.model import PublishedContest
-from judge.referee.measurements import MAX_MEASURED_VALUE
+from judge.referee.verify import MAX_MEASURED_VALUE
 from judge.store.types import (
     ADMISSIONS_FROZEN,
     ADMISSIONS_REOPENED,

@@ -66,7 +66,7 @@ def crowd(bench: Bench) -> Iterator[Figure]:
     sleeps = seat.model_copy(update={"command": (*seat.command, str(SLEEP_MS))})
     seats = tuple(sleeps.model_copy(update={"name": name}) for name in ("one", "two"))
     specs = [GameSpec(seats=(seats[0], seats[1]), policy=policy, number=n).model_dump_json() for n in range(GAMES)]
-    crew: Crew[Any] = Crew(GAMES, _join, GAMES, fork=True)
+    crew: Crew[Any] = Crew(GAMES, _join, GAMES)
     try:
         # So many games begin on all cores; each goes to the judge's before its first move.
         with everywhere(bench.slot):

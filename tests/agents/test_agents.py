@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from judge.agents.agents import derived_name, fit_name, is_name, read_manifest, stage_agent
+from judge.agents.agents import stage_agent
+from judge.agents.manifest import derived_name, fit_name, is_name, read_manifest
 from judge.agents.program_files import MAX_DEPTH, program_digest
 from judge.base.errors import InputError
 from judge.referee.policy import load_policy
@@ -197,7 +198,7 @@ def test_file_of_the_command_in_another_case_is_named(named: str, sent: str, tmp
     (source / sent).parent.mkdir(exist_ok=True)
     (source / sent).write_text("")
 
-    with pytest.raises(InputError, match=f"there is no {named!r}, but {sent!r}: names differ in case here"):
+    with pytest.raises(InputError, match=f"there is no {named!r}, but {sent!r}: correct one of them"):
         stage_agent(str(source), staging)
 
 
@@ -390,7 +391,7 @@ def test_values_of_options_are_texts_numbers_or_booleans(tmp_path: Path, options
         read_manifest(path)
 
 
-@pytest.mark.parametrize("name", ["agent.toml.txt", "Agent.toml", "AGENT.TOML", "agents.toml", "agent.toml.toml"])
+@pytest.mark.parametrize("name", ["agent.toml.txt", "Agent.toml", "AGENT.TOML"])
 def test_a_manifest_under_nearly_its_name_is_named(name: str, tmp_path: Path, staging: Path) -> None:
     (tmp_path / name).write_text('name = "mine"\ncommand = ["python3", "main.py"]\n')
     (tmp_path / "main.py").write_text("print()\n")
@@ -400,39 +401,15 @@ def test_a_manifest_under_nearly_its_name_is_named(name: str, tmp_path: Path, st
             read()
 
 
-@pytest.mark.parametrize(
-    ("name", "data", "command"),
-    [
-        ("main.py", b"print()", '["python3", "main.py"] and runtime = "python"'),
-        ("mine.jar", b"PK\x03\x04" + bytes(30), '["java", "-jar", "mine.jar"] and runtime = "java"'),
-        ("mine", b"\x7fELF" + bytes(60), '["./mine"] and runtime = "native"'),
-    ],
-)
-def test_the_manifest_that_is_advised_works(
-    name: str, data: bytes, command: str, tmp_path: Path, staging: Path
-) -> None:
-    (tmp_path / name).write_bytes(data)
-    (tmp_path / "notes.txt").write_text("x")
-
-    with pytest.raises(InputError) as caught:
-        stage_agent(str(tmp_path), staging)
-
-    assert f"with command = {command}" in str(caught.value)
-
-
-def test_a_pointer_of_git_lfs_is_no_program(tmp_path: Path, staging: Path) -> None:
-    (tmp_path / "pbrain-mine").write_bytes(b"version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 1\n")
-
-    with pytest.raises(InputError, match="pbrain-mine is a pointer of Git LFS, not the file itself"):
-        stage_agent(str(tmp_path), staging)
-
-
 def test_backslashes_between_directories_are_refused_with_the_word_to_write(tmp_path: Path, staging: Path) -> None:
     (tmp_path / "src").mkdir()
     (tmp_path / "src" / "main.py").write_text("print()\n")
-    for word, shown in (("src\\\\main.py", "src/main.py"), ("src\\bmain.py", "src/bmain.py")):
+    for word, words in (
+        ("src\\\\main.py", "there is no .*, but 'src/main.py'"),
+        ("src\\bmain.py", "between directories write /: 'src/bmain.py"),
+    ):
         (tmp_path / "agent.toml").write_text(f'name = "mine"\ncommand = ["python3", "{word}"]\nruntime = "python"\n')
-        with pytest.raises(InputError, match=f"between directories write /: '?{shown}"):
+        with pytest.raises(InputError, match=words):
             stage_agent(str(tmp_path), staging)
 
 
@@ -440,12 +417,7 @@ def test_backslashes_between_directories_are_refused_with_the_word_to_write(tmp_
     ("command", "words"),
     [
         ('"python3 main.py"', 'command: write a list with a text for each word: command = ["python3", "main.py"]'),
-        ('["./run --fast"]', 'is one word, and no file of that name is there: write command = ["./run", "--fast"]'),
-        ('["~/bot/run"]', "is a place on your computer: name the program relative to this directory"),
-        ('["$HOME/run"]', "is a place on your computer"),
-        ("['C:\\bots\\run.exe']", "is a place on your computer"),
-        ("['\"./run\"']", "its quotes are part of the name"),
-        ('[""]', "its first word is empty"),
+        ('["./run --fast"]', 'no shell reads it, write command = ["./run", "--fast"]'),
     ],
 )
 def test_command_for_a_shell_is_refused_with_the_fix(command: str, words: str, tmp_path: Path, staging: Path) -> None:
@@ -460,29 +432,12 @@ def test_program_with_a_blank_in_its_name_is_taken(tmp_path: Path, staging: Path
     assert ("./my run",) == stage_agent(str(source), staging).manifest.command
 
 
-@pytest.mark.parametrize("key", ["name", "command"])
-def test_key_below_the_options_is_refused_with_its_place(key: str, tmp_path: Path, staging: Path) -> None:
-    lines = {"name": 'name = "mine"', "command": 'command = ["./run"]'}
-    below = lines.pop(key)
-    manifest = "\n".join([*lines.values(), "[options]", below, ""])
-    with pytest.raises(InputError, match=rf"options.{key}: write {key} above the line \[options\]"):
-        stage_agent(str(directory(tmp_path, manifest)), staging)
-
-
 @pytest.mark.parametrize("make", [os.mkfifo, os.mkdir], ids=["FIFO", "directory"])
 def test_manifest_that_is_no_file_is_refused_at_once(make: Callable[[Path], None], tmp_path: Path) -> None:
     make(tmp_path / "agent.toml")
     for read in (read_manifest, lambda path: stage_agent(str(path.parent), tmp_path)):
         with pytest.raises(InputError, match=r"agent\.toml: it is no file"):
             read(tmp_path / "agent.toml")
-
-
-def test_directory_above_the_agent_is_refused_with_the_place_of_its_manifest(tmp_path: Path, staging: Path) -> None:
-    inner = directory(tmp_path / "outer", GOOD)
-    with pytest.raises(InputError, match=r"there is .*/agent/agent\.toml: name its directory"):
-        stage_agent(str(inner.parent), staging)
-    with pytest.raises(InputError, match="describes an agent: name its directory"):
-        stage_agent(str(inner / "agent.toml"), staging)
 
 
 def test_directory_with_an_archive_alone_names_the_archive(tmp_path: Path, staging: Path) -> None:

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from judge.agents.agents import brains_of, stage_agent
+from judge.agents.agents import stage_agent
+from judge.agents.foreign import brains_of
 from judge.agents.programs import ProgramKind, kind_of
 from judge.agents.python_version import python_words
 from judge.base.errors import InputError
@@ -65,7 +66,7 @@ def test_a_program_for_linux_goes_before_one_for_windows(tmp_path: Path, names: 
     [
         ({"Brain.kt": b""}, "Kotlin: no source that is built here (c, c++, clang, rust, java, python, make, cmake, "),
         ({"brain.f90": b"", "readme": b""}, "Fortran: no source that is built here"),
-        ({"bin/gomoku": ELF, "x.txt": b""}, 'command = ["./bin/gomoku"]'),
+        ({"bin/gomoku": ELF, "x.txt": b""}, "programs in it: bin/gomoku"),
         ({"pbrain-x.txt": b"", "x": b""}, "no program called pbrain-"),
     ],
 )

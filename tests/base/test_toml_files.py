@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from judge.agents.agents import read_manifest
+from judge.agents.manifest import read_manifest
 from judge.base.errors import InputError
 from judge.base.toml_files import MAX_BYTES, MAX_KEY_PARTS, parse, read_text
 from judge.contest.plan import load_plan
@@ -104,7 +104,6 @@ def outcome(read: object, path: Path) -> str:
         ("name: 1", "write name = …"),
         ('name = "mine', "a text has no closing quote"),
         ('name = "mine\nauthor = "me"', "a text has no closing quote"),
-        ('name = "a"\nname = "b"', "the key name is defined twice"),
         ("a = 1\rb = 2", "not CR alone"),
         ("\u00a0a = 1", r"the invisible character U+00A0 (NO-BREAK SPACE)"),
         ("a = " + "9" * 5000, "a number of more than 4,300 digits"),

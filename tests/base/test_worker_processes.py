@@ -1,8 +1,5 @@
 """A worker does one task after the other; a task that is killed is lost, and costs no other and no process more."""
 
-import gc
-import mmap
-import multiprocessing
 import os
 import signal
 import socket
@@ -11,14 +8,13 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import closing, suppress
+from contextlib import closing
 from itertools import count
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from judge.base.garbage import exempt, uncollected
 from judge.base.procfs import started_ticks
 from judge.base.worker_processes import MAX_SERIAL_TASKS, Crew, Worker, WorkerLostError, in_parallel, kill, wait
 from tests.forked import start_anew
@@ -34,9 +30,9 @@ def _start_anew(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("multiprocessing.util.spawnv_passfds", start_anew)
 
 
-@pytest.fixture(params=[False, True], ids=["spawned", "forked"])
-def worker(request: pytest.FixtureRequest) -> Iterator[Worker[Any]]:
-    made: Worker[Any] = Worker(fork=request.param)
+@pytest.fixture
+def worker() -> Iterator[Worker[Any]]:
+    made: Worker[Any] = Worker()
     yield made
     made.kill()
 
@@ -83,6 +79,33 @@ def test_a_process_is_prepared_before_its_first_task() -> None:
         assert "prepared" == worker.result()
 
 
+def test_a_process_has_the_environment_of_the_moment_that_it_starts(
+    worker: Worker[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for value in ("one", "other"):
+        monkeypatch.setenv("JUDGE_TEST", value)
+        worker.start(os.getenv, "JUDGE_TEST")
+        assert value == worker.result()
+        worker.kill()
+
+
+def test_files_in_the_current_directory_are_no_modules_of_workers(tmp_path: Path) -> None:
+    for name in ("multiprocessing", "queue", "selectors", "judge"):
+        (tmp_path / f"{name}.py").write_text("raise SystemExit('it was imported')")
+    program = tmp_path / "programs" / "main.py"
+    program.parent.mkdir()
+    program.write_text("""
+import os
+from judge.base.worker_processes import Worker
+if __name__ == "__main__":
+    worker = Worker()
+    worker.start(os.getpid)
+    assert worker.pid == worker.result()
+    worker.close()
+""")
+    subprocess.run([sys.executable, program], cwd=tmp_path, check=True)
+
+
 def open_files() -> list[str]:
     """Where the descriptors of a process lead, without the standard streams."""
     here = Path("/proc/self/fd")
@@ -98,24 +121,8 @@ def test_a_process_holds_no_file_of_its_parent(worker: Worker[Any], tmp_path: Pa
     assert 1 == sum("socket" in file for file in files), files
 
 
-@pytest.mark.slow
-def test_the_next_process_is_forked_while_ended_ones_are_not_reaped_yet() -> None:
-    """Their pipes are closed while the next one starts, and it has the same numbers for its own."""
-    for _ in range(5):
-        ended = [multiprocessing.get_context("fork").Process(target=int) for _ in range(3)]
-        for process in ended:
-            process.start()
-        for process in ended:
-            with suppress(ChildProcessError):  # the start of the next one has reaped it
-                os.waitid(os.P_PID, process.pid or 0, os.WEXITED | os.WNOWAIT)
-        del process, ended
-        with closing(Worker[int](fork=True)) as worker:
-            worker.start(os.getpid)
-            assert worker.pid == worker.result()
-
-
-def test_a_forked_process_ends_with_its_parent_s_signal_handlers_forgotten(tmp_path: Path) -> None:
-    worker: Worker[Any] = Worker(fork=True)
+def test_a_process_has_no_signal_handler_of_its_parent(tmp_path: Path) -> None:
+    worker: Worker[Any] = Worker()
     before = signal.signal(signal.SIGTERM, lambda *_: (tmp_path / "handled").touch())
     try:
         worker.start(time.sleep, 600)
@@ -194,38 +201,6 @@ def test_a_killed_task_is_lost_and_the_next_has_a_new_process(worker: Worker[Any
     assert killed != worker.result()
 
 
-_kept: list[object] = []
-
-
-def _closed_with_objects_of_the_parent() -> list[int]:
-    """The files of this process that are closed when what its parent had is dropped, and garbage is collected."""
-    files = [os.open("/dev/null", os.O_RDONLY) for _ in range(64)]
-    _kept.clear()
-    with exempt():
-        pass
-    gc.collect()
-    return [fd for fd in files if not Path(f"/proc/self/fd/{fd}").exists()]
-
-
-@pytest.mark.parametrize("is_garbage", [True, False], ids=["garbage", "dropped"])
-def test_objects_of_the_parent_close_no_file_of_a_fork(tmp_path: Path, is_garbage: bool) -> None:
-    """A mapping closes its file by number, whoever has the number by then."""
-    (tmp_path / "mapped").write_bytes(bytes(8192))
-    with uncollected(), closing(Worker[list[int]](fork=True)) as worker, (tmp_path / "mapped").open("r+b") as file:
-        for _ in range(8):
-            held: list[object] = [mmap.mmap(file.fileno(), 4096)]
-            if is_garbage:
-                held.append(held)
-            else:
-                _kept.append(held)
-            del held
-        worker.start(_closed_with_objects_of_the_parent)
-
-        assert [] == worker.result()
-    _kept.clear()
-    gc.collect()
-
-
 # --- a crew ----------------------------------------------------------------------------------------------------------
 
 _meeting = threading.Barrier(2)
@@ -236,9 +211,9 @@ def meet() -> int:
     return os.getpid()
 
 
-@pytest.fixture(params=[False, True], ids=["spawned", "forked"])
-def crew(request: pytest.FixtureRequest) -> Iterator[tuple[Worker[Any], Worker[Any]]]:
-    one, two = Crew[Any](2, fork=request.param).workers
+@pytest.fixture
+def crew() -> Iterator[tuple[Worker[Any], Worker[Any]]]:
+    one, two = Crew[Any](2).workers
     yield one, two
     kill([one, two])
 
@@ -249,6 +224,15 @@ def test_the_workers_of_a_crew_work_at_the_same_time_in_one_process(crew: tuple[
             worker.start(meet)
 
         assert 1 == len({worker.result() for worker in crew})
+
+
+def test_a_crew_may_have_more_workers_than_a_process_can_be_given_files_at_once() -> None:
+    workers = Crew[Any](300).workers
+    for worker in workers:
+        worker.start(os.getpid)
+
+    assert 1 == len({worker.result() for worker in workers})
+    kill(workers)
 
 
 def test_a_task_that_fails_leaves_the_others_of_a_crew_alone(crew: tuple[Worker[Any], Worker[Any]]) -> None:
@@ -351,11 +335,11 @@ def test_a_process_does_not_hear_ctrl_c(worker: Worker[Any]) -> None:
     assert before == worker.result()
 
 
-@pytest.mark.parametrize("end", ["os.kill(os.getpid(), 9)", "pass", "worker.close()"])
+@pytest.mark.parametrize("end", ["worker.start(time.sleep, 600); os.kill(os.getpid(), 9)", "pass", "worker.close()"])
 def test_processes_end_with_their_parent(end: str) -> None:
     """However it ends, and whether it closes them or not."""
     program = f"""
-import os
+import os, time
 from judge.base.worker_processes import Worker
 worker = Worker()
 worker.start(os.getpid)

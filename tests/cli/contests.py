@@ -5,7 +5,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ import docker
 from docker.models.containers import Container
 
 from judge.base.owner import directories
-from judge.base.procfs import started_ticks
+from judge.base.procfs import children_of, started_ticks
 from judge.contest.contest import Contest, open_store
 from judge.contest.plan import load_plan
 from tests.cli.brains import write_brain
@@ -89,13 +89,10 @@ def line(process: subprocess.Popen[str]) -> dict[str, Any]:
 
 
 def workers(judge: int) -> list[int]:
-    """The processes that a judge has for its games."""
-    found = []
-    for process in Path("/proc").glob("[0-9]*"):
-        with suppress(OSError):
-            parent = (process / "stat").read_text().rpartition(")")[2].split()[1]
-            if int(parent) == judge:
-                found.append(int(process.name))
+    """The processes that a judge has for its games, and what forks them."""
+    found = children_of(judge)
+    for pid in found:  # grows in the loop
+        found += children_of(pid)
     return found
 
 

@@ -219,7 +219,7 @@ def test_ctrl_c_before_the_first_game_costs_nothing(judge: Judge, tmp_path: Path
     """The worker is starting up, and hears the Ctrl-C of a terminal too."""
     slow_contest(tmp_path / "cup")
     with running(tmp_path, "cup") as process:
-        while len(workers(process.pid)) < 3:  # beside it the recorder of events, and what cleans up after both
+        while len(workers(process.pid)) < 4:  # beside it the recorder of events, what forks both, and what cleans up
             assert process.poll() is None
         os.killpg(process.pid, signal.SIGINT)
         out, err = process.communicate()

@@ -8,8 +8,8 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from judge.agents.agents import read_manifest
 from judge.agents.builds import Kind
+from judge.agents.manifest import read_manifest
 from judge.base.owner import owned_directory
 from judge.host.build_images import build_images
 from judge.sandbox import BoxPolicy

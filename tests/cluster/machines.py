@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from judge.agents.agents import Agent, stage_agent
+from judge.base.procfs import children_of
 from judge.cluster.cluster import Cluster, open_cluster
 from judge.cluster.security import invite, make_keys, parse_address
 from judge.contest.attempts import EndedAttempt, Job
@@ -46,10 +47,10 @@ def until(is_so: Callable[[], bool], what: str | Callable[[], str]) -> None:
 
 
 def children(pid: int) -> list[int]:
-    """The children of a process."""
-    found = []
-    for task in Path(f"/proc/{pid}/task").iterdir():
-        found += [int(word) for word in (task / "children").read_text().split()]
+    """The processes that a process has started, workers among them."""
+    found = children_of(pid)
+    for child in found:  # grows in the loop
+        found += children_of(child)
     return found
 
 

@@ -112,7 +112,7 @@ def pids(slots: LocalExecutor) -> Mapping[str, int]:
 def main() -> None:
     """Play two games that are never let go."""
     house = House(Path(sys.argv[1]))
-    slots = LocalExecutor([Slot()], log=house.folder / "judge.log", fork=True)  # stdout is for what it says
+    slots = LocalExecutor([Slot()], log=house.folder / "judge.log")  # stdout is for what it says
     for name in ("one", "two"):
         slots.start(house.held(name))
     sys.stdout.write(" ".join(map(str, pids(slots).values())) + "\n")

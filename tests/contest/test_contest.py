@@ -46,7 +46,7 @@ games = 2
 @pytest.fixture
 def slots(tmp_path: Path) -> Iterator[LocalExecutor]:
     """Two slots, which must not change what comes of it."""
-    made = LocalExecutor([Slot(), Slot()], log=tmp_path / "judge.log", fork=True)
+    made = LocalExecutor([Slot(), Slot()], log=tmp_path / "judge.log")
     yield made
     made.kill()
     made.close()

@@ -38,7 +38,7 @@ def begin(house: House) -> Iterator[Play]:
     open_slots: list[LocalExecutor] = []
 
     def make(*names: str, slots: int = 1) -> LocalExecutor:
-        found = LocalExecutor([Slot() for _ in range(slots)], log=house.folder / "judge.log", fork=True)
+        found = LocalExecutor([Slot() for _ in range(slots)], log=house.folder / "judge.log")
         open_slots.append(found)
         for name in names:
             found.start(house.held(name))
@@ -128,7 +128,7 @@ def test_no_game_is_made_ready_where_the_judge_has_no_core_for_it() -> None:
 def test_slots_that_share_their_cores_have_one_process(house: House) -> None:
     """And whoever kills it breaks the games of all of them, which can be played again."""
     slot = Slot(cores=(0,), judge_cores=(0,))
-    slots = LocalExecutor([slot, slot], log=house.folder / "judge.log", fork=True, holds_cores=True)
+    slots = LocalExecutor([slot, slot], log=house.folder / "judge.log", holds_cores=True)
     try:
         for name in ("one", "two"):
             slots.start(house.held(name))

@@ -137,7 +137,7 @@ def test_contest_in_containers_is_played_exported_and_verified(tmp_path: Path) -
     planned = load_plan(folder)
     # A host with two cores plays no such contest: here the judge shares a core.
     slot = Slot(tuple(sorted(sum(cores[-2:], ()))), cores[0])
-    with closing(open_store(planned)) as store, closing(LocalExecutor([slot], fork=True)) as executor:
+    with closing(open_store(planned)) as store, closing(LocalExecutor([slot])) as executor:
         contest = begin(store, planned, {})
         assert StopReason.FINISHED is contest.runner(executor).run(lambda _: None)
         key = make_key(tmp_path / "organiser.key")

@@ -38,7 +38,7 @@ class Cup:
         self.policy = load_policy("gomocup-standard", ["clock.turn_ms=2000"])
         self.store = Store(f"sqlite:///{folder / 'cup.db'}")
         self.files = Files(folder / "files")
-        self.slots: LocalExecutor = LocalExecutor([Slot() for _ in range(slots)], log=folder / "judge.log", fork=True)
+        self.slots: LocalExecutor = LocalExecutor([Slot() for _ in range(slots)], log=folder / "judge.log")
         names = ("one", "two", "three")
         self.store.create("cup", "{}", [EntryRow(name, number, "{}") for number, name in enumerate(names, 1)])
 

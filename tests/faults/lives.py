@@ -5,6 +5,7 @@ take no longer than what they play. What it says: `born PID`, `ended` for each g
 where no judge logs: a judge that is killed in the middle of a line of its log would hide the line that comes after.
 """
 
+import atexit
 import os
 import signal
 import sys
@@ -84,7 +85,7 @@ def live(folder: Path) -> str:
     with closing(open_store(planned)) as store, leased(store, planned.name):
         contest = begin_in_processes(store, planned)
         contest.enter_passed = enter_passed
-        executor = LocalExecutor([Slot(), Slot()], fork=True)
+        executor = LocalExecutor([Slot(), Slot()])
         try:
             stop = contest.runner(executor).run(lambda _: say("ended"))
         finally:
@@ -130,6 +131,7 @@ def _in_a_fork(work: Callable[[], None]) -> None:
         except BaseException:  # noqa: BLE001 nothing of it may come back into the process that forks
             traceback.print_exc()
         finally:
+            atexit._run_exitfuncs()  # as at the end of a command
             os._exit(code)
     _, status = os.waitpid(child, 0)
     say(f"dead {os.waitstatus_to_exitcode(status)}")

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from judge.agents.agents import read_manifest
+from judge.agents.manifest import read_manifest
 from judge.base.errors import InputError
 from tests.cli.brains import write_brain
 from tests.cli.conftest import Judge

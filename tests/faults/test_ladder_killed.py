@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from judge.agents.agents import AgentManifest
+from judge.agents.manifest import AgentManifest
 from judge.agents.program_files import program_digest
 from judge.cli.submit import open_intake
 from judge.contest.contest import Contest, open_store

@@ -423,16 +423,11 @@ class RecorderProcess:
     """The recorder process of a contest, restarted if it dies. Games continue without it."""
 
     def __init__(self, planned: Planned) -> None:
-        """Fork a process that waits for `start`. Raises HostError if the disk is full.
-
-        The store must be closed: SQLite does not survive a fork.
-        """
+        """Raises HostError if the disk is full."""
         self._planned = planned
         self._directory = ExitStack()
         self.address = self._directory.enter_context(owned_directory()) / "recorder"
-        self._worker: Worker[Any] = Worker(fork=True)
-        self._worker.start(os.getpid)
-        self._worker.result()
+        self._worker: Worker[Any] = Worker()
         self._restart_at = 0.0
 
     def start(self) -> None:
@@ -446,7 +441,6 @@ class RecorderProcess:
             why = str(self._worker.exception())
             log.warning("the recorder of events has ended; it is started again", why=why)
             self._worker.kill()
-            self._worker = Worker()  # no fork: the store is open
             try:
                 self.start()
             except (OSError, RuntimeError) as error:  # no process or thread; the next call tries again

@@ -1,8 +1,8 @@
 """Board views and steps of five-in-a-row games."""
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
-from threading import local
 
 from judge.base.errors import InputError
 from judge.games.gomoku import Gomoku
@@ -13,41 +13,31 @@ from judge.records.gomoku.record import FiveRecord
 from judge.records.steps import ReplayStep, Stepped
 from judge.records.views import BoardView, Mark, Surface, Token
 
-_LINES = Surface.LINES
-
 
 def stones_view(game: Gomoku) -> BoardView:
     """Numbered stones; winning row and offered fifth stones are marked."""
     marks = {**dict.fromkeys(game.offers, Mark.OFFER), **_winning_row(game)}
-    stones, black = game.stones, game.black
-    extended, tokens = _tokens_of_game(stones)
-    view = _view(game.width, game.height, stones, tokens, game.dead, (black, 1 - black), marks)
-    if view.tokens is tokens:
-        view.extended = extended
-    return view
+    return _view(game.width, game.height, game.stones, game.dead, (game.black, 1 - game.black), marks)
 
 
 def bare_stones_view(width: int, height: int, stones: Sequence[Placed]) -> BoardView:
     """Stones in play order, without rules."""
-    return _view(width, height, stones, _tokens(stones, {}), (), SEATS, {})
+    return _view(width, height, stones, (), SEATS, {})
 
 
 def _view(
     width: int,
     height: int,
     stones: Sequence[Placed],
-    tokens: dict[Square, Token],
     dead: Collection[Square],
     seats: tuple[int, int],
     marks: Mapping[Square, Mark],
 ) -> BoardView:
-    if dead:
-        tokens = tokens.copy()
+    tokens = {(x, y): _stone(colour, number) for number, (x, y, colour) in enumerate(stones, 1)}
     for square in dead:
-        stone = tokens[square]
-        tokens[square] = Token(stone.side, stone.number, is_dead=True)
+        tokens[square] = replace(tokens[square], is_dead=True)
     return BoardView(
-        _LINES,
+        Surface.LINES,
         *_labels(width, height),
         tokens,
         (COLOURS[0], COLOURS[1]),
@@ -57,41 +47,12 @@ def _view(
     )
 
 
-_last_game = local()
-
-
-def _tokens_of_game(stones: Sequence[Placed]) -> tuple[dict[Square, Token], dict[Square, Token]]:
-    """A game only adds stones, so the next position extends the last one."""
-    last, known = getattr(_last_game, "known", (None, {}))
-    extended: dict[Square, Token] = known if last is stones else {}
-    tokens = _tokens(stones, extended.copy())
-    _last_game.known = stones, tokens
-    return extended, tokens
-
-
-def _tokens(stones: Sequence[Placed], first: dict[Square, Token]) -> dict[Square, Token]:
-    live = _live_stones(len(stones) | 63)
-    for number in range(len(first), len(stones)):
-        x, y, colour = stones[number]
-        first[x, y] = live[colour][number + 1]
-    return first
+_stone = lru_cache(maxsize=4096)(Token)
 
 
 @lru_cache(maxsize=64)
 def _labels(width: int, height: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
     return tuple(square_name(x, 0)[:-1] for x in range(width)), tuple(str(y + 1) for y in range(height))
-
-
-@lru_cache(maxsize=64)
-def _live_stones(most: int) -> tuple[Sequence[Token], Sequence[Token]]:
-    if most <= 63:
-        black, white = ([Token(colour, number) for number in range(most + 1)] for colour in (0, 1))
-        return black, white
-    fewer = _live_stones(most - 64)
-    black, white = (
-        [*fewer[colour], *(Token(colour, number) for number in range(most - 63, most + 1))] for colour in (0, 1)
-    )
-    return black, white
 
 
 def _winning_row(game: Gomoku) -> Mapping[Square, Mark]:

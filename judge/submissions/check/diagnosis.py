@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from shlex import quote as quoted
 
-from judge.agents.agents import MANIFEST, MONO
+from judge.agents.foreign import MONO
+from judge.agents.manifest import MANIFEST
 from judge.agents.program_files import folded, similar_path
 from judge.agents.programs import is_dll, is_dotnet
 from judge.agents.python_version import first_line

@@ -8,7 +8,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from judge.agents.agents import WINE, Agent, stage_agent
+from judge.agents.agents import Agent, stage_agent
+from judge.agents.foreign import WINE
 from judge.agents.programs import has_window
 from judge.base.errors import HostError, InputError, JudgeError
 from judge.base.text import decode, printable_lines

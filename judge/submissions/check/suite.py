@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from pathlib import Path
 
 import judge
-from judge.agents.agents import Agent, AgentManifest
+from judge.agents.agents import Agent
+from judge.agents.manifest import AgentManifest
 from judge.base.durable_files import write_durably
 from judge.base.errors import InputError
 from judge.base.text import file_word, mib, quote, sentence

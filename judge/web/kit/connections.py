@@ -19,6 +19,7 @@ from judge.base.descriptors import watchable_descriptors
 from judge.base.errors import InputError
 from judge.base.logs import get_logger
 from judge.base.scheduling import lower_priority
+from judge.base.worker_processes import start_fork_server
 from judge.submissions.intake import IntakePolicy
 from judge.web.kit.clients import ClientLimits, IsOrganiser
 from judge.web.kit.middleware import CONNECTION, Asgi, longest_s
@@ -230,6 +231,7 @@ def serve_app(
     if allowed != Rooms.wanted(limits):
         numbers = allowed._asdict()
         get_logger().warning("the limit of files lowers the number of requests and streams at once", **numbers)
+    start_fork_server()  # its workers have the normal priority
     lower_priority()  # threads started earlier keep their priority
     server.run(sockets=[listener])
 

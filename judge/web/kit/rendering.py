@@ -196,7 +196,6 @@ async def _shielded(task: "asyncio.Task[Rendered]") -> Rendered:
 
 
 async def _write_in_process(task: RecordTask, path: Path) -> None:
-    # Started by the thread of the event loop: a child dies with the thread that started it.
     worker: Worker[None] = Worker(_prepare)
     try:
         worker.start(write_result, task, path)

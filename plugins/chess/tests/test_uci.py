@@ -13,7 +13,7 @@ from judge_chess.rules import ChooseMove
 from judge_chess.uci import Uci
 
 from judge.agents.agents import Agent as StagedAgent
-from judge.agents.agents import AgentManifest
+from judge.agents.manifest import AgentManifest
 from judge.base.errors import InputError
 from judge.games.types import Verdict
 from judge.protocols import new_protocol

@@ -290,9 +290,8 @@ def await_end(pid: int) -> None:
             os.close(handle)
 
 
-@pytest.mark.parametrize("fork", [True, *of_evidence(False)])
-def test_a_worker_that_ends_leaves_nothing(program: Path, native: None, fork: bool) -> None:
-    worker: Worker[int] = Worker(fork=fork)
+def test_a_worker_that_ends_leaves_nothing(program: Path, native: None) -> None:
+    worker: Worker[int] = Worker()
     worker.start(play, program, "end")
     pid = worker.result()
     with closing(Engine(PATIENCE_S)) as engine:

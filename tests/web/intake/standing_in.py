@@ -11,7 +11,8 @@ import signal
 import time
 from pathlib import Path
 
-from judge.agents.agents import Agent, AgentManifest
+from judge.agents.agents import Agent
+from judge.agents.manifest import AgentManifest
 from judge.base.errors import HostError
 from judge.base.locks import lock
 from judge.referee.policy import Policy

@@ -13,6 +13,7 @@ import pytest
 from sqlalchemy import create_engine, text
 
 from judge.base.errors import StoreLostError
+from judge.base.procfs import children_of
 from judge.base.worker_processes import Worker, wait
 from judge.sandbox.machine.cores import CoreLocks
 from judge.store.submissions import Register
@@ -62,8 +63,10 @@ def test_submission_processed_during_a_kill_is_processed_again(tmp_path: Path) -
 
 def children(pid: int) -> list[int]:
     """The processes that a process has started, workers among them."""
-    text = "".join(p.read_text() for p in Path(f"/proc/{pid}/task").glob("*/children"))
-    return [int(word) for word in text.split()]
+    found = children_of(pid)
+    for child in found:  # grows in the loop
+        found += children_of(child)
+    return found
 
 
 def is_dead(pid: int) -> bool:

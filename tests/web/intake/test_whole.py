@@ -84,7 +84,7 @@ def test_archive_becomes_an_agent_or_reports_why_not(tmp_path: Path) -> None:
         assert "refused" == ended(ada, bad)["state"]
         # Requests wait for games; the clocks of a check do not.
         nice = partial(os.getpriority, os.PRIO_PROCESS)
-        checkers = children_of(service.process.pid)
+        checkers = [pid for server in children_of(service.process.pid) for pid in children_of(server)]
         assert SERVICE_NICENESS == nice(service.process.pid)
         assert nice(0) == min(map(nice, checkers))
         report = CheckReport.model_validate(ada.get(f"/submissions/{bad}/report").json())
