@@ -46,7 +46,10 @@ def write(part: str, kind: str, texts: Texts) -> None:
 def pack(folder: Path) -> dict[str, str]:
     """The files of a folder by their paths, with SQLite databases as SQL."""
     files = sorted(path for path in folder.rglob("*") if path.is_file() and not path.name.endswith(("-wal", "-shm")))
-    return {path.relative_to(folder).as_posix(): _sql(path) if path.suffix == ".db" else text_of(path.read_bytes()) for path in files}
+    return {
+        path.relative_to(folder).as_posix(): _sql(path) if path.suffix == ".db" else text_of(path.read_bytes())
+        for path in files
+    }
 
 
 def unpack(texts: Texts, folder: Path) -> None:
@@ -88,7 +91,9 @@ def _sql(path: Path) -> str:
     with closing(sqlite3.connect(path)) as database:
         lines = list(database.iterdump())
     # SQLAlchemy creates the indexes of a table in any order.
-    return "\n".join(sorted(lines, key=lambda line: (line == "COMMIT;", line if line.startswith("CREATE INDEX") else "")))
+    return "\n".join(
+        sorted(lines, key=lambda line: (line == "COMMIT;", line if line.startswith("CREATE INDEX") else ""))
+    )
 
 
 def _bytes_of(text: str) -> bytes:

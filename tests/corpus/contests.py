@@ -1,5 +1,6 @@
 """What is computed from a contest: tables, export with pages, and what the verifier finds in each forgery of it."""
 
+import json
 import random
 import re
 import shutil
@@ -11,11 +12,15 @@ from unittest.mock import patch
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
+from judge.api import contest
 from judge.base.errors import InputError
 from judge.cup.verify import verify_cup
+from judge.store.types import EVENTS
+from judge.tournament.formats import FORMATS
 from judge.verify.export import verify_export
 from tests.corpus.archive import Texts, pack, unpack
 from tests.corpus.commands import printed
+from tests.corpus.records import plain
 from tests.publish.public import Public
 from tests.verify import test_corpus as changes
 from tests.verify import test_cups as cups
@@ -25,31 +30,60 @@ from tests.verify.forgeries import FORGERIES, Forgery
 KEY = Ed25519PrivateKey.from_private_bytes(bytes(32))
 OTHER_KEY = Ed25519PrivateKey.from_private_bytes(bytes(31) + b"1")
 
+IN_EVERY_LANGUAGE = "contest-incidents"
+"""Other contests have pages in English only."""
+
 PRODUCT = (".css", ".js", ".mjs")
 """Files of a site that do not depend on its contest."""
 
+_AGO = re.compile(r" *\d+ (h \d+ )?min ago")
 _MANIFEST = re.compile(r"(manifest|announced) +[0-9a-f]{64}")
 
 
-def contest_texts(source: Texts) -> Iterator[tuple[str, str]]:
+def contest_texts(part: str, source: Texts) -> Iterator[tuple[str, str]]:
     """Each text that is computed from a contest; the current folder is empty."""
     folder, public = Path("contest"), Path("public")
     unpack(source, folder)
     is_cup = "cup.toml" in source
     group = "cup" if is_cup else "contest"
     for words in ("status", "standings") if is_cup else ("status", "standings", "crosstable", "log"):
-        yield f"{group} {words}", printed(group, words, str(folder))
+        yield f"{group} {words}", _AGO.sub("TIME ago", printed(group, words, str(folder)))
         yield f"{group} {words} --json", printed(group, words, str(folder), "--json")
-    yield "export", printed(group, "export", str(public), str(folder), "--private", "private", "--language", "en")
+    languages = () if part == IN_EVERY_LANGUAGE else ("--language", "en")
+    export = (group, "export", str(public), str(folder), "--private", "private", *languages)
+    yield "export", _MANIFEST.sub(r"\1 DIGEST", printed(*export))
     if not public.exists():
         return
+    if not is_cup:
+        yield "api standings", json.dumps(plain(contest(folder).standings()))
     for part in (public, Path("private")):
         for name, text in pack(part).items():
             if not name.endswith((*PRODUCT, "manifest.json", "manifest.sig")):
                 yield f"{part}/{name}", text
     yield "files", "\n".join(pack(public))
+    yield "features", "\n".join(sorted(_features(public)))
     key = ("--key", str(public / "organiser.pem"))
     yield "verify", _MANIFEST.sub(r"\1 DIGEST", printed(group, "verify", str(public), *key))
+
+
+def _features(public: Path) -> Iterator[str]:
+    for path in public.glob("**/contest.json"):
+        yield f"tournament: {json.loads(path.read_bytes())['format']['name']}"
+        yield from {f"event: {line['event']}" for line in json.loads((path.parent / "data/journal.json").read_bytes())}
+
+
+NOT_REACHED = {"event: processing"}
+"""It is only the state of a submission."""
+
+
+def wanted() -> set[str]:
+    """What the contests have to reach, by the lists of the code and of the tests."""
+    return {
+        *(f"event: {event}" for event in EVENTS),
+        *(f"tournament: {name}" for name in FORMATS),
+        *(f"forgery: {kind}" for kind in FORGERIES),
+        *(f"forgery: {case['name']}" for case in changes.CASES),
+    } - NOT_REACHED
 
 
 # --- forgeries -------------------------------------------------------------------------------------------------------

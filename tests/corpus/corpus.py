@@ -20,7 +20,7 @@ def texts(part: str) -> dict[str, str]:
     source = read(part, SOURCE)
     with TemporaryDirectory() as folder, chdir(folder), patch("judge.__version__", VERSION):
         if part.startswith("contest-"):
-            return {**dict(contest_texts(source)), **dict(forgery_texts(part, Path(folder)))}
+            return {**dict(contest_texts(part, source)), **dict(forgery_texts(part, Path(folder)))}
         found = {}
         for number, (record, text) in enumerate(source.items()):
             place = Path(str(number))

@@ -1,10 +1,11 @@
 """Plays the records of the corpus again: most are games that other tests play between scripts."""
 
+import json
 import random
 import re
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import replace
 from functools import partial
 from itertools import count
@@ -16,9 +17,13 @@ from unittest.mock import patch
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
+from judge.agents.agents import AgentManifest
 from judge.base.errors import InputError
 from judge.catalog.files import steps_of
+from judge.cli.submit import open_intake
 from judge.contest.orders import disqualify, end_season, freeze_admissions, pause, reopen_admissions, resume, void
+from judge.contest.plan import load_plan
+from judge.contest_games import ScheduledGame
 from judge.protocols import protocol_entry
 from judge.referee.blame import Cause, judge_failure
 from judge.referee.make_record import Circumstances, RefereedGame, record_of
@@ -29,6 +34,18 @@ from judge.referee.verify import verify
 from judge.referee.wire import Measured
 from judge.sandbox.box import Readings
 from judge.store.contests import Store
+from judge.store.types import (
+    BEGINS,
+    CLOSED,
+    NOT_ENTERED,
+    OPENED,
+    RATED,
+    SET_ASIDE,
+    WINDOW,
+    WORKER,
+    ProcessingResult,
+    Upload,
+)
 from judge.testing import ScriptedGame, World, dies, scripted_seats
 from judge.transparency.keys import make_key
 from tests.contests import (
@@ -59,6 +76,9 @@ RECORDS, OF_PART = 200, 20
 MAX_BYTES = 60_000
 """Of a record."""
 
+MANY_PLIES = 40
+"""A longer game is no better."""
+
 PLAYED_BY = ("referee", "records", "conformance", "games")
 """Folders whose tests play games between scripts."""
 
@@ -67,12 +87,14 @@ def record_parts() -> dict[str, dict[str, str]]:
     """Sources of records, in the order of what each adds: the first part reaches most."""
     pool = {name: file for name, file in _candidates() if _is_sound(file)}
     reached = {name: features(file) | _shape(file) for name, file in pool.items()}
-    sizes = {name: len(file.to_json()) for name, file in pool.items()}
+    plies = {name: min(len(file.record.plies), MANY_PLIES) for name, file in pool.items()}
     asked, missing = wanted(), set().union(*reached.values())
     chosen: list[str] = []
     while len(chosen) < RECORDS:
         left = [name for name in pool if name not in chosen]
-        best = max(left, key=lambda name: (len(reached[name] & missing & asked), len(reached[name] & missing), -sizes[name]))
+        best = max(
+            left, key=lambda name: (len(reached[name] & missing & asked), len(reached[name] & missing), plies[name])
+        )
         missing = missing - reached[best] or set().union(*reached.values())
         chosen.append(best)
     return {
@@ -237,7 +259,9 @@ RECIPES: Mapping[str, Recipe] = {
     "double-round-robin-disqualified": Recipe(
         "disqualified", form='name = "double-round-robin"\ngames = 1', happens=ordering
     ),
-    "sprt": Recipe("sprt", PAIR, 'name = "sprt"\ngames = 10\nrounds = 2\ntest = { elo0 = 0, elo1 = 2, model = "normalized" }'),
+    "sprt": Recipe(
+        "sprt", PAIR, 'name = "sprt"\ngames = 10\nrounds = 2\ntest = { elo0 = 0, elo1 = 2, model = "normalized" }'
+    ),
     "round-robin-running": Recipe("running", happens=lambda cup: cup.play(7, void=[2])),
     "ladder-running": JOINING,
     "ladder-ended": replace(VERSIONS, name="ended", happens=ending_early),
@@ -248,6 +272,7 @@ def contest_parts() -> dict[str, dict[str, str]]:
     """Sources of contests: their folders, with the organiser's key."""
     makers: dict[str, Callable[[Path], None]] = {
         **{name: partial(_play, recipe) for name, recipe in RECIPES.items()},
+        "incidents": _play_incidents,
         "announced": _announce,
         "cup": _play_cup,
     }
@@ -269,15 +294,87 @@ def _play(recipe: Recipe, folder: Path) -> None:
     make_key(folder / "organiser.key")
 
 
+def submissions(folder: Path) -> None:
+    """What happens to submissions between the announcement of a contest and its beginning."""
+    with closing(open_intake(folder).register()) as register:
+        for number, author in enumerate(("ada", "eve", "ida", "kim", "lea", "ute"), 1):
+            taken = register.receive(Upload(author, f"{author}s", f"{author}.zip", f"{number}" * 64, 1), worker="w")
+            if author == "lea":
+                register.fail(taken.id, taken.attempt, "the Engine was gone", allowed=1)
+            elif author != "ute":
+                refusal = "it has no agent.toml" if author == "ida" else ""
+                agent = AgentManifest(name=f"{author}s", command=("./a",), author=author).model_dump(mode="json")
+                described = json.dumps({"manifest": agent, "program": "1" * 64, "executables": []})
+                result = ProcessingResult(refusal, f"{author}s", f"{number}" * 64, described, None, None)
+                register.finish(taken.id, taken.attempt, result)
+        register.refuse(2, "Olga", "not its author's program")
+        register.approve(2, "Olga", "it is")
+        register.withdraw(4, "kim", "by the author")
+        register.note_settings("about: A cup -> A small cup: it is small")
+        register.admit_late(order("admit", "the mail server was down", "zoe"))
+    with closing(Store(load_plan(folder / "contest.toml").store_url)) as store:
+        moment = "2013-03-02 18:00:00 UTC"
+        for event, text in (
+            (WINDOW, f"submissions open at {moment}, close at {moment}; the contest starts at {moment}"),
+            *((event, moment) for event in (OPENED, CLOSED, BEGINS)),
+        ):
+            store.log_once("spring-cup", event, text, "judge")
+
+
+def incidents(cup: Cup) -> None:
+    """Attempts that are abandoned or too late, a game that is set aside, and one after which the contest stops."""
+    store, name = cup.store, cup.contest.name
+    cup.play(1)
+    for event, text in (
+        (WORKER, "worker-1 has joined"),
+        ("folders", "exported to folders: 2 states"),
+        ("images", "built anew since the start: native"),
+        ("ratings", "the agents start from their ratings in last-year"),
+        (NOT_ENTERED, "zoes: its name is taken"),
+        (RATED, "anna: 1720 Elo, standard error 30"),
+    ):
+        store.remark(name, event, text)
+    for why, is_set_aside in (("a disk was full", True), ("the Engine was gone", False)):
+        first, second = (_issued(cup, why) for _ in range(2))
+        store.void(first.id, first.attempt, why, None, allowed=1)
+        store.void(second.id, second.attempt, why, None, allowed=1)
+        if is_set_aside:
+            store.remark(name, SET_ASIDE, f"void 1 times in a row: {why}", second.id)
+        else:
+            store.set_state(name, "stopped", f"{second.first} - {second.second}: void 1 times in a row: {why}")
+            store.set_state(name, "open", why)
+        store.release(name, why)
+    cup.play()
+
+
+def _issued(cup: Cup, why: str) -> ScheduledGame:
+    """The next game; its attempt is abandoned if another one runs."""
+    name = cup.contest.name
+    cup.store.roll_back(name, why)
+    issued = cup.store.issue(name, "here", cup.contest.alone)
+    assert issued is not None
+    return issued
+
+
+def _play_incidents(folder: Path, copy: Path | None = None) -> None:
+    """A contest with submissions and incidents; `copy`: of its folder before it begins."""
+
+    def between(_store: Store) -> None:
+        submissions(folder)
+        if copy is not None:
+            shutil.copytree(folder, copy, dirs_exist_ok=True)
+        with closing(open_intake(folder).register()) as register:
+            for number in (1, 2):
+                register.withdraw(number, "Olga", "neither plays")
+
+    with steady_clock(), Cup(folder, PAIR, 'name = "round-robin"\ngames = 6', drawn=between) as cup:
+        incidents(cup)
+    make_key((copy or folder) / "organiser.key")
+
+
 def _announce(folder: Path) -> None:
-    """A contest between its announcement and its beginning, with a submission."""
-    with TemporaryDirectory() as place, steady_clock():
-
-        def copy(_store: Store) -> None:
-            shutil.copytree(place, folder, dirs_exist_ok=True)
-
-        Cup(Path(place), PAIR, drawn=copy).close()
-    make_key(folder / "organiser.key")
+    with TemporaryDirectory() as place:
+        _play_incidents(Path(place), folder)
 
 
 def _play_cup(folder: Path) -> None:

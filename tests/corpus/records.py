@@ -35,7 +35,7 @@ def record_texts(text: str) -> Iterator[tuple[str, str]]:
     yield "verify", printed("verify", GAME)
     yield "show", printed("show", GAME)
     yield "evidence", printed("show", GAME, "--evidence")
-    yield "api verify", json.dumps(_plain(verify(Path(GAME))))
+    yield "api verify", json.dumps(plain(verify(Path(GAME))))
     steps = show(Path(GAME))
     yield "api show", "\n".join(_step_lines(steps.steps, [steps.title, steps.names, steps.result, steps.problem]))
     for ply in sorted({len(steps.steps) // 2, len(steps.steps) - 1}):
@@ -151,7 +151,9 @@ def wanted() -> set[str]:
     games, protocols = (
         [point.name for point in entry_points(group=group) if point.value.startswith("judge.")] for group in GROUPS
     )
-    policies = [name + variant for name in policy_names() for variant in ("", *(f":{each}" for each in variants_of(name)))]
+    policies = [
+        name + variant for name in policy_names() for variant in ("", *(f":{each}" for each in variants_of(name)))
+    ]
     formats = [form for name in games if (found := game_entry(name).formats()) for form in found.by_name]
     return {
         *row_labels(),
@@ -176,9 +178,9 @@ def _step_lines(steps: Sequence[ReplayStep], head: object) -> Iterator[str]:
     """The first and the last step whole; the others with the tokens that changed."""
     yield json.dumps(head)
     for number, step in enumerate(steps):
-        line = _plain(step)
+        line = plain(step)
         if 0 < number < len(steps) - 1:
-            before = _plain(steps[number - 1].view.tokens)
+            before = plain(steps[number - 1].view.tokens)
             tokens = line["view"]["tokens"]
             line["view"] = {
                 "caption": step.view.caption,
@@ -189,13 +191,14 @@ def _step_lines(steps: Sequence[ReplayStep], head: object) -> Iterator[str]:
         yield json.dumps(line)
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
+    """A value of the API as JSON has it."""
     if isinstance(value, BaseModel):
         return value.model_dump(mode="json")
     if is_dataclass(value):
-        return {each.name: _plain(getattr(value, each.name)) for each in fields(value) if each.repr}
+        return {each.name: plain(getattr(value, each.name)) for each in fields(value) if each.repr}
     if isinstance(value, Mapping):
-        return {str(key): _plain(each) for key, each in value.items()}
+        return {str(key): plain(each) for key, each in value.items()}
     if isinstance(value, frozenset):
-        return sorted(map(_plain, value))
-    return [_plain(each) for each in value] if isinstance(value, list | tuple) else value
+        return sorted(map(plain, value))
+    return [plain(each) for each in value] if isinstance(value, list | tuple) else value
