@@ -1,5 +1,6 @@
-"""Archives of the corpus: JSON compressed by xz, which maps names to texts. A source has what was played, a text what is
-computed from it.
+"""Archives of the corpus: JSON compressed by xz, which maps names to texts.
+
+A source has what was played, and a text what is computed from it.
 """
 
 import base64

@@ -36,7 +36,7 @@ IN_EVERY_LANGUAGE = "contest-incidents"
 PRODUCT = (".css", ".js", ".mjs")
 """Files of a site that do not depend on its contest."""
 
-_AGO = re.compile(r" *\d+ (h \d+ )?min ago")
+_AGO = re.compile(r"\d+ [a-z]+( \d+ [a-z]+)? ago")
 _MANIFEST = re.compile(r"(manifest|announced) +[0-9a-f]{64}")
 
 
@@ -47,7 +47,7 @@ def contest_texts(part: str, source: Texts) -> Iterator[tuple[str, str]]:
     is_cup = "cup.toml" in source
     group = "cup" if is_cup else "contest"
     for words in ("status", "standings") if is_cup else ("status", "standings", "crosstable", "log"):
-        yield f"{group} {words}", _AGO.sub("TIME ago", printed(group, words, str(folder)))
+        yield f"{group} {words}", _without_now(printed(group, words, str(folder)))
         yield f"{group} {words} --json", printed(group, words, str(folder), "--json")
     languages = () if part == IN_EVERY_LANGUAGE else ("--language", "en")
     export = (group, "export", str(public), str(folder), "--private", "private", *languages)
@@ -56,14 +56,19 @@ def contest_texts(part: str, source: Texts) -> Iterator[tuple[str, str]]:
         return
     if not is_cup:
         yield "api standings", json.dumps(plain(contest(folder).standings()))
-    for part in (public, Path("private")):
-        for name, text in pack(part).items():
+    for place in (public, Path("private")):
+        for name, text in pack(place).items():
             if not name.endswith((*PRODUCT, "manifest.json", "manifest.sig")):
-                yield f"{part}/{name}", text
+                yield f"{place}/{name}", text
     yield "files", "\n".join(pack(public))
     yield "features", "\n".join(sorted(_features(public)))
     key = ("--key", str(public / "organiser.pem"))
     yield "verify", _MANIFEST.sub(r"\1 DIGEST", printed(group, "verify", str(public), *key))
+
+
+def _without_now(text: str) -> str:
+    """A table without the time since the last game, on which the width of its columns depends."""
+    return re.sub(" +", " ", _AGO.sub("TIME ago", text)) if _AGO.search(text) else text
 
 
 def _features(public: Path) -> Iterator[str]:
@@ -111,10 +116,10 @@ def forgery_texts(part: str, folder: Path) -> Iterator[tuple[str, str]]:
 
 def _forgeries(part: str) -> Iterator[tuple[str, Forge]]:
     if part == "contest-cup":
-        yield from ((how.__name__, partial(_forge_cup, how, is_signed)) for how, is_signed in cups.CUP_FORGERIES)
-        yield from ((how.__name__, partial(_forge_cup, how, True)) for how in cups.ANNOUNCEMENT_FORGERIES)
+        for how, is_signed in (*cups.CUP_FORGERIES, *((how, True) for how in cups.ANNOUNCEMENT_FORGERIES)):
+            yield f"{how.__name__}, {'signed' if is_signed else 'not signed'}", partial(_forge_cup, how, is_signed)
         for kind in cups.OF_LEAGUE:
-            yield f"of a league: {kind}", partial(_forge_cup, partial(_forge_league, kind), True)
+            yield f"of a league: {kind}", partial(_forge_cup, partial(cups.CupForger.forge_league, kind=kind), True)
     if part == "contest-logged":
         yield from ((case["name"], partial(_change, case)) for case in changes.CASES)
     for kind, forgery in FORGERIES.items():
@@ -137,13 +142,9 @@ def _change(case: dict[str, Any], public: Public, folder: Path) -> Problems:
     return verify_export(copy.directory, copy.public_key).problems
 
 
-def _forge_cup(how: Callable[[cups.CupForger], None], is_signed: bool, public: Public, folder: Path) -> Problems:
+def _forge_cup(how: Callable[[cups.CupForger], object], is_signed: bool, public: Public, folder: Path) -> Problems:
     forger = cups.CupForger(public, folder)
     how(forger)
     if is_signed:
         forger.sign()
     return verify_cup(forger.directory, public.public_key).problems
-
-
-def _forge_league(kind: str, forger: cups.CupForger) -> None:
-    forger.forge_league(kind)

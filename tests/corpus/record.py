@@ -48,17 +48,7 @@ from judge.store.types import (
 )
 from judge.testing import ScriptedGame, World, dies, scripted_seats
 from judge.transparency.keys import make_key
-from tests.contests import (
-    JOINING,
-    LATE_AND_WITHDRAWN,
-    LOGGED,
-    PAIR,
-    ROUND_ROBIN,
-    VERSIONS,
-    WITHDRAWN,
-    Recipe,
-    with_a_new_version,
-)
+from tests import contests
 from tests.corpus.archive import pack
 from tests.corpus.contests import KEY
 from tests.corpus.records import features, wanted
@@ -130,11 +120,11 @@ def _candidates() -> Iterator[tuple[str, RecordFile]]:
     yield from games.items()
     for name, file in games.items():
         if file.record.plies and file.record.verdict == "win" and len(file.record.plies) % 5 == 0:
-            yield f"{name}, host failed", voided(file)
-            broken = voided(file)
+            ended = voided(file)
+            yield f"{name}, host failed", ended
             reason = judge_failure(Cause.JUDGE, "after an answer: TypeError").reason
-            record = broken.record.model_copy(update={"reason": reason})
-            yield f"{name}, judge failed", RecordFile(record=record, transcript=broken.transcript)
+            record = ended.record.model_copy(update={"reason": reason})
+            yield f"{name}, judge failed", RecordFile(record=record, transcript=ended.transcript)
 
 
 class _Harvest:
@@ -239,7 +229,7 @@ def ordering(cup: Cup) -> None:
 
 def ending_early(cup: Cup) -> None:
     """A ladder with a new version of an agent; admissions are frozen for a while, and the season ends by an order."""
-    with_a_new_version(cup)
+    contests.with_a_new_version(cup)
     freeze_admissions(cup.contest, order("freeze-admissions", "a break"))
     cup.play(3)
     reopen_admissions(cup.contest, order("reopen-admissions", "the break is over"))
@@ -248,23 +238,25 @@ def ending_early(cup: Cup) -> None:
     cup.play()
 
 
-RECIPES: Mapping[str, Recipe] = {
+RECIPES: Mapping[str, contests.Recipe] = {
     **{name: form.recipe for name, form in FORMS.items()},
-    "logged": LOGGED,
-    "round-robin-with-voids": replace(ROUND_ROBIN, pages=ENGLISH),
-    "swiss-withdrawn": WITHDRAWN["swiss"],
-    "swiss-late-and-withdrawn": LATE_AND_WITHDRAWN,
-    "groups-withdrawn": WITHDRAWN["groups"],
-    "leagues": Recipe("leagues", form='name = "leagues"\ngames = 2\nsizes = [2]\npromoted = 1'),
-    "double-round-robin-disqualified": Recipe(
+    "logged": contests.LOGGED,
+    "round-robin-with-voids": replace(contests.ROUND_ROBIN, pages=ENGLISH),
+    "swiss-withdrawn": contests.WITHDRAWN["swiss"],
+    "swiss-late-and-withdrawn": contests.LATE_AND_WITHDRAWN,
+    "groups-withdrawn": contests.WITHDRAWN["groups"],
+    "leagues": contests.Recipe("leagues", form='name = "leagues"\ngames = 2\nsizes = [2]\npromoted = 1'),
+    "double-round-robin-disqualified": contests.Recipe(
         "disqualified", form='name = "double-round-robin"\ngames = 1', happens=ordering
     ),
-    "sprt": Recipe(
-        "sprt", PAIR, 'name = "sprt"\ngames = 10\nrounds = 2\ntest = { elo0 = 0, elo1 = 2, model = "normalized" }'
+    "sprt": contests.Recipe(
+        "sprt",
+        contests.PAIR,
+        'name = "sprt"\ngames = 10\nrounds = 2\ntest = { elo0 = 0, elo1 = 2, model = "normalized" }',
     ),
-    "round-robin-running": Recipe("running", happens=lambda cup: cup.play(7, void=[2])),
-    "ladder-running": JOINING,
-    "ladder-ended": replace(VERSIONS, name="ended", happens=ending_early),
+    "round-robin-running": contests.Recipe("running", happens=lambda cup: cup.play(7, void=[2])),
+    "ladder-running": contests.JOINING,
+    "ladder-ended": replace(contests.VERSIONS, name="ended", happens=ending_early),
 }
 
 
@@ -289,7 +281,7 @@ def contest_parts() -> dict[str, dict[str, str]]:
     return found
 
 
-def _play(recipe: Recipe, folder: Path) -> None:
+def _play(recipe: contests.Recipe, folder: Path) -> None:
     replace(recipe, clock=steady_clock)._play(folder)
     make_key(folder / "organiser.key")
 
@@ -367,7 +359,7 @@ def _play_incidents(folder: Path, copy: Path | None = None) -> None:
             for number in (1, 2):
                 register.withdraw(number, "Olga", "neither plays")
 
-    with steady_clock(), Cup(folder, PAIR, 'name = "round-robin"\ngames = 6', drawn=between) as cup:
+    with steady_clock(), Cup(folder, contests.PAIR, 'name = "round-robin"\ngames = 6', drawn=between) as cup:
         incidents(cup)
     make_key((copy or folder) / "organiser.key")
 

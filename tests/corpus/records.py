@@ -143,7 +143,7 @@ def _blame(file: RecordFile) -> list[str]:
 
 
 NOT_REACHED = {"blame: kernel-memory, memory, 1", "evidence: detail"}
-"""The reading of this cause is above the limit, for which an earlier row applies; the detail of a void without a seat."""
+"""An earlier row applies to a reading above the kernel's limit. Only a void without a seat has a detail."""
 
 
 def wanted() -> set[str]:
