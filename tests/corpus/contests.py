@@ -12,7 +12,7 @@ from unittest.mock import patch
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from judge.api import contest
+from judge.api import contest, verify
 from judge.base.errors import InputError
 from judge.cup.verify import verify_cup
 from judge.store.types import EVENTS
@@ -44,6 +44,10 @@ def contest_texts(part: str, source: Texts) -> Iterator[tuple[str, str]]:
     """Each text that is computed from a contest; the current folder is empty."""
     folder, public = Path("contest"), Path("public")
     unpack(source, folder)
+    for path in sorted(folder.glob("evaluations/*.json")):
+        yield "verify", printed("verify", str(path))
+        yield "api verify", json.dumps(plain(verify(path)))
+        return
     is_cup = "cup.toml" in source
     group = "cup" if is_cup else "contest"
     for words in ("status", "standings") if is_cup else ("status", "standings", "crosstable", "log"):

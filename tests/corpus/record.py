@@ -52,6 +52,7 @@ from tests import contests
 from tests.corpus.archive import pack
 from tests.corpus.contests import KEY
 from tests.corpus.records import features, wanted
+from tests.export.test_evaluation_file import written as write_evaluation
 from tests.publish.cups import ENGLISH, Cup, voided
 from tests.publish.public import Public
 from tests.referee import test_fuzz
@@ -262,11 +263,12 @@ RECIPES: Mapping[str, contests.Recipe] = {
 
 def contest_parts() -> dict[str, dict[str, str]]:
     """Sources of contests: their folders, with the organiser's key."""
-    makers: dict[str, Callable[[Path], None]] = {
+    makers: dict[str, Callable[[Path], object]] = {
         **{name: partial(_play, recipe) for name, recipe in RECIPES.items()},
         "incidents": _play_incidents,
         "announced": _announce,
         "cup": _play_cup,
+        "evaluation": write_evaluation,
     }
     found = {}
     for name, make in makers.items():
