@@ -31,6 +31,10 @@ lint:
 golden:
     .venv/bin/python -m tests.golden
 
+# Print what differs from the corpus of records and contests; --write stores it.
+corpus *OPTIONS:
+    .venv/bin/python -m tests.corpus {{OPTIONS}}
+
 # Collect the messages of pages for the translators.
 messages:
     .venv/bin/python scripts/messages.py

@@ -19,10 +19,9 @@ def seat(name: str) -> SeatSpec:
     )
 
 
-@pytest.mark.parametrize("is_forged", [False, True])
-def test_game_that_is_called_void_does_not_count(is_forged: bool, tmp_path: Path) -> None:
-    """A void gives no points, so it is a loss that the parent does not have."""
-    records = tmp_path / RECORDS
+def written(folder: Path, is_forged: bool = False) -> Path:
+    """The file of an evaluation of two games against dora; `is_forged`: a lost one is called void."""
+    records = folder / RECORDS
     records.mkdir()
     policy = load_policy("gomocup-standard")
     pool = Pool(
@@ -34,7 +33,7 @@ def test_game_that_is_called_void_does_not_count(is_forged: bool, tmp_path: Path
         seed="2" * 64,
         agents=(seat("dora"),),
     )
-    (tmp_path / FROZEN_FILE).write_bytes(pool.encoded())
+    (folder / FROZEN_FILE).write_bytes(pool.encoded())
 
     def play(spec: GameSpec) -> Outcome:
         file = referee(spec, [Player(each.name, 0.9 if each.name == "anna" else 0.2, 3) for each in spec.seats])
@@ -45,10 +44,15 @@ def test_game_that_is_called_void_does_not_count(is_forged: bool, tmp_path: Path
 
     seats, rule = (seat("anna"), seat("bert")), StopRule(width=1, pairs=1)
     *_, (scores, games) = evaluate(pool, *seats, rule, play)
-    path = tmp_path / "evaluations/it.json"
+    path = folder / "evaluations/it.json"
     path.parent.mkdir()
-    write_evaluation(path, evaluation_of("0.1.0", pool, seats, rule, scores, games), make_key(tmp_path / "my.key"))
+    write_evaluation(path, evaluation_of("0.1.0", pool, seats, rule, scores, games), make_key(folder / "my.key"))
+    return path
 
-    problems, _ = verify_evaluation(path)
+
+@pytest.mark.parametrize("is_forged", [False, True])
+def test_game_that_is_called_void_does_not_count(is_forged: bool, tmp_path: Path) -> None:
+    """A void gives no points, so it is a loss that the parent does not have."""
+    problems, _ = verify_evaluation(written(tmp_path, is_forged))
     assert is_forged == any("void, so it cannot count" in problem for problem in problems)
     assert is_forged == bool(problems)

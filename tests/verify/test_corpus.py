@@ -43,9 +43,9 @@ def is_refused(public: Public) -> bool:
         return True
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case["name"])
-def test_both_verifiers_agree(case: dict[str, Any], logged_copy: Public) -> None:
-    public, path = logged_copy, logged_copy.directory / case["file"]
+def change(public: Public, case: dict[str, Any]) -> None:
+    """Change an export as a case says, and sign it again."""
+    path = public.directory / case["file"]
     before = path.read_bytes() if path.exists() else b""
     after = changed(before, case)
     assert before != after
@@ -55,6 +55,12 @@ def test_both_verifiers_agree(case: dict[str, Any], logged_copy: Public) -> None
         (public.directory / "manifest.sig").write_bytes(public.key.sign(after))
     elif case["file"] != "manifest.sig":
         sign_again(public)
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case["name"])
+def test_both_verifiers_agree(case: dict[str, Any], logged_copy: Public) -> None:
+    public = logged_copy
+    change(public, case)
     expected = case["expected"] == "problem"
 
     assert expected == is_refused(public)

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from judge.base.errors import InputError
 from judge.base.toml_files import toml_value
@@ -83,10 +84,8 @@ OTHER_FILES = [("anna", "cup"), ("dora", "below")]
 """Agents of the league "swiss" that play with other files in an earlier league."""
 
 
-@pytest.fixture(scope="module")
-def published(tmp_path_factory: pytest.TempPathFactory) -> Public:
+def play_cup(folder: Path) -> Ed25519PrivateKey:
     """A league and one above it; one with its own key and other agents' files; one that is played; one not begun."""
-    folder = tmp_path_factory.mktemp("cup")
     key = make_key(folder / "organiser.key")
     line = write_cup(folder, CUP)
     with steady_clock(BEFORE):
@@ -97,7 +96,13 @@ def published(tmp_path_factory: pytest.TempPathFactory) -> Public:
     make_key(folder / "swiss/organiser.key")
     shutil.rmtree(folder / "public")
     shutil.rmtree(folder / "private")
-    public = Public(folder, key)
+    return key
+
+
+@pytest.fixture(scope="module")
+def published(tmp_path_factory: pytest.TempPathFactory) -> Public:
+    folder = tmp_path_factory.mktemp("cup")
+    public = Public(folder, play_cup(folder))
     publish_cup(folder, public)
     return public
 
