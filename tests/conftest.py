@@ -5,7 +5,6 @@ runs on this host do not wait for those of this one, and tests that run side by 
 import atexit
 import gc
 import json
-import multiprocessing.util
 import os
 import shutil
 import signal
@@ -20,6 +19,7 @@ import pytest
 import structlog
 from hypothesis import settings
 
+from judge.base.worker_processes import give_sockets_a_directory
 from judge.sandbox.docker.reaper import reap
 from judge.sandbox.machine.cores import LOCKS_VARIABLE
 from tests.examples import FAST, examples
@@ -200,7 +200,7 @@ def _have_temporary_files_of_our_own() -> None:
         directory = Path(tempfile.mkdtemp(prefix="judge-test-"))
         directory.chmod(0o1777)  # as /tmp: some tests are another user
         atexit.register(shutil.rmtree, directory, ignore_errors=True)
-        multiprocessing.util.get_temp_dir()  # removed after those of the tests
+        give_sockets_a_directory()  # not among those of the tests
         os.environ["TMPDIR"] = tempfile.tempdir = str(directory)
 
 

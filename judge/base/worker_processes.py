@@ -190,7 +190,7 @@ class _Member(Worker[Result]):
 
 
 @cache
-def _give_sockets_a_directory() -> None:
+def give_sockets_a_directory() -> None:
     """Of the fork server's socket. If this process is killed, the next judge removes it."""
     directory = make_directory()
     util.Finalize(None, remove_directory, (directory,), exitpriority=-101)  # after -100, which removes what is in it
@@ -210,7 +210,7 @@ def start_fork_server(module: str = __name__) -> dict[str, str]:
 
     with _starting:
         environment = dict(os.environ)
-        _give_sockets_a_directory()
+        give_sockets_a_directory()
         forkserver.set_forkserver_preload([module])
         resource_tracker.ensure_running()  # unblocks the signals
         before = signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)  # until a worker has set its handlers

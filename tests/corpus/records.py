@@ -12,7 +12,7 @@ from unittest.mock import patch
 from pydantic import BaseModel
 
 from judge.api import show, verify
-from judge.base.registry import GROUPS
+from judge.base.registry import OWN_GROUPS
 from judge.catalog import game_entry
 from judge.games.types import Verdict
 from judge.protocols.time_control import TimeControl
@@ -149,7 +149,7 @@ NOT_REACHED = {"blame: kernel-memory, memory, 1", "evidence: detail"}
 def wanted() -> set[str]:
     """What the records have to reach, by the lists of the code."""
     games, protocols = (
-        [point.name for point in entry_points(group=group) if point.value.startswith("judge.")] for group in GROUPS
+        [point.name for point in entry_points(group=group) if point.value.startswith("judge.")] for group in OWN_GROUPS
     )
     policies = [
         name + variant for name in policy_names() for variant in ("", *(f":{each}" for each in variants_of(name)))
