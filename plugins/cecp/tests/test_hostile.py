@@ -83,7 +83,7 @@ def test_no_output_of_an_engine_harms_its_opponent_or_the_record(
     assert game.verdict in (Verdict.WIN, Verdict.DRAW) or 1 - seat == game.winner
     sealed = seal(game.world.entries)
     placement = Placement(box=("world", "world"), judge_cores=(), slot_cores=())
-    circumstances = Circumstances(1, "2026-01-01T00:00:00+00:00", 1.0, placement, sealed.sha256)
+    circumstances = Circumstances(1, "2026-01-01T00:00:00+00:00", placement, sealed)
     made = record_of(played, RefereedGame(game.end, game.referee), circumstances)
     file = RecordFile.model_validate_json(RecordFile(record=made, transcript=sealed).to_json())
     assert [] == list(verify(file).problems)

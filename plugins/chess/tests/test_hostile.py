@@ -80,7 +80,7 @@ def spec(control: str = "5", *, ponder: bool = False, **options: Any) -> GameSpe
 def record(game: ScriptedGame, played: GameSpec) -> RecordFile:
     sealed = seal(game.world.entries)
     placement = CORES if played.policy.clock.ponder else CORES.model_copy(update={"slot_cores": (), "seat_cores": ()})
-    circumstances = Circumstances(1, "2026-01-01T00:00:00+00:00", 1.0, placement, sealed.sha256)
+    circumstances = Circumstances(1, "2026-01-01T00:00:00+00:00", placement, sealed)
     return RecordFile(record=record_of(played, RefereedGame(game.end, game.referee), circumstances), transcript=sealed)
 
 

@@ -71,7 +71,7 @@ def spec(control: str, **options: Any) -> GameSpec:
 def record(game: ScriptedGame, played: GameSpec) -> RecordFile:
     sealed = seal(game.world.entries)
     placement = Placement(box=("world", "world"), judge_cores=(), slot_cores=())
-    circumstances = Circumstances(1, "2026-01-01T00:00:00+00:00", 1.0, placement, sealed.sha256)
+    circumstances = Circumstances(1, "2026-01-01T00:00:00+00:00", placement, sealed)
     return RecordFile(record=record_of(played, RefereedGame(game.end, game.referee), circumstances), transcript=sealed)
 
 
