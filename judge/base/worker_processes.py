@@ -12,18 +12,20 @@ import multiprocessing
 import os
 import pickle
 import signal
+import sys
 import tempfile
 import time
 import traceback
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from functools import cache
 from itertools import chain, islice
 from multiprocessing import connection, reduction, util
 from multiprocessing.process import BaseProcess
 from threading import Lock, Thread
+from types import ModuleType
 from typing import Any, Generic, ParamSpec, TypeVar
 
 from judge.base.garbage import importing
@@ -234,7 +236,8 @@ def _start_process(
         target=_serve, args=(theirs[0], pipes, environment, *initializer), daemon=True
     )
     try:
-        process.start()
+        with _without_main_module():
+            process.start()
         for pipe in theirs[1:]:  # a process starts with at most 251 files
             reduction.send_handle(ours[0], pipe.fileno(), process.pid)
     except BaseException:
@@ -245,6 +248,17 @@ def _start_process(
         for pipe in theirs:
             pipe.close()
     return process, ours
+
+
+@contextmanager
+def _without_main_module() -> Iterator[None]:
+    """A process that starts now does not run the program of this one again, which may have no guard."""
+    with _starting:
+        main, sys.modules["__main__"] = sys.modules["__main__"], ModuleType("__main__")
+        try:
+            yield
+        finally:
+            sys.modules["__main__"] = main
 
 
 def wait(workers: Collection[AnyWorker], timeout_s: float) -> list[AnyWorker]:

@@ -79,7 +79,7 @@ _PANELS: Mapping[str, Places] = {
         ),
         "selftest": (
             "judge.cli.selftest:selftest",
-            "Attack this host with the judge's own hostile programs, and report which defences worked.",
+            "Attack this host in games with the judge's own hostile programs, and report which defences worked.",
         ),
         "images": ("judge.cli.images:app", "Build, list and prune the images that agents run in."),
         "scheduler": (

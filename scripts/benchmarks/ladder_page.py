@@ -111,9 +111,11 @@ def _rows(contest: str, game: dict[str, Any], winner: int, moment: datetime) -> 
     outcome = {"game": game["id"], "attempt": 1, "verdict": "win", "winner": winner, "result": "", "reason": "five"}
     numbers = {"replies_0": 20, "replies_1": 20, "charged_ms_0": 900.0, "charged_ms_1": 900.0, "seconds": 2.0}
     yield results, {**outcome, "record": digest, "finished_at": at, **numbers}
-    for event, number in (("scheduled", None), ("started", 1), ("accepted", 1)):
+    events = (("scheduled", None), ("started", 1), ("accepted", 1))
+    for leaf, (event, number) in enumerate(events, 1 + len(events) * (game["number"] - 1)):
         of_game = {"game": None, "text": "1 games"} if number is None else {"game": game["id"], "text": ""}
-        yield journal, {"contest": contest, "at": at, "event": event, "attempt": number, "digest": digest, **of_game}
+        of_game |= {"contest": contest, "at": at, "number": leaf}
+        yield journal, {"event": event, "attempt": number, "digest": digest, **of_game}
 
 
 def _insert(store: Store, rows: dict[Any, list[dict[str, Any]]]) -> None:
