@@ -309,7 +309,9 @@ def in_parallel(
     processes = min(_processors(), MAX_PROCESSES)
     chunks, own = _chunks(chain(first, waiting)), iter(between)
     with ProcessPoolExecutor(processes, mp_context=_SPAWN, initializer=_begin_short_tasks) as pool:
-        running = deque(pool.submit(_do_each, task, chunk) for chunk in islice(chunks, CHUNKS_PER_PROCESS * processes))
+        begun = list(islice(chunks, CHUNKS_PER_PROCESS * processes))
+        with _without_main_module():
+            running = deque(pool.submit(_do_each, task, chunk) for chunk in begun)
         while running:
             while not running[0].done() and next(own, _END) is not _END:
                 pass

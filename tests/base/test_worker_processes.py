@@ -112,6 +112,29 @@ def open_files() -> list[str]:
     return [str(fd.readlink()) for fd in here.iterdir() if int(fd.name) > 2 and fd.is_symlink()]
 
 
+UNGUARDED = """
+import os
+from judge.base.worker_processes import Worker, in_parallel, wait
+
+print("begun")
+worker = Worker()
+worker.start(os.getpid)
+wait([worker], 60)
+assert worker.result() != os.getpid()
+worker.close()
+assert list(in_parallel(abs, range(-1000, 0))) == list(range(1000, 0, -1))
+"""
+
+
+def test_a_program_without_a_guard_runs_once(tmp_path: Path) -> None:
+    program = tmp_path / "program.py"
+    program.write_text(UNGUARDED)
+
+    done = subprocess.run([sys.executable, str(program)], capture_output=True, text=True, check=False)
+
+    assert ("begun\n", "", 0) == (done.stdout, done.stderr, done.returncode)
+
+
 def test_a_process_holds_no_file_of_its_parent(worker: Worker[Any], tmp_path: Path) -> None:
     with (tmp_path / "held").open("w"), closing(socket.socket()):
         worker.start(open_files)
