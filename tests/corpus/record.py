@@ -17,7 +17,7 @@ from unittest.mock import patch
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from judge.agents.agents import AgentManifest
+from judge.agents.manifest import AgentManifest
 from judge.base.errors import InputError
 from judge.catalog.files import steps_of
 from judge.cli.submit import open_intake
