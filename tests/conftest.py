@@ -200,12 +200,21 @@ def _have_temporary_files_of_our_own() -> None:
         directory = Path(tempfile.mkdtemp(prefix="judge-test-"))
         directory.chmod(0o1777)  # as /tmp: some tests are another user
         atexit.register(shutil.rmtree, directory, ignore_errors=True)
-        give_sockets_a_directory()  # not among those of the tests
         os.environ["TMPDIR"] = tempfile.tempdir = str(directory)
+
+
+def _keep_sockets_apart() -> None:
+    """Tests look for directories of this process; that of its fork server is not among them."""
+    directory = tempfile.mkdtemp(prefix="judge-test-")
+    atexit.register(shutil.rmtree, directory, ignore_errors=True)
+    before, tempfile.tempdir = tempfile.tempdir, directory
+    give_sockets_a_directory()
+    tempfile.tempdir = before
 
 
 _obey_signals()
 _start_python_at_once()
+_keep_sockets_apart()
 _have_locks_of_our_own()
 _have_temporary_files_of_our_own()
 share_server()

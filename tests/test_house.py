@@ -62,7 +62,7 @@ MAY_IMPORT = {
         "tournament", "contest", "publish",
     },
     "export": {
-        "base", "translations", "protocols", "referee", "records", "catalog", "contest_games", "statistics",
+        "base", "translations", "referee", "records", "catalog", "contest_games", "statistics",
         "transparency", "contest", "publish", "site",
     },
     "cup": {
