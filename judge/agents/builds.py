@@ -115,7 +115,7 @@ class Sources:
     name: str
     command: tuple[str, ...] = ()
     table: BuildTable | None = None
-    said: frozenset[str] = frozenset()
+    given_keys: frozenset[str] = frozenset()
     """Keys in its agent.toml."""
 
     def program(self) -> str:
@@ -137,7 +137,7 @@ def language_of(source: Path) -> str:
     """Unsupported languages of the files, or ""."""
     paths = own_paths(source) if source.is_dir() else iter([source])
     endings = {path.suffix.lower() for path in paths}
-    return " and ".join(name for name, own in LANGUAGES_NOT_BUILT.items() if endings & {*own})
+    return " and ".join(name for name, known in LANGUAGES_NOT_BUILT.items() if endings & {*known})
 
 
 def build_for(sources: Sources) -> Build | None:
@@ -151,7 +151,7 @@ def build_for(sources: Sources) -> Build | None:
             raise InputError(sentence(f"[build] of agent.toml: there is {NOT_BUILT}"))
         return None
     needed = () if sources.command else ("name", "command", "runtime")
-    missing = tuple(key for key in needed if key not in sources.said)
+    missing = tuple(key for key in needed if key not in sources.given_keys)
     return Build(kind, sources.program(), table.main, table.flags, sources.name, missing)
 
 
@@ -181,13 +181,13 @@ def _kind_of(tree: Path) -> Kind | None:
 
 
 def _build_files(names: Iterable[str]) -> dict[Kind, str]:
-    kind_of = {name: kind for kind, own in KINDS.items() for name in own if not name.startswith(".")}
+    kind_of = {name: kind for kind, names_of in KINDS.items() for name in names_of if not name.startswith(".")}
     return {kind_of[name]: name for name in names if name in kind_of}
 
 
 def _languages(names: Iterable[str]) -> dict[Kind, str]:
     """The first source of each language; C next to C++ is compiled with it."""
-    kind_of = {ending: kind for kind, own in KINDS.items() for ending in own if ending.startswith(".")}
+    kind_of = {ending: kind for kind, endings in KINDS.items() for ending in endings if ending.startswith(".")}
     found: dict[Kind, str] = {}
     for name in names:
         if kind := kind_of.get(Path(name).suffix.lower()):

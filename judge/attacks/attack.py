@@ -83,7 +83,7 @@ Scene = Callable[[Path], AbstractContextManager[Mapping[str, str]]]
 """Prepares the host and yields names for the attack's words. Raises `HarmError` at the end."""
 
 Proof = Callable[[Observed], str]
-"""Returns what is wrong, or an empty text."""
+"""Returns the problem, or an empty text."""
 
 
 def no_proof(_seen: Observed) -> str:

@@ -22,8 +22,8 @@ def read_rows(path: Path, functions: Functions) -> Iterator[dict[str, Any]]:
     """The fields of each row of a TOML file, with its `id`. Raises KeyError for an unknown name."""
     document = tomllib.loads(path.read_text(encoding="utf-8"))
     for group in document["group"]:
-        for name, own in group.pop("row").items():
-            row = _merged(group, own)
+        for name, fields in group.pop("row").items():
+            row = _merged(group, fields)
             if "like" in row:
                 row = _merged(document["like"][row.pop("like")], row)
             for table, key in ((row, "scene"), (row.get("expected", {}), "proof")):

@@ -195,7 +195,7 @@ class _Member(Worker[Result]):
 def give_sockets_a_directory() -> None:
     """Of the fork server's socket. If this process is killed, the next judge removes it."""
     directory = make_directory()
-    util.Finalize(None, remove_directory, (directory,), exitpriority=-101)  # after -100, which removes what is in it
+    util.Finalize(None, remove_directory, (directory,), exitpriority=-101)  # after -100, which removes its contents
     before, tempfile.tempdir = tempfile.tempdir, str(directory)
     try:
         util.get_temp_dir()

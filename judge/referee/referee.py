@@ -43,10 +43,8 @@ from judge.referee.transcript import EntryKind, decode_span
 from judge.referee.wire import Happening, Wire
 from judge.sandbox.box import Limits
 
-# Faster than the lookup in the class.
-
 MAX_LOOKS = 1000
-"""Reads before a request. More is left for later: an agent that prints without an end delays nobody."""
+"""Reads before a request. The rest is read later, so endless output delays no opponent."""
 
 LOOK_GRACE_NS = 5_000_000
 """Tolerance to wake up at the deadline and read."""

@@ -95,7 +95,7 @@ def test_table_without_a_build_reports_it(tmp_path: Path) -> None:
 
 
 def test_keys_that_the_manifest_lacks_follow_from_the_build(tmp_path: Path) -> None:
-    found = build_for(Sources(laid(tmp_path, "Main.java"), "mine", said=frozenset({"name", "author"})))
+    found = build_for(Sources(laid(tmp_path, "Main.java"), "mine", given_keys=frozenset({"name", "author"})))
 
     assert found
     assert ("command", "runtime") == found.missing

@@ -64,7 +64,7 @@ class Control:
         return (int(major), int(re.match(r"\d+", minor)[0])) >= self.since_linux  # type: ignore[index]
 
     def weakened(self, attack: Attack) -> Attack:
-        """The attack as it is played."""
+        """The attack with this control's changes."""
         sections = attack.policy.keys() | self.policy.keys()
         policy = {name: {**attack.policy.get(name, {}), **self.policy.get(name, {})} for name in sections}
         program, *words = (self.run or f"{attack.program} {' '.join(attack.words)}").split()

@@ -67,7 +67,7 @@ DEFENCES: Mapping[str, Mapping[str, object]] = {
     "waiting until a box is still": {STILL_MS: 1},
     "waiting until a box is still, 50 ms": {STILL_MS: 50},
     "waiting until a box is still, 200 ms": {STILL_MS: 200},
-    "haste for a box to be still": {STILL_MS: 60_000},
+    "bound of the wait until a box is still": {STILL_MS: 60_000},
     "bound of running on": {"judge.referee.fault_finder:RAN_ON_MS": 1_000_000},
     "bound of stderr": {"judge.referee.play:STDERR_BYTES": 16 << 20},
     "minimum count of a line": {"judge.referee.side:MIN_COUNT_BYTES": 1},
