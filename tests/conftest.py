@@ -12,6 +12,7 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from itertools import groupby
+from multiprocessing import util
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -206,7 +207,7 @@ def _have_temporary_files_of_our_own() -> None:
 def _keep_sockets_apart() -> None:
     """Tests look for directories of this process; that of its fork server is not among them."""
     directory = tempfile.mkdtemp(prefix="judge-test-")
-    atexit.register(shutil.rmtree, directory, ignore_errors=True)
+    util.Finalize(None, shutil.rmtree, (directory, True), exitpriority=-102)  # after -101, which removes its contents
     before, tempfile.tempdir = tempfile.tempdir, directory
     give_sockets_a_directory()
     tempfile.tempdir = before
