@@ -116,6 +116,12 @@ class ForkedProcess(subprocess.Popen[AnyStr]):
         self._child_created = True
         self._close_pipe_fds(*fds)  # type: ignore[attr-defined]
 
+    def __exit__(self, kind: type[BaseException] | None, *rest: Any) -> None:
+        """A test that fails does not wait for the process: it is killed."""
+        if kind is not None:
+            self.kill()
+        super().__exit__(kind, *rest)
+
 
 def run(words: Sequence[str], **options: Any) -> subprocess.CompletedProcess[Any]:
     """As `subprocess.run`, with `capture_output`, but by a ForkedProcess."""

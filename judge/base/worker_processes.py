@@ -20,13 +20,13 @@ from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager, suppress
-from functools import cache
+from functools import cache, partial
 from itertools import chain, islice
 from multiprocessing import connection, reduction, util
 from multiprocessing.process import BaseProcess
 from threading import Lock, Thread
 from types import ModuleType
-from typing import Any, Generic, ParamSpec, TypeVar
+from typing import Any, Generic, NoReturn, ParamSpec, TypeVar
 
 from judge.base.garbage import importing
 from judge.base.owner import make_directory, remove_directory
@@ -351,13 +351,13 @@ def _serve(
     _obey_parent()
     os.environ.clear()
     os.environ.update(environment)
-    first: list[Any] = []
+    first: list[Callable[[], object]] = []
     with importing():
         if initializer is not None:
             initializer(*args)
         if pipes == 1:
             with suppress(EOFError):
-                first.append(pipe.recv())  # imports the task's modules
+                first.append(_receive_task(pipe))  # imports its modules
     if pipes == 1:
         _do_tasks(pipe, first)
         return
@@ -365,24 +365,45 @@ def _serve(
 
     raise_descriptor_limit()  # the soft limit is for a single task
     others = [connection.Connection(reduction.recv_handle(pipe)) for _ in range(pipes - 1)]
-    threads = [Thread(target=_do_tasks, args=(each,)) for each in (pipe, *others)]
+    threads = [Thread(target=_do_tasks_or_exit, args=(each,)) for each in (pipe, *others)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
 
 
-def _do_tasks(pipe: connection.Connection, first: Sequence[Any] = ()) -> None:
+def _do_tasks(pipe: connection.Connection, first: Sequence[Callable[[], object]] = ()) -> None:
     with suppress(EOFError):
-        for task in chain(first, iter(pipe.recv, None)):
-            _answer(pipe, *task)
+        for task in chain(first, iter(partial(_receive_task, pipe), None)):
+            _answer(pipe, task)
 
 
-def _answer(
-    pipe: connection.Connection, task: Callable[..., object], args: tuple[Any, ...], kwargs: Mapping[str, Any]
-) -> None:
+def _do_tasks_or_exit(pipe: connection.Connection) -> None:
+    """A thread that ends alone would leave its caller waiting."""
     try:
-        pipe.send((task(*args, **kwargs), None))
+        _do_tasks(pipe)
+    except BaseException:  # noqa: BLE001 as in a process with one thread
+        traceback.print_exc()
+        os._exit(1)
+
+
+def _receive_task(pipe: connection.Connection) -> Callable[[], object]:
+    """The next task; if it cannot be unpickled, it raises that error when it is called. Raises EOFError at the end."""
+    data = pipe.recv_bytes()
+    try:
+        task, args, kwargs = pickle.loads(data)  # noqa: S301 our own
+    except Exception as error:  # noqa: BLE001 it is raised where the task was started
+        return partial(_raise, error)
+    return partial(task, *args, **kwargs)
+
+
+def _raise(error: Exception) -> NoReturn:
+    raise error
+
+
+def _answer(pipe: connection.Connection, task: Callable[[], object]) -> None:
+    try:
+        pipe.send((task(), None))
     except Exception as error:  # noqa: BLE001 it is raised where the task was started
         error.add_note(traceback.format_exc())
         pipe.send((None, _picklable(error)))

@@ -37,6 +37,13 @@ def worker() -> Iterator[Worker[Any]]:
     made.kill()
 
 
+@pytest.fixture
+def crew() -> Iterator[tuple[Worker[Any], Worker[Any]]]:
+    one, two = Crew[Any](2).workers
+    yield one, two
+    kill([one, two])
+
+
 def pid_of(worker: Worker[Any]) -> int:
     assert worker.pid is not None
     return worker.pid
@@ -197,6 +204,25 @@ def test_unpicklable_values_are_refused_at_once_or_raised(worker: Worker[Any]) -
         worker.result()
 
 
+class Unreadable:
+    """Raises ValueError in the process that unpickles it."""
+
+    def __reduce__(self) -> tuple[object, tuple[str]]:
+        return fail, ("cannot be read",)
+
+
+def test_a_task_that_cannot_be_unpickled_is_answered(
+    worker: Worker[Any], crew: tuple[Worker[Any], Worker[Any]]
+) -> None:
+    for each in (worker, crew[0]):
+        each.start(str, Unreadable())
+        with pytest.raises(ValueError, match="cannot be read"):
+            each.result()
+
+        each.start(str, 1)
+        assert "1" == each.result()
+
+
 def test_nothing_has_ended_while_it_runs(worker: Worker[Any]) -> None:
     worker.start(time.sleep, 600)
 
@@ -232,13 +258,6 @@ _meeting = threading.Barrier(2)
 def meet() -> int:
     _meeting.wait(PATIENCE_S)
     return os.getpid()
-
-
-@pytest.fixture
-def crew() -> Iterator[tuple[Worker[Any], Worker[Any]]]:
-    one, two = Crew[Any](2).workers
-    yield one, two
-    kill([one, two])
 
 
 def test_the_workers_of_a_crew_work_at_the_same_time_in_one_process(crew: tuple[Worker[Any], Worker[Any]]) -> None:
@@ -298,6 +317,13 @@ def test_a_crew_exits_when_all_have_left_that_had_tasks_or_none(crew: tuple[Work
 
 
 # --- ends ------------------------------------------------------------------------------------------------------------
+
+
+def test_a_crew_whose_task_exits_is_lost(crew: tuple[Worker[Any], Worker[Any]]) -> None:
+    for worker in crew:
+        worker.start(sys.exit, 3)
+
+        assert isinstance(worker.exception(), WorkerLostError)
 
 
 def test_a_process_that_exits_is_lost_with_its_status(worker: Worker[Any]) -> None:
