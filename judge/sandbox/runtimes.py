@@ -15,7 +15,7 @@ from typing import Annotated, Literal, Self, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
 from judge.base.errors import InputError
-from judge.base.parsing import parse_json
+from judge.base.parsing import FailFastTuple, parse_json
 from judge.base.resources import IMAGES
 from judge.base.text import suggest
 from judge.base.toml_files import parse, read_text, validated
@@ -92,13 +92,13 @@ class BuiltRuntime(_Model):
     """All that decides an organiser's runtime, as the label of its image has it."""
 
     about: str = ""
-    packages: tuple[str, ...] = ()
+    packages: FailFastTuple[str] = ()
     release: str = ""
-    wheels: tuple[str, ...] = ()
+    wheels: FailFastTuple[str] = ()
     environment: dict[str, str] = Field(default_factory=dict)
     seccomp: str = ""
     programs: dict[str, str] = Field(default_factory=dict)
-    provides: tuple[str, ...] = ()
+    provides: FailFastTuple[str] = ()
 
     @model_validator(mode="after")
     def _is_safe(self) -> Self:
