@@ -10,7 +10,7 @@ from typing import Any
 
 from judge.agents.agents import Agent, stage_agent
 from judge.agents.foreign import WINE
-from judge.agents.programs import has_window
+from judge.agents.programs import read_pe
 from judge.base.errors import HostError, InputError, JudgeError
 from judge.base.text import decode, printable_lines
 from judge.catalog import game_entry
@@ -317,7 +317,8 @@ class Examinee:
     def has_window(self) -> bool:
         """Whether it is a Windows program without console."""
         seat = self.agent.seat(self.policy)
-        return seat.runtime == WINE and has_window(self.agent.program / seat.command[1])
+        program = read_pe(self.agent.program / seat.command[1]) if seat.runtime == WINE else None
+        return program is not None and program.has_window
 
     def ask(
         self,
