@@ -27,7 +27,6 @@ class TreeLimits(_Section):
 
     @property
     def bounds(self) -> Bounds:
-        """Limits for programs in a box."""
         return Bounds(**self.model_dump())
 
     @property
@@ -77,7 +76,6 @@ class BuildLimits(_Section):
     """Size of the shown log: its first and last half."""
 
     def box(self) -> Limits:
-        """The limits of the box."""
         return Limits(
             memory_bytes=self.memory_bytes,
             temporary_bytes=self.work_bytes,
@@ -191,7 +189,6 @@ class IntakePolicy(BaseModel):
 
     @property
     def allowance(self) -> Allowance:
-        """An author's limits in the register."""
         return Allowance(
             uploads_per_hour=self.uploads_per_hour,
             waiting=self.waiting_per_author,

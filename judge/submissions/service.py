@@ -70,7 +70,6 @@ class IntakeDirectory:
 
     @property
     def uploads(self) -> Path:
-        """Folder of uploads, logs and reports."""
         return self.folder / "submissions"
 
     @property
@@ -80,12 +79,10 @@ class IntakeDirectory:
 
     @property
     def practice_records(self) -> Files:
-        """Practice records by digest."""
         return Files(self.practice)
 
     @property
     def agents(self) -> Path:
-        """Folder of agents."""
         return self.folder / "agents"
 
     @property

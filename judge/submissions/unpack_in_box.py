@@ -98,7 +98,6 @@ class CountedStream(io.RawIOBase):
         self._left = most
 
     def readable(self) -> bool:
-        """Return True."""
         return True
 
     def read(self, size: int = -1) -> bytes:
@@ -401,7 +400,6 @@ class Rewound(io.RawIOBase):
         self._head, self._rest = head, rest
 
     def readable(self) -> bool:
-        """Return True."""
         return True
 
     def read(self, size: int = -1) -> bytes:
@@ -474,7 +472,6 @@ class Extraction:
         self._most = int(min(self._bounds.total_bytes, self._ratio)) + room
 
     def run(self) -> None:
-        """Write the files, then copies for links."""
         files: dict[str, int] = {}
         links: dict[str, str] = {}
         for member in self._members():

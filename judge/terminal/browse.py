@@ -207,7 +207,6 @@ class ListedGame:
     problem: str = ""
 
     def line(self, number: int) -> str:
-        """The line of the list."""
         name = printable(self.path.name, 60)
         if self.game is None:
             return f"{number:4}  {name}: {printable(self.problem, 200)}"

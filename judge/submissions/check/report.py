@@ -101,7 +101,6 @@ class CheckReport(BaseModel):
 
     @property
     def grade(self) -> Grade:
-        """The worst grade."""
         return worst_grade([finding.grade for finding in self.findings])
 
 
