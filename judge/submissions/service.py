@@ -26,7 +26,6 @@ from judge.base.lookalikes import appearances
 from judge.base.parsing import parse_json
 from judge.base.text import is_printable, printable, sentence
 from judge.referee.policy import Policy
-from judge.sandbox.machine import cores
 from judge.store.files import Files, Incoming
 from judge.store.notices import Notices
 from judge.store.orders import DoneOrder, OrganiserOrder
@@ -343,16 +342,6 @@ def is_worker_gone(directory: IntakeDirectory, worker: str) -> bool:
         return True
     _mark(directory, worker).unlink(missing_ok=True)
     return True
-
-
-def waits_for_a_core(pid: int) -> bool:
-    """Whether a worker waits for a core, at no charge to its submission."""
-    return cores.waits(pid)
-
-
-def is_in_the_way(pid: int) -> bool:
-    """Whether another process waits for its or its children's cores."""
-    return cores.is_waited_for(pid)
 
 
 def requeue_lost(
