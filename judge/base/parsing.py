@@ -188,7 +188,8 @@ def _said(found: Any, kind: object, keys: Sequence[str] | None = None) -> str:
 
 @lru_cache(maxsize=256)
 def _reader(kind: Hashable) -> TypeAdapter[Any]:
-    return TypeAdapter(Annotated[kind, Field(fail_fast=True)] if get_origin(kind) is list else kind)
+    form = cast(Any, kind)
+    return TypeAdapter(Annotated[form, Field(fail_fast=True)] if get_origin(form) is list else form)
 
 
 def _tables_with(kind: object, key: str) -> list[str]:
