@@ -28,7 +28,7 @@ from judge.base.errors import HostError, InputError, NotReadyError
 from judge.base.logs import get_logger
 from judge.base.procfs import PROC
 from judge.base.resources import BUILD_DIRECTORY
-from judge.sandbox.docker.engine import USUAL_TIMEOUT_S, connect, doing
+from judge.sandbox.docker.engine import REQUEST_TIMEOUT_S, connect, doing
 from judge.sandbox.runtimes import INIT_SOURCES, NAME, ImageRecipe, recipes, runtime_of_label
 from judge.sandbox.static_builds import (
     GCC_FLAGS,
@@ -80,7 +80,7 @@ class RuntimeImage:
 
 
 @contextmanager
-def engine_client(what: str, timeout_s: float = USUAL_TIMEOUT_S) -> Iterator[docker.DockerClient]:
+def engine_client(what: str, timeout_s: float = REQUEST_TIMEOUT_S) -> Iterator[docker.DockerClient]:
     """Errors become a `HostError` naming the action `what`."""
     with doing(what), closing(connect(timeout_s)) as client:
         yield client
