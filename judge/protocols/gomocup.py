@@ -73,7 +73,7 @@ from judge.protocols.gomocup_words import (
     start_line,
     suggested,
 )
-from judge.protocols.lines import LineReader
+from judge.protocols.lines import LineReader, discarded
 from judge.protocols.types import (
     Alarm,
     Answer,
@@ -257,32 +257,23 @@ class Gomocup:
         return f"INFO time_left {min(self._clock.time_left_ms, INT32_MAX)}"
 
     def _read(self, data: bytes) -> Sequence[Effect]:
-        cut = self._lines.cut_lines
         lines = self._lines.feed(data.replace(b"\r", b"\n") if b"\r" in data else data)
         private = self._lines.take_private()
         effects: list[Effect] = [Note(decode(classify(line)[1]), private=True) for line in private] if private else []
-        if self._lines.cut_lines > cut:
-            effects.append(Note(f"cut: a line of more than {self._options.line_bytes} bytes"))
+        effects += self._lines.take_cut()
         for number, line in enumerate(lines):
             if self._phase in UNWAITED:
-                return effects + self._set_aside(lines[number:])
+                return [*effects, *discarded(lines[number:])]
             if not line.strip():
                 continue
             said = self._line(line)
             effects += said
             if Respawn in map(type, said):
                 # From the old process.
-                return effects + self._set_aside(lines[number + 1 :])
+                return [*effects, *discarded(lines[number + 1 :])]
         if self._phase in UNWAITED:
             self._lines.clear()
         return effects
-
-    def _set_aside(self, lines: list[bytes]) -> list[Effect]:
-        said = [line for line in lines if line.strip()]
-        if not said:
-            return []
-        first = decode(said[0][:80])
-        return [Note(sentence(f"discarded: {len(said)} line(s) without a request, first {first!r}"))]
 
     def _line(self, line: bytes) -> Sequence[Effect]:
         word, rest = classify(line)
