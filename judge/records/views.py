@@ -4,7 +4,7 @@ A `BoardView` includes hidden pieces and types unless made for one seat.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
@@ -67,13 +67,14 @@ class BoardView:
     marks: Mapping[Square, Mark] = field(default_factory=dict)
     caption: str = ""
     """Callers must escape it."""
+    changed: Sequence[Square] | None = field(default=None, compare=False)
+    """Squares that differ from the view given to `since`; None: unknown."""
 
     def since(self, before: "BoardView | None") -> "BoardView":
-        """The view with the squares that differ from an earlier one marked."""
         if before is None:
             return self
         changed = changed_squares(before.tokens, self.tokens)
-        return replace(self, marks={**dict.fromkeys(changed, Mark.LAST), **self.marks})
+        return replace(self, marks={**dict.fromkeys(changed, Mark.LAST), **self.marks}, changed=changed)
 
 
 def changed_squares(before: Mapping[Square, object], after: Mapping[Square, object]) -> list[Square]:

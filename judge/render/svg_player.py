@@ -7,9 +7,10 @@ Only the last step's marks are elements. `data-marks` of their group has all mar
 by `;`; without LAST it is one step.
 """
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import repeat
 from typing import Generic, TypeVar
 
 from judge.records.views import BoardView, Mark, Square, Surface, Token, changed_squares
@@ -30,13 +31,15 @@ class Span(Generic[Thing]):
     last: int
 
 
-def spans(steps: Sequence[Mapping[Square, Thing]]) -> list[Span[Thing]]:
-    """Return the stays of things on squares, in order of appearance."""
+def spans(
+    steps: Sequence[Mapping[Square, Thing]], changes: Iterable[Sequence[Square] | None] = repeat(None)
+) -> list[Span[Thing]]:
+    """Return the stays of things on squares, in order of appearance. `changes` has the changed squares of each step."""
     since: dict[Square, int] = {}
     found: list[Span[Thing]] = []
     before: Mapping[Square, Thing] = {}
-    for number, there in enumerate(steps):
-        for square in changed_squares(before, there):
+    for number, (there, known) in enumerate(zip(steps, changes, strict=False)):
+        for square in changed_squares(before, there) if known is None else known:
             if square in since:
                 found.append(Span(square, before[square], since.pop(square), number - 1))
             if square in there:
@@ -64,7 +67,8 @@ def write_film(views: Sequence[BoardView], title: str = "", pixels: int = BOARD_
     board = EmptyBoard.of(painter)
     last = len(views) - 1
     camera = _Camera(painter, views[-1].surface, last)
-    pieces = "\n".join(camera.pieces(spans([view.tokens for view in views])))
+    stays = spans([view.tokens for view in views], [view.changed for view in views])
+    pieces = "\n".join(camera.pieces(stays))
     marks = camera.marks(spans([view.marks for view in views]))
     svg = (
         f'<svg xmlns="http://www.w3.org/2000/svg" class="film" role="img" font-family="{FONT}" '

@@ -8,7 +8,7 @@ from judge.games.quantum_chess import QuantumChess
 from judge.games.quantum_chess.words import Selection
 from judge.games.stratego import Stratego
 from judge.games.types import Drawn, Game, Reply, ReplyKind, decided
-from judge.records.views import BoardView, Face, Mark, Surface, Token
+from judge.records.views import BoardView, Face, Mark, Surface, Token, changed_squares
 from tests.games.stratego_positions import blue, new, red, set_up
 
 NAMES = {Gomoku: "gomoku", Stratego: "stratego", QuantumChess: "quantum-chess"}
@@ -45,6 +45,23 @@ def test_changed_squares_are_marked_as_the_last_move() -> None:
 
     assert {(8, 8): Mark.LAST} == after.since(before).marks
     assert {} == after.since(None).marks
+
+
+def test_views_of_a_growing_game_find_the_same_changes_as_a_comparison() -> None:
+    """Also after a row has died, and while another game is viewed."""
+    game, other = gomoku(continuous=True), gomoku()
+    before = view_of(game)
+    for x in range(9):
+        for decision in (Stone(x, 0), Stone(x, 2 if x % 2 else 4)):
+            game.apply(decided(decision))
+            if x == 3:
+                other.apply(decided(decision))
+                view_of(other)
+            view = view_of(game).since(before)
+
+            assert changed_squares(before.tokens, view.tokens) == view.changed
+            before = view
+    assert any(token.is_dead for token in before.tokens.values())
 
 
 def test_the_winning_row_is_marked_and_stays_so() -> None:
