@@ -134,6 +134,9 @@ def width_of(path: Path) -> int:
     return PE_WIDTHS[program.machine]
 
 
+_NOT_RUN = (b"\x01\x00", b"\x00\x01", b"\x04\x00", b"\x00\x04")
+"""Object files and core dumps, in both byte orders."""
+
 LFS_POINTER = b"version https://git-lfs.github.com/spec/"
 MAX_LFS_POINTER_BYTES = 1024
 
@@ -153,12 +156,12 @@ def kind_of(path: Path) -> ProgramKind | None:
     try:
         with path.open("rb") as stream:
             head = stream.read(128)
-        elf, windows = read_elf(path), read_pe(path)
+        windows = read_pe(path)
     except OSError:
         return None
-    if elf is not None:
+    if head[:4] == _ELF:
         is_library = path.suffix == ".so" or ".so." in path.name
-        return None if is_library or elf.is_object else ProgramKind.NATIVE
+        return None if is_library or head[16:18] in _NOT_RUN else ProgramKind.NATIVE
     if windows is not None:
         return None if windows.is_dll else ProgramKind.WINDOWS
     if path.suffix == ".jar" and head[:4] == b"PK\x03\x04":
