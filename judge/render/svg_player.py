@@ -64,7 +64,7 @@ class Film:
 def write_film(views: Sequence[BoardView], title: str = "", pixels: int = BOARD_PIXELS) -> Film:
     """Return the film of the positions `views` (at least one)."""
     painter = BarePainter.of(views[-1], pixels)
-    board = EmptyBoard.of(painter)
+    board = empty_board(painter)
     last = len(views) - 1
     camera = _Camera(painter, views[-1].surface, last)
     stays = spans([view.tokens for view in views], [view.changed for view in views])
@@ -88,14 +88,10 @@ class EmptyBoard:
     height: int
     elements: str
 
-    @classmethod
-    def of(cls, painter: BarePainter) -> "EmptyBoard":
-        """Paint the board."""
-        return _empty_board(painter)
-
 
 @lru_cache(maxsize=32)
-def _empty_board(painter: BarePainter) -> EmptyBoard:
+def empty_board(painter: BarePainter) -> EmptyBoard:
+    """Paint the board."""
     scene = painter.board()
     return EmptyBoard(scene.width, scene.height, write_grouped(scene.items))
 

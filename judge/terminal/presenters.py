@@ -149,34 +149,6 @@ class PersonAgent(Agent):
         return SeatSpec(name=manifest.name, digest=self.digest, command=(), runtime=manifest.runtime, protocol=PERSON)
 
 
-def stage(named: str, staging: Path) -> Agent:
-    """Return the person, or stage the agent `named`."""
-    if named != ME:
-        return stage_agent(named, staging)
-    manifest = AgentManifest(name=ME, command=(ME,), runtime=PERSON, protocol=PERSON)
-    return PersonAgent(manifest, staging, _NO_FILES)
-
-
-def is_person(seat: SeatSpec) -> bool:
-    """Whether a person has the seat."""
-    return seat.protocol == PERSON
-
-
-def seated(seats: Sequence[SeatSpec], has_clock: bool) -> tuple[SeatSpec, SeatSpec]:
-    """The seats of a game with one person, of whom the agent is informed if its protocol allows it."""
-    if all(map(is_person, seats)):
-        raise InputError("a person plays an agent: give an agent for one of the seats")
-    first, second = (
-        _with(seat, clock=has_clock) if is_person(seat) else _with(seat, **protocol_entry(seat.protocol).against_person)
-        for seat in seats
-    )
-    return first, second
-
-
-def _with(seat: SeatSpec, **options: int) -> SeatSpec:
-    return seat.model_copy(update={"protocol_options": {**seat.protocol_options, **options}})
-
-
 class PersonPresenter(Shown):
     """Asks the person and shows the games; prints the results at the end."""
 
@@ -189,10 +161,21 @@ class PersonPresenter(Shown):
         self._player: LiveView | None = None
 
     def stage(self, named: str, staging: Path) -> Agent:
-        return stage(named, staging)
+        if named != ME:
+            return stage_agent(named, staging)
+        manifest = AgentManifest(name=ME, command=(ME,), runtime=PERSON, protocol=PERSON)
+        return PersonAgent(manifest, staging, _NO_FILES)
 
     def seated(self, seats: tuple[SeatSpec, SeatSpec]) -> tuple[SeatSpec, SeatSpec]:
-        return seated(seats, self._has_clock)
+        """Inform the agent that it plays a person, if its protocol allows it, and the person of a clock."""
+        if all(seat.protocol == PERSON for seat in seats):
+            raise InputError("a person plays an agent: give an agent for one of the seats")
+        first, second = map(self._informed, seats)
+        return first, second
+
+    def _informed(self, seat: SeatSpec) -> SeatSpec:
+        told = {"clock": self._has_clock} if seat.protocol == PERSON else protocol_entry(seat.protocol).against_person
+        return seat.model_copy(update={"protocol_options": {**seat.protocol_options, **told}})
 
     def _start(self, names: tuple[str, str], games: int) -> LiveView:
         self._answers, theirs = os.pipe2(os.O_CLOEXEC)
