@@ -14,7 +14,7 @@ from itertools import repeat
 from typing import Generic, TypeVar
 
 from judge.records.views import BoardView, Mark, Square, Surface, Token, changed_squares
-from judge.render.board import BOARD_PIXELS, LABELS, BarePainter
+from judge.render.board import LABELS, BarePainter
 from judge.render.shapes import Text, moved
 from judge.render.svg import FONT, content, middle_of_text, text_style, write_at_origin, write_grouped, write_items
 
@@ -61,9 +61,9 @@ class Film:
     painted: Mapping[str, Token]
 
 
-def write_film(views: Sequence[BoardView], title: str = "", pixels: int = BOARD_PIXELS) -> Film:
+def write_film(views: Sequence[BoardView], title: str = "") -> Film:
     """Return the film of the positions `views` (at least one)."""
-    painter = BarePainter.of(views[-1], pixels)
+    painter = BarePainter.of(views[-1])
     board = empty_board(painter)
     last = len(views) - 1
     camera = _Camera(painter, views[-1].surface, last)
