@@ -17,7 +17,8 @@ from judge.base.errors import InputError
 from judge.base.parsing import parse_foreign, parse_json
 from judge.contest.backup_check import BackupManifest
 from judge.contest.evaluation import Pool
-from judge.cup.verify import Announcement, CupDocument
+from judge.cup.announcement import Announcement
+from judge.cup.results import CupDocument
 from judge.publish.joined import Joined
 from judge.publish.load import Revealed, load_export
 from judge.publish.manifest import ExportManifest

@@ -5,7 +5,6 @@ import tarfile
 import uuid
 from collections.abc import Iterator
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -194,7 +193,7 @@ def test_a_changed_recipe_puts_the_image_out_of_date(
     engine: docker.DockerClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     native = recipes()["native"]
-    monkeypatch.setitem(recipes(), "native", replace(native, packages=("libc6",)))
+    monkeypatch.setitem(recipes(), "native", native.model_copy(update={"packages": ("libc6",)}))
     with pytest.raises(HostError, match="is out of date; run: judge images build native"):
         runtime_image("native")
     current = {state.recipe.name: state.current for state in listing() if not state.recipe.is_optional}
