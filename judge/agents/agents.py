@@ -16,10 +16,9 @@ from judge.agents.programs import (
     PREFIX,
     brain_name,
     choose_executable,
-    is_dotnet,
-    is_windows_program,
     own_name,
     playable,
+    read_pe,
     width_of,
 )
 from judge.base.bookkeeping import own_paths
@@ -203,8 +202,8 @@ def _launched(manifest: AgentManifest, source: Path) -> AgentManifest:
             )
         width_of(program)
         return manifest.model_copy(update={"command": (WINE, *words)})
-    if manifest.runtime == "native" and is_file(program) and is_windows_program(program):
-        runtime = f'"{MONO}", command = ["{MONO}", "{words[0]}"]' if is_dotnet(program) else f'"{WINE}"'
+    if manifest.runtime == "native" and is_file(program) and (windows := read_pe(program)) is not None:
+        runtime = f'"{MONO}", command = ["{MONO}", "{words[0]}"]' if windows.is_dotnet else f'"{WINE}"'
         raise InputError(sentence(f"{source / MANIFEST}: {words[0]} is a Windows program: set runtime = {runtime}"))
     return manifest
 

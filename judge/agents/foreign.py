@@ -6,13 +6,7 @@ from typing import Any
 
 from judge.agents.builds import NOT_BUILT, language_of
 from judge.agents.manifest import MANIFEST, MAX_TEXT_BYTES, AgentManifest, checked, fit_name
-from judge.agents.programs import (
-    PREFIX,
-    is_dotnet,
-    is_windows_program,
-    playable,
-    width_of,
-)
+from judge.agents.programs import PREFIX, playable, read_pe, width_of
 from judge.agents.python_version import first_line, python_words
 from judge.base.durable_files import is_directory, is_file
 from judge.base.errors import InputError
@@ -86,8 +80,8 @@ def manifest_of_program(source: Path) -> AgentManifest:
     with source.open("rb") as stream:
         head = stream.read(128)
     fields: dict[str, Any] = {"name": name, "command": (f"./{source.name}",)}
-    if is_windows_program(source):
-        if is_dotnet(source):
+    if (windows := read_pe(source)) is not None:
+        if windows.is_dotnet:
             return AgentManifest(**fields | {"command": (MONO, source.name), "runtime": MONO})
         width_of(source)
         return AgentManifest(**fields | {"command": (WINE, source.name), "runtime": WINE})

@@ -80,55 +80,45 @@ _GUI, _CONSOLE = 2, 3
 
 
 @dataclass(frozen=True, slots=True)
-class _WindowsProgram:
+class WindowsProgram:
+    """A PE header. Without a machine the file is damaged, or of 16 bits."""
+
     machine: int = 0
     is_dll: bool = False
     is_dotnet: bool = False
+    """It needs .NET (Mono)."""
     subsystem: int = 0
 
+    @property
+    def has_window(self) -> bool:
+        """It is graphical, and may be unable to print."""
+        return self.subsystem == _GUI
 
-def is_windows_program(path: Path) -> bool:
-    """It has a DOS or Windows header."""
+
+def read_pe(path: Path) -> WindowsProgram | None:
+    """None for a file without a DOS or Windows header."""
     with path.open("rb") as stream:
-        return stream.read(2) == b"MZ"
-
-
-def is_dll(path: Path) -> bool:
-    """A library; False if damaged."""
-    return _read_pe(path).is_dll
-
-
-def has_window(path: Path) -> bool:
-    """It is graphical, and may be unable to print."""
-    return _read_pe(path).subsystem == _GUI
-
-
-def is_dotnet(path: Path) -> bool:
-    """It needs .NET (Mono); False if damaged."""
-    return _read_pe(path).is_dotnet
-
-
-def _read_pe(path: Path) -> _WindowsProgram:
-    """Without a machine: damaged, or of 16 bits."""
-    try:
-        with path.open("rb") as stream:
-            stream.seek(struct.unpack_from("<I", stream.read(64), 60)[0])
+        head = stream.read(64)
+        if head[:2] != b"MZ":
+            return None
+        try:
+            stream.seek(struct.unpack_from("<I", head, 60)[0])
             header = stream.read(512)
-        signature, machine, kind, magic = struct.unpack_from("<4sH16xHH", header)
-        (subsystem,) = struct.unpack_from("<H", header, 24 + 68)
-        # The fifteenth directory is that of .NET; the optional header of 64 bits is 16 bytes longer.
-        count, dotnet = struct.unpack_from("<I112xI", header, 24 + (108 if magic == 0x20B else 92))
-    except (struct.error, OSError):
-        return _WindowsProgram()
+            signature, machine, kind, magic = struct.unpack_from("<4sH16xHH", header)
+            (subsystem,) = struct.unpack_from("<H", header, 24 + 68)
+            # The fifteenth directory is that of .NET; the optional header of 64 bits is 16 bytes longer.
+            count, dotnet = struct.unpack_from("<I112xI", header, 24 + (108 if magic == 0x20B else 92))
+        except (struct.error, OSError):
+            return WindowsProgram()
     if signature != _PE:
-        return _WindowsProgram()
-    return _WindowsProgram(machine, bool(kind & _IS_DLL), count > 14 and dotnet != 0, subsystem)
+        return WindowsProgram()
+    return WindowsProgram(machine, bool(kind & _IS_DLL), count > 14 and dotnet != 0, subsystem)
 
 
 def width_of(path: Path) -> int:
     """Bits of a Windows program. Raises InputError with the fix."""
-    program = _read_pe(path)
-    if not program.machine:
+    program = read_pe(path)
+    if program is None or not program.machine:
         raise InputError(
             sentence(f"{path} is cut off or damaged, or for DOS or for 16-bit Windows: compile it for 32 or 64 bits")
         )
@@ -166,13 +156,14 @@ def kind_of(path: Path) -> ProgramKind | None:
     try:
         with path.open("rb") as stream:
             head = stream.read(128)
+        windows = read_pe(path)
     except OSError:
         return None
     if head[:4] == _ELF:
         is_library = path.suffix == ".so" or ".so." in path.name
         return None if is_library or head[16:18] in _NOT_RUN else ProgramKind.NATIVE
-    if is_windows_program(path):
-        return None if is_dll(path) else ProgramKind.WINDOWS
+    if windows is not None:
+        return None if windows.is_dll else ProgramKind.WINDOWS
     if path.suffix == ".jar" and head[:4] == b"PK\x03\x04":
         return ProgramKind.JAR
     if path.suffix == ".py" or b"python" in first_line(head):

@@ -15,25 +15,13 @@ if TYPE_CHECKING:
     from judge.base.errors import HostError, InputError, JudgeError
     from judge.contest.matches import MatchGame, MatchObserver
 
-_PLACES = {
-    "CancelledError": "judge.api.matches",
-    "ContestFolder": "judge.api.contests",
-    "HostError": "judge.base.errors",
-    "InputError": "judge.base.errors",
-    "JudgeError": "judge.base.errors",
-    "MatchGame": "judge.contest.matches",
-    "MatchObserver": "judge.contest.matches",
-    "NoVerdictError": "judge.api.evaluations",
-    "RunObserver": "judge.api.contests",
-    "SignedEvaluation": "judge.api.evaluations",
-    "StopRequest": "judge.api.contests",
-    "VerifiedFile": "judge.api.files",
-    "check": "judge.api.matches",
-    "contest": "judge.api.contests",
-    "evaluate": "judge.api.evaluations",
-    "match": "judge.api.matches",
-    "show": "judge.api.files",
-    "verify": "judge.api.files",
+_MODULES = {
+    "judge.api.contests": ("ContestFolder", "RunObserver", "StopRequest", "contest"),
+    "judge.api.evaluations": ("NoVerdictError", "SignedEvaluation", "evaluate"),
+    "judge.api.files": ("VerifiedFile", "show", "verify"),
+    "judge.api.matches": ("CancelledError", "check", "match"),
+    "judge.base.errors": ("HostError", "InputError", "JudgeError"),
+    "judge.contest.matches": ("MatchGame", "MatchObserver"),
 }
 
 __all__ = [
@@ -60,6 +48,7 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     # `verify` and `show` also work where modules of Unix, which `match` needs, are missing.
-    if name not in _PLACES:
+    module = next((module for module, names in _MODULES.items() if name in names), None)
+    if module is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(_PLACES[name]), name)
+    return getattr(import_module(module), name)

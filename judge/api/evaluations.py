@@ -101,7 +101,8 @@ def evaluate(
     if scores.are_even:
         raise NoVerdictError(_no_verdict(scores, pool, others))
     found = evaluation_of(__version__, pool, seats, rule, scores, played)
-    file = path.parent / EVALUATIONS / f"{_file_name(seats)}.json"
+    names = "-against-".join(seat.name.replace("@", "-") for seat in seats if seat is not None)
+    file = path.parent / EVALUATIONS / f"{names}.json"
     try:
         file.parent.mkdir(exist_ok=True)
         write_evaluation(file, found, signing)
@@ -137,10 +138,6 @@ def _no_verdict(scores: PairedScores, pool: Pool, others: Sequence[str]) -> str:
         f"no verdict: all {scores.pairs} pairs ended alike: {alike}, so this pool ({names}) cannot rank them; "
         f"{advice}, in a new pool" + (f"; house agents that are not in it: {', '.join(others)}" if others else "")
     )
-
-
-def _file_name(seats: tuple[SeatSpec, SeatSpec | None]) -> str:
-    return "-against-".join(seat.name.replace("@", "-") for seat in seats if seat is not None)
 
 
 def _pool(path: Path, staging: Path, notify: Tell) -> tuple[Pool, dict[str, Path]]:

@@ -11,8 +11,6 @@ from judge.sandbox.docker.container import Container
 from judge.sandbox.docker.engine import Engine
 from judge.sandbox.machine.cgroup import parse_mounts
 
-ENGINE_TIMEOUT_S = 60.0
-
 HARMLESS = {"create", "attach", "detach", "start", "update", "pause", "unpause", "oom", "kill"}
 HARMLESS |= {"die", "destroy"}
 """Allowed Engine operations. Never copying files or running commands in a container."""
@@ -39,7 +37,7 @@ def leftovers(before: Before, kept: Collection[Container] = ()) -> list[str]:
     me = Owner.me().encode()
     stays = {container.id for container in kept}
     expected = before.directories | {container.directory for container in kept}
-    with closing(Engine(ENGINE_TIMEOUT_S)) as engine:
+    with closing(Engine()) as engine:
         history = engine.history(f"judge.owner={me}", before.at, time.time())
         containers = engine.labelled(f"judge.owner={me}")
         volumes = engine.labelled_volumes(f"judge.owner={me}")

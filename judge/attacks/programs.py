@@ -6,7 +6,7 @@ from pathlib import Path
 
 from judge.base.durable_files import write_durably
 from judge.base.resources import BUILD_DIRECTORY, IMAGES
-from judge.sandbox.static_builds import GCC_FLAGS, Progress, build_lock, compile_static, content_digest
+from judge.sandbox.static_builds import GCC_FLAGS, build_lock, compile_static, content_digest
 
 SOURCES = IMAGES / "attacks"
 COMMON = "brain.c"
@@ -20,15 +20,13 @@ def program_names() -> list[str]:
     return sorted(path.stem for path in SOURCES.glob("*.c") if path.name != COMMON)
 
 
-def build_attacks(progress: Progress | None = None) -> Path:
+def build_attacks() -> Path:
     """Compile outdated programs. Raises HostError if gcc fails."""
     target = BUILD_DIRECTORY / "attacks"
     stamp = BUILD_DIRECTORY / "attacks.stamp"
     digest = content_digest(SOURCES, *GCC_FLAGS)
     with build_lock("attacks"):
         if not target.is_dir() or not stamp.is_file() or stamp.read_text() != digest:
-            if progress is not None:
-                progress("building the attacks")
             _build(target)
             stamp.write_text(digest)
     return target

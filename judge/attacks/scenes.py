@@ -134,7 +134,7 @@ def killed_judge(_directory: Path) -> Iterator[Mapping[str, str]]:
         judge.kill()
     reap()
     yield {}
-    with closing(Engine(PATIENCE_S)) as engine:
+    with closing(Engine()) as engine:
         marks = [container["Labels"]["judge.owner"] for container in engine.labelled("judge.owner")]
     if any(Owner.decode(mark).pid == judge.pid for mark in marks):
         raise HarmError("a judge that was killed has left a container")

@@ -31,7 +31,7 @@ def printable(text: str, limit: int | None = 200, *, mark: str | None = None, cu
     shown = text if limit is None else text[: limit + 1]
     if not is_printable(shown):
         shown = "".join(
-            letter if is_printable(letter) else _escape(letter) if mark is None else mark for letter in shown
+            letter if is_printable(letter) else mark or letter.encode("unicode_escape").decode() for letter in shown
         )
     if limit is None or len(shown) <= limit:
         return shown
@@ -185,10 +185,6 @@ def clock_text(ms: float) -> str:
 
 def _is_plain(text: str) -> bool:
     return text.isascii() and text.replace("\t", " ").isprintable()
-
-
-def _escape(character: str) -> str:
-    return character.encode("unicode_escape").decode("ascii")
 
 
 def _two(value: int, base: int, large: str, small: str) -> str:

@@ -118,48 +118,23 @@ def words_in(value: object, field: str = "") -> Iterator[tuple[str, str]]:
             yield from words_in(inner, f"{field}, {'table' if isinstance(inner, dict) else 'word'} {number}")
 
 
-_SPECIAL = re.compile("[#\"']")
-_STRINGS = {
-    "#": re.compile(r"#[^\n]*+"),
-    '"': re.compile(r'"(?:[^"\\\n]|\\.)*+"', re.DOTALL),
-    "'": re.compile(r"'[^'\n]*+'"),
-    '"""': re.compile(r'"""(?:[^"\\]|\\.|"{1,2}(?!"))*+"{3,5}', re.DOTALL),
-    "'''": re.compile(r"'''(?:[^']|'{1,2}(?!'))*+'{3,5}"),
-}
+_STRING_OR_COMMENT = re.compile(
+    r"""
+    "{3} (?:[^"\\]|\\.|"{1,2}(?!"))*+ "{3,5}
+    | '{3} (?:[^']|'{1,2}(?!'))*+ '{3,5}
+    | (?:"{3}|'{3}) .*
+    | "(?:[^"\\\n]|\\.)*+" | '[^'\n]*+' | \#[^\n]*+
+    | ["'] .*  # tomllib ends at a text without its end
+    """,
+    re.DOTALL | re.VERBOSE,
+)
 _LONG_KEY = re.compile(rf"(?:\.[ \t]*+[A-Za-z0-9_-]++[ \t]*+){{{MAX_KEY_PARTS}}}")
 
 
 def _line_of_long_key(text: str) -> int:
-    line = 1
-    for part, lines in _outside_strings(text):
-        if found := _LONG_KEY.search(part):
-            return line + part.count("\n", 0, found.start())
-        line += lines
-    return 0
-
-
-def _outside_strings(text: str) -> Iterator[tuple[str, int]]:
-    """The statements with `_` for each string, and their line numbers.
-
-    Ends at an unterminated string, as `tomllib` does.
-    """
-    parts: list[str] = []
-    begin = at = 0
-    while found := _SPECIAL.search(text, at):
-        first = found.start()
-        parts.append(text[at:first])
-        mark = text[first] * 3 if text[first] != "#" and text.startswith(text[first] * 3, first) else text[first]
-        end = _STRINGS[mark].match(text, first)
-        if end is None:
-            break
-        parts.append("" if mark == "#" else "_")
-        at = end.end()
-        if mark == "#":
-            yield "".join(parts), text.count("\n", begin, at)
-            parts, begin = [], at
-    else:
-        parts.append(text[at:])
-    yield "".join(parts), text.count("\n", begin)
+    bare = _STRING_OR_COMMENT.sub(lambda found: "_" + "\n" * found[0].count("\n"), text)
+    found = _LONG_KEY.search(bare)
+    return 0 if found is None else 1 + bare.count("\n", 0, found.start())
 
 
 _PLACE = re.compile(r"\(at line (\d+), column \d+\)")

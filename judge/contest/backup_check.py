@@ -26,7 +26,7 @@ from judge.agents.store import AgentStore
 from judge.base.durable_files import read_bounded, sha256_of
 from judge.base.errors import InputError, StoreDamagedError
 from judge.base.owner import owned_directory
-from judge.base.parsing import parse_json
+from judge.base.parsing import FailFastTuple, parse_json
 from judge.base.progress import Tracker, untracked
 from judge.base.text import printable
 from judge.base.worker_processes import in_parallel
@@ -79,13 +79,13 @@ class BackupManifest(_Value):
     """Games with a result."""
     files: Mapping[str, FileCopy]
     """By path in the contest's folder."""
-    keys: tuple[str, ...] = ()
+    keys: FailFastTuple[str] = ()
     """Paths of private keys and passwords, not in the backup."""
     programs: Mapping[str, _Digest] = {}
     """Digests of listed agents by path."""
     agents: Mapping[_Digest, _Digest]
     """SHA-256 of the packed files, by agent digest."""
-    stored: tuple[_Digest, ...]
+    stored: FailFastTuple[_Digest]
     """Records and folder states."""
 
 

@@ -15,6 +15,7 @@ from typing import Annotated, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from judge.base.durable_files import is_file
+from judge.base.parsing import FailFastTuple
 from judge.catalog.entry import NOT_TURNED, Turn
 from judge.contest.plan import AgentPlan, OpeningsPlan
 from judge.contest_games import Outcome
@@ -60,11 +61,11 @@ class Pool(_Value):
     format: Literal["judge-pool-1"] = "judge-pool-1"
     policy: Policy
     box: BoxKind
-    openings: tuple[OpeningField, ...] = Field(min_length=1)
+    openings: FailFastTuple[OpeningField] = Field(min_length=1)
     shuffle: bool
     transform: bool
     seed: Key
-    agents: tuple[SeatSpec, ...] = Field(min_length=1)
+    agents: FailFastTuple[SeatSpec] = Field(min_length=1)
 
     def encoded(self) -> bytes:
         """The pool file."""
@@ -201,8 +202,8 @@ class Evaluation(_Value):
     candidate: SeatSpec
     parent: SeatSpec | None
     rule: StopRule
-    games: tuple[Digest, ...]
-    counts: tuple[int, ...]
+    games: FailFastTuple[Digest]
+    counts: FailFastTuple[int]
     """See `judge.statistics.paired_scores.PairedScores`."""
     score: float
     """Score per game, 0 to 1; with a parent, the difference."""

@@ -7,6 +7,8 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from judge.base.parsing import FailFastTuple
+
 ANNOUNCEMENT = "announcement.json"
 
 
@@ -31,7 +33,7 @@ class Announcement(_Value):
 
     format: Literal["judge-cup-announcement-1"] = "judge-cup-announcement-1"
     name: str
-    leagues: tuple[AnnouncedLeague, ...]
+    leagues: FailFastTuple[AnnouncedLeague]
 
     def encoded(self) -> bytes:
         """The file's bytes."""

@@ -9,6 +9,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from judge.base.parsing import FailFastTuple
 from judge.contest.contest import Contest, open_store
 from judge.cup.plan import LEAGUE_NAME, Cup, PlannedCup
 from judge.publish.load import load_claimed, load_store
@@ -58,7 +59,7 @@ class ExportedLeague(_Value):
     key: str = ""
     """Fingerprint of the key that signed it."""
     is_over: bool = False
-    places: tuple[tuple[int, str], ...] = ()
+    places: FailFastTuple[tuple[int, str]] = ()
     """Place and agent, best first, without disqualified agents."""
 
 
@@ -68,8 +69,8 @@ class CupDocument(_Value):
     format: Literal["judge-cup-1"] = "judge-cup-1"
     name: str
     about: str = ""
-    leagues: tuple[ExportedLeague, ...]
-    medals: tuple[Medals, ...] = ()
+    leagues: FailFastTuple[ExportedLeague]
+    medals: FailFastTuple[Medals] = ()
 
     def encoded(self) -> bytes:
         """The file's bytes."""

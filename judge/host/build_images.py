@@ -82,9 +82,9 @@ def _unpack(recipe: ImageRecipe, version: str, target: Path, scratch: Path) -> N
     tags = [f"manylinux_2_{minor}_{machine}" for minor in range(int(glibc[1]) if glibc else 0, 16, -1)]
     command += [word for tag in [*tags, f"manylinux2014_{machine}"] for word in ("--platform", tag)]
     command += ["--disable-pip-version-check", "--quiet", "--retries", "1"]
-    if recipe.wheel_folder:
-        command += ["--find-links", str(recipe.wheel_folder)]
-        found = {path.name.lower().replace("_", "-") for path in recipe.wheel_folder.glob("*.whl")}
+    if recipe.folder:
+        command += ["--find-links", str(recipe.folder)]
+        found = {path.name.lower().replace("_", "-") for path in recipe.folder.glob("*.whl")}
         wanted = [line.split(" ")[0].lower().replace("==", "-").replace("_", "-") for line in recipe.wheels]
         if all(any(name.startswith(f"{word}-") for name in found) for word in wanted):
             command.append("--no-index")
@@ -226,17 +226,17 @@ def _available(package: str) -> str:
 
 def _make_rootfs(recipe: ImageRecipe, packages: Sequence[str], scratch: Path) -> Path:
     tar, init = scratch / "rootfs.tar", "-"
-    if recipe.has_init:
+    if recipe.runs_agents:
         init = str(scratch / "init")
         compile_static(sorted(INIT_SOURCES.glob("*.c")), Path(init))
-    command = [str(recipe.script), "build", str(tar), init, *packages]
+    command = [str(recipe.script_path), "build", str(tar), init, *packages]
     environment = os.environ | {"JUDGE_RELEASE": recipe.release}
     done = subprocess.run(command, env=environment, capture_output=True, text=True, errors="replace", check=False)
     if done.returncode != 0:
         tail = "\n".join(done.stderr.splitlines()[-12:])
         raise HostError(f"The image {recipe.tag} could not be built; the last lines of the build:\n{tail}")
     with tarfile.open(tar, "a") as archive:
-        for program in recipe.programs:
+        for program in recipe.program_paths:
             data = program.read_bytes()
             member = tarfile.TarInfo(f"./usr/bin/{program.name}")
             member.size, member.mode = len(data), 0o555

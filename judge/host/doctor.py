@@ -386,9 +386,13 @@ def _space(host: Host) -> Iterator[HostFinding]:
 
 def _images(host: Host) -> Iterator[HostFinding]:
     if host.images is not None:
-        needed = [image for image in host.images if image.id or not image.is_optional]
-        old = [f"{image.tag} is {'out of date' if image.id else 'not built'}" for image in needed if not image.current]
-        tags = ", ".join(image.tag for image in needed)
+        needed = [image for image in host.images if image.id or not image.recipe.is_optional]
+        old = [
+            f"{image.recipe.tag} is {'out of date' if image.id else 'not built'}"
+            for image in needed
+            if not image.current
+        ]
+        tags = ", ".join(image.recipe.tag for image in needed)
         fix = "; ".join(image.recipe.build_command for image in needed if not image.current)
         yield finding("images", not old, tags, ", ".join(old), fix, Light.RED)
 

@@ -30,7 +30,7 @@ from judge.sandbox.host_activity.core_use import counts_interrupts
 from judge.sandbox.machine import cores
 from judge.sandbox.machine.users import claim_user
 
-PATIENCE_S = 60.0
+TRIAL_TIMEOUT_S = 60.0
 FREEZES = 5
 FOLDER_BYTES = 1 << 20
 SCRIPT = f"""
@@ -112,8 +112,8 @@ def _freeze(box: DockerBox) -> int:
     began = time.monotonic_ns()
     box.freeze()
     while not box.is_frozen():
-        if time.monotonic_ns() - began > PATIENCE_S * 1e9:
-            raise HostError(f"the freezer {box.freezer} did not freeze a container in {PATIENCE_S} s")
+        if time.monotonic_ns() - began > TRIAL_TIMEOUT_S * 1e9:
+            raise HostError(f"the freezer {box.freezer} did not freeze a container in {TRIAL_TIMEOUT_S} s")
     took = time.monotonic_ns() - began
     box.thaw()
     return took // 1000
@@ -123,7 +123,7 @@ def _found_inside(tenant: Tenant, policy: BoxPolicy) -> int:
     options = {"type": "tmpfs", "device": "tmpfs", "o": f"size={FOLDER_BYTES},nr_inodes=16,mode=0777"}
     driver = {"Name": "local", "Options": options}
     volume = {"Type": "volume", "Target": "/probe", "VolumeOptions": {"DriverConfig": driver}}
-    with closing(claim_user()) as user, closing(Engine(PATIENCE_S)) as engine:
+    with closing(claim_user()) as user, closing(Engine()) as engine:
         config = container_config(
             image=runtime_image("native"),
             command=["-c", SCRIPT],
@@ -148,7 +148,7 @@ def _found_inside(tenant: Tenant, policy: BoxPolicy) -> int:
 
 def _surface(program: Path, policy: BoxPolicy) -> KernelSurface:
     command = Command(
-        "probe", program, ("/bin/sh", "-c", SURFACE), "native", Limits(), PATIENCE_S, SURFACE_BYTES, SURFACE_BYTES
+        "probe", program, ("/bin/sh", "-c", SURFACE), "native", Limits(), TRIAL_TIMEOUT_S, SURFACE_BYTES, SURFACE_BYTES
     )
     output = BytesIO()
     result = run_in_box(command, policy, output)

@@ -94,6 +94,6 @@ def suffices(limit: KernelLimit, value: str, boxes: int) -> bool:
     return not limit.per_box or not value.isdigit() or int(value) // 2 >= limit.per_box * boxes
 
 
-def uncharged_maps_bytes(maps: int, limits: Limits = _DEFAULT) -> int:
+def uncharged_maps_bytes(maps: int) -> int:
     """Memory that a box's maps use outside of its cap, if each process may have `maps`."""
-    return min(maps * limits.processes, limits.cap_bytes // CHARGED_MAP_BYTES) * UNCHARGED_MAP_BYTES
+    return min(maps * _DEFAULT.processes, _DEFAULT.cap_bytes // CHARGED_MAP_BYTES) * UNCHARGED_MAP_BYTES

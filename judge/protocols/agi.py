@@ -51,7 +51,7 @@ from judge.protocols.agi_words import (
 )
 from judge.protocols.checks import BLOCK, END, ENDING, GAMES, MEMORY, OPENING, QUIET, RULE, START, TIME, WIN, Check
 from judge.protocols.entry import ProtocolEntry
-from judge.protocols.lines import LineReader
+from judge.protocols.lines import LineReader, discarded
 from judge.protocols.squares import intended_square
 from judge.protocols.types import (
     UNLIMITED_MS,
@@ -183,15 +183,12 @@ class Agi:
     def _read(self, data: bytes) -> Sequence[Effect]:
         if self._phase is AgiPhase.ENDING:
             return ()
-        cut = self._lines.cut_lines
         lines = self._lines.feed(data.replace(b"\r", b"\n"))
-        effects: list[Effect] = []
-        if self._lines.cut_lines > cut:
-            effects.append(Note(f"cut: a line of more than {self._options.line_bytes} bytes"))
+        effects: list[Effect] = [*self._lines.take_cut()]
         asked = self._phase
         for number, line in enumerate(lines):
             if self._phase is not asked or asked is AgiPhase.IDLE:
-                effects += _discarded(lines[number:])
+                effects += discarded(lines[number:])
                 break
             if line.strip():
                 effects += self._line(line)
@@ -281,14 +278,6 @@ def _go(request: StonesRequest, clock: Clock) -> str:
             return f"GO SEARCH {write_squares(offers)} {time}"
         case _:
             return f"GO {time}"
-
-
-def _discarded(lines: Sequence[bytes]) -> Sequence[Effect]:
-    said = [line for line in lines if line.strip()]
-    if not said:
-        return ()
-    first = decode(said[0][:80])
-    return [Note(sentence(f"discarded: {len(said)} line(s) without a request, first {first!r}"))]
 
 
 _STEPS: dict[AgiPhase, dict[AgiWord, Callable[[Agi, bytes], Sequence[Effect]]]] = {

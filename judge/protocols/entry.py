@@ -10,18 +10,6 @@ from judge.protocols.checks import CHECKS, Check
 from judge.protocols.types import AgentProtocol
 
 
-def _no_objection(game: Mapping[str, Any]) -> str | None:  # noqa: ARG001 some protocols can express all of their games
-    return None
-
-
-def _unknown(said: str) -> str:  # noqa: ARG001 most protocols have no guess
-    return ""
-
-
-def _is_public(line: bytes) -> bool:  # noqa: ARG001 most protocols have no private lines
-    return False
-
-
 @dataclass(frozen=True, slots=True)
 class ProtocolEntry:
     """See the module."""
@@ -29,8 +17,8 @@ class ProtocolEntry:
     options: type[BaseModel]
     build: Callable[..., AgentProtocol]
     """From options and, if `is_for_people`, the game's words."""
-    is_private: Callable[[bytes], bool] = _is_public
-    objection: Callable[[Mapping[str, Any]], str | None] = _no_objection
+    is_private: Callable[[bytes], bool] = lambda _line: False
+    objection: Callable[[Mapping[str, Any]], str | None] = lambda _game: None
     """Why the protocol cannot express a game (to follow its name)."""
     games: tuple[str, ...] = ()
     """In addition to games that name the protocol; empty: all that `objection` accepts."""
@@ -48,7 +36,7 @@ class ProtocolEntry:
     """Takes `Ponder` stimuli. Other agents ponder without a command."""
     answer_forms: Mapping[str, str] = field(default_factory=dict)
     """Forms by the first word of a command, with an example; "": every other command."""
-    probable_answer: Callable[[str], str] = _unknown
+    probable_answer: Callable[[str], str] = lambda _said: ""
     """The answer that a line in a wrong form probably means; empty: unknown."""
     coordinate_order: str = ""
     """A question about exchanged coordinates, for an answer on a wrong square."""

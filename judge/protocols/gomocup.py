@@ -73,7 +73,7 @@ from judge.protocols.gomocup_words import (
     start_line,
     suggested,
 )
-from judge.protocols.lines import LineReader
+from judge.protocols.lines import LineReader, discarded
 from judge.protocols.types import (
     Alarm,
     Answer,
@@ -111,11 +111,6 @@ class GomocupPhase(StrEnum):
 
 MAX_SUGGESTIONS = 2
 """To one request."""
-
-# Faster than the lookup in the class.
-_IDLE, _THINKING = GomocupPhase.IDLE, GomocupPhase.THINKING
-_ERROR, _MESSAGE = GomocupWord.ERROR, GomocupWord.MESSAGE
-_DECIDED, _THINK, _TURN = ReplyKind.DECIDED, Way.THINK, Wait.TURN
 
 UNWAITED = frozenset({GomocupPhase.IDLE, GomocupPhase.ENDING})
 
@@ -230,7 +225,7 @@ class Gomocup:
     def _put_position(self) -> list[Effect]:
         position = self._position
         way = self._board.way_to(*position)
-        if way is _THINK:
+        if way is Way.THINK:
             return self._think(*position)
         if way is Way.RESTART:
             return self._restart()
@@ -244,12 +239,12 @@ class Gomocup:
         return [self._say("RESTART"), Await(Wait.START)]
 
     def _think(self, stones: Sequence[Placed], own: int, opening: int) -> list[Effect]:
-        self._phase = _THINKING
+        self._phase = GomocupPhase.THINKING
         self._doubt = None
         request = self._request
         dead = request.dead if isinstance(request, PlaceStone) else ()
         question = self._board.question(stones, own, opening, dead)
-        return [self._say(self._time_left(), *question), Await(_TURN)]
+        return [self._say(self._time_left(), *question), Await(Wait.TURN)]
 
     def _ask_swap2(self) -> list[Effect]:
         self._phase = GomocupPhase.SWAPPING
@@ -262,42 +257,33 @@ class Gomocup:
         return f"INFO time_left {min(self._clock.time_left_ms, INT32_MAX)}"
 
     def _read(self, data: bytes) -> Sequence[Effect]:
-        cut = self._lines.cut_lines
         lines = self._lines.feed(data.replace(b"\r", b"\n") if b"\r" in data else data)
         private = self._lines.take_private()
         effects: list[Effect] = [Note(decode(classify(line)[1]), private=True) for line in private] if private else []
-        if self._lines.cut_lines > cut:
-            effects.append(Note(f"cut: a line of more than {self._options.line_bytes} bytes"))
+        effects += self._lines.take_cut()
         for number, line in enumerate(lines):
             if self._phase in UNWAITED:
-                return effects + self._set_aside(lines[number:])
+                return [*effects, *discarded(lines[number:])]
             if not line.strip():
                 continue
             said = self._line(line)
             effects += said
             if Respawn in map(type, said):
                 # From the old process.
-                return effects + self._set_aside(lines[number + 1 :])
+                return [*effects, *discarded(lines[number + 1 :])]
         if self._phase in UNWAITED:
             self._lines.clear()
         return effects
 
-    def _set_aside(self, lines: list[bytes]) -> list[Effect]:
-        said = [line for line in lines if line.strip()]
-        if not said:
-            return []
-        first = decode(said[0][:80])
-        return [Note(sentence(f"discarded: {len(said)} line(s) without a request, first {first!r}"))]
-
     def _line(self, line: bytes) -> Sequence[Effect]:
         word, rest = classify(line)
         self._said, self._rest = decode(line[:200]).strip(), rest
-        if word is _ERROR:
+        if word is GomocupWord.ERROR:
             self._complaint = self._said
         step = STEPS[self._phase].get(word)
         if step is not None:
             return step(self, rest)
-        if word is _MESSAGE:
+        if word is GomocupWord.MESSAGE:
             return [Note(decode(rest))]
         return [Note(sentence(f"ignored: {decode(line[:80])!r}"))]
 
@@ -417,9 +403,9 @@ class Gomocup:
         return [Note(f"SWAP2BOARD was answered by {said[:80]!r}: asked by BEGIN or BOARD"), *asked]
 
     def _answered(self, decision: Stone | Stones | Swap, said: str) -> list[Effect]:
-        self._phase = _IDLE
+        self._phase = GomocupPhase.IDLE
         self._excuses = 0
-        return [Answer(Reply(_DECIDED, said, decision, self._complaint))]
+        return [Answer(Reply(ReplyKind.DECIDED, said, decision, self._complaint))]
 
     def _excused(self) -> Sequence[Effect]:
         if self._excuses == 0:

@@ -1,6 +1,9 @@
 r"""Splits bytes into lines that end with `\n`."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+
+from judge.base.text import decode, sentence
+from judge.protocols.types import Note
 
 
 class LineReader:
@@ -15,7 +18,7 @@ class LineReader:
         self._rest = b""
         self._forgotten = b""
         self._private: list[bytes] = []
-        self.cut_lines = 0
+        self._has_cut = False
 
     def feed(self, data: bytes) -> list[bytes]:
         """Public lines that `data` completes, without ends."""
@@ -32,6 +35,13 @@ class LineReader:
             self._forgotten = b""
             (self._private if is_private else public).append(line)
         return public
+
+    def take_cut(self) -> Sequence[Note]:
+        """A note if a line was truncated since the last call."""
+        if not self._has_cut:
+            return ()
+        self._has_cut = False
+        return [Note(f"cut: a line of more than {self._limit} bytes")]
 
     def take_private(self) -> list[bytes]:
         private = self._private
@@ -52,5 +62,14 @@ class LineReader:
     def _cut(self, line: bytes) -> bytes:
         if len(line) <= self._limit:
             return line
-        self.cut_lines += 1
+        self._has_cut = True
         return line[: self._limit]
+
+
+def discarded(lines: Sequence[bytes]) -> Sequence[Note]:
+    """A note on lines that answer no request."""
+    said = [line for line in lines if line.strip()]
+    if not said:
+        return ()
+    first = decode(said[0][:80])
+    return [Note(sentence(f"discarded: {len(said)} line(s) without a request, first {first!r}"))]

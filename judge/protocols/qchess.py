@@ -136,11 +136,8 @@ class Qchess:
     def _read(self, data: bytes) -> Sequence[Effect]:
         if self._phase is QchessPhase.ENDING:
             return [Note(f"discarded after QUIT: {quote(_text(data), 80)}")]
-        was_cut = self._lines.cut_lines
         lines = self._lines.feed(data)
-        effects: list[Effect] = []
-        if self._lines.cut_lines > was_cut:
-            effects.append(Note(f"cut: a line of more than {self._options.line_bytes} bytes"))
+        effects: list[Effect] = [*self._lines.take_cut()]
         if self._options.unasked == "strict":
             lines = [line for line in lines if line.strip()]
         if self._phase is QchessPhase.ANSWERING and lines:

@@ -41,13 +41,11 @@ class TimeControl:
         return cls(**parser.values())
 
     @property
-    def overtime_ms(self) -> int:
-        return self.period_ms * (self.periods or bool(self.period_moves))
-
-    @property
     def total_ms(self) -> int | None:
         """Time until the flag falls, if none is added."""
-        return None if self.main_ms is None else self.main_ms + self.delay_ms + self.overtime_ms
+        if self.main_ms is None:
+            return None
+        return self.main_ms + self.delay_ms + self.period_ms * (self.periods or bool(self.period_moves))
 
     def longest_ms(self, answers: int, tolerance_ms: int = 0) -> int | None:
         turns = None if self.turn_ms is None else (self.turn_ms + tolerance_ms) * answers

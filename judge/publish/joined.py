@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from judge.base.parsing import FailFastTuple
 from judge.contest_games import MOVES_DIGITS, GameResult
 from judge.games.types import Verdict
 from judge.statistics.ratings import RatedContest
@@ -34,10 +35,10 @@ class PairResults(_Value):
 
     first: str
     second: str
-    won: tuple[_Moves, ...]
-    drawn: tuple[_Moves, ...]
-    lost: tuple[_Moves, ...]
-    faulty: tuple[_Moves, ...]
+    won: FailFastTuple[_Moves]
+    drawn: FailFastTuple[_Moves]
+    lost: FailFastTuple[_Moves]
+    faulty: FailFastTuple[_Moves]
 
     @property
     def rows(self) -> Iterator[GameResult]:
@@ -60,7 +61,7 @@ class FormerContest(_Value):
     began: str = Field(pattern=r"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,6})?\+00:00$")
     manifest: _Digest | None
     programs: Mapping[str, _Digest]
-    results: tuple[PairResults, ...]
+    results: FailFastTuple[PairResults]
 
     @classmethod
     def of(cls, contest: RatedContest, manifest: str | None) -> "FormerContest":
@@ -98,7 +99,7 @@ class Joined(_Value):
 
     document: Literal["judge-joined-1"] = "judge-joined-1"
     anchors: Mapping[str, Elo]
-    contests: Annotated[tuple[FormerContest, ...], Field(max_length=MAX_CONTESTS)]
+    contests: FailFastTuple[FormerContest] = Field(max_length=MAX_CONTESTS)
 
     def encoded(self) -> bytes:
         """The file's bytes."""

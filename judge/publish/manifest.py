@@ -20,7 +20,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from judge.base.bookkeeping import is_bookkeeping, is_companion, may_be_companion
 from judge.base.durable_files import read_bounded, sha256_of
 from judge.base.errors import InputError
-from judge.base.parsing import parse_foreign
+from judge.base.parsing import FailFastTuple, parse_foreign
 from judge.base.progress import Tracker, untracked
 from judge.transparency.checkpoint import is_signed
 from judge.transparency.keys import fingerprint, load_public_key, public_pem, read_public_key
@@ -61,7 +61,7 @@ class ExportManifest(_Strict):
     """All published files except manifest and signature."""
 
     contest: str
-    files: tuple[ListedFile, ...]
+    files: FailFastTuple[ListedFile]
     format: Literal["judge-manifest-1"] = "judge-manifest-1"
 
     def encoded(self) -> bytes:

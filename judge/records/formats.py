@@ -18,22 +18,6 @@ def _refuse(data: bytes, source: str) -> NoReturn:  # noqa: ARG001
     raise InputError(f"{source}: this format is only written, not read")
 
 
-def _is_unknown(data: bytes) -> bool:  # noqa: ARG001
-    return False
-
-
-def _is_certain(data: bytes) -> bool:  # noqa: ARG001 a format of bytes, or in ASCII only
-    return False
-
-
-def _nameless(game: object) -> Sequence[str]:  # noqa: ARG001 a format that keeps names unchanged
-    return ()
-
-
-def _is_complete(game: object) -> bool:  # noqa: ARG001 most formats have no games without a result
-    return True
-
-
 @dataclass(frozen=True)
 class FileFormat(Generic[FormatGame]):
     """Without `looks_like` and `read` it can only be written."""
@@ -43,8 +27,8 @@ class FileFormat(Generic[FormatGame]):
     """Raises InputError if the format cannot represent the game."""
     read: Callable[[bytes, str], Sequence[FormatGame]] = _refuse
     """Games of (data, file name). Raises InputError."""
-    looks_like: Callable[[bytes], bool] = _is_unknown
-    guesses_encoding: Callable[[bytes], bool] = _is_certain
+    looks_like: Callable[[bytes], bool] = lambda _data: False
+    guesses_encoding: Callable[[bytes], bool] = lambda _data: False
     holds_many: bool = False
     is_export: bool = False
     """Written next to each record."""
@@ -57,8 +41,8 @@ class FileFormats(Generic[FormatGame]):
     of_record: Callable[[RecordFile], FormatGame]
     """Raises InputError if the record cannot be replayed."""
     by_name: Mapping[str, FileFormat[FormatGame]]
-    has_result: Callable[[FormatGame], bool] = _is_complete
-    names_of: Callable[[FormatGame], Sequence[str]] = _nameless
+    has_result: Callable[[FormatGame], bool] = lambda _game: True
+    names_of: Callable[[FormatGame], Sequence[str]] = lambda _game: ()
 
     def recognise(self, data: bytes) -> FileFormat[FormatGame] | None:
         return next((form for form in self.by_name.values() if form.looks_like(data[:HEAD_BYTES])), None)

@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 from judge.base.durable_files import is_file
 from judge.base.errors import InputError
-from judge.base.parsing import complaint
+from judge.base.parsing import FailFastTuple, complaint
 from judge.base.resources import POLICIES
 from judge.base.text import quote, suggest
 from judge.base.toml_files import line_of, parse, read_text, validated
@@ -250,7 +250,7 @@ class Policy(_Section):
     limits: LimitsPolicy = LimitsPolicy()
     folders: FoldersPolicy = FoldersPolicy()
     box: BoxPolicy = BoxPolicy()
-    admits: tuple[str, ...] = ("native", "python", "java")
+    admits: FailFastTuple[str] = ("native", "python", "java")
     """Runtimes that agents may request: built-in ones, and those of `judge images build NAME --from`."""
     runtimes: dict[str, str] = Field(default_factory=dict)
     """Additional runtimes with a local image (tag or digest)."""

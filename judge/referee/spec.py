@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from judge.base.durable_files import read_bounded, write_durably
-from judge.base.parsing import parse_foreign
+from judge.base.parsing import FailFastTuple, parse_foreign
 from judge.games.types import MAX_POSITION_CHARACTERS, Verdict, opening_options
 from judge.referee.blame import Evidence
 from judge.referee.bounds import MAX_RECORD_BYTES
@@ -49,7 +49,7 @@ class SeatSpec(_Value):
     name: str
     digest: str
     """SHA-256 of the agent's files, names and modes."""
-    command: tuple[str, ...]
+    command: FailFastTuple[str]
     runtime: str
     protocol: str
     protocol_options: dict[str, Any] = Field(default_factory=dict)
@@ -59,7 +59,7 @@ class SeatSpec(_Value):
 
 
 OpeningField = (
-    tuple[tuple[int, int], ...] | Annotated[str, StringConstraints(min_length=1, max_length=MAX_POSITION_CHARACTERS)]
+    FailFastTuple[tuple[int, int]] | Annotated[str, StringConstraints(min_length=1, max_length=MAX_POSITION_CHARACTERS)]
 )
 
 
@@ -126,7 +126,7 @@ class FolderRecord(_Value):
     used_bytes: int | None = None
     """Use of the whole file system; None: unknown."""
     used_inodes: int | None = None
-    notes: tuple[str, ...] = ()
+    notes: FailFastTuple[str] = ()
     """Files that are not stored, with reasons; names are escaped."""
 
 
@@ -161,7 +161,7 @@ class SeatRecord(_Value):
     """Of its box in this time. More than `fault_finder.STILL_MS` is a failure."""
     about: dict[str, str]
     """Its self-description, by keyword."""
-    notes: tuple[str, ...]
+    notes: FailFastTuple[str]
     """Messages and ignored output, without private ones."""
     folders: dict[FolderKind, FolderRecord] = Field(default_factory=dict)
 
@@ -169,13 +169,13 @@ class SeatRecord(_Value):
 class Placement(_Value):
     """Where a game was played."""
 
-    box: tuple[str, ...]
+    box: FailFastTuple[str]
     """Kind of each seat's box, such as `docker-pipes`; with `, fresh` or `, reused` if `box.reuse` is `agent`.
     A box that replaces another one during a game is always fresh.
     """
-    judge_cores: tuple[int, ...]
-    slot_cores: tuple[int, ...]
-    seat_cores: tuple[tuple[int, ...], ...] = Field(default=(), max_length=2, exclude_if=lambda cores: not cores)
+    judge_cores: FailFastTuple[int]
+    slot_cores: FailFastTuple[int]
+    seat_cores: FailFastTuple[FailFastTuple[int]] = Field(default=(), max_length=2, exclude_if=lambda cores: not cores)
     """Parts of `slot_cores`, if agents may ponder."""
     freezer: str = ""
     host: str = ""
@@ -196,7 +196,7 @@ class GameRecord(_Value):
     result: str
     """In the usual manager's format; contests score its words."""
     seats: tuple[SeatRecord, SeatRecord]
-    plies: tuple[PlyRecord, ...]
+    plies: FailFastTuple[PlyRecord]
     started_at: str
     """When it got its slot (UTC); information only."""
     seconds: float

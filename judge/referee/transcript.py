@@ -114,6 +114,8 @@ Sha256 = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
 Withheld = Length | tuple[Length, Latin1]
 """Length, and line ends unless these are one line feed; needed to count output in a replay."""
 
+_SealedEntry = tuple[Nanoseconds, Seat, EntryKind, Annotated[Latin1 | Withheld, Field(union_mode="left_to_right")]]
+
 
 class Block(BaseModel):
     """Entries as JSON: `[ns, seat, kind, text]`, with `Withheld` for a private text.
@@ -123,8 +125,8 @@ class Block(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    entries: list[tuple[Nanoseconds, Seat, EntryKind, Annotated[Latin1 | Withheld, Field(union_mode="left_to_right")]]]
-    private: list[Latin1] | None
+    entries: Annotated[list[_SealedEntry], Field(fail_fast=True)]
+    private: Annotated[list[Latin1], Field(fail_fast=True)] | None
     private_sha256: Sha256
 
 
@@ -134,7 +136,7 @@ class SealedTranscript(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     sha256: str
-    blocks: list[Block]
+    blocks: Annotated[list[Block], Field(fail_fast=True)]
 
     @property
     def seconds(self) -> float:

@@ -63,9 +63,9 @@ class BarePainter:
         self.cell = self._painter().cell
 
     @staticmethod
-    def of(view: BoardView, pixels: int = BOARD_PIXELS) -> "BarePainter":
+    def of(view: BoardView) -> "BarePainter":
         """Return the painter that games of the same board share."""
-        return _shared_painter(view.surface, view.columns, view.rows, view.blocked, pixels)
+        return _shared_painter(view.surface, view.columns, view.rows, view.blocked)
 
     def board(self) -> Scene:
         """Return paper, coordinates and the empty board."""
@@ -91,9 +91,9 @@ class BarePainter:
 
 @lru_cache(maxsize=32)
 def _shared_painter(
-    surface: Surface, columns: tuple[str, ...], rows: tuple[str, ...], blocked: frozenset[Square], pixels: int
+    surface: Surface, columns: tuple[str, ...], rows: tuple[str, ...], blocked: frozenset[Square]
 ) -> BarePainter:
-    return BarePainter(BoardView(surface, columns, rows, {}, ("", ""), blocked=blocked), pixels)
+    return BarePainter(BoardView(surface, columns, rows, {}, ("", ""), blocked=blocked))
 
 
 class _Painter:

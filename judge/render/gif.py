@@ -27,7 +27,7 @@ COLOURS = 128
 PNG_COLOURS = 64
 
 
-def write_gif(scenes: Sequence[Scene], step_ms: int = STEP_MS, last_ms: int = LAST_MS) -> bytes:
+def write_gif(scenes: Sequence[Scene]) -> bytes:
     """Return an endless animation of scenes of the same size."""
     # A common palette avoids flicker and makes frames small.
     palette = _palette(draw(scenes[0]), draw(scenes[-1]))
@@ -38,7 +38,7 @@ def write_gif(scenes: Sequence[Scene], step_ms: int = STEP_MS, last_ms: int = LA
         "GIF",
         save_all=True,
         append_images=drawn[1:],
-        duration=[*[step_ms] * (len(drawn) - 1), last_ms],
+        duration=[*[STEP_MS] * (len(drawn) - 1), LAST_MS],
         loop=0,
         optimize=True,
     )

@@ -14,7 +14,7 @@ from itertools import repeat
 from typing import Generic, TypeVar
 
 from judge.records.views import BoardView, Mark, Square, Surface, Token, changed_squares
-from judge.render.board import BOARD_PIXELS, LABELS, BarePainter
+from judge.render.board import LABELS, BarePainter
 from judge.render.shapes import Text, moved
 from judge.render.svg import FONT, content, middle_of_text, text_style, write_at_origin, write_grouped, write_items
 
@@ -61,10 +61,10 @@ class Film:
     painted: Mapping[str, Token]
 
 
-def write_film(views: Sequence[BoardView], title: str = "", pixels: int = BOARD_PIXELS) -> Film:
+def write_film(views: Sequence[BoardView], title: str = "") -> Film:
     """Return the film of the positions `views` (at least one)."""
-    painter = BarePainter.of(views[-1], pixels)
-    board = EmptyBoard.of(painter)
+    painter = BarePainter.of(views[-1])
+    board = empty_board(painter)
     last = len(views) - 1
     camera = _Camera(painter, views[-1].surface, last)
     stays = spans([view.tokens for view in views], [view.changed for view in views])
@@ -88,14 +88,10 @@ class EmptyBoard:
     height: int
     elements: str
 
-    @classmethod
-    def of(cls, painter: BarePainter) -> "EmptyBoard":
-        """Paint the board."""
-        return _empty_board(painter)
-
 
 @lru_cache(maxsize=32)
-def _empty_board(painter: BarePainter) -> EmptyBoard:
+def empty_board(painter: BarePainter) -> EmptyBoard:
+    """Paint the board."""
     scene = painter.board()
     return EmptyBoard(scene.width, scene.height, write_grouped(scene.items))
 

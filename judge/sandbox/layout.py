@@ -25,7 +25,7 @@ def environment(home: str, scratch: str, tenant: Tenant, path: str = PATH) -> Ma
     return own | {"USER": USER_NAME, "LOGNAME": USER_NAME} | dict(tenant.environment)
 
 
-def account_lines(uid: int) -> Mapping[str, str]:
+def account_lines(uid: int) -> dict[str, str]:
     """Texts of the `ACCOUNT_FILES`."""
     return {
         "passwd": "root:x:0:0:root:/root:/bin/sh\n"

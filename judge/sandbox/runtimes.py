@@ -7,15 +7,14 @@ from __future__ import annotations
 
 import hashlib
 import re
-from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Literal, Self, TypeVar
+from typing import Annotated, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from judge.base.errors import InputError
-from judge.base.parsing import parse_json
+from judge.base.parsing import FailFastTuple, parse_json
 from judge.base.resources import IMAGES
 from judge.base.text import suggest
 from judge.base.toml_files import parse, read_text, validated
@@ -44,22 +43,20 @@ Release = Annotated[str, StringConstraints(pattern=r"^[a-z]*$", max_length=40)]
 File = TypeVar("File", bound="RuntimeFile")
 
 
-class _Model(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class RuntimeFile(_Model):
+class RuntimeFile(BaseModel):
     """A runtime.toml."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
 
     about: str = Field(default="", max_length=200)
     """One sentence for `judge images list`."""
     extends: str = "native"
     """A runtime of judge whose packages are included; empty: none."""
-    packages: tuple[Package, ...] = ()
+    packages: FailFastTuple[Package] = ()
     """Packages of the distribution; their dependencies are installed as well."""
     release: Release = ""
     """An earlier release of the distribution (such as `bullseye`) from which all packages come."""
-    wheels: tuple[WheelLine, ...] = ()
+    wheels: FailFastTuple[WheelLine] = ()
     """Wheels for Python 3: `"numpy==1.26.4 --hash=sha256:…"`. A wheel next to the file is preferred to pip's index. All
     needed wheels must be listed.
     """
@@ -69,7 +66,7 @@ class RuntimeFile(_Model):
     """The seccomp profile that its programs need; empty: the policy's."""
     programs: tuple[str, ...] = ()
     """Scripts for /usr/bin, by their paths relative to the file."""
-    provides: tuple[str, ...] = ()
+    provides: FailFastTuple[str] = ()
     """Modules, programs and libraries (`scipy`, `perl`, `libgfortran.so.5`) for which a report names the runtime; those
     of its wheels need no mention."""
 
@@ -88,45 +85,22 @@ class ImageFile(RuntimeFile):
     """Whether a build runs programs from /tmp, as Cargo does with build scripts and macros."""
 
 
-class BuiltRuntime(_Model):
+class BuiltRuntime(RuntimeFile):
     """All that decides an organiser's runtime, as the label of its image has it."""
 
-    about: str = ""
-    packages: tuple[str, ...] = ()
-    release: str = ""
-    wheels: tuple[str, ...] = ()
-    environment: dict[str, str] = Field(default_factory=dict)
-    seccomp: str = ""
-    programs: dict[str, str] = Field(default_factory=dict)
-    provides: tuple[str, ...] = ()
-
-    @model_validator(mode="after")
-    def _is_safe(self) -> Self:
-        RuntimeFile.model_validate({**self.model_dump(exclude={"programs"}), "extends": ""})
-        return self
+    extends: Literal[""] = Field(default="", exclude=True)
+    programs: dict[str, str] = Field(default_factory=dict)  # type: ignore[assignment]
+    """SHA-256 of the files, by name."""
 
 
-@dataclass(frozen=True, slots=True)
-class ImageRecipe:
-    """Contents and use of one image."""
+class ImageRecipe(ImageFile):
+    """An image's file with its name. `packages` include those of the runtime that it extends."""
 
     name: str
-    packages: tuple[str, ...]
-    has_init: bool = True
-    programs: tuple[Path, ...] = ()
-    is_optional: bool = False
-    script: Path = ROOTFS_SCRIPT
-    release: str = ""
-    wheels: tuple[str, ...] = ()
-    wheel_folder: Path | None = None
-    environment: dict[str, str] = field(default_factory=dict)
-    seccomp: str = ""
-    is_windows: bool = False
-    builds: tuple[str, ...] = ()
-    runs_built: bool = False
-    about: str = ""
-    provides: tuple[str, ...] = ()
+    folder: Path | None = None
+    """Of the file; None for a runtime that is known by its label."""
     document: str = ""
+    """Label of an organiser's runtime."""
 
     @property
     def tag(self) -> str:
@@ -136,6 +110,16 @@ class ImageRecipe:
     def build_command(self) -> str:
         return f"judge images build {self.name}{' --from FILE' if self.document else ''}"
 
+    @property
+    def script_path(self) -> Path:
+        if self.script:
+            return (RECIPES / self.script).resolve()
+        return RELEASE_SCRIPT if self.release else ROOTFS_SCRIPT
+
+    @property
+    def program_paths(self) -> tuple[Path, ...]:
+        return tuple(self.folder / program for program in self.programs) if self.folder else ()
+
     def has(self, word: str) -> bool:
         """Whether it, unlike others, provides a module, program or library."""
         wheels = {wheel.partition("==")[0].lower().replace("-", "_") for wheel in self.wheels}
@@ -143,13 +127,13 @@ class ImageRecipe:
 
     def digest(self, codename: str) -> str:
         """SHA-256 (hex) of everything that the image depends on, except the mirror."""
-        init = (INIT_SOURCES, *GCC_FLAGS) if self.has_init else ()
-        script = () if self.script == ROOTFS_SCRIPT else (self.script.parent,)
+        init = (INIT_SOURCES, *GCC_FLAGS) if self.runs_agents else ()
+        script = () if self.script_path == ROOTFS_SCRIPT else (self.script_path.parent,)
         if self.document:
             return content_digest(ROOTFS_SCRIPT, codename, *init, *script, self.document)
         more = (self.release, *self.wheels, *(f"{key}={value}" for key, value in self.environment.items()))
         return content_digest(
-            ROOTFS_SCRIPT, codename, *self.packages, *init, *self.programs, *script, *filter(None, more)
+            ROOTFS_SCRIPT, codename, *self.packages, *init, *self.program_paths, *script, *filter(None, more)
         )
 
 
@@ -157,7 +141,10 @@ class ImageRecipe:
 def recipes() -> dict[str, ImageRecipe]:
     """Our images by name, first those always built. Raises InputError."""
     files = {path.stem: _read(path, ImageFile) for path in sorted(RECIPES.glob("*.toml"))}
-    found = [_recipe_of(name, file, files) for name, file in files.items()]
+    found = [
+        ImageRecipe(name=name, folder=RECIPES, **file.model_dump() | {"packages": _packages(file, files)})
+        for name, file in files.items()
+    ]
     return {recipe.name: recipe for recipe in sorted(found, key=lambda recipe: (recipe.is_optional, recipe.name))}
 
 
@@ -166,33 +153,8 @@ def image_that_builds(kind: str) -> str:
     return next(recipe.name for recipe in recipes().values() if kind in recipe.builds)
 
 
-def _recipe_of(name: str, file: ImageFile, files: dict[str, ImageFile]) -> ImageRecipe:
-    return ImageRecipe(
-        name=name,
-        packages=_packages(file, files),
-        has_init=file.runs_agents,
-        programs=tuple((RECIPES / program).resolve() for program in file.programs),
-        is_optional=file.is_optional,
-        script=(RECIPES / file.script).resolve() if file.script else _script_for(file.release),
-        release=file.release,
-        wheels=file.wheels,
-        wheel_folder=RECIPES,
-        environment=file.environment,
-        seccomp=file.seccomp,
-        is_windows=file.paths == "windows",
-        builds=file.builds,
-        runs_built=file.runs_built,
-        about=file.about,
-        provides=file.provides,
-    )
-
-
 def _packages(file: ImageFile, files: dict[str, ImageFile]) -> tuple[str, ...]:
     return (*(_packages(files[file.extends], files) if file.extends else ()), *file.packages)
-
-
-def _script_for(release: str) -> Path:
-    return RELEASE_SCRIPT if release else ROOTFS_SCRIPT
 
 
 def load_runtime(name: str, path: Path) -> ImageRecipe:
@@ -205,19 +167,17 @@ def load_runtime(name: str, path: Path) -> ImageRecipe:
     packages = file.packages
     if file.extends:
         base = recipes().get(file.extends)
-        if base is None or not base.has_init or base.is_windows or base.release:
-            fit = [r.name for r in recipes().values() if r.has_init and not (r.is_windows or r.release or r.builds)]
+        if base is None or not base.runs_agents or base.paths == "windows" or base.release:
+            others = (r for r in recipes().values() if r.runs_agents and r.paths == "posix")
+            fit = [r.name for r in others if not (r.release or r.builds)]
             raise InputError(f"{path}: extends: there is no {file.extends!r} to extend; {suggest(file.extends, fit)}")
         packages = (*base.packages, *packages)
     if file.wheels and not any(package.startswith("python3") for package in packages):
         raise InputError(f'{path}: wheels: they are for Python 3: add extends = "python"')
-    programs = {Path(program).name: path.parent / program for program in file.programs}
-    built = BuiltRuntime(
-        programs={key: _file_digest(program, path) for key, program in programs.items()},
-        packages=packages,
-        **file.model_dump(include={"about", "release", "wheels", "environment", "seccomp", "provides"}),
-    )
-    return _own(name, built, tuple(programs.values()), path.parent)
+    digests = {Path(program).name: _file_digest(path.parent / program, path) for program in file.programs}
+    built = BuiltRuntime(**file.model_dump() | {"extends": "", "packages": packages, "programs": digests})
+    recipe = _own(name, built)
+    return recipe.model_copy(update={"programs": file.programs, "folder": path.parent})
 
 
 def runtime_of_label(name: str, label: str) -> ImageRecipe:
@@ -225,22 +185,8 @@ def runtime_of_label(name: str, label: str) -> ImageRecipe:
     return _own(name, parse_json(BuiltRuntime, label, f"the label of the image judge/{name}:1"))
 
 
-def _own(name: str, built: BuiltRuntime, programs: tuple[Path, ...] = (), folder: Path | None = None) -> ImageRecipe:
-    return ImageRecipe(
-        name=name,
-        packages=built.packages,
-        programs=programs,
-        is_optional=True,
-        script=_script_for(built.release),
-        release=built.release,
-        wheels=built.wheels,
-        wheel_folder=folder,
-        environment=built.environment,
-        seccomp=built.seccomp,
-        about=built.about,
-        provides=built.provides,
-        document=built.model_dump_json(),
-    )
+def _own(name: str, built: BuiltRuntime) -> ImageRecipe:
+    return ImageRecipe(name=name, document=built.model_dump_json(), **built.model_dump(exclude={"programs"}))
 
 
 def _read(path: Path, model: type[File]) -> File:
@@ -258,7 +204,7 @@ def _file_digest(program: Path, path: Path) -> str:
 def path_for(runtime: str, path: str) -> str:
     """A path in a box as programs of this runtime write it: `/agent/x.exe` is `Z:\\agent\\x.exe` under Wine."""
     recipe = recipes().get(runtime)
-    if recipe is None or not recipe.is_windows:
+    if recipe is None or recipe.paths != "windows":
         return path
     drive = WINDOWS_ROOT if path.startswith("/") else ""
     return drive + path.replace("/", "\\")

@@ -27,7 +27,6 @@ class TreeLimits(_Section):
 
     @property
     def bounds(self) -> Bounds:
-        """Limits for programs in a box."""
         return Bounds(**self.model_dump())
 
     @property
@@ -77,7 +76,6 @@ class BuildLimits(_Section):
     """Size of the shown log: its first and last half."""
 
     def box(self) -> Limits:
-        """The limits of the box."""
         return Limits(
             memory_bytes=self.memory_bytes,
             temporary_bytes=self.work_bytes,
@@ -93,23 +91,20 @@ class IntakeLimits(_Section):
     """All processing limits: `[upload]`, `[tree]`, `[unpack]` and `[build]`."""
 
     upload_bytes: int = Field(default=64 << 20, ge=1)
+    """Size of one upload."""
     check_s: float = Field(default=1800, gt=0)
-    """Maximum awake time of the agent in its check."""
+    """Maximum awake time of an agent in its check, at most half of `process_s`. Then it is refused."""
     read_s: float = Field(default=20, gt=0)
-    """CPU time for reading its agent.toml and programs on the host."""
+    """CPU time for reading an upload's agent.toml and programs on the host. Then it is refused."""
     tree: TreeLimits = TreeLimits()
     unpack: UnpackLimits = UnpackLimits()
     build: BuildLimits = BuildLimits()
 
 
-class IntakePolicy(BaseModel):
+class IntakePolicy(IntakeLimits):
     """Sizes are in bytes, times in seconds. Where 0 is allowed, it means no limit."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
     # Uploads of an author.
-    upload_bytes: int = Field(default=IntakeLimits.model_fields["upload_bytes"].default, ge=1)
-    """Size of one upload."""
     author_bytes: int = Field(default=2 << 30, ge=0)
     """Total size of an author's uploads, which are all kept."""
     uploads_per_hour: int = Field(default=12, ge=0)
@@ -146,10 +141,6 @@ class IntakePolicy(BaseModel):
     process_s: float = Field(default=3600, gt=0)
     """Maximum processing time of a submission, without waiting for a core. Then its worker is killed as a host failure.
     """
-    check_s: float = Field(default=IntakeLimits.model_fields["check_s"].default, gt=0)
-    """Maximum awake time of an agent in its check, at most half of `process_s`. Then it is refused."""
-    read_s: float = Field(default=IntakeLimits.model_fields["read_s"].default, gt=0)
-    """CPU time for reading an upload's agent.toml and programs on the host. Then it is refused."""
     tries: int = Field(default=3, ge=1)
     """Consecutive host failures after which the organiser has to decide on a submission."""
     again_s: float = Field(default=60, ge=0)
@@ -173,25 +164,14 @@ class IntakePolicy(BaseModel):
     notices: NoticePolicy = NoticePolicy()
     """Notices to authors."""
 
-    tree: TreeLimits = TreeLimits()
-    unpack: UnpackLimits = UnpackLimits()
-    build: BuildLimits = BuildLimits()
-
     @property
     def limits(self) -> IntakeLimits:
         """The processing limits of an upload."""
-        return IntakeLimits(
-            upload_bytes=self.upload_bytes,
-            check_s=min(self.check_s, self.process_s / 2),
-            read_s=self.read_s,
-            tree=self.tree,
-            unpack=self.unpack,
-            build=self.build,
-        )
+        own = self.model_dump(include=set(IntakeLimits.model_fields))
+        return IntakeLimits(**own | {"check_s": min(self.check_s, self.process_s / 2)})
 
     @property
     def allowance(self) -> Allowance:
-        """An author's limits in the register."""
         return Allowance(
             uploads_per_hour=self.uploads_per_hour,
             waiting=self.waiting_per_author,

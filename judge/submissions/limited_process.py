@@ -82,7 +82,6 @@ class LimitedProcess:
         return bytes(answer[8:])
 
     def close(self) -> None:
-        """End the process."""
         self._process.kill()
         self._process.wait()
         for pipe in (self._process.stdin, self._process.stdout):

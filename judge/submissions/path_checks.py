@@ -56,7 +56,6 @@ class PathChecker:
         return path
 
     def file(self, raw: str, size: int) -> str:
-        """The path."""
         path = self._path(raw)
         if not path:
             raise RefusedError(sentence(f"{shown(raw)} is not a file name"))
@@ -68,7 +67,6 @@ class PathChecker:
         return path
 
     def grow(self, raw: str, size: int) -> None:
-        """Add `size` bytes to a file."""
         self.total_bytes += size
         if self.total_bytes > self.bounds.total_bytes:
             raise RefusedError(

@@ -26,7 +26,6 @@ from judge.base.lookalikes import appearances
 from judge.base.parsing import parse_json
 from judge.base.text import is_printable, printable, sentence
 from judge.referee.policy import Policy
-from judge.sandbox.machine import cores
 from judge.store.files import Files, Incoming
 from judge.store.notices import Notices
 from judge.store.orders import DoneOrder, OrganiserOrder
@@ -70,7 +69,6 @@ class IntakeDirectory:
 
     @property
     def uploads(self) -> Path:
-        """Folder of uploads, logs and reports."""
         return self.folder / "submissions"
 
     @property
@@ -80,12 +78,10 @@ class IntakeDirectory:
 
     @property
     def practice_records(self) -> Files:
-        """Practice records by digest."""
         return Files(self.practice)
 
     @property
     def agents(self) -> Path:
-        """Folder of agents."""
         return self.folder / "agents"
 
     @property
@@ -346,16 +342,6 @@ def is_worker_gone(directory: IntakeDirectory, worker: str) -> bool:
         return True
     _mark(directory, worker).unlink(missing_ok=True)
     return True
-
-
-def waits_for_a_core(pid: int) -> bool:
-    """Whether a worker waits for a core, at no charge to its submission."""
-    return cores.waits(pid)
-
-
-def is_in_the_way(pid: int) -> bool:
-    """Whether another process waits for its or its children's cores."""
-    return cores.is_waited_for(pid)
 
 
 def requeue_lost(

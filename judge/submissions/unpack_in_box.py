@@ -22,7 +22,7 @@ import tarfile
 import zipfile
 import zlib
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, BinaryIO
 
@@ -63,9 +63,7 @@ MALFORMED = (
     OSError,
     ValueError,
     OverflowError,
-    NotImplementedError,
     RuntimeError,
-    RecursionError,
     AssertionError,
     LookupError,
     MemoryError,
@@ -91,23 +89,24 @@ class Member:
 
 
 class CountedStream(io.RawIOBase):
-    """Output of a decompressor, limited to `most` bytes."""
+    """Output of a decompressor, limited to `most` bytes. Raises RefusedError beyond the limit."""
 
     def __init__(self, source: Any, most: int) -> None:
         self._source = source
         self._left = most
 
     def readable(self) -> bool:
-        """Return True."""
         return True
 
-    def read(self, size: int = -1) -> bytes:
-        """At most `CHUNK_BYTES` bytes. Raises RefusedError beyond the limit."""
-        data: bytes = self._source.read(CHUNK_BYTES if size < 0 else min(size, CHUNK_BYTES))
-        self._left -= len(data)
+    def readinto(self, buffer: Any) -> int:
+        filled = 0
+        while filled < len(buffer) and (data := self._source.read(len(buffer) - filled)):
+            buffer[filled : filled + len(data)] = data
+            filled += len(data)
+        self._left -= filled
         if self._left < 0:
             raise RefusedError(sentence("it becomes too large when it is unpacked: so do bombs"))
-        return data
+        return filled
 
 
 def members_of_tar(stream: IO[bytes]) -> Iterator[Member]:
@@ -299,18 +298,17 @@ def kind_of_file(head: bytes) -> str:
 
 def open_archive(archive: BinaryIO) -> tuple[str, Any]:
     """Kind and decompressing reader; `zip` reads itself."""
-    head = archive.read(6)
+    head = archive.read(FOREIGN_BYTES)
     archive.seek(0)
-    if head[:4] in (b"PK\3\4", b"PK\5\6"):
+    if head.startswith((b"PK\3\4", b"PK\5\6")):
         return "zip", None
-    if head[:2] == b"\x1f\x8b":
+    if head.startswith(b"\x1f\x8b"):
         return "tar.gz", gzip.GzipFile(fileobj=archive)
-    if foreign := kind_of_file(archive.read(FOREIGN_BYTES) if archive.seek(0) == 0 else b""):
+    if foreign := kind_of_file(head):
         raise RefusedError(sentence(f"{foreign}: send a .zip, a .tar.gz, or one program under its own name"))
-    archive.seek(0)
-    if head == b"\xfd7zXZ\0":
+    if head.startswith(b"\xfd7zXZ\0"):
         return "tar.xz", XzReader(archive)
-    if head[:4] == b"\x28\xb5\x2f\xfd":
+    if head.startswith(b"\x28\xb5\x2f\xfd"):
         return "tar.zst", ZstReader(archive)
     return "tar", archive
 
@@ -361,19 +359,10 @@ def members_of(archive: BinaryIO, bounds: Bounds, most: int) -> Iterator[Member]
                 raise
             raise RefusedError(sentence("it is a zip archive that was cut short: send it again")) from None
     else:
-        stream: Any = CountedStream(reader, most)
-        head = beginning(stream)
-        if inside := kind_in_tar(head, kind):
+        stream = io.BufferedReader(CountedStream(reader, most), CHUNK_BYTES)
+        if inside := kind_in_tar(stream.peek()[: tarfile.BLOCKSIZE], kind):
             raise RefusedError(inside)
-        yield from members_of_tar(Rewound(head, stream))  # type: ignore[arg-type]
-
-
-def beginning(stream: IO[bytes]) -> bytes:
-    """The first block of a tar file, or less."""
-    head = b""
-    while len(head) < tarfile.BLOCKSIZE and (data := stream.read(tarfile.BLOCKSIZE - len(head))):
-        head += data
-    return head
+        yield from members_of_tar(stream)
 
 
 PACKED = ((b"PK\3\4", "zip"), (b"\x1f\x8b", "gzip"), (b"\xfd7zXZ\0", "xz"), (b"\x28\xb5\x2f\xfd", "zstd"))
@@ -394,27 +383,17 @@ def kind_in_tar(head: bytes, kind: str) -> str:
     return ""
 
 
-class Rewound(io.RawIOBase):
-    """A stream with its first bytes put back."""
-
-    def __init__(self, head: bytes, rest: IO[bytes]) -> None:
-        self._head, self._rest = head, rest
-
-    def readable(self) -> bool:
-        """Return True."""
-        return True
-
-    def read(self, size: int = -1) -> bytes:
-        """Fewer than `size` bytes only at the end."""
-        taken, self._head = (self._head, b"") if size < 0 else (self._head[:size], self._head[size:])
-        return taken + self._rest.read(-1 if size < 0 else size - len(taken))
-
-
 def write_member(member: Member, path: str, out: tarfile.TarFile) -> None:
     """Raises OSError if the content is too short."""
     add_member(out, path, member.content, member.size, is_executable=member.is_executable)
     if member.content is not None and member.content.read(1):
         raise RefusedError(sentence(f"{shown(path)} is longer than its header states"))
+
+
+def is_companion_file(member: Member) -> bool:
+    """Files of both formats can look ahead."""
+    content: Any = member.content
+    return content is not None and may_be_companion(member.name) and is_companion(content.peek(HEAD_BYTES))
 
 
 def check_member(member: Member, checker: PathChecker) -> str:
@@ -474,7 +453,6 @@ class Extraction:
         self._most = int(min(self._bounds.total_bytes, self._ratio)) + room
 
     def run(self) -> None:
-        """Write the files, then copies for links."""
         files: dict[str, int] = {}
         links: dict[str, str] = {}
         for member in self._members():
@@ -493,15 +471,8 @@ class Extraction:
 
     def _members(self) -> Iterator[Member]:
         for member in members_of(self._archive, self._bounds, self._most):
-            if is_bookkeeping(member.name):
+            if is_bookkeeping(member.name) or is_companion_file(member):
                 self.left_out.setdefault(member.name)
-            elif member.content is not None and may_be_companion(member.name):
-                head = member.content.read(HEAD_BYTES)
-                if is_companion(head):
-                    self.left_out.setdefault(member.name)
-                else:
-                    content: Any = Rewound(head, member.content)
-                    yield replace(member, content=content)
             else:
                 yield member
 

@@ -94,11 +94,9 @@ class SubmissionGate:
 
     @property
     def windows(self) -> Windows:
-        """The current schedule."""
         return self._windows
 
     def change(self, windows: Windows) -> None:
-        """Replace the schedule."""
         with self._lock:
             self._windows = windows
 

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from rich.console import Console, Group
+from rich.console import Console, Group, RenderableType
 from rich.live import Live
 from rich.text import Text
 
@@ -77,6 +77,10 @@ class Place:
         self.is_over = False
         self._last = last
 
+    @property
+    def is_done(self) -> bool:
+        return self.is_over
+
     def press(self, key: str) -> None:
         """Apply a key from `keys_of`."""
         typed, self.typed = self.typed, ""
@@ -106,12 +110,16 @@ class Place:
 def browse(game: Stepped, console: Console, keyboard: int) -> None:
     """Show a game position by position until the user quits."""
     place = Place(len(game.steps) - 1)
+    _show(place, lambda: step_screen(game, place.at, place.typed), console, keyboard)
+
+
+def _show(place: Place, draw: Callable[[], RenderableType], console: Console, keyboard: int) -> None:
     shown: tuple[object, ...] = ()
     with key_by_key(keyboard), Live(console=console, screen=True, auto_refresh=False) as live:
-        while not place.is_over:
+        while not place.is_done:
             wanted = (place.at, place.typed, console.size)
             if wanted != shown:
-                live.update(step_screen(game, place.at, place.typed), refresh=True)
+                live.update(draw(), refresh=True)
                 shown = wanted
             if select.select([keyboard], [], [], POLL_INTERVAL_S)[0]:
                 data = os.read(keyboard, 1024)
@@ -207,7 +215,6 @@ class ListedGame:
     problem: str = ""
 
     def line(self, number: int) -> str:
-        """The line of the list."""
         name = printable(self.path.name, 60)
         if self.game is None:
             return f"{number:4}  {name}: {printable(self.problem, 200)}"
@@ -255,6 +262,10 @@ class _Menu(Place):
         super().__init__(last)
         self.is_opening = False
 
+    @property
+    def is_done(self) -> bool:
+        return self.is_over or self.is_opening
+
     def press(self, key: str) -> None:
         if key in "\r\n" and not self.typed:
             self.is_opening = True
@@ -268,25 +279,11 @@ def browse_list(games: Sequence[ListedGame], console: Console, keyboard: int, sh
     """Show the list until the user quits; `show` opens a game."""
     menu = _Menu(len(games) - 1)
     while not menu.is_over:
-        _choose(games, menu, console, keyboard)
+        _show(menu, lambda: _screen(games, menu, console.size.height, console.size.width), console, keyboard)
         chosen = games[menu.at].game
         if menu.is_opening and chosen is not None:
             show(chosen)
         menu.is_opening = False
-
-
-def _choose(games: Sequence[ListedGame], menu: _Menu, console: Console, keyboard: int) -> None:
-    shown: tuple[object, ...] = ()
-    with key_by_key(keyboard), Live(console=console, screen=True, auto_refresh=False) as live:
-        while not (menu.is_over or menu.is_opening):
-            wanted = (menu.at, menu.typed, console.size)
-            if wanted != shown:
-                live.update(_screen(games, menu, console.size.height, console.size.width), refresh=True)
-                shown = wanted
-            if select.select([keyboard], [], [], POLL_INTERVAL_S)[0]:
-                data = os.read(keyboard, 1024)
-                for key in keys_of(data) if data else ["q"]:
-                    menu.press(key)
 
 
 def _screen(games: Sequence[ListedGame], menu: _Menu, height: int, width: int) -> Group:

@@ -39,7 +39,6 @@ class RunTally:
         self._to_come = contest.to_come()
 
     def add(self, event: EndedAttempt) -> None:
-        """Count an attempt."""
         before, self.counts = self.counts, self._contest.store.counts(self._contest.name)
         if _scheduled(before) != _scheduled(self.counts):
             self._to_come = self._contest.to_come()
@@ -54,7 +53,6 @@ class RunTally:
 
     @property
     def done(self) -> int:
-        """Games with a result."""
         return self.counts[GameState.DONE]
 
     @property
@@ -64,12 +62,10 @@ class RunTally:
 
     @property
     def is_exact(self) -> bool:
-        """Whether the number of games is known."""
         return self._to_come.is_exact
 
     @property
     def per_minute(self) -> float:
-        """Games per minute since this judge started."""
         return 60 * self.finished / max(self._clock() - self._began, 1e-3)
 
     @property
@@ -85,14 +81,11 @@ def _scheduled(counts: Mapping[GameState, int]) -> int:
 class Progress(Protocol):
     """Shows a running contest."""
 
-    def report(self, event: EndedAttempt) -> None:
-        """Report a finished attempt."""
+    def report(self, event: EndedAttempt) -> None: ...
 
-    def notify(self, sentence: str) -> None:
-        """Report a notice for the organiser."""
+    def notify(self, sentence: str) -> None: ...
 
-    def close(self) -> None:
-        """End the display."""
+    def close(self) -> None: ...
 
 
 class Lines:
@@ -103,7 +96,6 @@ class Lines:
         self._as_json = as_json
 
     def report(self, event: EndedAttempt) -> None:
-        """Print a line."""
         self._tally.add(event)
         print(json_text(_line(event, self._tally)) if self._as_json else _sentence(event, self._tally), flush=True)
 
@@ -113,8 +105,7 @@ class Lines:
         with suppress(OSError):  # The next line raises the error.
             os.write(sys.stdout.fileno(), f"{line}\n".encode())
 
-    def close(self) -> None:
-        """Do nothing."""
+    def close(self) -> None: ...
 
 
 def _sentence(event: EndedAttempt, tally: RunTally) -> str:
@@ -167,12 +158,10 @@ class Panel:
         self._live.start()
 
     def report(self, event: EndedAttempt) -> None:
-        """Add a game to the recent games."""
         self._tally.add(event)
         self._last = [*self._last[-(SHOWN_GAMES - 1) :], event]
 
     def notify(self, sentence: str) -> None:
-        """Show a notice below the games."""
         self._sentence = sentence
 
     def close(self) -> None:

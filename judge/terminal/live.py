@@ -50,15 +50,12 @@ class LiveView:
         self._first = names[0]
 
     def begin(self, spec: GameSpec) -> None:
-        """Send the start of an attempt."""
         self._feed.send(pipe.BEGIN, spec.model_dump_json().encode())
 
     def follow(self, packed: bytes) -> None:
-        """Send the new part of the transcript."""
         self._feed.send(pipe.TRANSCRIPT, packed)
 
     def end(self, record: GameRecord, is_last_attempt: bool) -> None:
-        """Send the result."""
         points = points_of(record, self._first)
         said = {"result": result_words(record), "points": points}
         self._send(pipe.END, {**said, "is_last_attempt": is_last_attempt})

@@ -56,7 +56,6 @@ class MemoryMonitor:
         threading.Thread(target=self._watch, args=(find, most), daemon=True).start()
 
     def close(self) -> None:
-        """Stop reading."""
         self._over.set()
 
     def _watch(self, find: Callable[[], Mapping[int, Meter]], most: int) -> None:
@@ -130,7 +129,6 @@ class Follower:
         self._thread.start()
 
     def hear(self, packed: bytes) -> None:
-        """Append to the transcript."""
         entries = list(unpack_entries(packed))
         arrived = time.monotonic_ns()
         if entries:
@@ -140,14 +138,12 @@ class Follower:
         self._news.put(entries)
 
     def end(self, result: str) -> None:
-        """Set the result."""
         self._news.put(None)
         self._thread.join(timeout=pipe.LAST_WAIT_S)
         self._memory.close()
         self.result = result
 
     def screen(self, title: str, series: SeriesScore | None) -> Screen:
-        """The current position."""
         with self._lock:
             view = self._entry.view(self._spectator.game).since(self._before)
             seats = (self._seat(0), self._seat(1))
@@ -222,7 +218,6 @@ class GameViews(Generic[FollowerT]):
         self.follower: FollowerT | None = None
 
     def hear(self, kind: bytes, data: bytes) -> None:
-        """Take a frame of the feed."""
         match kind:
             case pipe.SERIES:
                 series = json.loads(data)

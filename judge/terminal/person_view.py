@@ -42,11 +42,9 @@ class Seated(Follower):
 
     @property
     def names(self) -> tuple[str, str]:
-        """Names of both players, by seat."""
         return self.spec.seats[0].name, self.spec.seats[1].name
 
     def view(self) -> BoardView:
-        """The board as the seat sees it."""
         with self._lock:
             return self._view()
 
@@ -57,7 +55,6 @@ class Seated(Follower):
         return [(getattr(event, "seat", None), self.words.tell(event, self.names)) for event in events]
 
     def screen(self, title: str, series: SeriesScore | None) -> Screen:
-        """The current game as this seat sees it."""
         moves = [
             MoveShown(number, self.seat if seat is None else seat, said, None)
             for number, (seat, said) in enumerate(self.told(), 1)
@@ -81,7 +78,6 @@ class Seated(Follower):
         super()._on_ply(ply)
 
     def asked(self) -> Request | None:
-        """The current request to the person, or None."""
         with self._lock:
             seen = self._spectator.seats[self.seat]
             given = sum(ply.seat == self.seat for ply in self._spectator.referee.plies)
@@ -97,11 +93,9 @@ class Seated(Follower):
         return self._prepared.pop(0)
 
     def question(self, request: Request) -> str:
-        """The question, or what to type next."""
         return self.words.question(request, len(self._typed))
 
     def tips(self, request: Request) -> Sequence[str]:
-        """Short help lines for a request."""
         return (*self.words.tips(request), f"{RESIGN} gives the game up")
 
     def answer(self, request: Request, typed: str) -> str | None:

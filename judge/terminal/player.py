@@ -121,7 +121,6 @@ class Player:
 
     @property
     def game(self) -> Seated | None:
-        """The current game."""
         return self.views.follower
 
     def look(self, *, types: bool = True) -> tuple[bool, bytes | None]:
@@ -135,7 +134,6 @@ class Player:
         return goes_on, typed
 
     def send(self, line: str) -> None:
-        """Send an answer."""
         os.write(self._answers, f"{line}\n".encode())
 
     def _typed(self) -> bytes:
@@ -233,7 +231,6 @@ class OnScreen:
         self._note = ""
 
     def run(self) -> None:
-        """Run until the feed ends or the person leaves."""
         goes_on = True
         with key_by_key(self._keyboard), Live(console=self._console, screen=True, auto_refresh=False) as live:
             while goes_on:

@@ -52,11 +52,9 @@ class LinePresenter(Presenter):
             self.watch = self._ply
 
     def open(self, seats: tuple[SeatSpec, SeatSpec], games: int) -> None:  # noqa: ARG002 implements the observer
-        """Remember the agents of the score."""
         self._agents = (seats[0].name, seats[1].name)
 
     def begin(self, spec: GameSpec, attempt: int) -> None:
-        """Print the heading, once per game."""
         self._names = (spec.seats[0].name, spec.seats[1].name)
         self._count = spec.opening_moves
         if attempt == 1:
@@ -70,7 +68,6 @@ class LinePresenter(Presenter):
         self._print(f"{self._count:4}. {name:<20} {said:<12} {ply.charged_ns / 1e6:10.1f} ms")
 
     def end(self, record: GameRecord, path: Path, *, is_last: bool) -> None:  # noqa: ARG002 a void is also printed
-        """Print result, usual manager's result line, and record's path."""
         without_winner = "yellow" if record.verdict is Verdict.VOID else "cyan"
         colour = without_winner if record.winner is None else "green"
         text = escape(outcome_text(record.verdict, record.winner, self._names))
@@ -81,7 +78,6 @@ class LinePresenter(Presenter):
         self._print(f"record {escape(str(path))}")
 
     def score(self, records: Sequence[GameRecord]) -> None:
-        """Print wins and draws of several games."""
         if len(records) < 2:
             return
         winners = [record.seats[record.winner].name for record in records if record.winner is not None]
@@ -105,7 +101,6 @@ class Shown(Presenter):
         self._view: LiveView | None = None
 
     def open(self, seats: tuple[SeatSpec, SeatSpec], games: int) -> None:
-        """Start the view."""
         self._lines.open(seats, games)
         self._view = self._start((seats[0].name, seats[1].name), games)
         self.follow = self._view.follow
@@ -114,19 +109,16 @@ class Shown(Presenter):
         return LiveView(names, games)
 
     def begin(self, spec: GameSpec, attempt: int) -> None:
-        """Show the game."""
         if self._view is not None:
             self._view.begin(spec)
         self._said.append(lambda: self._lines.begin(spec, attempt))
 
     def end(self, record: GameRecord, path: Path, *, is_last: bool) -> None:
-        """Show the result."""
         if self._view is not None:
             self._view.end(record, is_last)
         self._said.append(lambda: self._lines.end(record, path, is_last=is_last))
 
     def score(self, records: Sequence[GameRecord]) -> None:
-        """Print the score."""
         self.close()
         self._lines.score(records)
 
@@ -153,37 +145,8 @@ class PersonAgent(Agent):
     """A person, without files."""
 
     def seat(self, policy: Policy) -> SeatSpec:  # noqa: ARG002 a person plays under every policy
-        """The seat for a game's spec."""
         manifest = self.manifest
         return SeatSpec(name=manifest.name, digest=self.digest, command=(), runtime=manifest.runtime, protocol=PERSON)
-
-
-def stage(named: str, staging: Path) -> Agent:
-    """Return the person, or stage the agent `named`."""
-    if named != ME:
-        return stage_agent(named, staging)
-    manifest = AgentManifest(name=ME, command=(ME,), runtime=PERSON, protocol=PERSON)
-    return PersonAgent(manifest, staging, _NO_FILES)
-
-
-def is_person(seat: SeatSpec) -> bool:
-    """Whether a person has the seat."""
-    return seat.protocol == PERSON
-
-
-def seated(seats: Sequence[SeatSpec], has_clock: bool) -> tuple[SeatSpec, SeatSpec]:
-    """The seats of a game with one person, of whom the agent is informed if its protocol allows it."""
-    if all(map(is_person, seats)):
-        raise InputError("a person plays an agent: give an agent for one of the seats")
-    first, second = (
-        _with(seat, clock=has_clock) if is_person(seat) else _with(seat, **protocol_entry(seat.protocol).against_person)
-        for seat in seats
-    )
-    return first, second
-
-
-def _with(seat: SeatSpec, **options: int) -> SeatSpec:
-    return seat.model_copy(update={"protocol_options": {**seat.protocol_options, **options}})
 
 
 class PersonPresenter(Shown):
@@ -198,12 +161,21 @@ class PersonPresenter(Shown):
         self._player: LiveView | None = None
 
     def stage(self, named: str, staging: Path) -> Agent:
-        """Return the person, or stage an agent."""
-        return stage(named, staging)
+        if named != ME:
+            return stage_agent(named, staging)
+        manifest = AgentManifest(name=ME, command=(ME,), runtime=PERSON, protocol=PERSON)
+        return PersonAgent(manifest, staging, _NO_FILES)
 
     def seated(self, seats: tuple[SeatSpec, SeatSpec]) -> tuple[SeatSpec, SeatSpec]:
-        """The seats with the options of a game with one person."""
-        return seated(seats, self._has_clock)
+        """Inform the agent that it plays a person, if its protocol allows it, and the person of a clock."""
+        if all(seat.protocol == PERSON for seat in seats):
+            raise InputError("a person plays an agent: give an agent for one of the seats")
+        first, second = map(self._informed, seats)
+        return first, second
+
+    def _informed(self, seat: SeatSpec) -> SeatSpec:
+        told = {"clock": self._has_clock} if seat.protocol == PERSON else protocol_entry(seat.protocol).against_person
+        return seat.model_copy(update={"protocol_options": {**seat.protocol_options, **told}})
 
     def _start(self, names: tuple[str, str], games: int) -> LiveView:
         self._answers, theirs = os.pipe2(os.O_CLOEXEC)
@@ -218,13 +190,11 @@ class PersonPresenter(Shown):
         return self._player
 
     def build(self, kind: BoxKind, tenant: Tenant, limits: Limits, policy: BoxPolicy) -> Box:
-        """The box of a person or an agent."""
         if tenant.runtime == PERSON:
             return PersonBox(self._answers, self._leave)
         return open_box(kind, tenant, limits, policy)
 
     def close(self) -> None:
-        """Free the terminal."""
         super().close()
         if self._answers >= 0:
             os.close(self._answers)

@@ -33,17 +33,14 @@ class SeriesScore:
 
     @property
     def counted(self) -> Sequence[float]:
-        """The results that count."""
         return [result for result in self.results if result is not None]
 
     @property
     def wins(self) -> tuple[int, int]:
-        """Games won by each agent."""
         return self.counted.count(1.0), self.counted.count(0.0)
 
     @property
     def draws(self) -> int:
-        """Number of draws."""
         return self.counted.count(0.5)
 
     @property

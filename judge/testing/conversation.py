@@ -44,7 +44,6 @@ class Conversation:
         """Time left for the agent; a request sets it."""
 
     def alarm(self) -> None:
-        """Wake the protocol."""
         self.feed(Alarm(self.clock))
 
     def feed(self, stimulus: Stimulus) -> None:

@@ -122,29 +122,24 @@ class World:
 
     @property
     def entries(self) -> list[Entry]:
-        """The transcript so far."""
         return list(self.transcript)
 
     def start(self, seat: int) -> int:
-        """Start the agent."""
         self.bodies[seat].runs = True
         self._note(seat, EntryKind.STARTED)
         return self.now
 
     def write(self, seat: int, data: bytes) -> None:
-        """Queue input for the agent."""
         self._note(seat, EntryKind.WROTE, data)
         self.bodies[seat].unread += data
 
     def thaw(self, seat: int) -> int:
-        """Let the agent run again."""
         self.bodies[seat].runs = True
         self.frozen[seat] = False
         self._note(seat, EntryKind.THAWED)
         return self.now
 
     def freeze(self, seat: int) -> int | None:
-        """Freeze the agent."""
         self.bodies[seat].runs = self._ponders
         self.frozen[seat] = True
         used = self.memory_bytes[seat]
@@ -152,7 +147,6 @@ class World:
         return used
 
     def await_still(self, seat: int, bound_ns: int) -> RanOn | None:  # noqa: ARG002 `ran_on` decides
-        """Return the next value of `ran_on`."""
         if not (self.frozen[seat] or seat in self.killed) or not self.ran_on.get(seat):
             return None
         ran = self.ran_on[seat].pop(0)
@@ -161,7 +155,6 @@ class World:
         return ran
 
     def stopped_cpu(self, seat: int, asked: int) -> int:
-        """Return the next value of `stopped_cpu_ms`."""
         used = self.stopped_cpu_ms.get(seat)
         if not self.frozen[seat] or not used or not (ns := used.pop(0) * MS):
             return 0
@@ -199,7 +192,6 @@ class World:
         return happening
 
     def measure(self, seat: int) -> Measured:
-        """Return the measurements set as attributes."""
         used = None if self.opponent_cpu_ms is None or self.frozen[seat] else self.opponent_cpu_ms * MS
         measured = Measured(
             self.readings[seat],
@@ -216,7 +208,6 @@ class World:
         return measured
 
     def memory_beyond(self, seat: int, limit_bytes: int) -> MemoryUse | None:
-        """Return and record `memory_use`, if it is more."""
         use = self.memory_use.get(seat)
         if use is None or use.own_bytes <= limit_bytes:
             return None
@@ -231,12 +222,10 @@ class World:
         return self.start(seat)
 
     def mute(self, seat: int) -> None:
-        """Stop the agent's acts."""
         self.bodies[seat].acts.clear()
         self.bodies[seat].agent = lambda _: []
 
     def fail(self, why: str) -> None:
-        """Record a failure."""
         self._note(-1, EntryKind.FAILED, why.encode())
 
     def kill(self, seat: int) -> None:

@@ -5,6 +5,8 @@ from typing import Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from judge.base.parsing import FailFastTuple
+
 
 class Seats(BaseModel):
     """The agents of the first league at its start."""
@@ -17,7 +19,7 @@ class Seats(BaseModel):
     """Number of last agents without a seat; by default `promoted`."""
     successors: Mapping[str, str] = {}
     """New versions that keep a seat, by the name of the former version."""
-    agents: tuple[str, ...] = ()
+    agents: FailFastTuple[str] = ()
     """Seats given by hand. In a contest that has begun: all seats."""
 
     @model_validator(mode="after")

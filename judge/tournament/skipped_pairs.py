@@ -7,6 +7,7 @@ from typing import Annotated, Self
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
 from judge.base.errors import InputError
+from judge.base.parsing import FailFastTuple
 
 RatingTable = Mapping[str, float]
 """Elo by agent, best first, without disqualified agents."""
@@ -46,7 +47,7 @@ class Skip(_Value):
     """A CSV file with the columns agent and rating, or an earlier contest or its export, relative to this file."""
     above: str = Field(default="", max_length=1000)
     """The earlier contest of the league above, whose relegated agents play here; empty: none."""
-    groups: tuple[str, ...] = ()
+    groups: FailFastTuple[str] = ()
     """Groups or leagues that leave out pairs, such as "2"; empty: all."""
     agents: Mapping[str, SourcedRating] = {}
     """Ratings set by hand, by agent. In a contest that has begun: the ratings in use."""

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
 from judge.base.errors import InputError
-from judge.base.parsing import parse_json
+from judge.base.parsing import FailFastTuple, parse_json
 from judge.referee.policy import Policy
 from judge.referee.seeds import Key, Seed, numbers
 from judge.referee.spec import BoxKind, OpeningField, SeatSpec
@@ -119,16 +119,16 @@ class Snapshot(_Value):
     """To the secret of all chance (`judge.tournament.seeds`)."""
     freeze: Freeze | None = None
     """The log at lock-in, which contributes to chance; None in versions without logs."""
-    witnesses: tuple[SnapshotWitness, ...] = ()
+    witnesses: FailFastTuple[SnapshotWitness] = ()
     """Names are unique."""
     seeding: Literal["listed", "drawn"] = "listed"
-    openings: tuple[OpeningField, ...] = Field(min_length=1)
+    openings: FailFastTuple[OpeningField] = Field(min_length=1)
     shuffle: bool
     transform: bool
     box: BoxKind = "docker"
     folders_from: str = ""
     """As the organiser named it; empty: all are empty."""
-    entries: tuple[SnapshotEntry, ...] = Field(min_length=2)
+    entries: FailFastTuple[SnapshotEntry] = Field(min_length=2)
     images: dict[str, SnapshotImage]
     """Required runtimes, by name."""
     host: dict[str, Any] = Field(default_factory=dict)

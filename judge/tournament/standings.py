@@ -11,6 +11,7 @@ from typing import Annotated, NamedTuple
 
 from pydantic import AfterValidator
 
+from judge.base.parsing import FailFastTuple
 from judge.statistics.rating_model import BAYESELO_MODEL
 from judge.statistics.ratings import rate
 from judge.tournament.points import DECIMALS
@@ -220,7 +221,7 @@ def _known(names: tuple[str, ...]) -> tuple[str, ...]:
     return names
 
 
-Ranking = Annotated[tuple[str, ...], AfterValidator(_known)]
+Ranking = Annotated[FailFastTuple[str], AfterValidator(_known)]
 
 BY_POINTS: Ranking = ("points", "direct", "sonneborn-berger", "wins")
 BY_SWISS_POINTS: Ranking = ("points", "buchholz", "sonneborn-berger", "direct", "wins")

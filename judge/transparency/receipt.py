@@ -12,7 +12,7 @@ from typing import Literal, Self
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from pydantic import BaseModel, ConfigDict, Field
 
-from judge.base.parsing import parse_json
+from judge.base.parsing import FailFastTuple, parse_json
 from judge.transparency.checkpoint import Checkpoint, read_checkpoint
 from judge.transparency.merkle import Tree, leaf_hash, verify_inclusion
 
@@ -29,7 +29,7 @@ class Receipt(BaseModel):
     text: str = Field(max_length=1000, description="Description of the upload; the leaf has its SHA-256.")
     leaf: str = Field(max_length=1000, description="The leaf: JSON; `digest` is the SHA-256 of the received bytes.")
     number: int = Field(ge=0, description="The number of the leaf in the log, from 0.")
-    proof: tuple[str, ...] = Field(max_length=64, description="The inclusion proof of RFC 6962, in Base64.")
+    proof: FailFastTuple[str] = Field(max_length=64, description="The inclusion proof of RFC 6962, in Base64.")
     checkpoint: str = Field(description="The log's checkpoint, signed by the organiser (C2SP tlog-checkpoint).")
 
     @classmethod

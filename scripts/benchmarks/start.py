@@ -23,7 +23,7 @@ from judge.referee.policy import load_policy
 from judge.sandbox import open_box
 from judge.sandbox.box import ONE_KERNEL, Box, Tenant
 from judge.sandbox.docker import docker_box
-from judge.sandbox.docker.engine import USUAL_TIMEOUT_S, Engine
+from judge.sandbox.docker.engine import Engine
 from judge.sandbox.docker.images import runtime_image
 from scripts.benchmarks.measuring import GOMOKU, RUNS, Bench, Figure, figure_of
 
@@ -82,7 +82,7 @@ class _Life(NamedTuple):
 
 def _other_runtimes(bench: Bench) -> Iterator[Figure]:
     """The same start with what the policy may name instead of the Engine's usual runtime."""
-    with closing(Engine(USUAL_TIMEOUT_S)) as engine:
+    with closing(Engine()) as engine:
         said = engine.info()
     for runtime in ONE_KERNEL:
         if runtime in said["Runtimes"] and runtime != said["DefaultRuntime"]:

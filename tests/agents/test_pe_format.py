@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from judge.agents.agents import stage_agent
-from judge.agents.programs import has_window, width_of
+from judge.agents.programs import read_pe, width_of
 from judge.base.errors import InputError
 from judge.referee.policy import load_policy
 
@@ -173,4 +173,5 @@ def test_a_program_with_a_window_is_taken_and_known(tmp_path: Path, subsystem: i
     path.write_bytes(program(subsystem=subsystem))
 
     assert width_of(path) == 64
-    assert has_window(path) is expected
+    assert (found := read_pe(path)) is not None
+    assert found.has_window is expected

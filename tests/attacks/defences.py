@@ -16,6 +16,9 @@ from pkgutil import resolve_name
 from types import SimpleNamespace
 from typing import Any
 
+from pydantic import TypeAdapter
+from pydantic_core import SchemaValidator
+
 from judge.base.errors import HostError
 from judge.base.procfs import memory_bytes
 from judge.base.worker_processes import die_with_parent
@@ -56,6 +59,17 @@ def _asking(**changes: object) -> Callable[..., None]:
     return ask
 
 
+def collecting_reader(kind: Any) -> SchemaValidator:
+    """Validates as `judge.base.parsing`, and collects all errors of a list."""
+    return SchemaValidator(_without_fail_fast(TypeAdapter(kind).core_schema), _use_prebuilt=False)
+
+
+def _without_fail_fast(schema: Any) -> Any:
+    if isinstance(schema, dict):
+        return {key: _without_fail_fast(value) for key, value in schema.items() if key != "fail_fast"}
+    return type(schema)(map(_without_fail_fast, schema)) if isinstance(schema, list | tuple) else schema
+
+
 ASK, PROVE = "judge.sandbox.docker.renewal:NamespaceHelper.ask", "judge.sandbox.docker.renewal:Renewal.prove"
 STILL_MS = "judge.referee.fault_finder:STILL_MS"
 
@@ -85,7 +99,7 @@ DEFENCES: Mapping[str, Mapping[str, object]] = {
     "origin": {"judge.web.authors.app:check_site": _nothing},
     "message bound": {"judge.cluster.connection:bound_messages": _nothing},
     "slots": {"judge.cluster.bound_scheduler:slots_in": lambda resources: resources["slot"]},
-    "first error": {"judge.base.parsing:_failing_fast": lambda schema: schema},
+    "first error": {"judge.base.parsing:_reader": collecting_reader},
     "processing of uploads": {"judge.cli.submit:hosting": lambda *_: (_leave_upload, None)},
 }
 """By name, the parts of the judge that are replaced, as MODULE:ATTRIBUTE."""

@@ -16,7 +16,7 @@ from typing import TypeVar
 import pytest
 
 from judge.agents.agents import stage_agent
-from judge.agents.programs import has_window, is_dotnet, width_of
+from judge.agents.programs import read_pe, width_of
 from judge.base.errors import InputError
 from judge.host.build_images import build_images
 from tests.cli.conftest import QUICK, Judge
@@ -63,8 +63,9 @@ def wine() -> None:
 def test_the_header_of_a_real_program_is_read(name: str) -> None:
     path = launcher(name)
 
-    assert LAUNCHERS[name] == (width_of(path), has_window(path))
-    assert not is_dotnet(path)
+    assert (found := read_pe(path)) is not None
+    assert LAUNCHERS[name] == (width_of(path), found.has_window)
+    assert not found.is_dotnet
 
 
 @pytest.mark.parametrize("name", ["setuptools/cli-arm64.exe", "pip/_vendor/distlib/t64-arm.exe"])

@@ -13,19 +13,19 @@ the recorded one said until the next question; where it then said nothing it was
 
 import json
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from judge.games.quantum_chess import QuantumChess
 from judge.games.quantum_chess.board import COLOURS
-from judge.games.quantum_chess.words import read_square
-from judge.games.types import SEATS, AgentFault
+from judge.games.quantum_chess.words import MOVED, Destination, Selection, read_square
+from judge.games.types import NATURE, SEATS, AgentFault, Reply, ReplyKind, Request
 from judge.protocols.qchess import Qchess, QchessOptions
 from judge.protocols.types import Open, ToldLimits
-from judge.records.quantum_chess.log import QchessLog, read_log, write_log
-from judge.records.quantum_chess.replay import Moments, Replayed, keep_log, qchess_options, replay_qchess_log
+from judge.records.quantum_chess.log import Logged, QchessLog, read_log, write_log
+from judge.records.quantum_chess.replay import LogReplayer, Moments, Replayed, keep_log, qchess_options
 from judge.referee.policy import BytesPolicy, ClockPolicy
 from judge.referee.referee import Referee
 from judge.referee.transcript import EntryKind
@@ -135,9 +135,53 @@ def case_of(name: str, files: Recording) -> Case:
         options["position"] = [piece.model_dump() for piece in start.board]
     if "--retry-illegal" in files.get("command.txt", ""):
         options["illegal"] = "loses-turn"
-    replayed = replay_qchess_log(log, f"{name}/game.log", options)
+    replayed = replay_with(log, options, f"{name}/game.log")
     result = files["manager.stdout"].strip("\n")
     return Case((white, black), log, log_bytes, result, options, replayed)
+
+
+def replay_with(log: QchessLog, options: Mapping[str, Any], source: str = "log") -> Replayed:
+    """Replay with options that the log lacks: the limits and `illegal`."""
+    replayer = RetryReplayer if options.get("illegal") == "loses-turn" else LogReplayer
+    return replayer(log, source, qchess_options(log) | dict(options)).replayed()
+
+
+class RetryReplayer(LogReplayer):
+    """Lost turns leave no line: they are inferred where the next line does not fit."""
+
+    def _follow(self, said: Logged) -> None:
+        while self._game.end is None:
+            match self._game.pending():
+                case Destination() if not MOVED.fullmatch(said.text):
+                    pass
+                case Selection(seat=seat) if self._mover(said) == 1 - seat:
+                    pass
+                case _:
+                    break
+            self._answer(Reply(ReplyKind.UNREADABLE))
+        super()._follow(said)
+
+    def _mover(self, said: Logged) -> int | None:
+        x, y = said.text.split()[:2]
+        piece = self._game.board.at(int(x), int(y))
+        return None if piece is None else piece.colour
+
+
+def replies_of(replayed: Replayed, seat: int) -> list[Reply]:
+    return [answered.reply for answered in replayed.answers if answered.seat == seat]
+
+
+def chance_of(replayed: Replayed) -> Callable[[Request], Reply]:
+    """The random choices in order; RuntimeError at their end."""
+    drawn = iter(replies_of(replayed, NATURE))
+
+    def answer(request: Request) -> Reply:
+        reply = next(drawn, None)
+        if reply is None:
+            raise RuntimeError(f"the log has no answer to {request!r}")
+        return reply
+
+    return answer
 
 
 @dataclass(frozen=True)
@@ -165,14 +209,14 @@ def play_again(case: Case) -> Outcome:
         world,
         ClockPolicy(turn_ms=1000, match_ms=0, tolerance_ms=0, close_ms=2000),
         BytesPolicy(),
-        case.replayed.chance(),
+        chance_of(case.replayed),
     )
     end = referee.play()
     replies = [read_square(ply.said) for ply in referee.plies]
     log = keep_log(
         QuantumChess.from_options(case.options),
         case.log.names,
-        case.replayed.chance(),
+        chance_of(case.replayed),
         replies,
         end if isinstance(end, AgentFault) else None,
         Moments(case.log.started, (case.log.started,) * len(replies), case.log.started),

@@ -70,12 +70,12 @@ def test_hostile_words_are_rendered_as_pixels() -> None:
 
 def test_an_animation_has_a_frame_for_every_position_and_stays_on_the_last() -> None:
     game = steps_of(recorded.gomoku())
-    animation = Image.open(BytesIO(write_gif(scenes(game), 500, 3000)))
+    animation = Image.open(BytesIO(write_gif(scenes(game))))
 
     assert len(game.steps) == animation.n_frames  # type: ignore[attr-defined]
-    assert (500, 0) == (animation.info["duration"], animation.info["loop"])
+    assert (600, 0) == (animation.info["duration"], animation.info["loop"])
     animation.seek(len(game.steps) - 1)
-    assert 3000 == animation.info["duration"]
+    assert 4000 == animation.info["duration"]
 
 
 def test_the_last_frame_is_the_last_position() -> None:

@@ -97,7 +97,7 @@ def test_the_check_finds_no_fault(built: Built, name: str, policy: str) -> None:
 @pytest.mark.docker
 @pytest.mark.parametrize("name", [*PLAYING, *of_evidence(*(name for name in STARTERS if name not in PLAYING))])
 def test_it_plays_in_its_container_without_a_fault(built: Built, name: str) -> None:
-    if name.endswith("-java") and not any(s.id for s in images.listing() if s.name == "java"):
+    if name.endswith("-java") and not any(s.id for s in images.listing() if s.recipe.name == "java"):
         pytest.skip("there is no image for Java here: judge images build java")
     build_images(["native", "python"])
     protocol = protocol_of(name)

@@ -1,7 +1,5 @@
 """Build scripts and macros of crates run where they are built, and reach no more than compilers do."""
 
-import dataclasses
-
 import pytest
 
 from judge.agents.builds import Sources, build_for
@@ -55,7 +53,7 @@ def test_no_script_runs_without_the_right_to_run_build_results(
     task_host: TaskHost, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The control: the right comes from the image's file, and from nothing else."""
-    without = recipes() | {IMAGE: dataclasses.replace(recipes()[IMAGE], runs_built=False)}
+    without = recipes() | {IMAGE: recipes()[IMAGE].model_copy(update={"runs_built": False})}
     monkeypatch.setattr("judge.submissions.trees.recipes", lambda: without)
 
     come = built(task_host, "")

@@ -5,27 +5,34 @@ import json
 import random
 import time
 import tracemalloc
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
-from pydantic import ValidationError
+from pydantic import BaseModel, TypeAdapter, ValidationError
 
-from judge.base import parsing
 from judge.base.errors import InputError
 from judge.base.parsing import parse_foreign, parse_json
+from judge.contest.backup_check import BackupManifest
+from judge.contest.evaluation import Pool
+from judge.cup.announcement import Announcement
+from judge.cup.results import CupDocument
 from judge.publish.joined import Joined
 from judge.publish.load import Revealed, load_export
 from judge.publish.manifest import ExportManifest
 from judge.publish.tables import AttemptRow, DisqualifiedRow, GameRow, JournalRow, PairingRow
-from judge.referee.spec import RecordFile
-from judge.tournament.snapshot import read_snapshot
+from judge.referee.spec import GameSpec, RecordFile
+from judge.sandbox.runtimes import BuiltRuntime
+from judge.submissions.check import CheckReport
+from judge.tournament.snapshot import Snapshot, SnapshotEntry, read_snapshot
 from judge.transparency.checkpoint import read_checkpoint, read_verifier_key
 from judge.transparency.keys import read_public_key
-from judge.transparency.receipt import read_receipt
+from judge.transparency.receipt import Receipt, read_receipt
 from judge.transparency.tiles import read_leaves
 from judge.verify.export import difference
+from tests.attacks.defences import collecting_reader
 from tests.examples import sized
 from tests.publish.public import Public
 
@@ -171,15 +178,40 @@ def test_mutated_files_are_read_or_refused(reader: str, logged: Public) -> None:
 
 
 def test_without_failing_fast_the_memory_is_not_bounded() -> None:
-    """The control: pydantic collects all errors by default."""
+    """The control: pydantic collects all errors by default. It is native memory, which only the errors show."""
     data = HOSTILE["zeros where a manifest has files"](100_000)
 
-    # It is native memory, which only the errors show.
     with pytest.raises(ValueError, match=r"5\d\d\d\d validation errors"):
-        ExportManifest.model_validate_json(data)
+        collecting_reader(ExportManifest).validate_json(data)
     with pytest.raises(ValidationError) as found:
-        parsing._reader(ExportManifest).validate_json(data)
+        ExportManifest.model_validate_json(data)
     assert found.value.error_count() <= 3
+
+
+FOREIGN = (
+    *(RecordFile, GameSpec, ExportManifest, Joined, Revealed, Snapshot, SnapshotEntry, Receipt, Announcement),
+    *(CupDocument, BackupManifest, Pool, CheckReport, BuiltRuntime),
+    *(GameRow, JournalRow, PairingRow, AttemptRow, DisqualifiedRow),
+)
+
+
+@pytest.mark.parametrize("kind", FOREIGN)
+def test_every_list_of_foreign_json_fails_at_its_first_wrong_element(kind: type[BaseModel]) -> None:
+    assert [] == list(collecting_lists(TypeAdapter(kind).core_schema, ""))
+
+
+def collecting_lists(schema: Any, field: str) -> Iterator[str]:
+    """The fields whose lists collect all errors."""
+    if isinstance(schema, dict):
+        is_list = schema.get("type") in ("list", "set") or "variadic_item_index" in schema
+        if is_list and not schema.get("fail_fast"):
+            yield field
+        for key, inner in schema.items():
+            if key != "metadata":
+                yield from collecting_lists(inner, f"{field}.{key}")
+    elif isinstance(schema, list | tuple):
+        for inner in schema:
+            yield from collecting_lists(inner, field)
 
 
 # --- contest.json ----------------------------------------------------------------------------------------------------

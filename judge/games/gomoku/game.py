@@ -44,8 +44,6 @@ class OpeningError(InputError):
 
 OPENING_ANSWERS = 16
 
-_DECIDED, _RENJU = ReplyKind.DECIDED, Rule.RENJU
-
 
 class Gomoku:
     """Black moves after an even number of stones."""
@@ -181,7 +179,7 @@ class Gomoku:
 
     def _take(self, request: StonesRequest, reply: Reply) -> Sequence[Event]:
         decision = reply.decision
-        if reply.kind is not _DECIDED:
+        if reply.kind is not ReplyKind.DECIDED:
             return self.forfeit(_no_stone(request.seat, reply))
         if not isinstance(decision, Stone | Stones | Swap):
             raise TypeError(f"gomoku asked for stones, not for a {type(decision).__name__}")
@@ -301,7 +299,7 @@ class Gomoku:
     def _play(self, x: int, y: int, colour: int) -> None:
         board = self._board
         found = None
-        if self.rule is _RENJU and colour == BLACK:
+        if self.rule is Rule.RENJU and colour == BLACK:
             found = foul(board.cells, board.stride, board.index(x, y))
         at = board.place(x, y, colour)
         if found is None:

@@ -3,7 +3,7 @@
 A finished game gives the log that the UCC manager of 2013 would have written.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -26,11 +26,9 @@ from judge.games.quantum_chess.board import (
 from judge.games.quantum_chess.words import (
     MOVED,
     SELECTED,
-    Destination,
     Moved,
     OnSquare,
     Selected,
-    Selection,
     announcement,
     read_square,
 )
@@ -53,26 +51,10 @@ class Answered:
 
 @dataclass(frozen=True, slots=True)
 class Replayed:
-    """A game in its last position. `fault` is the agent fault that ended it, if any."""
+    """A game in its last position."""
 
     game: QuantumChess
     answers: tuple[Answered, ...]
-    fault: AgentFault | None
-
-    def replies(self, seat: int) -> list[Reply]:
-        return [answered.reply for answered in self.answers if answered.seat == seat]
-
-    def chance(self) -> Callable[[Request], Reply]:
-        """The random choices in order; RuntimeError at their end."""
-        drawn: Iterator[Reply] = iter(self.replies(NATURE))
-
-        def answer(request: Request) -> Reply:
-            reply = next(drawn, None)
-            if reply is None:
-                raise RuntimeError(f"the log has no answer to {request!r}")
-            return reply
-
-        return answer
 
 
 def qchess_options(log: QchessLog) -> dict[str, Any]:
@@ -87,19 +69,18 @@ def qchess_options(log: QchessLog) -> dict[str, Any]:
     return {"position": [piece.model_dump() for piece in log.board], "turn": "white" if mover is None else mover.colour}
 
 
-def replay_qchess_log(log: QchessLog, source: str = "log", options: Mapping[str, Any] | None = None) -> Replayed:
-    """Raises InputError naming the line that contradicts the rules.
-
-    `options` override the log, which lacks the limits and `illegal`.
-    """
-    return _Replayer(log, source, qchess_options(log) | dict(options or {})).replayed()
+def replay_qchess_log(log: QchessLog, source: str = "log") -> Replayed:
+    """Raises InputError naming the line that contradicts the rules."""
+    return LogReplayer(log, source, qchess_options(log)).replayed()
 
 
-class _Replayer:
+class LogReplayer:
+    """Replays a log by the rules."""
+
     def __init__(self, log: QchessLog, source: str, options: Mapping[str, Any]) -> None:
+        """Raises InputError for invalid options."""
         self._log = log
         self._source = source
-        self._loses_turns = options.get("illegal") == "loses-turn"
         try:
             self._game = QuantumChess.from_options(options)
         except InputError as error:
@@ -114,16 +95,15 @@ class _Replayer:
             self._answer(decided(Drawn(kinds.index(PieceType(hidden)))))
         for said in self._log.events:
             self._follow(said)
-        fault = self._finish(self._log.result) if self._log.result is not None else None
-        return Replayed(self._game, tuple(self._answers), fault)
+        if self._log.result is not None:
+            self._finish(self._log.result)
+        return Replayed(self._game, tuple(self._answers))
 
     def _answer(self, reply: Reply) -> None:
         self._answers.append(Answered(self._game.pending().seat, reply))
         self._game.apply(reply)
 
     def _follow(self, said: Logged) -> None:
-        if self._loses_turns:
-            self._lose_turns_before(said)
         if self._game.end is not None:
             raise self._wrong(said, f"the game is over by the rules: {self._result()}")
         seat = self._game.pending().seat
@@ -133,38 +113,18 @@ class _Replayer:
             raise InputError(f"{self._source}, line {said.line}: {error}") from None
         self._answers += [Answered(who, r) for who, r in zip((seat, NATURE), replies, strict=False)]
 
-    def _lose_turns_before(self, said: Logged) -> None:
-        """Lost turns leave no line: infer them where the next line does not fit."""
-        while self._game.end is None:
-            match self._game.pending():
-                case Destination() if not MOVED.fullmatch(said.text):
-                    pass
-                case Selection(seat=seat) if self._mover(said) == 1 - seat:
-                    pass
-                case _:
-                    return
-            self._answer(Reply(ReplyKind.UNREADABLE))
-
-    def _mover(self, said: Logged) -> int | None:
-        x, y = said.text.split()[:2]
-        piece = self._game.board.at(int(x), int(y))
-        return None if piece is None else piece.colour
-
-    def _finish(self, result: Logged) -> AgentFault | None:
-        fault = None
+    def _finish(self, result: Logged) -> None:
         if self._game.end is None:
             colour, _, words = result.text.partition(" ")
             verdict = {"TIMEOUT": Verdict.TURN_TIME, "UNRESPONSIVE": Verdict.CRASH}.get(words)
             if verdict is not None:
-                fault = AgentFault(verdict, COLOURS.index(colour), words)
-                self._game.forfeit(fault)
+                self._game.forfeit(AgentFault(verdict, COLOURS.index(colour), words))
             elif (answer := self._refused(words)) is not None and colour == COLOURS[self._game.pending().seat]:
                 self._answer(answer)
         if self._game.end is None:
             raise self._wrong(result, "by the rules the game continues")
         if result.text not in (self._result(), self._result().partition(" ")[2]):
             raise self._wrong(result, f"by the rules the result is {self._result()}")
-        return fault
 
     def _refused(self, words: str) -> Reply | None:
         word, _, rest = words.partition(" ")

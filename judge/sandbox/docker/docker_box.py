@@ -24,18 +24,17 @@ from judge.sandbox.box import (
     ReportKind,
     Tenant,
 )
-from judge.sandbox.docker import hardening, seccomp
+from judge.sandbox.docker import hardening, kernel_files, seccomp
 from judge.sandbox.docker.attach import AttachStream
 from judge.sandbox.docker.container import Container, UnreportedEnd
 from judge.sandbox.docker.engine import Engine, EngineRefusalError
 from judge.sandbox.docker.images import RuntimeImage, find_runtime, load_image
 from judge.sandbox.docker.kept import Reuse
-from judge.sandbox.docker.kernel_files import write_kernel_files
 from judge.sandbox.docker.program_copy import ProgramCopy
 from judge.sandbox.docker.requirements import maps_users, refuse_stack, refuse_unmet
 from judge.sandbox.machine import cgroup
 from judge.sandbox.machine.pipes import NamedPipes
-from judge.sandbox.machine.users import claim_user, write_accounts
+from judge.sandbox.machine.users import claim_user
 
 log = get_logger()
 
@@ -112,8 +111,11 @@ class DockerBox(Box):
     def _make_directory(self) -> None:
         try:
             self._container.directory = directory = make_directory()
-            write_accounts(directory, self._uid())
-            write_kernel_files(directory, self._limits)
+            kernel_texts = kernel_files.texts(self._limits, os.cpu_count() or 1)
+            for name, text in (layout.account_lines(self._uid()) | kernel_texts).items():
+                path = directory / name
+                path.write_text(text, encoding="ascii")
+                path.chmod(0o644)  # readable by every user
         except OSError as error:
             raise HostError(f"No directory for {self}: {error}: make room there, or set TMPDIR") from error
         if self._policy.may_use_pipes:

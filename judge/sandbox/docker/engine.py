@@ -22,7 +22,8 @@ WAIT_TIMEOUT_S = 10
 
 VERSION_TIMEOUT_S = 5
 
-USUAL_TIMEOUT_S = 60.0
+REQUEST_TIMEOUT_S = 60.0
+"""After it the host is at fault."""
 
 REMOVALS, REMOVAL_PAUSE_S = 5, 0.1
 
@@ -42,10 +43,6 @@ class EngineRefusalError(HostError):
 
 
 HISTORY_EVENTS = 256
-
-
-REQUEST_TIMEOUT_S = 60.0
-"""Of a box's requests; after it the host is at fault."""
 
 
 class Engine:
@@ -229,7 +226,7 @@ def ignoring(*statuses: int) -> Iterator[None]:
             raise
 
 
-def connect(timeout_s: float = USUAL_TIMEOUT_S) -> docker.DockerClient:
+def connect(timeout_s: float = REQUEST_TIMEOUT_S) -> docker.DockerClient:
     """The caller closes it and wraps requests in `doing`."""
     return _client(_api_version(os.environ.get("DOCKER_HOST", "")), timeout_s)
 
@@ -253,8 +250,8 @@ def _description(_host: str) -> Mapping[str, Any]:
 @functools.cache
 def _api_version(_host: str) -> str:
     """A ping, because a version request runs runc."""
-    with closing(_client(".".join(map(str, OLDEST_API)), USUAL_TIMEOUT_S)) as client:
-        answer = client.api.get(f"{client.api.base_url}/_ping", timeout=USUAL_TIMEOUT_S)
+    with closing(_client(".".join(map(str, OLDEST_API)), REQUEST_TIMEOUT_S)) as client:
+        answer = client.api.get(f"{client.api.base_url}/_ping", timeout=REQUEST_TIMEOUT_S)
         answer.raise_for_status()
     version = answer.headers.get("Api-Version", "0")
     if tuple(map(int, version.split("."))) < OLDEST_API:

@@ -28,7 +28,7 @@ from judge.base.errors import HostError, InputError, NotReadyError
 from judge.base.logs import get_logger
 from judge.base.procfs import PROC
 from judge.base.resources import BUILD_DIRECTORY
-from judge.sandbox.docker.engine import USUAL_TIMEOUT_S, connect, doing
+from judge.sandbox.docker.engine import REQUEST_TIMEOUT_S, connect, doing
 from judge.sandbox.runtimes import INIT_SOURCES, NAME, ImageRecipe, recipes, runtime_of_label
 from judge.sandbox.static_builds import (
     GCC_FLAGS,
@@ -60,25 +60,13 @@ class ImageState:
     size_bytes: int
     recipe: ImageRecipe
 
-    @property
-    def name(self) -> str:
-        return self.recipe.name
-
-    @property
-    def tag(self) -> str:
-        return self.recipe.tag
-
-    @property
-    def is_optional(self) -> bool:
-        return self.recipe.is_optional
-
     def __str__(self) -> str:
         about = f"; {self.recipe.about}" if self.recipe.about else ""
         if not self.id:
             optional = f" (optional; {self.recipe.build_command})" if self.recipe.is_optional else ""
-            return f"{self.tag}: missing{optional}{about}"
+            return f"{self.recipe.tag}: missing{optional}{about}"
         return (
-            f"{self.tag}: {'current' if self.current else 'out of date'}, {self.packages} packages, "
+            f"{self.recipe.tag}: {'current' if self.current else 'out of date'}, {self.packages} packages, "
             f"{self.size_bytes / 1e6:.0f} MB, {self.id}, content {self.content[:12]}{about}"
         )
 
@@ -92,7 +80,7 @@ class RuntimeImage:
 
 
 @contextmanager
-def engine_client(what: str, timeout_s: float = USUAL_TIMEOUT_S) -> Iterator[docker.DockerClient]:
+def engine_client(what: str, timeout_s: float = REQUEST_TIMEOUT_S) -> Iterator[docker.DockerClient]:
     """Errors become a `HostError` naming the action `what`."""
     with doing(what), closing(connect(timeout_s)) as client:
         yield client
@@ -132,7 +120,7 @@ def runtimes_providing(word: str) -> list[str]:
     known = [*recipes().values()]
     with suppress(HostError), engine_client("list images") as client:
         known += _built(client)
-    return [recipe.name for recipe in known if recipe.has_init and not recipe.builds and recipe.has(word)]
+    return [recipe.name for recipe in known if recipe.runs_agents and not recipe.builds and recipe.has(word)]
 
 
 def _built(client: docker.DockerClient) -> Iterator[ImageRecipe]:
@@ -190,7 +178,7 @@ def image_state(recipe: ImageRecipe, image: Image | None) -> ImageState:
 def missing_images(names: Iterable[str]) -> list[str]:
     """Images of ours that are missing or outdated. Raises `HostError`."""
     wanted = {*names} & {*recipes()}
-    return [state.name for state in listing() if state.name in wanted and not state.current]
+    return [state.recipe.name for state in listing() if state.recipe.name in wanted and not state.current]
 
 
 def runtime_image(name: str) -> str:
@@ -205,7 +193,7 @@ def find_runtime(name: str) -> RuntimeImage:
     """
     with engine_client("find an image") as client:
         recipe = recipe_called(client, name)
-        if recipe is not None and recipe.has_init:
+        if recipe is not None and recipe.runs_agents:
             return RuntimeImage(_ours(recipe, find_image(client, recipe.tag)), recipe.seccomp)
         return RuntimeImage(_derived(client, recipe.tag if recipe else name))
 
@@ -244,7 +232,7 @@ def _derived(client: docker.DockerClient, name: str) -> str:
             "docker load or docker pull it first"
         )
     for recipe in recipes().values():
-        if recipe.has_init and recipe.tag in source.tags:
+        if recipe.runs_agents and recipe.tag in source.tags:
             return _ours(recipe, source)
     if any(tag.startswith(f"{DERIVED}:") for tag in source.tags):
         return _id(source)

@@ -1,9 +1,5 @@
 """Constant files in place of those of /proc by which an agent could send messages to other boxes."""
 
-import os
-from collections.abc import Mapping
-from pathlib import Path
-
 from judge.sandbox.box import Limits
 
 PROC = "/proc"
@@ -11,7 +7,7 @@ NAMES = ("loadavg", "meminfo", "stat", "uptime")
 """Runtimes accept mounts on these."""
 
 
-def texts(limits: Limits, processors: int) -> Mapping[str, str]:
+def texts(limits: Limits, processors: int) -> dict[str, str]:
     """Contents by name."""
     total, ticks = f"{limits.cap_bytes // 1024:>8} kB\n", " 0" * 10
     rest = ("Buffers", "Cached", "SwapCached", "Active", "Inactive", "Shmem", "SwapTotal", "SwapFree")
@@ -26,11 +22,3 @@ def texts(limits: Limits, processors: int) -> Mapping[str, str]:
         + f"procs_running 1\nprocs_blocked 0\nsoftirq{ticks} 0\n",
         "uptime": "1.00 1.00\n",
     }
-
-
-def write_kernel_files(directory: Path, limits: Limits) -> None:
-    """Readable by every user. Raises OSError."""
-    for name, text in texts(limits, os.cpu_count() or 1).items():
-        path = directory / name
-        path.write_text(text, encoding="ascii")
-        path.chmod(0o644)

@@ -30,7 +30,7 @@ def reap(*, containers: bool = True) -> list[str]:
     """
     removed: list[str] = []
     if containers:
-        with closing(Engine(REAP_TIMEOUT_S)) as engine:
+        with closing(Engine()) as engine:
             removed += _reap_containers(engine)
             removed += _reap_volumes(engine)
     for directory, owner in directories():

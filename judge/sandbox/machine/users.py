@@ -9,10 +9,8 @@ import secrets
 import socket
 from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
 
 from judge.base.errors import HostError
-from judge.sandbox.layout import account_lines
 
 FIRST_AGENT_ID = 20001
 """First user and group id of agents."""
@@ -51,14 +49,6 @@ def _is_host_user(uid: int) -> bool:
         pwd.getpwuid(uid)
         return True
     return False
-
-
-def write_accounts(directory: Path, uid: int) -> None:
-    """Readable by every user. Raises OSError."""
-    for name, text in account_lines(uid).items():
-        path = directory / name
-        path.write_text(text, encoding="ascii")
-        path.chmod(0o644)
 
 
 def _bound(address: str) -> socket.socket | None:

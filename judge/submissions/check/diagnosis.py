@@ -16,7 +16,7 @@ from shlex import quote as quoted
 from judge.agents.foreign import MONO
 from judge.agents.manifest import MANIFEST
 from judge.agents.program_files import folded, similar_path
-from judge.agents.programs import is_dll, is_dotnet
+from judge.agents.programs import read_pe
 from judge.agents.python_version import first_line
 from judge.base.bookkeeping import own_paths
 from judge.base.durable_files import is_directory, is_file
@@ -273,7 +273,8 @@ def _foreign_library(talk: RecordedTalk, said: str) -> str:
     if talk.record.spec.seats[talk.seat].runtime != MONO:
         return ""
     beside = (path for path in sorted(talk.program.rglob("*")) if path.is_file() and path.suffix.lower() == ".dll")
-    return next((path.name for path in beside if path.name in said and is_dll(path) and not is_dotnet(path)), "")
+    named = ((path.name, read_pe(path)) for path in beside if path.name in said)
+    return next((name for name, library in named if library and library.is_dll and not library.is_dotnet), "")
 
 
 def _interpreter(talk: RecordedTalk) -> str:

@@ -110,7 +110,6 @@ class QuestionResults:
         return replace(next(well, self.answers[0].question), turns=1)
 
     def add(self, talk: RecordedTalk) -> None:
-        """Add a conversation."""
         self.talks.append(talk)
         self.answers += talk.answers
         self.turns_ms += talk.turns_ms

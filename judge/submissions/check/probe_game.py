@@ -36,7 +36,6 @@ class ProbeAnswer:
 
     @property
     def is_right(self) -> bool:
-        """Whether it is one of the wanted answers."""
         wanted = self.question.answers
         return not wanted or self.decision in wanted
 
@@ -76,11 +75,9 @@ class Interview:
 
     @property
     def longest(self) -> int:
-        """Number of questions."""
         return len(self._left) + 1
 
     def describe(self) -> dict[str, Any]:
-        """Describe the questions' game."""
         return self._describe
 
     def renegotiate(self) -> bool:
@@ -88,11 +85,9 @@ class Interview:
         return False
 
     def pending(self) -> Request:
-        """See `Game`."""
         return replace(self._game.pending(), seat=AGENT)
 
     def apply(self, reply: Reply) -> Sequence[Event]:
-        """See `Game`."""
         events = list(self._game.apply(reply))
         self.answers.append(ProbeAnswer(self._question, reply.said, reply.decision, _fault(self._game, self._seat)))
         time.sleep(self._pause_s)
@@ -104,12 +99,10 @@ class Interview:
         return events
 
     def forfeit(self, fault: AgentFault) -> Sequence[Event]:
-        """End the interview."""
         self._end = fault
         return ()
 
     def result(self, names: tuple[str, str]) -> str:  # noqa: ARG002 an interview has no winner
-        """An empty text."""
         return ""
 
     def _begin(self) -> None:

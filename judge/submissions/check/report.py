@@ -10,6 +10,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
+from judge.base.parsing import FailFastTuple
 from judge.base.text import sentence
 
 
@@ -31,7 +32,7 @@ class Finding(BaseModel):
     grade: Grade
     evidence: str
     fix: str = ""
-    stderr: tuple[str, ...] = ()
+    stderr: FailFastTuple[str] = ()
     """Last lines, numbered; untrusted."""
 
 
@@ -92,15 +93,14 @@ class CheckReport(BaseModel):
     protocol: str
     box: str
     partner: str
-    findings: tuple[Finding, ...]
+    findings: FailFastTuple[Finding]
     line_ending: str = ""
     """Set if the agent does not understand the contest's."""
-    untried: tuple[str, ...] = ()
+    untried: FailFastTuple[str] = ()
     """Skipped because of earlier results."""
 
     @property
     def grade(self) -> Grade:
-        """The worst grade."""
         return worst_grade([finding.grade for finding in self.findings])
 
 

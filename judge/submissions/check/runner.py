@@ -10,7 +10,7 @@ from typing import Any
 
 from judge.agents.agents import Agent, stage_agent
 from judge.agents.foreign import WINE
-from judge.agents.programs import has_window
+from judge.agents.programs import read_pe
 from judge.base.errors import HostError, InputError, JudgeError
 from judge.base.text import decode, printable_lines
 from judge.catalog import game_entry
@@ -61,12 +61,10 @@ class RecordedTalk:
 
     @property
     def record(self) -> GameRecord:
-        """The game record."""
         return self.file.record
 
     @property
     def side(self) -> SeatRecord:
-        """The agent's seat."""
         return self.record.seats[self.seat]
 
     @property
@@ -83,7 +81,6 @@ class RecordedTalk:
 
     @property
     def turns_ms(self) -> Sequence[float]:
-        """The agent's turn times."""
         return [ply.ms for ply in self.record.plies if ply.seat == self.seat]
 
     @property
@@ -103,7 +100,6 @@ class RecordedTalk:
 
     @property
     def was_killed(self) -> bool:
-        """Whether it was killed at the end."""
         return any(entry.kind is EntryKind.KILLED for entry in self._after_goodbye)
 
     @property
@@ -147,7 +143,6 @@ class RecordedTalk:
 
     @property
     def output_between_turns(self) -> bytes:
-        """Output between turns."""
         said, is_waited_for = bytearray(), True
         for entry in self._entries:
             if entry.kind in (EntryKind.THAWED, EntryKind.STARTED, EntryKind.FROZEN):
@@ -158,7 +153,6 @@ class RecordedTalk:
 
     @property
     def was_restarted(self) -> bool:
-        """Whether a new process was started."""
         return self._first(EntryKind.RESPAWNED) is not None
 
     @property
@@ -239,7 +233,6 @@ class RecordedTalk:
         return b"".join(entry.data for entry in entries if entry.kind is kind)
 
     def wrote(self, line: bytes) -> bool:
-        """Whether the judge sent this line."""
         return any(entry.kind is EntryKind.WROTE and line in entry.data.splitlines() for entry in self._entries)
 
     @cached_property
@@ -304,20 +297,19 @@ class Examinee:
 
     @cached_property
     def questions(self) -> Questions:
-        """Questions, possibly empty."""
         game = self.policy.game
         return game_entry(game.name).questions(game.options) or Questions((), _refuse, str)
 
     @property
     def protocol(self) -> str:
-        """The agent's protocol."""
         return self.agent.seat(self.policy).protocol
 
     @property
     def has_window(self) -> bool:
         """Whether it is a Windows program without console."""
         seat = self.agent.seat(self.policy)
-        return seat.runtime == WINE and has_window(self.agent.program / seat.command[1])
+        program = read_pe(self.agent.program / seat.command[1]) if seat.runtime == WINE else None
+        return program is not None and program.has_window
 
     def ask(
         self,
@@ -342,7 +334,6 @@ class Examinee:
         return self._talk(GameSpec(seats=seats, policy=policy, box=self.box), AGENT, questions[0].check, interview)
 
     def play(self, seat: int, policy: Policy) -> RecordedTalk:
-        """Play a whole game."""
         self.trying(f"a whole game as the {('first', 'second')[seat]} seat")
         agent, partner = self._seats(policy, {})
         seats = (agent, partner) if seat == 0 else (partner, agent)

@@ -13,6 +13,7 @@ from typing import ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
+from judge.base.parsing import FailFastTuple
 from judge.base.text import sentence
 from judge.contest_games import Pairing
 from judge.referee.seeds import Seed
@@ -232,7 +233,7 @@ class Leagues(_Staged):
     )
 
     name: Literal["leagues"] = "leagues"
-    sizes: tuple[int, ...] = (6, 6, 6)
+    sizes: FailFastTuple[int] = (6, 6, 6)
     """Sizes before promotion, first league first. The other agents form another league."""
     promoted: int = Field(default=3, ge=1)
     promotes_new: bool = False

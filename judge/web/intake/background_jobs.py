@@ -12,7 +12,7 @@ from typing import Any, Generic, Protocol, Self, TypeVar
 from judge.base.logs import get_logger
 from judge.base.service_loop import RETRY_INTERVAL_S, ServiceLoop
 from judge.base.worker_processes import Worker, kill, wait
-from judge.submissions.service import waits_for_a_core
+from judge.sandbox.machine import cores
 
 SWEEP_INTERVAL_S = 60.0
 
@@ -46,7 +46,7 @@ class Running(Generic[Job]):
     def is_held(self) -> bool:
         """Whether it waits for a slot that another judge has."""
         pid = self.worker.pid
-        return pid is not None and waits_for_a_core(pid)
+        return pid is not None and cores.waits(pid)
 
     def count_time(self) -> None:
         """Count the time since the last call."""

@@ -9,12 +9,13 @@ from judge.base.logs import get_logger
 from judge.base.scheduling import lower_priority
 from judge.base.worker_processes import Worker
 from judge.contest.entries import current_intake
+from judge.sandbox.machine import cores
 from judge.store.practice_games import PracticeGame, PracticeGames
 from judge.store.submissions import Register
 from judge.store.types import State, Submission
 from judge.submissions.pipeline import Processor
 from judge.submissions.practice import PracticeHost, play_next
-from judge.submissions.service import IntakeDirectory, is_in_the_way, process_claimed, requeue_lost, working
+from judge.submissions.service import IntakeDirectory, process_claimed, requeue_lost, working
 from judge.web.intake.background_jobs import BackgroundJobs, JobLimits, Running
 from judge.web.kit import logs
 
@@ -101,7 +102,7 @@ class PracticeQueue:
 
     def must_end(self, run: Running[bool]) -> str:
         """Contest games and checks have precedence."""
-        return "a practice game gave up its slot" if run.worker.pid and is_in_the_way(run.worker.pid) else ""
+        return "a practice game gave up its slot" if run.worker.pid and cores.is_waited_for(run.worker.pid) else ""
 
     def ended(self, _job: bool, result: PracticeGame | None) -> bool:
         """The worker has stored the result; without a slot, wait."""

@@ -19,7 +19,7 @@ from judge.records.views import Mark, Square, Surface, Token
 from judge.referee.policy import Policy
 from judge.render.board import BarePainter
 from judge.render.shapes import Disc, Item, Rectangle, Shape, Stroke, Text
-from judge.render.svg_player import EmptyBoard, write_still
+from judge.render.svg_player import empty_board, write_still
 from judge.site.plots import NAMES, Plot, empty_plot, plots_of
 
 HIDDEN_FACES = {"#": "hidden", "unknown": "unknown"}
@@ -33,7 +33,7 @@ class Painter:
         game = entry.new(policy.game.options)
         self._view = entry.view(game)
         self._painter = BarePainter(self._view)
-        self._empty = EmptyBoard.of(self._painter)
+        self._empty = empty_board(self._painter)
         box = f'viewBox="0 0 {self._empty.width} {self._empty.height}"'
         self.room = "" if entry.public(game) is None else f'<svg {box} aria-hidden="true"></svg>'
         """A board's size; empty for hidden boards."""

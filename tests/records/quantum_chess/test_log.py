@@ -26,6 +26,7 @@ from judge.games.types import (
 )
 from judge.records.quantum_chess.log import Logged, QchessLog, read_log, write_log
 from judge.records.quantum_chess.replay import Moments, keep_log, qchess_options, replay_qchess_log
+from tests.conformance.qchess_driver import chance_of, replay_with, replies_of
 from tests.examples import examples
 
 START = datetime(2013, 3, 1, 20, 0, 0, 5, UTC)
@@ -208,11 +209,11 @@ def test_rubbish_is_a_log_or_an_input_error(data: bytes) -> None:
 def test_a_log_gives_the_answers_of_both_seats_and_of_nature() -> None:
     replayed = replay_qchess_log(read_log(text()))
 
-    assert [(0, 1), (0, 0)] == [squares(reply) for reply in replayed.replies(0)]
-    assert [(7, 7), (7, 6)] == [squares(reply) for reply in replayed.replies(1)]
-    assert [decided(Drawn(0))] == replayed.replies(NATURE)
-    assert replayed.fault is not None
-    assert (Verdict.TURN_TIME, 0) == (replayed.fault.verdict, replayed.fault.seat)
+    assert [(0, 1), (0, 0)] == [squares(reply) for reply in replies_of(replayed, 0)]
+    assert [(7, 7), (7, 6)] == [squares(reply) for reply in replies_of(replayed, 1)]
+    assert [decided(Drawn(0))] == replies_of(replayed, NATURE)
+    assert isinstance(fault := replayed.game.end, AgentFault)
+    assert (Verdict.TURN_TIME, 0) == (fault.verdict, fault.seat)
     assert "white TIMEOUT" == replayed.game.result(("", ""))
 
 
@@ -222,7 +223,7 @@ def squares(reply: Reply) -> tuple[int, int]:
 
 
 def test_chance_is_answered_from_the_log_and_only_as_often() -> None:
-    chance = replay_qchess_log(read_log(text())).chance()
+    chance = chance_of(replay_qchess_log(read_log(text())))
     request: Request = Chance(NATURE, 2)
 
     assert decided(Drawn(0)) == chance(request)
@@ -246,7 +247,7 @@ def test_the_answer_that_lost_is_known_by_the_result(result: str, answer: Reply)
     """Where the result does not name the square, any square of which it would be said stands for it."""
     replayed = replay_qchess_log(read_log(text(("white TIMEOUT", result))))
 
-    assert answer == replayed.replies(0)[-1]
+    assert answer == replies_of(replayed, 0)[-1]
     assert result == replayed.game.result(("", ""))
 
 
@@ -341,7 +342,7 @@ def test_written_record_round_trips_to_the_same_end(seed: int, variant: str) -> 
 
     assert log == read_log(written)
     assert written == write_log(read_log(written))
-    replayed = replay_qchess_log(log, options=options)
+    replayed = replay_with(log, options)
     assert log.result is not None
     assert log.result.text == replayed.game.result(("", ""))
 
@@ -367,6 +368,6 @@ def test_a_lost_turn_leaves_no_line() -> None:
     )
 
     assert ["0 6 0 pawn", "0 6 0 pawn", "0 6 -> 0 4"] == [said.text for said in log.events]
-    replayed = replay_qchess_log(log, options=game)
+    replayed = replay_with(log, game)
     assert [0, 0, 1, 0, 0] == [answered.seat for answered in replayed.answers]
     assert "black UNRESPONSIVE" == replayed.game.result(("", ""))

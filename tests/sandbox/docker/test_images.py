@@ -5,7 +5,6 @@ import tarfile
 import uuid
 from collections.abc import Iterator
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -132,7 +131,7 @@ def test_no_module_of_python_is_looked_at_to_see_whether_it_is_compiled(engine: 
 @pytest.mark.docker
 def test_a_second_build_has_nothing_to_do(engine: docker.DockerClient) -> None:
     lines: list[str] = []
-    before = [state for state in listing() if state.tag in TAGS]
+    before = [state for state in listing() if state.recipe.tag in TAGS]
     assert build_images(progress=lines.append) == before
     assert sorted(lines) == sorted(f"{tag} is current" for tag in TAGS)
 
@@ -143,7 +142,7 @@ def test_building_again_gives_the_same_bytes_and_removes_the_former_image(
     engine: docker.DockerClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     name = f"test-{uuid.uuid4().hex}"
-    monkeypatch.setitem(recipes(), name, ImageRecipe(name, ("libc6", "dash"), has_init=False))
+    monkeypatch.setitem(recipes(), name, ImageRecipe(name=name, packages=("libc6", "dash"), runs_agents=False))
     try:
         [first] = build_images([name])
         [second] = build_images([name], force=True)
@@ -184,7 +183,7 @@ def test_image_removed_during_listing_is_not_found(
 @pytest.mark.docker
 def test_missing_runtime_error_names_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
     name = f"test-{uuid.uuid4().hex}"
-    monkeypatch.setitem(recipes(), name, ImageRecipe(name, ("libc6",)))
+    monkeypatch.setitem(recipes(), name, ImageRecipe(name=name, packages=("libc6",)))
     with pytest.raises(HostError, match=f"is missing; run: judge images build {name}"):
         runtime_image(name)
 
@@ -194,10 +193,10 @@ def test_a_changed_recipe_puts_the_image_out_of_date(
     engine: docker.DockerClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     native = recipes()["native"]
-    monkeypatch.setitem(recipes(), "native", replace(native, packages=("libc6",)))
+    monkeypatch.setitem(recipes(), "native", native.model_copy(update={"packages": ("libc6",)}))
     with pytest.raises(HostError, match="is out of date; run: judge images build native"):
         runtime_image("native")
-    current = {state.name: state.current for state in listing() if not state.is_optional}
+    current = {state.recipe.name: state.current for state in listing() if not state.recipe.is_optional}
     assert current == {"base": True, "keeper": True, "native": False, "python": True}
 
 

@@ -15,6 +15,7 @@ from sqlalchemy import create_engine, text
 from judge.base.errors import StoreLostError
 from judge.base.procfs import children_of
 from judge.base.worker_processes import Worker, wait
+from judge.sandbox.machine import cores
 from judge.sandbox.machine.cores import CoreLocks
 from judge.store.submissions import Register
 from judge.store.types import State, Submission
@@ -23,7 +24,6 @@ from judge.submissions.service import (
     is_worker_gone,
     receive_file,
     requeue_lost,
-    waits_for_a_core,
     working,
 )
 from judge.web.intake.background_jobs import Running
@@ -115,7 +115,7 @@ def test_waiting_for_a_core_is_no_time_of_the_submission(tmp_path: Path) -> None
     with closing(worker):
         with CoreLocks((0,), lambda _: None):
             worker.start(CoreLocks((0,), print).wait)
-            while worker.pid is None or not waits_for_a_core(worker.pid):
+            while worker.pid is None or not cores.waits(worker.pid):
                 assert [] == wait([worker], POLL_INTERVAL_S)
             run = Running(taken, worker, time.monotonic() - 1000)
             run.count_time()
