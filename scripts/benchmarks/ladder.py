@@ -5,7 +5,6 @@ import time
 from collections.abc import Iterator
 
 from judge.statistics.online_ratings import OnlineRatings, Prior
-from judge.statistics.rating_model import RatingModel
 from judge.statistics.scales import expected_score
 from judge.tournament.formats.ladder import Matchmaking
 from judge.tournament.matchmaker import LadderGames, next_pair
@@ -25,8 +24,7 @@ def measure(agents: int, games: int, choices: int) -> Iterator[Figure]:
     """The same for any numbers."""
     chance = random.Random(1)
     strength = [chance.gauss(0, 400) for _ in range(agents)]
-    # The exact fit is measured on its own.
-    ratings = OnlineRatings(RatingModel(), refit_results=10 * games)
+    ratings = OnlineRatings()
     played = LadderGames(Matchmaking())
     for at in range(agents):
         is_anchor = at % 100 == 0
