@@ -22,11 +22,11 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, load_pem_private_key
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 from distributed import Security
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from judge.base.durable_files import create_private, open_regular
 from judge.base.errors import InputError
-from judge.base.parsing import parse_json
+from judge.base.parsing import FrozenModel, parse_json
 from judge.base.text import printable
 
 AUTHORITY = "ca.pem"
@@ -269,10 +269,8 @@ JOIN_SUFFIX = ".join"
 MAX_JOIN_FILE_BYTES = 1 << 16
 
 
-class JoinFile(BaseModel):
+class JoinFile(FrozenModel):
     """Keys and certificates are PEM."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     document: Literal["judge-worker-1"] = "judge-worker-1"
     scheduler: str

@@ -5,16 +5,14 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
+
+from judge.base.parsing import FrozenModel
 
 ANNOUNCEMENT = "announcement.json"
 
 
-class _Value(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class AnnouncedLeague(_Value):
+class AnnouncedLeague(FrozenModel):
     """`terms`: digest of policy, format and openings."""
 
     name: str
@@ -26,7 +24,7 @@ class AnnouncedLeague(_Value):
     terms: str = Field(pattern=r"^[0-9a-f]{64}$")
 
 
-class Announcement(_Value):
+class Announcement(FrozenModel):
     """The file announcement.json."""
 
     format: Literal["judge-cup-announcement-1"] = "judge-cup-announcement-1"

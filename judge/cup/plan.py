@@ -8,10 +8,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, model_validator
+from pydantic import Field, TypeAdapter, model_validator
 
 from judge.base.durable_files import is_directory, is_file, write_durably
 from judge.base.errors import HostError, InputError
+from judge.base.parsing import FrozenModel
 from judge.base.text import quote, suggest
 from judge.base.toml_files import line_of, parse, read_text, toml_value, validated
 from judge.contest.contest import announce, has_begun, open_store
@@ -55,10 +56,6 @@ _HEAD = f"# judge cup writes this file from {CUP_FILE}. Change that file instead
 _OWN = frozenset({"name", "after", "promoted", "promotes_new", "medals", "agents"})
 
 
-class _Table(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
 class League(Plan):
     """A contest of the cup: all keys of contest.toml except `agents`."""
 
@@ -98,7 +95,7 @@ class CupEntry(AgentPlan):
         return self.name or self.path
 
 
-class CupMachine(_Table):
+class CupMachine(FrozenModel):
     """A machine that plays, for estimates and pages."""
 
     name: str = Field(pattern=NAME)
@@ -106,7 +103,7 @@ class CupMachine(_Table):
     """Cores for games. judge needs one more."""
 
 
-class Cup(_Table):
+class Cup(FrozenModel):
     """A cup.toml."""
 
     name: str = Field(pattern=NAME)

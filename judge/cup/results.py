@@ -7,8 +7,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
+from judge.base.parsing import FrozenModel
 from judge.contest.contest import Contest, open_store
 from judge.cup.plan import LEAGUE_NAME, Cup, PlannedCup
 from judge.publish.load import load_claimed, load_store
@@ -24,11 +25,7 @@ PODIUM = 3
 """Number of places with a medal."""
 
 
-class _Value(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class Medals(_Value):
+class Medals(FrozenModel):
     """An agent's medals."""
 
     agent: str
@@ -42,7 +39,7 @@ class Medals(_Value):
         return self.gold, self.silver, self.bronze
 
 
-class ExportedLeague(_Value):
+class ExportedLeague(FrozenModel):
     """A league in a cup's document. `contest`, `manifest` and `key` are empty before it begins."""
 
     name: str = Field(pattern=LEAGUE_NAME)
@@ -62,7 +59,7 @@ class ExportedLeague(_Value):
     """Place and agent, best first, without disqualified agents."""
 
 
-class CupDocument(_Value):
+class CupDocument(FrozenModel):
     """The file cup.json of an exported cup."""
 
     format: Literal["judge-cup-1"] = "judge-cup-1"

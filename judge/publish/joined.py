@@ -3,8 +3,9 @@
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
+from judge.base.parsing import FrozenModel
 from judge.contest_games import MOVES_DIGITS, GameResult
 from judge.games.types import Verdict
 from judge.statistics.ratings import RatedContest
@@ -23,11 +24,7 @@ _Moves = Annotated[str, Field(pattern=rf"^([0-9a-f]{{{MOVES_DIGITS}}})?$")]
 _Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 
 
-class _Value(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class PairResults(_Value):
+class PairResults(FrozenModel):
     """Games of two agents in these seats, each as the first digits of its `GameResult.moves` (empty: unknown);
     `faulty`: both lost by a fault.
     """
@@ -53,7 +50,7 @@ class PairResults(_Value):
                 yield GameResult(first, second, winner, verdict, moves=moves)
 
 
-class FormerContest(_Value):
+class FormerContest(FrozenModel):
     """A former contest. `manifest` is the SHA-256 of its export's manifest; None if read from a store."""
 
     name: str
@@ -93,7 +90,7 @@ class FormerContest(_Value):
         return RatedContest(self.name, self.began, rows, self.programs)
 
 
-class Joined(_Value):
+class Joined(FrozenModel):
     """Former contests, and agents with fixed ratings."""
 
     document: Literal["judge-joined-1"] = "judge-joined-1"

@@ -12,8 +12,9 @@ derived from the secret, the entries and the log's first checkpoint after lock-i
 import hashlib
 import secrets
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
+from judge.base.parsing import FrozenModel
 from judge.referee.seeds import Key, Seed, derived
 from judge.transparency.checkpoint import Checkpoint, origin_of
 
@@ -28,10 +29,8 @@ def commitment_to(secret: Key) -> str:
     return hashlib.sha256(bytes.fromhex(secret)).hexdigest()
 
 
-class Freeze(BaseModel):
+class Freeze(FrozenModel):
     """First checkpoint of a contest's log after lock-in, before any draw."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     leaves: int = Field(ge=1)
     root: Key
