@@ -74,11 +74,9 @@ class LiveGame:
         return f"{self.game:05d}"
 
     def charged_ms(self, seat: int) -> float:
-        """Time charged to a seat."""
         return sum(move.charged_ms for move in self.moves if move.seat == seat)
 
     def view(self) -> BoardView | None:
-        """The current board."""
         board = self.board
         if board is None:
             return None
@@ -129,7 +127,6 @@ class Live:
         return self.opened.log if self.opened else ""
 
     def apply(self, event: AnyEvent) -> None:
-        """Apply the next event."""
         self.seq = event.seq
         match event:
             case MoveMade() | TurnBegun() | SearchUpdate():

@@ -123,7 +123,6 @@ class RemoteIntake:
         return self._newest(path, self.ask(f"{path}?{query}", b""))
 
     def challenge_state(self, submission: int, game: int) -> PracticeInfo:
-        """Its state."""
         path = f"/submissions/{submission}/challenges"
         return self._newest(path, self.ask(path), game)
 
@@ -135,7 +134,6 @@ class RemoteIntake:
         return chosen[0]
 
     def contest(self) -> ContestInfo:
-        """The contest."""
         return parse_json(ContestInfo, self.ask("/contest"), f"{self.url}/contest: not an answer of judge serve")
 
     def ask(self, path: str, body: IO[bytes] | bytes | None = None, more: Mapping[str, str] | None = None) -> bytes:

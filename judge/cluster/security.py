@@ -196,7 +196,6 @@ class Address:
 
     @property
     def is_loopback(self) -> bool:
-        """Whether it is on this machine only."""
         try:
             return ipaddress.ip_address(self.host).is_loopback
         except ValueError:

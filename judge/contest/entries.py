@@ -62,7 +62,6 @@ class Entrant:
 
     @property
     def entry_name(self) -> EntryName:
-        """Its name."""
         return EntryName(self.name, self.path, self.submission, self.author)
 
 

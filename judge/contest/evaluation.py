@@ -64,11 +64,9 @@ class Pool(FrozenModel):
     agents: tuple[SeatSpec, ...] = Field(min_length=1)
 
     def encoded(self) -> bytes:
-        """The pool file."""
         return f"{json.dumps(self.model_dump(mode='json'), indent=1)}\n".encode()
 
     def digest(self) -> Digest:
-        """SHA-256 of the pool file."""
         return sha256(self.encoded()).hexdigest()
 
     @property

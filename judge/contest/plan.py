@@ -129,12 +129,10 @@ class WitnessPlan(FrozenModel):
 
     @property
     def name(self) -> str:
-        """Its name."""
         return read_witness_key(self.key)[0]
 
     @property
     def public(self) -> Ed25519PublicKey:
-        """Its key."""
         return read_witness_key(self.key)[1]
 
 
@@ -302,7 +300,6 @@ class Planned:
 
     @property
     def name(self) -> str:
-        """The contest's name."""
         return self.plan.name
 
     @property
@@ -312,7 +309,6 @@ class Planned:
 
     @property
     def folder(self) -> Path:
-        """The contest's folder."""
         return self.path.parent
 
     @property
@@ -404,7 +400,6 @@ class Planned:
         )
 
     def locate(self, agent: AgentPlan) -> str:
-        """See `located`."""
         return located(self.folder, agent)
 
 

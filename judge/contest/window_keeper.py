@@ -106,11 +106,9 @@ class PlanFile(WatchedFile[Planned]):
 
     @property
     def plan(self) -> Plan:
-        """The current plan."""
         return self.current_value().plan
 
     def windows(self) -> Windows:
-        """The current schedule."""
         return self.plan.windows
 
 

@@ -32,12 +32,10 @@ class Announcement(FrozenModel):
     leagues: tuple[AnnouncedLeague, ...]
 
     def encoded(self) -> bytes:
-        """The file's bytes."""
         return f"{self.model_dump_json(indent=1)}\n".encode()
 
     @property
     def digest(self) -> str:
-        """The file's SHA-256."""
         return hashlib.sha256(self.encoded()).hexdigest()
 
     def differences(self, other: "Announcement") -> Iterator[str]:

@@ -51,7 +51,6 @@ class CupSite:
 
     @property
     def paths(self) -> Sequence[str]:
-        """Paths of all pages."""
         return [_INDEX, _AGENTS, _SCHEDULE, *self._agents]
 
     def page(self, place: PagePlace, stream: Stream | None = None) -> bytes | None:

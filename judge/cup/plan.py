@@ -128,7 +128,6 @@ class Cup(FrozenModel):
 
     @property
     def by_name(self) -> Mapping[str, League]:
-        """The leagues by name."""
         return {league.name: league for league in self.leagues}
 
 
@@ -144,7 +143,6 @@ class PlannedCup:
 
     @property
     def folder(self) -> Path:
-        """The cup's folder."""
         return self.path.parent
 
     def file_of(self, league: str) -> Path:

@@ -69,7 +69,6 @@ class CupDocument(FrozenModel):
     medals: tuple[Medals, ...] = ()
 
     def encoded(self) -> bytes:
-        """The file's bytes."""
         return f"{self.model_dump_json(indent=1)}\n".encode()
 
 

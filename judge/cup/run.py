@@ -57,7 +57,6 @@ class LeagueEstimate:
 
     @property
     def pairs(self) -> int:
-        """Number of pairings."""
         return self.found.games // self.games_of_pair
 
 

@@ -85,7 +85,6 @@ class FormerContest(FrozenModel):
 
     @property
     def rated(self) -> RatedContest:
-        """The contest as input of ratings."""
         rows = [row for pair in self.results for row in pair.rows]
         return RatedContest(self.name, self.began, rows, self.programs)
 
@@ -98,7 +97,6 @@ class Joined(FrozenModel):
     contests: Annotated[tuple[FormerContest, ...], Field(max_length=MAX_CONTESTS)]
 
     def encoded(self) -> bytes:
-        """The file's bytes."""
         return f"{self.model_dump_json()}\n".encode()
 
     @model_validator(mode="after")

@@ -46,7 +46,6 @@ class Files:
         self.path(digest).unlink(missing_ok=True)
 
     def digests(self) -> Iterator[str]:
-        """Digests of the existing files."""
         return (path.name for path in self._folder.glob("??/*") if len(path.name) == 64)
 
     def sweep(self) -> None:

@@ -58,7 +58,6 @@ class Reader(Database):
         return self._engine.dialect.name == "postgresql"
 
     def stored_files(self, contest: str) -> list[tuple[FileKind, str]]:
-        """Files in the database."""
         query = select(files.c.kind, files.c.digest).where(files.c.contest == contest)
         return [(row.kind, row.digest) for row in self._rows(query)]
 
@@ -102,7 +101,6 @@ class Reader(Database):
         return [value_of(EntryRow, row) for row in self._rows(_entries_of(contest).where(is_gone))]
 
     def number_of_entries(self, contest: str) -> int:
-        """All entries."""
         [(number,)] = self._rows(select(func.count()).where(entries.c.contest == contest))
         return int(number)
 
@@ -131,7 +129,6 @@ class Reader(Database):
         return self._results(_FAILED_RESULTS if failed else _RESULTS, of_contest=contest)
 
     def results_by_number(self, contest: str, numbers: Collection[int]) -> Mapping[int, GameResult]:
-        """Results by game number."""
         found = self._results(_RESULTS_BY_NUMBER, of_contest=contest, numbers=list(numbers))
         return {result.number: result for result in found}
 
@@ -158,7 +155,6 @@ class Reader(Database):
             return [ScheduledGame(*row) for row in connection.execute(query)]
 
     def attempt(self, game: str, number: int) -> Attempt | None:
-        """None if missing."""
         row = self._first(select(attempts).where(attempts.c.game == game, attempts.c.number == number))
         return None if row is None else value_of(Attempt, row)
 
@@ -168,7 +164,6 @@ class Reader(Database):
         return [value_of(Attempt, row) for row in self._rows(query)]
 
     def attempts_by_host(self, contest: str) -> list[tuple[str, AttemptState, int]]:
-        """Attempts per host and state."""
         columns = (attempts.c.host, attempts.c.state)
         query = _attempts(contest, *columns, func.count()).group_by(*columns)
         return [(host, state, count) for host, state, count in self._rows(query)]
@@ -211,12 +206,10 @@ class Reader(Database):
         return [value_of(ScheduledGame, row) for row in self._rows(query.order_by(games.c.number).limit(limit))]
 
     def counts(self, contest: str) -> Mapping[GameState, int]:
-        """Games per state."""
         query = select(games.c.state, func.count()).where(games.c.contest == contest).group_by(games.c.state)
         return dict.fromkeys(GameState, 0) | {row[0]: row[1] for row in self._rows(query)}
 
     def attempt_counts(self, contest: str) -> Mapping[AttemptState, int]:
-        """Attempts per state."""
         query = _attempts(contest, attempts.c.state, func.count()).group_by(attempts.c.state)
         return dict.fromkeys(AttemptState, 0) | {row[0]: row[1] for row in self._rows(query)}
 

@@ -248,7 +248,6 @@ class Register(AgentNames, Queue[Submission]):
             return once(connection, self._contest, order, self._stamp, lambda: do(inner))
 
     def note_settings(self, text: str) -> None:
-        """Write changed settings to the journal."""
         self._note_event("settings", text)
 
     def _note_event(self, event: str, text: str) -> None:

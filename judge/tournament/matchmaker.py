@@ -60,17 +60,14 @@ class LadderGames:
 
     @property
     def active(self) -> Flags:
-        """Whether each agent plays."""
         return self._row(_Row.ACTIVE) > 0
 
     @property
     def anchors(self) -> Flags:
-        """Whether each agent is an anchor."""
         return self._row(_Row.ANCHOR) > 0
 
     @property
     def open_games(self) -> npt.NDArray[np.int64]:
-        """Open games per agent."""
         return self._row(_Row.OPEN)
 
     @property
@@ -127,7 +124,6 @@ class LadderGames:
         return lengths
 
     def name(self, place: int) -> str:
-        """The agent at a place."""
         return self._names[place]
 
     def admit(self, agent: str, author: str = "", *, anchor: bool = False) -> None:

@@ -76,7 +76,6 @@ class SnapshotWitness(FrozenModel):
 
     @property
     def name(self) -> str:
-        """The witness's name."""
         return read_witness_key(self.key)[0]
 
     @property
@@ -147,7 +146,6 @@ class Snapshot(FrozenModel):
         return self.commitment is not None and self.shuffle
 
     def by_name(self) -> Mapping[str, SnapshotEntry]:
-        """Entries by name."""
         return {entry.name: entry for entry in self.entries}
 
     def with_late(self, texts: Iterable[str]) -> "Snapshot":

@@ -68,7 +68,6 @@ class Checkpoint:
 
     @property
     def note(self) -> bytes:
-        """The whole note."""
         return self.body + b"\n" + "".join(map(str, self.signatures)).encode()
 
     # --- the log's own signature -------------------------------------------------------------------------------------

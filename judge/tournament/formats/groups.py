@@ -289,7 +289,6 @@ class Leagues(_Staged):
         return sentence(f"League {group}")
 
     def groups_now(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing]) -> Mapping[str, str]:
-        """See the base class."""
         drawn = enumerate(self.leagues(entries), 1)
         begins = {entry.id: str(number) for number, league in drawn for entry in league}
         return {**begins, **super().groups_now(entries, played)}

@@ -44,7 +44,6 @@ class Knockout(TournamentFormat):
 
     @property
     def counts_games(self) -> bool:
-        """Never."""
         return False
 
     def next(

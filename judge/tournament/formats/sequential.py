@@ -30,7 +30,6 @@ class SprtProgress:
 
     @property
     def is_decided(self) -> bool:
-        """Whether it has ended."""
         return self.state.decision is not SprtDecision.GO_ON
 
 
@@ -52,7 +51,6 @@ class Sequential(TournamentFormat):
 
     @property
     def counts_games(self) -> bool:
-        """Never."""
         return False
 
     def next(

@@ -50,7 +50,6 @@ class ListenAddress:
 
     @property
     def is_loopback(self) -> bool:
-        """Whether only this machine reaches it."""
         return ip_address(self.host).is_loopback
 
     def __str__(self) -> str:
@@ -197,7 +196,6 @@ def bounded_by(limits: IntakePolicy, connections: int, proxy: str = "") -> type[
                 counts.add(self._host, -1)
 
         def end(self) -> None:
-            """Abort the connection."""
             self._release()
             # Closing would wait for the client.
             self.transport.abort()

@@ -57,7 +57,6 @@ class ByteCache(Generic[Cached]):
         self._values: OrderedDict[object, tuple[Cached, int]] = OrderedDict()
 
     def get(self, key: object) -> Cached | None:
-        """The value, or None."""
         found = self._values.get(key)
         if found is None:
             return None
@@ -73,7 +72,6 @@ class ByteCache(Generic[Cached]):
             self.remove(next(iter(self._values)))
 
     def remove(self, key: object) -> None:
-        """Drop a value, if there is one."""
         if key in self._values:
             value, size = self._values.pop(key)
             self._bytes -= size

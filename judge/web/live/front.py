@@ -172,7 +172,6 @@ class FrontPage:
         self._own = Middleware(app, Part("front", PUBLIC_HEADERS, requests_per_minute, limits))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request."""
         name, slash, _ = path_of(scope).partition("/") if scope["type"] == "http" else ("", "", "")
         hosted = self._contests.get(name) if slash else None
         if hosted is None:

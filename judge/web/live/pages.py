@@ -154,7 +154,6 @@ class LivePages:
         self._exports = None if is_static or key is None else Exports(planned.folder, key.public_key())
 
     def close(self) -> None:
-        """Close the store."""
         self._resources.close()
         self._store.close()
         self.log.close()
@@ -268,7 +267,6 @@ class LivePages:
             return [game for game in self._read(live, version).games.values() if game.result is not None]
 
     def contest(self, live: Live, version: object) -> PublishedContest:
-        """The current contest."""
         with self._lock:
             return self._read(live, version).contest
 

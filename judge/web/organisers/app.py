@@ -65,7 +65,6 @@ class Visitor:
 
     @property
     def may_act(self) -> bool:
-        """Whether orders are permitted."""
         return self.organiser.role is TokenRole.ACT
 
     def check_may_act(self) -> None:
@@ -74,7 +73,6 @@ class Visitor:
             raise MayNotActError("your access is read-only: ask for a token with --role act to give orders")
 
     def page(self, template: str, values: Mapping[str, Any], status: int = 200) -> Response:
-        """A page for this organiser."""
         return _page(template, self.request, self, values, status)
 
 

@@ -205,7 +205,6 @@ class HealthCheck:
         self._at: float | None = None
 
     def values(self, console: Console) -> Mapping[str, Any]:
-        """The page's values."""
         contest = console.contest()
         is_playing = contest is not None and contest.store.counts(contest.name)[GameState.RUNNING] > 0
         with self._lock:
