@@ -13,7 +13,7 @@ from threading import Lock
 from typing import IO
 
 from judge.agents.store import AgentStore
-from judge.base.durable_files import PARTIAL
+from judge.base.durable_files import PARTIAL, sha256_of
 from judge.base.errors import HostError, InputError
 from judge.base.locks import locked, try_lock_directory
 from judge.base.logs import get_logger
@@ -90,9 +90,8 @@ class Arrivals:
         """Return the file; remove it if its digest is wrong. Raises HostError."""
         path = self._path(parcel)
         try:
-            with path.open("rb") as file:
-                if hashlib.file_digest(file, "sha256").hexdigest() == parcel.digest:
-                    return path
+            if sha256_of(path) == parcel.digest:
+                return path
             path.unlink()
         except OSError as error:
             raise HostError(f"{path}: {error.strerror}") from None

@@ -16,6 +16,7 @@ from time import monotonic
 from distributed import CancelledError
 
 from judge.agents.store import write_agent
+from judge.base.durable_files import sha256_of
 from judge.base.errors import HostError, InputError
 from judge.base.logs import get_logger
 from judge.cluster.connection import SchedulerConnection
@@ -59,7 +60,7 @@ class Parcels:
         def make(path: Path) -> Parcel:
             with path.open("wb") as file:
                 write_agent(program, file)
-            return Parcel(agent=digest, digest=_digest(path), size=path.stat().st_size)
+            return Parcel(agent=digest, digest=sha256_of(path), size=path.stat().st_size)
 
         return self._once(digest, make)
 
@@ -70,7 +71,7 @@ class Parcels:
             facts = export_image(name, path)
             if facts.content != self.images[name]:
                 raise HostError(f"the image {name} was rebuilt during this run")
-            return Parcel(image=facts, digest=_digest(path), size=path.stat().st_size)
+            return Parcel(image=facts, digest=sha256_of(path), size=path.stat().st_size)
 
         return self._once(name, make)
 
@@ -90,11 +91,6 @@ class Parcels:
                 except OSError as error:
                     raise HostError(f"{path}: {error.strerror}: make room there") from None
             return self._made[what]
-
-
-def _digest(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 @dataclass(frozen=True, slots=True)

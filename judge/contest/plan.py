@@ -97,11 +97,6 @@ class BroadcastPlan(FrozenModel):
     requests_per_minute: int = Field(default=1200, ge=1)
     """Maximum per address. Its networks have a multiple."""
 
-    @property
-    def is_given(self) -> bool:
-        """Whether there is a delay."""
-        return bool(self.delay_plies or self.delay_s)
-
 
 class SubmissionsPlan(FrozenModel):
     """When authors may submit by HTTP, while a service runs."""
