@@ -215,9 +215,10 @@ class Live:
             game = LiveGame(event.game, event.attempt, game.names, game.titles, game.started_at)
             self.games[event.game] = game
         game.is_playing, game.seq, game.board = True, event.seq, event.board
-        game.tokens, game.left_ms = tokens_of(event.board), event.left_ms
+        game.tokens, game.left_ms = {}, event.left_ms
         if event.board is not None:
             game.seats = event.board.seats
+            game.tokens = {(piece.x, piece.y): token_of(piece) for piece in event.board.pieces}
 
 
 def _advance(game: LiveGame, event: MoveMade | TurnBegun | SearchUpdate) -> None:
@@ -259,8 +260,3 @@ def token_of(piece: PieceShown) -> Token:
     """Token of an event's piece."""
     faces = tuple(Face(name.removeprefix("?"), is_hidden=name.startswith("?")) for name in piece.faces)
     return Token(piece.side, piece.number, faces, piece.shows, piece.is_dead)
-
-
-def tokens_of(board: Board | None) -> dict[Square, Token]:
-    """Pieces by square."""
-    return {} if board is None else {(piece.x, piece.y): token_of(piece) for piece in board.pieces}

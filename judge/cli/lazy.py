@@ -106,12 +106,9 @@ def lazy_group(
         "--version", help="Print the versions that a bug report needs.", is_eager=True, callback=show
     )
 
-    # An app without its own commands is a group only if it has a callback.
-    def _nothing() -> None:
-        pass
-
     def _version(version: Annotated[bool, version] = False) -> None:
         pass
 
-    app.callback()(_version if about else _nothing)
+    # An app without its own commands is a group only if it has a callback.
+    app.callback()(_version if about else lambda: None)
     return app

@@ -94,7 +94,7 @@ def change_settings(
         text = _changed_text(current, changed)
         _prepare(prepared, current, text)
         told = "; ".join(f"{name}: {before.values[name] or 'none'} -> {to or 'none'}" for name, to in changed.items())
-        inner.note_settings(f"{told}: {order.why}")
+        inner.note("settings", f"{told}: {order.why}")
         return sentence(f"settings changed: {told}")
 
     order = order.with_id()

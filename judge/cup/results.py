@@ -178,23 +178,18 @@ def load_results(planned: PlannedCup) -> CupResults:
         if begun is not None:
             with closing(open_store(begun)) as store:
                 contests[league.name] = load_store(Contest(store, begun))
-    return _results(planned.cup, contests)
-
-
-def current_results(cup: Cup, contests: Mapping[str, PublishedContest | None]) -> CupResults:
-    """Results of contests by league; None: the league has not begun."""
-    return _results(cup, {name: contest for name, contest in contests.items() if contest is not None})
+    return current_results(planned.cup, contests)
 
 
 def read_exported(planned: PlannedCup, directory: Path, names: Collection[str]) -> CupResults:
     """Results of the exported leagues `names`, without verification."""
-    return _results(planned.cup, {name: load_claimed(directory / name) for name in names})
+    return current_results(planned.cup, {name: load_claimed(directory / name) for name in names})
 
 
 def results_of(document: CupDocument, directory: Path) -> CupResults:
     """Results computed from the leagues' exports. Raises InputError."""
     contests = {league.name: load_claimed(directory / league.name) for league in document.leagues if league.contest}
-    return _results(document, contests)
+    return current_results(document, contests)
 
 
 def advancing(order: Sequence[str], below: Snapshot, promoted: int, *, promotes_new: bool) -> Sequence[str]:
@@ -204,7 +199,8 @@ def advancing(order: Sequence[str], below: Snapshot, promoted: int, *, promotes_
     return order[: promoted_count(order, promoted, new)]
 
 
-def _results(cup: Cup | CupDocument, contests: Mapping[str, PublishedContest]) -> CupResults:
+def current_results(cup: Cup | CupDocument, contests: Mapping[str, PublishedContest | None]) -> CupResults:
+    """Results of contests by league; a league without one has not begun."""
     leagues = [
         LeagueResults(
             league.name,

@@ -199,7 +199,7 @@ def _parsed(data: bytes, problems: list[str]) -> ExportManifest | None:
         problems.append(str(error))
         return None
     names = [file.path for file in manifest.files]
-    bad = [name for name in names if not _is_plain(name)]
+    bad = [name for name in names if not all(map(_PART.fullmatch, name.split("/")))]
     if bad:
         problems.append(f"{MANIFEST}: {bad[0]!r} is not a valid name of a published file")
         return None
@@ -293,7 +293,3 @@ def _head(path: Path) -> bytes:
         return b""
     with path.open("rb") as file:
         return file.read(len(GIT_LINE) + 2)
-
-
-def _is_plain(name: str) -> bool:
-    return all(_PART.fullmatch(part) for part in name.split("/"))

@@ -98,7 +98,8 @@ class Davidson:
     NO_DRAWS = -math.inf
 
     def height(self, u: Vector, d: float, wins: Vector, draws: Vector, losses: Vector) -> float:
-        total = ((wins - losses) * u / 2 - (wins + draws + losses) * self._log_sum(u, d)).sum()
+        logarithm = np.logaddexp(np.logaddexp(u / 2, -u / 2), d)
+        total = ((wins - losses) * u / 2 - (wins + draws + losses) * logarithm).sum()
         return float(total + (d * draws.sum() if draws.any() else 0.0))
 
     def slopes(self, u: Vector, d: float | Vector, wins: Vector, draws: Vector, losses: Vector) -> Slopes:
@@ -129,9 +130,6 @@ class Davidson:
 
     def share(self, d: float) -> float:
         return float(share(d - math.log(2)))
-
-    def _log_sum(self, u: Vector, d: float | Vector) -> Vector:
-        return np.logaddexp(np.logaddexp(u / 2, -u / 2), d)
 
 
 def share(x: Vector | float) -> Vector:

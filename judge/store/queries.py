@@ -106,7 +106,8 @@ class Reader(Database):
 
     def pairings(self, contest: str) -> list[Pairing]:
         """Pairings, including byes, by round and table."""
-        return [value_of(Pairing, row) for row in self._rows(pairings_of(contest))]
+        query = select(pairings).where(pairings.c.contest == contest)
+        return [value_of(Pairing, row) for row in self._rows(query.order_by(pairings.c.round, pairings.c.table))]
 
     def last_record(self, contest: str, agent: str, before: int) -> tuple[str, int] | None:
         """Record and seat of an agent's last game with a result, before number `before`."""
@@ -257,11 +258,6 @@ def _lines(contest: str, *chosen: ColumnElement[bool]) -> Select[Any]:
 
 def _entries_of(contest: str) -> Select[Any]:
     return select(entries).where(entries.c.contest == contest).order_by(entries.c.rank)
-
-
-def pairings_of(contest: str) -> Select[Any]:
-    """Pairings by round and table."""
-    return select(pairings).where(pairings.c.contest == contest).order_by(pairings.c.round, pairings.c.table)
 
 
 def contest_row(connection: Connection, name: str, *, locked: bool = False) -> Row[Any]:

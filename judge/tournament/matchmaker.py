@@ -27,6 +27,7 @@ class _Row(IntEnum):
     OPEN = 2
     GAMES = 3
     AUTHOR_GAMES = 4
+    """Against agents of its own author."""
     PERIOD_GAMES = 5
     FIRST_SEATS = 6
     AUTHOR = 7
@@ -74,11 +75,6 @@ class LadderGames:
     def games(self) -> npt.NDArray[np.int64]:
         """Drawn games per agent."""
         return self._row(_Row.GAMES)
-
-    @property
-    def author_games(self) -> npt.NDArray[np.int64]:
-        """Games per agent against agents of its author."""
-        return self._row(_Row.AUTHOR_GAMES)
 
     @property
     def owed(self) -> npt.NDArray[np.int64]:
@@ -224,7 +220,7 @@ class LadderGames:
         if len(playing) and playing[0] >= 0 and (playing == playing[0]).all():
             return np.ones(len(low), dtype=np.bool_)
         of_low, of_high = authors[low], authors[high]
-        full = self.author_games + 1 > rules.author_share * games
+        full = self._row(_Row.AUTHOR_GAMES) + 1 > rules.author_share * games
         is_own = (of_low == of_high) & (of_low >= 0)
         is_full: Flags = is_own & (full[low] | full[high])
         agents = self._agents_of_authors(self.active & ~self.anchors)

@@ -87,7 +87,8 @@ class Checkpoint:
         """Unix time of its signature."""
         for data in self._by(name, COSIGNATURE, key):
             seconds = int.from_bytes(data[:8], "big")
-            if seconds <= MAX_UNIX_S and is_signed(key, data[8:], _at(seconds, self.body)):
+            signed = f"cosignature/v1\ntime {seconds}\n".encode() + self.body
+            if seconds <= MAX_UNIX_S and is_signed(key, data[8:], signed):
                 return seconds
         return None
 
@@ -191,10 +192,6 @@ def read_witness_key(text: str) -> tuple[str, Ed25519PublicKey]:
     if kind != COSIGNATURE:
         raise InputError(f"{text.strip()[:80]!r}: not the key of a witness (C2SP tlog-cosignature)")
     return name, key
-
-
-def _at(seconds: int, body: bytes) -> bytes:
-    return f"cosignature/v1\ntime {seconds}\n".encode() + body
 
 
 def is_signed(key: Ed25519PublicKey, signature: bytes, data: bytes) -> bool:

@@ -12,8 +12,16 @@ import typer
 from judge.base.durable_files import read_bounded
 from judge.base.errors import InputError
 from judge.base.text import quote, suggest
-from judge.cli.cup.options import CUP_HERE, CupArgument
-from judge.cli.options import AuthorOption, NameOption, SubmissionArgument, TitleOption, checked_address, operator
+from judge.cli.options import (
+    CUP_HERE,
+    AuthorOption,
+    CupArgument,
+    NameOption,
+    SubmissionArgument,
+    TitleOption,
+    checked_address,
+    operator,
+)
 from judge.cli.submissions import authors_in
 from judge.cli.submit import open_intake, submit
 from judge.cup.plan import load_cup

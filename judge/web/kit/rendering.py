@@ -167,7 +167,7 @@ class Renderer:
             flight = self._flights[key] = _Flight(asyncio.create_task(self._compute(key, client, task)))
         flight.waiting += 1
         try:
-            return await while_connected(receive, _shielded(flight.task))
+            return await while_connected(receive, asyncio.shield(flight.task))
         finally:
             flight.waiting -= 1
             if not flight.waiting:
@@ -187,10 +187,6 @@ class Renderer:
             data = await to_thread.run_sync(task.result)
         self._shared.results.put(key, data, len(data))
         return data
-
-
-async def _shielded(task: "asyncio.Task[Rendered]") -> Rendered:
-    return await asyncio.shield(task)
 
 
 async def _write_in_process(task: RecordTask, path: Path) -> None:

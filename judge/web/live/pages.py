@@ -261,11 +261,6 @@ class LivePages:
             fairness = [place.file for place in self.places("fairness.html")]
             return [*ASSETS, *SCRIPTS, *edition.writers, *fairness, *(f"data/{name}" for name in names)]
 
-    def played(self, live: Live, version: object) -> list[PublishedGame]:
-        """Games with results."""
-        with self._lock:
-            return [game for game in self._read(live, version).games.values() if game.result is not None]
-
     def contest(self, live: Live, version: object) -> PublishedContest:
         with self._lock:
             return self._read(live, version).contest
@@ -280,11 +275,6 @@ class LivePages:
         """Whether the loaded contest is at this version."""
         with self._lock:
             return self._read(live, version).version == version
-
-    def is_over(self, live: Live, version: object) -> bool:
-        """Whether every game has a result and no round follows."""
-        with self._lock:
-            return self._read(live, version).contest.is_over
 
     def final(self, live: Live, version: object) -> PublishedContest | None:
         """None before the end."""
