@@ -65,15 +65,15 @@ class TournamentFormat(FrozenModel, ABC):
             all_played += [PlayedPairing(pairing, (), (0, 0)) for pairing in drawn]
         return count
 
-    def base(self, entries: Sequence[Competitor]) -> str | None:  # noqa: ARG002
+    def base(self, entries: Sequence[Competitor]) -> str | None:
         """The agent that all others are compared with."""
         return None
 
-    def stage_name(self, group: str) -> str:  # noqa: ARG002
+    def stage_name(self, group: str) -> str:
         """A displayed name, such as `League 2`, or ""."""
         return ""
 
-    def groups_now(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing]) -> Mapping[str, str]:  # noqa: ARG002
+    def groups_now(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing]) -> Mapping[str, str]:
         """Each agent's current or first group."""
         return {}
 

@@ -85,12 +85,7 @@ class _Staged(SkippingFormat):
     promoted: int = Field(default=2, ge=1)
     """Number of members of a group that advance."""
 
-    def next(
-        self,
-        entries: Sequence[Competitor],
-        played: Sequence[PlayedPairing],
-        seed: Seed,  # noqa: ARG002
-    ) -> list[Pairing]:
+    def next(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing], seed: Seed) -> list[Pairing]:
         drawn = Rounds(each.pairing for each in played)
         for stage in self.stages(entries, played)[-1:]:
             for pairs in self._remaining_pairs(stage, played):
@@ -145,7 +140,7 @@ class _Staged(SkippingFormat):
             for member in group.members
         }
 
-    def yet_to_play(self, stages: Sequence[list[Group]], entries: Sequence[Competitor]) -> Tiers:  # noqa: ARG002
+    def yet_to_play(self, stages: Sequence[list[Group]], entries: Sequence[Competitor]) -> Tiers:
         return []
 
     def order(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing]) -> Tiers:

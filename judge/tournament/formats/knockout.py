@@ -46,12 +46,7 @@ class Knockout(TournamentFormat):
     def counts_games(self) -> bool:
         return False
 
-    def next(
-        self,
-        entries: Sequence[Competitor],
-        played: Sequence[PlayedPairing],
-        seed: Seed,  # noqa: ARG002
-    ) -> list[Pairing]:
+    def next(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing], seed: Seed) -> list[Pairing]:
         """The first undecided stage's pairings; replays are a separate round."""
         earlier = [each.pairing for each in played]
         for stage in self.stages(entries, played):

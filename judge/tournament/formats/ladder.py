@@ -95,16 +95,11 @@ class Ladder(TournamentFormat):
         deviation = found.deviation if found.digest == digest else hypot(found.deviation, self.version_deviation)
         return rounded_rating(found.rating, deviation)
 
-    def next(
-        self,
-        entries: Sequence[Competitor],  # noqa: ARG002
-        played: Sequence[PlayedPairing],  # noqa: ARG002
-        seed: Seed,  # noqa: ARG002
-    ) -> list[Pairing]:
+    def next(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing], seed: Seed) -> list[Pairing]:
         """Empty, without rounds."""
         return []
 
-    def goes_on(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing], seed: Seed) -> bool:  # noqa: ARG002
+    def goes_on(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing], seed: Seed) -> bool:
         """Whether agents can meet in this season."""
         active = [entry.id for entry in entries if entry.active]
         can_pair = len(active) > 1 and not self.anchors.keys() >= set(active)

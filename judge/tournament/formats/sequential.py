@@ -53,12 +53,7 @@ class Sequential(TournamentFormat):
     def counts_games(self) -> bool:
         return False
 
-    def next(
-        self,
-        entries: Sequence[Competitor],
-        played: Sequence[PlayedPairing],
-        seed: Seed,  # noqa: ARG002
-    ) -> list[Pairing]:
+    def next(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing], seed: Seed) -> list[Pairing]:
         """At most one pairing."""
         if len(entries) != 2:
             return []
@@ -74,7 +69,7 @@ class Sequential(TournamentFormat):
         (pairing,) = Rounds([] if last is None else [last]).add([(first.id, second.id, "")])
         return pairing
 
-    def to_come(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing]) -> int:  # noqa: ARG002
+    def to_come(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing]) -> int:
         """The test may end after any pairing."""
         return 0
 
