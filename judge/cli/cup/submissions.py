@@ -123,8 +123,7 @@ def tokens(
     print_rows([COLUMNS])
     for league in planned.cup.leagues:
         contest = planned.write(league.name, is_complete=not league.after)
-        directory = open_intake(contest.path)
-        with closing(Tokens(directory.store_url, directory.contest)) as stored:
+        with closing(open_intake(contest.path).tokens()) as stored:
             print_rows(_links(stored, authors, league.name, f"{address}/{contest.name}"))
     note("the links are shown only once: send each author only the own ones, by a private channel")
 
