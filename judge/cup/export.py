@@ -22,7 +22,7 @@ from judge.contest_games import AttemptState
 from judge.cup.announcement import ANNOUNCEMENT
 from judge.cup.plan import PlannedCup
 from judge.cup.results import CUP_DOCUMENT, CupResults, LeagueResults, read_exported
-from judge.export.export import ExportSummary, PageOptions, new_directories, publish
+from judge.export.export import ExportSummary, PageOptions, new_export, publish
 from judge.publish.manifest import write_manifest
 from judge.publish.model import Stream
 from judge.site.pages import POLICY, STYLE, VERIFIER, Page, PagePlace, asset, render
@@ -161,7 +161,7 @@ def export_cup(
     A league's export is signed by the organiser.key in its folder, or by `key`. Raises InputError and HostError.
     """
     planned.refuse_changes()
-    with new_directories(directory, private) as (partial, partial_private):
+    with new_export(directory, private) as (partial, partial_private):
         leagues = _write(planned, partial, partial_private, key, options, track)
         digest = write_manifest(partial, planned.cup.name, key, leagues)
     return CupSummary(digest, fingerprint(key.public_key()), leagues)

@@ -379,21 +379,8 @@ class LivePages:
         at = played.index(stem)
         before = played[at - 1] if at else ""
         after = played[at + 1] if at + 1 < len(played) else ""
-        excluded = edition.contest.exclusion(game)
-        by_name = edition.contest.by_name
-        context = GamePageContext(
-            edition.contest.snapshot.shown_name,
-            game,
-            (by_name[game.first].stem, by_name[game.second].stem),
-            before,
-            after,
-            stream=edition.contest.stream,
-            stage=edition.contest.stage_of(game),
-            titles=(by_name[game.first].title, by_name[game.second].title),
-            has_rounds=edition.contest.has_rounds,
-            excluded="" if excluded is None else excluded.title,
-            is_withdrawn=excluded is not None and bool(excluded.withdrawn),
-        )
+        shown = GamePageContext.of(edition.contest, game, before, after)
+        context = replace(shown, contest=edition.contest.snapshot.shown_name)
         task = RecordTask(self._contest.planned.files, game.result.record, public_game_page, (context, place.file))
         if not self._is_static and task.record_bytes > MAX_PAGE_RECORD_BYTES:
             return LivePage(large_record_page(place, context, task.record_bytes), kind_of(path))
