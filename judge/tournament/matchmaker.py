@@ -170,11 +170,6 @@ class LadderGames:
         if not self.period_left:
             self._begin_period()
 
-    def count(self, first: str, second: str) -> None:
-        """Count a game that is already finished, such as one of an earlier season."""
-        self.draw(Pairing(first, second, 1, self.drawn + 1))
-        self.finish(first, second)
-
     def finish(self, first: str, second: str) -> None:
         """Count an open game as finished. Raises ValueError if it is not open."""
         places = self._places[first], self._places[second]

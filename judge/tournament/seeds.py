@@ -16,7 +16,6 @@ from pydantic import Field
 
 from judge.base.parsing import FrozenModel
 from judge.referee.seeds import Key, Seed, derived
-from judge.transparency.checkpoint import Checkpoint, origin_of
 
 
 def new_secret() -> Key:
@@ -37,10 +36,6 @@ class Freeze(FrozenModel):
     """SHA-256."""
     entries: Key
     """SHA-256 of terms (`judge.tournament.snapshot.terms_digest`)."""
-
-    def checkpoint(self, contest: str) -> Checkpoint:
-        """The unsigned checkpoint."""
-        return Checkpoint(origin_of(contest), self.leaves, bytes.fromhex(self.root))
 
 
 def contest_key(secret: Key, name: str, freeze: Freeze | None = None) -> Key:

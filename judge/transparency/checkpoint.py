@@ -92,10 +92,6 @@ class Checkpoint:
                 return seconds
         return None
 
-    def by(self, name: str) -> tuple[NoteSignature, ...]:
-        """Unverified signatures of this name."""
-        return tuple(each for each in self.signatures if each.name == name)
-
     def _by(self, name: str, kind: int, key: Ed25519PublicKey) -> Sequence[bytes]:
         identity = key_id(name, kind, key)
         return [each.data for each in self.signatures if (each.name, each.key_id) == (name, identity)]

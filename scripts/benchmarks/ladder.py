@@ -4,6 +4,7 @@ import random
 import time
 from collections.abc import Iterator
 
+from judge.contest_games import Pairing
 from judge.statistics.online_ratings import OnlineRatings, Prior
 from judge.statistics.scales import expected_score
 from judge.tournament.formats.ladder import Matchmaking
@@ -36,7 +37,8 @@ def measure(agents: int, games: int, choices: int) -> Iterator[Figure]:
         pair = order[near], order[min(agents - 1, near + chance.randint(1, 100))]
         first, second = pair if chance.random() < 0.5 else pair[::-1]
         ratings.count(str(first), str(second), _ending(chance, strength[first] - strength[second]))
-        played.count(str(first), str(second))
+        played.draw(Pairing(str(first), str(second), 1, played.drawn + 1))
+        played.finish(str(first), str(second))
     began = time.perf_counter()
     ratings.refit()
     fit_s = time.perf_counter() - began
