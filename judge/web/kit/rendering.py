@@ -118,16 +118,14 @@ class _Flight:
     waiting: int = 0
 
 
-def _remove(path: Path) -> None:
-    path.unlink(missing_ok=True)
-
-
 @dataclass(slots=True)
 class _Shared:
     """For all contests of a process."""
 
     results: ByteCache[bytes] = field(default_factory=lambda: ByteCache(CACHE_BYTES))
-    large_results: ByteCache[Path] = field(default_factory=lambda: ByteCache(CACHED_FILES_BYTES, _remove))
+    large_results: ByteCache[Path] = field(
+        default_factory=lambda: ByteCache(CACHED_FILES_BYTES, lambda path: path.unlink(missing_ok=True))
+    )
     large: Lane = field(default_factory=Lane)
     files: ExitStack = field(default_factory=ExitStack)
     folder: Path | None = None
