@@ -24,7 +24,7 @@ from judge.cup.plan import PlannedCup
 from judge.cup.results import CUP_DOCUMENT, CupResults, LeagueResults, read_exported
 from judge.export.export import ExportSummary, PageOptions, new_export, publish
 from judge.publish.manifest import write_manifest
-from judge.publish.model import Stream
+from judge.publish.model import Stream, minute
 from judge.site.pages import POLICY, STYLE, VERIFIER, Page, PagePlace, asset, render
 from judge.submissions.windows import Windows
 from judge.translations.language import Language, languages
@@ -129,14 +129,10 @@ def _schedule_row(planned: PlannedCup, league: LeagueResults) -> Mapping[str, An
     return {
         "league": league,
         "after": league.after,
-        "starts": "" if starts is None else _minute(starts.isoformat()),
-        "began": _minute(began[0]) if began else "",
-        "ended": _minute(ended[-1]) if ended else "",
+        "starts": "" if starts is None else minute(starts.isoformat()),
+        "began": minute(began[0]) if began else "",
+        "ended": minute(ended[-1]) if ended else "",
     }
-
-
-def _minute(at: str) -> str:
-    return at[:16].replace("T", ", ")
 
 
 @dataclass(frozen=True, slots=True)

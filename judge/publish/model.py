@@ -102,7 +102,8 @@ class FirstMove:
     high: float
 
 
-def _minute(at: str) -> str:
+def minute(at: str) -> str:
+    """A moment without its seconds."""
     return at[:16].replace("T", ", ")
 
 
@@ -289,8 +290,8 @@ class PublishedContest:
         return Ending(
             tuple(line.agent for line in first),
             first[0].points if first else 0.0,
-            _minute(begun[0]) if begun and ended else "",
-            _minute(ended[-1]) if begun and ended else "",
+            minute(begun[0]) if begun and ended else "",
+            minute(ended[-1]) if begun and ended else "",
         )
 
     @cached_property
