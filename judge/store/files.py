@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from contextlib import suppress
 from io import BytesIO
 from pathlib import Path
-from types import TracebackType
 from typing import IO, BinaryIO, Self
 
 from judge.base.durable_files import PARTIAL, open_regular, sync, sync_file, write_durably
@@ -111,9 +110,7 @@ class Incoming:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         with suppress(OSError):
             self._file.close()
         with suppress(OSError):
