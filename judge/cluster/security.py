@@ -26,6 +26,7 @@ from pydantic import Field
 
 from judge.base.durable_files import create_private, open_regular
 from judge.base.errors import InputError
+from judge.base.os_errors import os_errors_as
 from judge.base.parsing import FrozenModel, parse_json
 from judge.base.text import printable
 
@@ -50,12 +51,10 @@ def make_keys(folder: Path, hosts: Sequence[str], days: int) -> list[Path]:
     for host in hosts:
         if (folder / host).exists():
             raise InputError(f"{folder / host} already exists: remove it to make new keys")
-    try:
+    with os_errors_as(InputError, folder):
         authority, key = load_authority(folder, AUTHORITY, days)
         load_authority(folder, WORKERS, days)
         return [_make_host(folder, host, authority, key, days) for host in hosts]
-    except OSError as error:
-        raise InputError(f"{folder}: {error.strerror}") from None
 
 
 def check_host(host: str) -> str:
@@ -298,7 +297,7 @@ def invite(folder: Path, hosts: Sequence[str], scheduler: Address, days: int) ->
     for path in paths:
         if path.exists():
             raise InputError(f"{path} already exists: remove it to make another")
-    try:
+    with os_errors_as(InputError, folder):
         authority, _ = load_authority(folder, AUTHORITY, days)
         workers, key = load_authority(folder, WORKERS, days)
         for host, path in zip(hosts, paths, strict=True):
@@ -311,20 +310,16 @@ def invite(folder: Path, hosts: Sequence[str], scheduler: Address, days: int) ->
                 key=private_pem(own).decode(),
             )
             create_private(path, made.model_dump_json(indent=2).encode() + b"\n")
-    except OSError as error:
-        raise InputError(f"{folder}: {error.strerror}") from None
     return paths
 
 
 def read_join_file(path: Path) -> JoinFile:
     """Raises InputError if the file is invalid or readable by other users."""
-    try:
+    with os_errors_as(InputError, path, ": judge cluster invite makes such a file"):
         if path.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO):
             raise InputError(f"{path} is readable by other users: chmod 600 {path}")
         with open_regular(path) as file:
             data = file.read(MAX_JOIN_FILE_BYTES)
-    except OSError as error:
-        raise InputError(f"{path}: {error.strerror}: judge cluster invite makes such a file") from None
     joined = parse_json(JoinFile, data, f"{path}: not a file that judge cluster invite makes")
     try:
         parse_address(joined.scheduler)

@@ -19,6 +19,7 @@ from judge.agents.store import write_agent
 from judge.base.durable_files import sha256_of
 from judge.base.errors import HostError, InputError
 from judge.base.logs import get_logger
+from judge.base.os_errors import os_errors_as
 from judge.cluster.connection import SchedulerConnection
 from judge.cluster.messages import MAX_RECEIPT_BYTES, Arrived, Parcel, ParcelPiece, Unfit, read_receipt
 from judge.cluster.roster import Roster, WorkerFound
@@ -85,11 +86,9 @@ class Parcels:
             lock = self._locks.setdefault(what, Lock())
         with lock:
             if what not in self._made:
-                try:
+                with os_errors_as(HostError, path, ": make room there"):
                     self._folder.mkdir(exist_ok=True)
                     self._made[what] = make(path), path
-                except OSError as error:
-                    raise HostError(f"{path}: {error.strerror}: make room there") from None
             return self._made[what]
 
 

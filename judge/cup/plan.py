@@ -12,6 +12,7 @@ from pydantic import Field, TypeAdapter, model_validator
 
 from judge.base.durable_files import is_directory, is_file, write_durably
 from judge.base.errors import HostError, InputError
+from judge.base.os_errors import os_errors_as
 from judge.base.parsing import FrozenModel
 from judge.base.text import quote, suggest
 from judge.base.toml_files import line_of, parse, read_text, toml_value, validated
@@ -236,10 +237,8 @@ class PlannedCup:
     def _is_announced(self) -> bool:
         self.refuse_changes()
         path = self.folder / ANNOUNCEMENT
-        try:
+        with os_errors_as(HostError, path):
             write_durably(path, self.announcement.encoded())
-        except OSError as error:
-            raise HostError(f"{path}: {error.strerror}") from None
         return True
 
     def begun(self, league: str) -> Planned | None:
@@ -264,11 +263,9 @@ class PlannedCup:
         lines += [f"{key} = {toml_value(value)}" for key, value in document.items()]
         text = "\n".join(lines) + "\n"
         if self._former_text(league) != text and self.begun(league) is None and self._is_announced:
-            try:
+            with os_errors_as(HostError, path):
                 path.parent.mkdir(exist_ok=True)
                 write_durably(path, text.encode())
-            except OSError as error:
-                raise HostError(f"{path}: {error.strerror}") from None
         return load_plan(path)
 
     def _former_text(self, league: str) -> str:

@@ -19,6 +19,7 @@ from starlette.types import Receive, Scope, Send
 
 from judge.base.errors import InputError
 from judge.base.logs import get_logger
+from judge.base.os_errors import os_errors_as
 from judge.base.owner import owned_directory
 from judge.base.scheduling import lower_priority
 from judge.base.worker_processes import Worker, wait
@@ -98,10 +99,8 @@ class RecordTask:
     def record_bytes(self) -> int:
         """Size of the record. Raises InputError if it is missing."""
         path = Files(self.files).path(self.digest)
-        try:
+        with os_errors_as(InputError, path, ", but the store refers to it"):
             return path.stat().st_size
-        except OSError as error:
-            raise InputError(f"{path}: {error.strerror}, but the store refers to it") from None
 
     def result(self) -> bytes:
         """Compute it here."""
